@@ -1,0 +1,15 @@
+//! The vocabulary every other crate speaks: units, virtual time, named random streams, packets, and the
+//! specifications that scenario files are read into. It imports nothing of leobench and reads no clock.
+
+pub mod histogram;
+pub mod packet;
+pub mod rng;
+pub mod spec;
+pub mod time;
+pub mod units;
+
+pub use histogram::LogHistogram;
+pub use packet::{Body, Ecn, Meta, Packet, Protocol};
+pub use rng::{RngTree, SimRng};
+pub use time::{SimDuration, SimTime};
+pub use units::{BitRate, Bytes};

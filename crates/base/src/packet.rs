@@ -1,0 +1,87 @@
+//! What crosses the network: a packet's header as links and queues see it, and what it carries.
+
+use std::net::SocketAddr;
+
+use bytes::{Bytes as Payload, BytesMut};
+
+use crate::time::SimTime;
+use crate::units::Bytes;
+
+/// Bytes of an IPv4 header without options (RFC 791) and a UDP header (RFC 768).
+pub const IPV4_UDP_HEADER: Bytes = Bytes::new(28);
+
+/// One IP packet.
+#[derive(Debug)]
+pub struct Packet {
+    /// All that links and queues may read.
+    pub meta: Meta,
+    /// What the endpoints exchange.
+    pub body: Body,
+}
+
+/// The header of a packet, alike in virtual and real time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// Number of the packet within the run.
+    pub id: u64,
+    /// Length of the whole IP packet.
+    pub size: Bytes,
+    /// Source address and port.
+    pub source: SocketAddr,
+    /// Destination address and port.
+    pub destination: SocketAddr,
+    /// Transport protocol; with the two addresses, the five-tuple.
+    pub protocol: Protocol,
+    /// Explicit congestion notification field (RFC 3168).
+    pub ecn: Ecn,
+    /// When the packet reached the queue it waits in, or was sent, in the link's own time (which a real-time
+    /// driver may observe late).
+    pub arrival: SimTime,
+}
+
+/// Transport protocol of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// User datagrams, QUIC's among them.
+    Udp,
+    /// Transmission control.
+    Tcp,
+}
+
+/// The ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable transport.
+    #[default]
+    NotEct,
+    /// ECN-capable, codepoint 10.
+    Ect0,
+    /// ECN-capable, codepoint 01.
+    Ect1,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// What a packet carries.
+#[derive(Debug)]
+pub enum Body {
+    /// The UDP payload of a QUIC packet.
+    Quic(BytesMut),
+    /// A piece of a UDP message: payload without content, only counted.
+    Datagram(Datagram),
+    /// A raw IP packet of a foreign program.
+    Raw(Payload),
+    /// No content that anybody reads.
+    Filler,
+}
+
+/// One datagram of a message that was cut to the flow's payload size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Stream the message belongs to.
+    pub stream: usize,
+    /// Number of the message within its stream.
+    pub message: u64,
+    /// Payload bytes of the message in this datagram.
+    pub payload: Bytes,
+}

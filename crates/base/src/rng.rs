@@ -1,0 +1,106 @@
+//! Named random streams: one seed per run, and an independent generator for every name under it.
+//!
+//! A stream depends on the seed and its own name only, so adding a flow or a link leaves every other stream
+//! untouched, and two schedulers under one seed see the same channel and the same arrivals.
+
+use std::hash::Hasher;
+
+use rand_core::Rng;
+use rand_pcg::Pcg64;
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::time::SimDuration;
+
+/// A node in the tree of random streams; leaves are generators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RngTree {
+    key: (u64, u64),
+}
+
+impl RngTree {
+    /// The root of the tree for a run's seed.
+    pub fn new(seed: u64) -> Self {
+        Self { key: (seed, 0x6c65_6f62_656e_6368) }.child("leobench")
+    }
+
+    /// The subtree under `name`, independent of every other name's.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Self {
+        let mut hasher = SipHasher13::new_with_keys(self.key.0, self.key.1);
+        hasher.write(name.as_bytes());
+        let hash = hasher.finish128();
+        Self { key: (hash.h1, hash.h2) }
+    }
+
+    /// The generator at this node.
+    pub fn rng(&self) -> SimRng {
+        let state = (u128::from(self.key.0) << 64) | u128::from(self.key.1);
+        SimRng(Pcg64::new(state, 0x0a02_bdbf_7bb3_c0a7_ac28_fa16_a64a_bf96))
+    }
+}
+
+/// A random stream (PCG XSL 128/64, O'Neill 2014): the same numbers on every machine.
+#[derive(Clone, Debug)]
+pub struct SimRng(Pcg64);
+
+impl SimRng {
+    /// 64 uniform bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A uniform number in [0, 1), with 53 random bits.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// A uniform integer below `bound` (Lemire 2019, multiply and reject).
+    ///
+    /// # Panics
+    /// If `bound` is zero.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "no integer is below zero");
+        loop {
+            let product = u128::from(self.bits()) * u128::from(bound);
+            if product as u64 >= bound.wrapping_neg() % bound {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// Whether an event of the given probability happens.
+    pub fn bernoulli(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    /// An exponential time with the given mean, by inversion.
+    pub fn exponential(&mut self, mean: SimDuration) -> SimDuration {
+        mean * -libm::log1p(-self.unit())
+    }
+
+    /// The index of one of `weights`, drawn in proportion to them.
+    ///
+    /// # Panics
+    /// If there are no weights.
+    pub fn categorical(&mut self, weights: &[f64]) -> usize {
+        let mut rest = self.unit() * weights.iter().sum::<f64>();
+        for (index, weight) in weights.iter().enumerate() {
+            if rest < *weight {
+                return index;
+            }
+            rest -= weight;
+        }
+        weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(weights.len() - 1)
+    }
+
+    /// A Poisson count with the given mean, by counting exponential gaps (time grows with the mean).
+    pub fn poisson(&mut self, mean: f64) -> u64 {
+        let mut count = 0;
+        let mut elapsed = -libm::log1p(-self.unit());
+        while elapsed < mean {
+            count += 1;
+            elapsed -= libm::log1p(-self.unit());
+        }
+        count
+    }
+}

@@ -1,0 +1,175 @@
+//! Where something is wrong in a scenario, and what would be right.
+
+use std::fmt;
+
+use super::value::Value;
+
+/// A place in a scenario file, such as `links.uplink.queue.limit`.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    parent: Option<&'a At<'a>>,
+    key: &'a str,
+    index: usize,
+}
+
+impl<'a> At<'a> {
+    /// The whole file.
+    pub const ROOT: At<'static> = At { parent: None, key: "", index: 0 };
+
+    /// The value under `key` in the table here.
+    #[must_use]
+    pub fn key(&'a self, key: &'a str) -> At<'a> {
+        At { parent: Some(self), key, index: 0 }
+    }
+
+    /// The `index`-th value of the array here.
+    #[must_use]
+    pub fn index(&'a self, index: usize) -> At<'a> {
+        At { parent: Some(self), key: "", index }
+    }
+
+    /// An error about the value found here.
+    pub fn error(&self, value: &Value, problem: impl Into<String>) -> SpecError {
+        SpecError {
+            place: self.to_string(),
+            value: Some(value.to_string()),
+            problem: problem.into(),
+            allowed: None,
+            nearest: None,
+        }
+    }
+
+    /// An error about a value that should have been here.
+    pub fn missing(&self, problem: impl Into<String>) -> SpecError {
+        SpecError {
+            place: self.to_string(),
+            value: None,
+            problem: problem.into(),
+            allowed: None,
+            nearest: None,
+        }
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(parent) = self.parent else { return Ok(()) };
+        parent.fmt(f)?;
+        if self.key.is_empty() {
+            return write!(f, "[{}]", self.index);
+        }
+        if parent.parent.is_some() {
+            f.write_str(".")?;
+        }
+        f.write_str(self.key)
+    }
+}
+
+/// One thing wrong in a scenario: the place, the value, what is allowed there, and the nearest valid word.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct SpecError {
+    /// Path within the file; empty for the file as a whole.
+    pub place: String,
+    /// The value found, as it would be written in TOML.
+    pub value: Option<String>,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What would be right.
+    pub allowed: Option<String>,
+    /// The valid word most like the one found.
+    pub nearest: Option<String>,
+}
+
+impl SpecError {
+    /// Says what would be right.
+    #[must_use]
+    pub fn allowed(mut self, allowed: impl Into<String>) -> Self {
+        self.allowed = Some(allowed.into());
+        self
+    }
+
+    /// Lists the words that would be right, and names the one nearest to `word`.
+    #[must_use]
+    pub fn words(mut self, word: &str, words: &[&str]) -> Self {
+        self.nearest = nearest(word, words).map(str::to_owned);
+        let listed: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+        self.allowed(if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") })
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place)?;
+        if let Some(value) = &self.value {
+            let equals = if self.place.is_empty() { "" } else { " = " };
+            write!(f, "{equals}{value}")?;
+        }
+        let colon = if self.place.is_empty() && self.value.is_none() { "" } else { ": " };
+        write!(f, "{colon}{}", self.problem)?;
+        if let Some(allowed) = &self.allowed {
+            write!(f, "; allowed: {allowed}")?;
+        }
+        if let Some(nearest) = &self.nearest {
+            write!(f, "; did you mean `{nearest}`?")?;
+        }
+        Ok(())
+    }
+}
+
+/// Something wrong with a specification as a whole, or with one of its fields, found after reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Path below the specification, such as `rate` or `states[2]`; empty for the whole.
+    pub field: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub allowed: String,
+}
+
+impl Fault {
+    /// A fault in `field`.
+    pub fn new(
+        field: impl Into<String>,
+        problem: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self { field: field.into(), problem: problem.into(), allowed: allowed.into() }
+    }
+
+    /// The error this is for the value found at `at`; the value shown is that of the faulty field.
+    pub fn at(self, value: &Value, at: &At<'_>) -> SpecError {
+        let place = match (at.to_string(), self.field.as_str()) {
+            (place, "") => place,
+            (place, field) if place.is_empty() => field.to_owned(),
+            (place, field) => format!("{place}.{field}"),
+        };
+        let first = self.field.split(['.', '[']).next().unwrap_or_default();
+        let shown = match value {
+            Value::Table(table) if !first.is_empty() => table.get(first),
+            other => Some(other),
+        };
+        SpecError {
+            place,
+            value: shown.map(ToString::to_string),
+            problem: self.problem,
+            allowed: Some(self.allowed),
+            nearest: None,
+        }
+    }
+}
+
+/// The word most like `word`, if any is like it at all (Damerau-Levenshtein distance, transpositions counted once).
+pub fn nearest<'w>(word: &str, words: &[&'w str]) -> Option<&'w str> {
+    let lower = word.to_lowercase();
+    words
+        .iter()
+        .map(|candidate| {
+            (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), *candidate)
+        })
+        .filter(|(distance, candidate)| {
+            *distance <= 1 + candidate.chars().count().max(word.chars().count()) / 3
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,245 @@
+//! The three macros that define specifications.
+
+/// Defines a table of a scenario: a struct whose fields are its keys, documented for the schema by their doc
+/// comments. `= expression` gives a default; a field without one is required, unless it is an `Option`. With
+/// `check = function`, the function (`fn(&Self) -> Result<(), Fault>`) is run on what was read.
+#[macro_export]
+macro_rules! spec {
+    (
+        $(#[doc = $doc:literal])*
+        $(#[derive($($derive:path),*)])?
+        $visibility:vis struct $name:ident $(check = $check:path)? {
+            $( $(#[doc = $field_doc:literal])* pub $field:ident : $type:ty $(= $default:expr)? ),* $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq $($(, $derive)*)?)]
+        $visibility struct $name {
+            $( $(#[doc = $field_doc])* pub $field: $type, )*
+        }
+
+        impl $crate::spec::Spec for $name {
+            fn schema() -> $crate::spec::Schema {
+                #[allow(unused_mut)]
+                let mut properties = $crate::spec::SchemaMap::new();
+                #[allow(unused_mut)]
+                let mut required: Vec<&str> = Vec::new();
+                $(
+                    let mut schema = <$type as $crate::spec::Spec>::schema();
+                    let description = concat!($($field_doc, "\n",)*).trim().replace("\n ", "\n");
+                    if !description.is_empty() && let Some(schema) = schema.as_object_mut() {
+                        schema.insert("description".into(), description.into());
+                    }
+                    $crate::spec!(@required $type, required, stringify!($field) $(, $default)?);
+                    properties.insert(stringify!($field).into(), schema);
+                )*
+                $crate::spec::json!({
+                    "type": "object",
+                    "description": concat!($($doc, "\n",)*).trim().replace("\n ", "\n"),
+                    "properties": properties,
+                    "required": required,
+                    "additionalProperties": false,
+                })
+            }
+
+            fn read(
+                value: &$crate::spec::Value,
+                at: &$crate::spec::At<'_>,
+            ) -> Result<Self, $crate::spec::SpecError> {
+                #[allow(unused_mut)]
+                let mut reader = $crate::spec::Reader::new(value, at)?;
+                $( let $field = $crate::spec!(@take reader, stringify!($field), $type $(, $default)?); )*
+                reader.finish()?;
+                let read = Self { $($field),* };
+                $(
+                    let check: fn(&Self) -> Result<(), $crate::spec::Fault> = $check;
+                    check(&read).map_err(|fault| fault.at(value, at))?;
+                )?
+                Ok(read)
+            }
+
+            fn write(&self) -> $crate::spec::Value {
+                #[allow(unused_mut)]
+                let mut table = $crate::spec::Table::new();
+                $(
+                    if !$crate::spec::Spec::is_absent(&self.$field) {
+                        table.insert(stringify!($field), $crate::spec::Spec::write(&self.$field));
+                    }
+                )*
+                $crate::spec::Value::Table(table)
+            }
+        }
+
+        impl $crate::spec::TableSpec for $name {
+            const SUMMARY: &'static str = $crate::spec!(@first $($doc),*);
+        }
+    };
+    (@first $first:literal $(, $rest:literal)*) => { $first };
+    (@first) => { "" };
+    (@take $reader:ident, $key:expr, $type:ty, $default:expr) => {
+        $reader.take_or::<$type>($key, || $default)?
+    };
+    (@take $reader:ident, $key:expr, $type:ty) => { $reader.take::<$type>($key)? };
+    (@required $type:ty, $required:ident, $key:expr, $default:expr) => {};
+    (@required $type:ty, $required:ident, $key:expr) => {
+        if <$type as $crate::spec::Spec>::absent().is_none() {
+            $required.push($key);
+        }
+    };
+}
+
+/// Defines a choice of words: `words! { /// doc pub enum Until { /// doc Time = "time" } }`.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[doc = $doc:literal])*
+        pub enum $name:ident { $( $(#[doc = $word_doc:literal])* $variant:ident = $word:literal ),* $(,)? }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $( $(#[doc = $word_doc])* $variant, )* }
+
+        impl $name {
+            /// The words, in order.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word that names this.
+            pub const fn word(self) -> &'static str {
+                match self { $( Self::$variant => $word, )* }
+            }
+        }
+
+        impl $crate::spec::Spec for $name {
+            fn schema() -> $crate::spec::Schema {
+                $crate::spec::json!({"enum": Self::WORDS})
+            }
+
+            fn read(
+                value: &$crate::spec::Value,
+                at: &$crate::spec::At<'_>,
+            ) -> Result<Self, $crate::spec::SpecError> {
+                let word = <String as $crate::spec::Spec>::read(value, at)
+                    .map_err(|error| error.words("", Self::WORDS))?;
+                match word.as_str() {
+                    $( $word => Ok(Self::$variant), )*
+                    other => Err(at.error(value, "unknown word").words(other, Self::WORDS)),
+                }
+            }
+
+            fn write(&self) -> $crate::spec::Value {
+                $crate::spec::Value::String(self.word().into())
+            }
+        }
+    };
+}
+
+/// Defines a registry: a table whose `kind` picks one of several specifications, or the bare word of a kind that
+/// needs no parameters. Every inner specification implements the trait behind `as dyn`, through which it is built.
+///
+/// A line `Variant(path::Spec) = "name"` gives a model its name in scenarios, in `leobench list` and in the
+/// schema, and enrols it (by [`Example`](crate::spec::Example)) in the conformance tests of its kind.
+#[macro_export]
+macro_rules! kinds {
+    (
+        $(#[doc = $doc:literal])*
+        pub enum $name:ident as dyn $trait:path {
+            $( $variant:ident($inner:path) = $word:literal ),* $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $name { $(
+            #[doc = concat!("`", $word, "`")]
+            $variant($inner),
+        )* }
+
+        impl $name {
+            /// The names of all kinds, in order.
+            pub const KINDS: &'static [&'static str] = &[$($word),*];
+
+            /// The name of this kind.
+            pub const fn kind(&self) -> &'static str {
+                match self { $( Self::$variant(_) => $word, )* }
+            }
+
+            /// Each kind's name and the first line of its documentation.
+            pub fn summaries() -> Vec<(&'static str, &'static str)> {
+                vec![$( ($word, <$inner as $crate::spec::TableSpec>::SUMMARY.trim_ascii()) ),*]
+            }
+
+            /// One ordinary instance of every kind, for conformance tests.
+            pub fn examples() -> Vec<Self> {
+                vec![$( Self::$variant(<$inner as $crate::spec::Example>::example()) ),*]
+            }
+
+            /// What the specification builds through.
+            pub fn model(&self) -> &dyn $trait {
+                match self { $( Self::$variant(inner) => inner, )* }
+            }
+        }
+
+        impl $crate::spec::Spec for $name {
+            fn schema() -> $crate::spec::Schema {
+                let mut options: Vec<$crate::spec::Schema> = Vec::new();
+                $(
+                    let mut schema = <$inner as $crate::spec::Spec>::schema();
+                    schema["properties"]["kind"] = $crate::spec::json!({"const": $word});
+                    if schema["required"].as_array().is_some_and(Vec::is_empty) {
+                        options.push($crate::spec::json!({"const": $word}));
+                    }
+                    if let Some(required) = schema["required"].as_array_mut() {
+                        required.insert(0, "kind".into());
+                    }
+                    options.push(schema);
+                )*
+                $crate::spec::json!({"oneOf": options})
+            }
+
+            fn read(
+                value: &$crate::spec::Value,
+                at: &$crate::spec::At<'_>,
+            ) -> Result<Self, $crate::spec::SpecError> {
+                let (kind, rest) = match value {
+                    $crate::spec::Value::String(word) => ($crate::spec::Value::String(word.clone()), $crate::spec::Table::new()),
+                    $crate::spec::Value::Table(table) => {
+                        let mut rest = table.clone();
+                        let kind = rest.remove("kind").ok_or_else(|| {
+                            at.key("kind").missing("is required but missing").words("", Self::KINDS)
+                        })?;
+                        (kind, rest)
+                    }
+                    other => {
+                        let error = at.error(other, format!("is {}", other.type_name()));
+                        return Err(error.allowed(format!(
+                            "a table with `kind`, or one of the words {}",
+                            Self::KINDS.join(", ")
+                        )));
+                    }
+                };
+                let word = <String as $crate::spec::Spec>::read(&kind, &at.key("kind"))
+                    .map_err(|error| error.words("", Self::KINDS))?;
+                let rest = $crate::spec::Value::Table(rest);
+                match word.as_str() {
+                    $( $word => <$inner as $crate::spec::Spec>::read(&rest, at).map(Self::$variant), )*
+                    other => {
+                        let place = at.key("kind");
+                        let place = if matches!(value, $crate::spec::Value::String(_)) { at } else { &place };
+                        Err(place.error(&kind, "unknown kind").words(other, Self::KINDS))
+                    }
+                }
+            }
+
+            fn write(&self) -> $crate::spec::Value {
+                let inner = match self { $( Self::$variant(inner) => $crate::spec::Spec::write(inner), )* };
+                let mut table = $crate::spec::Table::new();
+                table.insert("kind", $crate::spec::Value::String(self.kind().into()));
+                if let $crate::spec::Value::Table(inner) = inner {
+                    for (key, value) in inner.iter() {
+                        table.insert(key, value.clone());
+                    }
+                }
+                $crate::spec::Value::Table(table)
+            }
+        }
+    };
+}

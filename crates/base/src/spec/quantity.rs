@@ -1,0 +1,245 @@
+//! Quantities with units: read exactly (no rounding through floating point), written shortest.
+
+use super::error::{At, SpecError, nearest};
+use super::value::Value;
+use super::{Schema, Spec, json};
+use crate::time::SimDuration;
+use crate::units::{BitRate, Bytes};
+
+/// A unit and how many base units it is.
+type Units = [(&'static str, u64)];
+
+const DURATIONS: &Units = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+const SIZES: &Units = &[
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+const RATES: &Units = &[
+    ("bps", 1),
+    ("kbps", 1_000),
+    ("Mbps", 1_000_000),
+    ("Gbps", 1_000_000_000),
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+];
+const PACKETS: &Units = &[("packets", 1), ("packet", 1)];
+
+const DURATION_EXAMPLES: &str = r#"a time with its unit (ns, us, ms, s, min, h), such as "10 ms""#;
+const SIZE_EXAMPLES: &str =
+    r#"a size with its unit (B, kB, MB, GB, KiB, MiB, GiB), such as "30 kB""#;
+const RATE_EXAMPLES: &str = r#"a rate with its unit (bps, kbps, Mbps, Gbps), such as "45 Mbps""#;
+const LIMIT_EXAMPLES: &str = r#""15 packets", "30 kB", "unlimited""#;
+const WINDOW_EXAMPLES: &str = r#"a size with its unit, such as "1 MB", or "unlimited""#;
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At most so many waiting packets.
+    Packets(u64),
+    /// At most so many waiting bytes.
+    Bytes(Bytes),
+    /// Whatever comes.
+    Unlimited,
+}
+
+/// A flow-control window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// Never in the way.
+    Unlimited,
+}
+
+/// Reads `text` as a number and one of `units`; the count of base units, or what is wrong.
+fn parse(text: &str, units: &Units) -> Result<u64, (String, Option<String>)> {
+    let text = text.trim();
+    let split =
+        text.find(|c: char| !(c.is_ascii_digit() || "+-._".contains(c))).unwrap_or(text.len());
+    let (number, unit) = (&text[..split], text[split..].trim());
+    if number.is_empty() {
+        return Err(("does not start with a number".into(), None));
+    }
+    if unit.is_empty() {
+        return Err(("has no unit".into(), None));
+    }
+    let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
+        let names: Vec<_> = units.iter().map(|(name, _)| *name).collect();
+        let suggestion = nearest(unit, &names).map(|unit| format!("{number} {unit}"));
+        return Err((format!("has an unknown unit {unit:?}"), suggestion));
+    };
+    if number.starts_with('-') {
+        return Err(("is negative".into(), None));
+    }
+    scaled(number, *scale).map_err(|problem| (problem, None))
+}
+
+/// `number` (decimal digits with an optional fraction) times `scale`, exactly.
+fn scaled(number: &str, scale: u64) -> Result<u64, String> {
+    let digits: String = number.trim_start_matches('+').chars().filter(|c| *c != '_').collect();
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let bad = || format!("{number:?} is not a number");
+    if whole.is_empty() && fraction.is_empty() || fraction.len() > 18 {
+        return Err(bad());
+    }
+    let mantissa: u128 = format!("0{whole}{fraction}").parse().map_err(|_| bad())?;
+    let product = mantissa.checked_mul(u128::from(scale)).ok_or("is too large")?;
+    let denominator = 10u128.pow(fraction.len() as u32);
+    if product % denominator != 0 {
+        return Err("is not a whole number of the smallest unit".into());
+    }
+    u64::try_from(product / denominator).map_err(|_| "is too large".into())
+}
+
+fn read_quantity(
+    value: &Value,
+    at: &At<'_>,
+    units: &Units,
+    allowed: &str,
+) -> Result<u64, SpecError> {
+    let Value::String(text) = value else {
+        let problem = match value {
+            Value::Integer(_) | Value::Float(_) => "is a bare number without a unit".to_owned(),
+            other => format!("is {}", other.type_name()),
+        };
+        return Err(at.error(value, problem).allowed(allowed));
+    };
+    parse(text, units).map_err(|(problem, suggestion)| {
+        let mut error = at.error(value, problem).allowed(allowed);
+        error.nearest = suggestion;
+        error
+    })
+}
+
+/// `amount` in the largest of the units that it reaches, shortest exact decimal.
+fn show(amount: u64, units: &[(&str, u64)]) -> String {
+    let (unit, scale) = units.iter().rev().find(|(_, scale)| amount >= *scale).unwrap_or(&units[0]);
+    let (whole, rest) = (amount / scale, amount % scale);
+    if rest == 0 {
+        return format!("{whole} {unit}");
+    }
+    let width = scale.ilog10() as usize;
+    let fraction = format!("{rest:0width$}");
+    format!("{whole}.{} {unit}", fraction.trim_end_matches('0'))
+}
+
+pub(crate) fn show_duration(span: SimDuration) -> String {
+    show(span.as_nanos(), &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)])
+}
+
+pub(crate) fn show_bytes(size: Bytes) -> String {
+    show(size.get(), &[("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)])
+}
+
+pub(crate) fn show_rate(rate: BitRate) -> String {
+    show(rate.bps(), &[("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000)])
+}
+
+fn quantity_schema(pattern: &str, allowed: &str) -> Schema {
+    json!({"type": "string", "pattern": pattern, "description": allowed})
+}
+
+impl Spec for SimDuration {
+    fn schema() -> Schema {
+        quantity_schema(r"^\s*[0-9._]+\s*(ns|us|µs|ms|s|min|h)\s*$", DURATION_EXAMPLES)
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        read_quantity(value, at, DURATIONS, DURATION_EXAMPLES).map(Self::from_nanos)
+    }
+
+    fn write(&self) -> Value {
+        Value::String(show_duration(*self))
+    }
+}
+
+impl Spec for Bytes {
+    fn schema() -> Schema {
+        quantity_schema(r"^\s*[0-9._]+\s*(B|kB|MB|GB|KiB|MiB|GiB)\s*$", SIZE_EXAMPLES)
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        read_quantity(value, at, SIZES, SIZE_EXAMPLES).map(Self::new)
+    }
+
+    fn write(&self) -> Value {
+        Value::String(show_bytes(*self))
+    }
+}
+
+impl Spec for BitRate {
+    fn schema() -> Schema {
+        quantity_schema(r"^\s*[0-9._]+\s*[kMG]?(bps|bit/s)\s*$", RATE_EXAMPLES)
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        read_quantity(value, at, RATES, RATE_EXAMPLES).map(Self::from_bps)
+    }
+
+    fn write(&self) -> Value {
+        Value::String(show_rate(*self))
+    }
+}
+
+impl Spec for Limit {
+    fn schema() -> Schema {
+        let pattern = r"^\s*(unlimited|[0-9._]+\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB))\s*$";
+        quantity_schema(pattern, LIMIT_EXAMPLES)
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        if *value == Value::String("unlimited".into()) {
+            return Ok(Self::Unlimited);
+        }
+        if let Value::String(text) = value
+            && let Ok(packets) = parse(text, PACKETS)
+        {
+            return Ok(Self::Packets(packets));
+        }
+        read_quantity(value, at, SIZES, LIMIT_EXAMPLES).map(|size| Self::Bytes(Bytes::new(size)))
+    }
+
+    fn write(&self) -> Value {
+        Value::String(match self {
+            Self::Packets(packets) => format!("{packets} packets"),
+            Self::Bytes(size) => show_bytes(*size),
+            Self::Unlimited => "unlimited".into(),
+        })
+    }
+}
+
+impl Spec for Window {
+    fn schema() -> Schema {
+        quantity_schema(r"^\s*(unlimited|[0-9._]+\s*(B|kB|MB|GB|KiB|MiB|GiB))\s*$", WINDOW_EXAMPLES)
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        if *value == Value::String("unlimited".into()) {
+            return Ok(Self::Unlimited);
+        }
+        read_quantity(value, at, SIZES, WINDOW_EXAMPLES).map(|size| Self::Bytes(Bytes::new(size)))
+    }
+
+    fn write(&self) -> Value {
+        Value::String(match self {
+            Self::Bytes(size) => show_bytes(*size),
+            Self::Unlimited => "unlimited".into(),
+        })
+    }
+}

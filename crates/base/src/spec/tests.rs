@@ -1,0 +1,186 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::time::SimDuration;
+use crate::units::{BitRate, Bytes};
+
+crate::words! {
+    /// A choice.
+    pub enum Colour {
+        /// Red.
+        Red = "red",
+        /// Green.
+        Green = "green",
+    }
+}
+
+crate::spec! {
+    /// A queue that shows off.
+    ///
+    /// More words.
+    pub struct ShowSpec check = check_show {
+        /// How much fits.
+        pub limit: Limit = Limit::Unlimited,
+        /// How fast.
+        pub rate: BitRate,
+        /// Of what colour.
+        pub colour: Option<Colour>,
+    }
+}
+
+fn check_show(show: &ShowSpec) -> Result<(), Fault> {
+    if show.rate.is_zero() {
+        return Err(Fault::new("rate", "is zero", "a rate above zero"));
+    }
+    Ok(())
+}
+
+impl Example for ShowSpec {
+    fn example() -> Self {
+        Self { limit: Limit::Packets(3), rate: BitRate::from_bps(5), colour: None }
+    }
+}
+
+crate::spec! {
+    /// Nothing to say.
+    pub struct PlainSpec {}
+}
+
+impl Example for PlainSpec {
+    fn example() -> Self {
+        Self {}
+    }
+}
+
+pub trait Named {
+    fn name(&self) -> &'static str;
+}
+
+impl Named for ShowSpec {
+    fn name(&self) -> &'static str {
+        "show"
+    }
+}
+
+impl Named for PlainSpec {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+}
+
+crate::kinds! {
+    /// All kinds.
+    pub enum AnySpec as dyn Named {
+        Show(ShowSpec) = "show",
+        Plain(PlainSpec) = "plain",
+    }
+}
+
+fn value(json: &str) -> Value {
+    serde_json::from_str(json).unwrap()
+}
+
+fn message<T: Spec + std::fmt::Debug>(json: &str) -> String {
+    let at = At::ROOT.key("links");
+    T::read(&value(json), &at.key("up")).unwrap_err().to_string()
+}
+
+#[test]
+fn a_table_reads_its_keys_and_fills_in_defaults() {
+    let read = AnySpec::read(&value(r#"{"kind": "show", "rate": "45 Mbps"}"#), &At::ROOT).unwrap();
+    let expected =
+        ShowSpec { limit: Limit::Unlimited, rate: BitRate::from_bps(45_000_000), colour: None };
+    assert_eq!(read, AnySpec::Show(expected));
+    assert_eq!(read.model().name(), "show");
+    assert_eq!(AnySpec::read(&value(r#""plain""#), &At::ROOT).unwrap().kind(), "plain");
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    for example in AnySpec::examples() {
+        assert_eq!(AnySpec::read(&example.write(), &At::ROOT).unwrap(), example);
+    }
+}
+
+#[test]
+fn errors_say_where_what_and_what_would_be_right() {
+    assert_eq!(
+        message::<AnySpec>(r#"{"kind": "show", "rate": "1 bps", "limits": 3}"#),
+        "links.up.limits = 3: unknown key; allowed: `limit`, `rate`, `colour`; did you mean `limit`?"
+    );
+    assert_eq!(
+        message::<AnySpec>(r#"{"kind": "sow"}"#),
+        "links.up.kind = \"sow\": unknown kind; allowed: `show`, `plain`; did you mean `show`?"
+    );
+    assert_eq!(
+        message::<AnySpec>(r#"{"kind": "show", "rate": "45 Mb"}"#),
+        "links.up.rate = \"45 Mb\": has an unknown unit \"Mb\"; allowed: a rate with its unit (bps, kbps, \
+         Mbps, Gbps), such as \"45 Mbps\"; did you mean `45 Mbps`?"
+    );
+    assert_eq!(message::<AnySpec>(r#"{"kind": "show"}"#), "links.up.rate: is required but missing");
+    assert_eq!(
+        message::<AnySpec>(r#"{"kind": "show", "rate": "0 bps"}"#),
+        "links.up.rate = \"0 bps\": is zero; allowed: a rate above zero"
+    );
+    assert_eq!(
+        message::<AnySpec>(r#"{"kind": "show", "rate": "1 bps", "colour": "grean"}"#),
+        "links.up.colour = \"grean\": unknown word; allowed: `red`, `green`; did you mean `green`?"
+    );
+    assert_eq!(
+        message::<Vec<BitRate>>(r#"["1 bps", "-1 Mbps"]"#),
+        "links.up[1] = \"-1 Mbps\": is negative; allowed: a rate with its unit (bps, kbps, Mbps, Gbps), such as \
+         \"45 Mbps\""
+    );
+    assert_eq!(
+        message::<Probability>("1.5"),
+        "links.up = 1.5: is out of range; allowed: a number from 0 to 1"
+    );
+}
+
+#[test]
+fn quantities_are_exact() {
+    let at = At::ROOT;
+    let duration = |text: &str| SimDuration::read(&Value::String(text.into()), &at);
+    assert_eq!(duration("0.2530 s").unwrap().as_nanos(), 253_000_000);
+    assert_eq!(duration("1.5ms").unwrap().as_nanos(), 1_500_000);
+    assert_eq!(duration("2 min").unwrap(), SimDuration::from_secs(120));
+    assert!(duration("0.5 ns").unwrap_err().problem.contains("whole number"));
+    assert!(duration("1..5 s").is_err());
+    assert!(duration("s").is_err());
+    assert!(duration("99999999999 h").unwrap_err().problem.contains("too large"));
+    assert_eq!(Limit::read(&Value::String("1 packet".into()), &at).unwrap(), Limit::Packets(1));
+    assert_eq!(
+        Limit::read(&Value::String("30 kB".into()), &at).unwrap(),
+        Limit::Bytes(Bytes::new(30_000))
+    );
+}
+
+#[test]
+fn duplicate_names_are_refused() {
+    let error = serde_json::from_str::<Value>(r#"{"a": 1, "a": 2}"#).unwrap_err();
+    assert!(error.to_string().contains("given twice"), "{error}");
+}
+
+#[test]
+fn the_schema_says_what_reading_accepts() {
+    let schema = AnySpec::schema();
+    let show = &schema["oneOf"][0];
+    assert_eq!(show["required"], json!(["kind", "rate"]));
+    assert_eq!(show["additionalProperties"], json!(false));
+    assert_eq!(show["properties"]["limit"]["description"], json!("How much fits."));
+    assert_eq!(schema["oneOf"][1], json!({"const": "plain"}));
+    assert_eq!(AnySpec::summaries()[0], ("show", "A queue that shows off."));
+}
+
+proptest! {
+    #[test]
+    fn quantities_survive_writing(amount in any::<u64>()) {
+        let at = At::ROOT;
+        let span = SimDuration::from_nanos(amount);
+        prop_assert_eq!(SimDuration::read(&span.write(), &at).unwrap(), span);
+        let size = Bytes::new(amount);
+        prop_assert_eq!(Bytes::read(&size.write(), &at).unwrap(), size);
+        let rate = BitRate::from_bps(amount);
+        prop_assert_eq!(BitRate::read(&rate.write(), &at).unwrap(), rate);
+    }
+}

@@ -1,0 +1,136 @@
+//! Sizes and rates, with the arithmetic that is dimensionally right.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+use crate::time::SimDuration;
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(u64);
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BitRate(u64);
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// `bytes` bytes.
+    pub const fn new(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// The number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The number of bits.
+    pub const fn bits(self) -> u64 {
+        self.0 * 8
+    }
+
+    /// Whether there is nothing.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// These bytes less `other`, or none.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl BitRate {
+    /// No transmission at all.
+    pub const ZERO: Self = Self(0);
+
+    /// `bps` bits per second.
+    pub const fn from_bps(bps: u64) -> Self {
+        Self(bps)
+    }
+
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+
+    /// Whether nothing can be sent.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How long `size` takes at this rate, with the exact remainder carried: `(whole nanoseconds, remainder)`,
+    /// where the remainder is in units of 1 / rate nanoseconds and goes into the next call as `carry`.
+    /// `None` at a rate of zero.
+    pub const fn serialise(self, size: Bytes, carry: u64) -> Option<(SimDuration, u64)> {
+        if self.0 == 0 {
+            return None;
+        }
+        let scaled = size.bits() as u128 * 1_000_000_000 + carry as u128;
+        let nanos = (scaled / self.0 as u128) as u64;
+        let remainder = (scaled % self.0 as u128) as u64;
+        Some((SimDuration::from_nanos(nanos), remainder))
+    }
+
+    /// This rate times a factor, rounded to whole bits per second.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self((self.0 as f64 * factor).round() as u64)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Bytes {
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
+        sizes.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl Mul<SimDuration> for BitRate {
+    type Output = Bytes;
+    /// The whole bytes sent in `span`.
+    fn mul(self, span: SimDuration) -> Bytes {
+        Bytes((u128::from(self.0) * u128::from(span.as_nanos()) / 8_000_000_000) as u64)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&crate::spec::quantity::show_bytes(*self))
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&crate::spec::quantity::show_rate(*self))
+    }
+}

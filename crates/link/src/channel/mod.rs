@@ -1,0 +1,66 @@
+//! Channels: the time-varying state of a path. One file per model, one line here to register it.
+//!
+//! A channel is advanced by whoever owns it (the network), which pushes each new state to its subscribers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use leobench_base::spec::Fault;
+use leobench_base::{BitRate, RngTree, SimDuration, SimTime};
+
+use trace::Opportunities;
+
+/// What a channel offers from some instant on, until it changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelState {
+    /// How packets are served.
+    pub service: Service,
+    /// One-way propagation delay added to the link's own.
+    pub delay: SimDuration,
+    /// Probability that a packet sent in this state is lost, besides the link's own loss process.
+    pub loss: f64,
+    /// Whether the link exists: while it is down, packets that arrive are dropped and waiting ones wait.
+    pub up: bool,
+    /// Short name of the state, such as `line-of-sight`.
+    pub label: &'static str,
+}
+
+/// How a channel serves packets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Service {
+    /// At a rate; zero holds them.
+    Rate(BitRate),
+    /// At the delivery opportunities of a recorded trace.
+    Opportunities(Arc<Opportunities>),
+}
+
+/// A channel model in motion.
+pub trait Channel: Send {
+    /// The state at the last instant advanced to (the start of the run at first).
+    fn state(&self) -> &ChannelState;
+
+    /// When the state changes next; `None` if never.
+    fn next_change(&self) -> Option<SimTime>;
+
+    /// Goes through all changes up to and including `now`, and returns the state there.
+    fn advance(&mut self, now: SimTime) -> &ChannelState;
+}
+
+/// What a model may need besides its own parameters.
+#[derive(Clone, Debug)]
+pub struct ChannelContext {
+    /// Folder of the scenario file, which relative file names start from.
+    pub folder: PathBuf,
+    /// Random stream of this channel.
+    pub rng: RngTree,
+}
+
+/// A channel specification: builds the channel it describes.
+pub trait ChannelModel {
+    /// Builds the channel at the start of a run.
+    ///
+    /// # Errors
+    /// If what it refers to (a file) cannot be used, or the channel could never carry a packet.
+    fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault>;
+}
+

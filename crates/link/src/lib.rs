@@ -1,0 +1,12 @@
+//! Links as state machines that are handed the time: a queue discipline, a transmitter served by a time-varying
+//! channel, loss, and propagation. Knows packets by their [`Meta`](leobench_base::Meta) only, and no transport.
+
+pub mod channel;
+pub mod link;
+pub mod loss;
+pub mod queue;
+
+pub use channel::{Channel, ChannelModel, ChannelSpec, ChannelState, Service};
+pub use link::{Link, LinkConfig, LinkCounters, LinkOutput};
+pub use loss::{LossModel, LossProcess, LossSpec};
+pub use queue::{Backlog, Drop, DropCause, QueueDiscipline, QueueModel, QueueSpec};

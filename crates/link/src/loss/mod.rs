@@ -1,0 +1,15 @@
+//! Random loss on the channel, decided per packet. One file per process, one line here to register it.
+
+use leobench_base::{Meta, RngTree};
+
+/// A loss process in motion; one random stream per direction of a link.
+pub trait LossProcess: Send {
+    /// Whether this packet is lost. Called once for every packet sent, in order.
+    fn lost(&mut self, packet: &Meta) -> bool;
+}
+
+/// A loss specification: builds the process it describes.
+pub trait LossModel {
+    /// Builds the process.
+    fn build(&self, rng: &RngTree) -> Box<dyn LossProcess>;
+}

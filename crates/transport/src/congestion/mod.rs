@@ -1,0 +1,142 @@
+//! Congestion control: one object per connection, told the path; shared by every transport. One file per algorithm,
+//! one line here to register it.
+
+use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
+
+use crate::endpoint::{Hint, PathId};
+
+/// A packet that was just sent.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Sent {
+    /// When.
+    pub now: SimTime,
+    /// Bytes that count towards the congestion window.
+    pub size: Bytes,
+    /// Bytes in flight, this packet included.
+    pub in_flight: Bytes,
+    /// Its number on the path.
+    pub packet_number: u64,
+}
+
+/// An acknowledged packet.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Acked {
+    /// When the acknowledgement arrived.
+    pub now: SimTime,
+    /// When the packet was sent.
+    pub sent: SimTime,
+    /// Bytes of the packet that counted towards the congestion window.
+    pub size: Bytes,
+    /// Its number on the path.
+    pub packet_number: u64,
+    /// Bytes in flight before this packet was acknowledged.
+    pub in_flight: Bytes,
+    /// Whether the sender had too little to send to fill the window (RFC 9002 section 7.8).
+    pub app_limited: bool,
+    /// Round-trip time as measured so far.
+    pub rtt: Rtt,
+}
+
+/// Round-trip time of a path (RFC 9002 section 5).
+#[derive(Clone, Copy, Debug)]
+pub struct Rtt {
+    /// Latest sample.
+    pub latest: SimDuration,
+    /// Smoothed.
+    pub smoothed: SimDuration,
+    /// Smallest sample.
+    pub min: SimDuration,
+}
+
+/// One or more packets declared lost together, or marked by ECN.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Congestion {
+    /// When it was found out.
+    pub now: SimTime,
+    /// When the latest of these packets was sent.
+    pub sent: SimTime,
+    /// Bytes lost; none for an ECN mark.
+    pub lost: Bytes,
+    /// Whether everything sent over a long period was lost (RFC 9002 section 7.6).
+    pub persistent: bool,
+}
+
+impl Sent {
+    /// A sample with everything given.
+    pub fn new(now: SimTime, size: Bytes, in_flight: Bytes, packet_number: u64) -> Self {
+        Self { now, size, in_flight, packet_number }
+    }
+}
+
+impl Congestion {
+    /// A sample with everything given.
+    pub fn new(now: SimTime, sent: SimTime, lost: Bytes, persistent: bool) -> Self {
+        Self { now, sent, lost, persistent }
+    }
+}
+
+/// A congestion controller of a whole connection. Every call says which path it is about.
+///
+/// Order of calls on a path: [`open`](Self::open) first; then [`on_sent`](Self::on_sent) for every packet that counts
+/// towards the window, and for each of them at most one of [`on_ack`](Self::on_ack) and (as part of a batch)
+/// [`on_loss`](Self::on_loss).
+pub trait CongestionControl: Send {
+    /// A path comes into use, with packets of `datagram` bytes.
+    fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes);
+
+    /// A path is given up.
+    fn close(&mut self, path: PathId) {
+        let _ = path;
+    }
+
+    /// A packet was sent.
+    fn on_sent(&mut self, path: PathId, sent: &Sent) {
+        let _ = (path, sent);
+    }
+
+    /// A packet was acknowledged.
+    fn on_ack(&mut self, path: PathId, acked: &Acked);
+
+    /// Packets were declared lost.
+    fn on_loss(&mut self, path: PathId, congestion: &Congestion);
+
+    /// The peer reports new CE marks.
+    fn on_ecn(&mut self, path: PathId, congestion: &Congestion);
+
+    /// The losses behind the last reduction turned out to be wrong.
+    fn on_spurious_loss(&mut self, path: PathId) {
+        let _ = path;
+    }
+
+    /// Somebody who knows more about the network says something.
+    fn on_hint(&mut self, path: PathId, hint: &Hint) {
+        let _ = (path, hint);
+    }
+
+    /// Bytes that may be in flight.
+    fn window(&self, path: PathId) -> Bytes;
+
+    /// Rate to pace at, if the algorithm has one of its own; otherwise the transport paces by window and RTT.
+    fn pacing_rate(&self, path: PathId) -> Option<BitRate> {
+        let _ = path;
+        None
+    }
+
+    /// Slow-start threshold, if there is one yet.
+    fn ssthresh(&self, path: PathId) -> Option<Bytes> {
+        let _ = path;
+        None
+    }
+
+    /// Name of the phase the path is in, such as `slow-start`.
+    fn phase(&self, path: PathId) -> &'static str;
+}
+
+/// A congestion-control specification: builds the controller it describes.
+pub trait CongestionModel {
+    /// Builds a controller for one connection, without paths yet.
+    fn build(&self) -> Box<dyn CongestionControl>;
+}

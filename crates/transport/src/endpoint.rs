@@ -1,0 +1,202 @@
+//! What every transport looks like to the network: it is handed inputs and the time, and hands back packets,
+//! reports and its next wake-up.
+
+use std::net::IpAddr;
+
+use leobench_base::{BitRate, Bytes, Packet, SimDuration, SimTime};
+
+use crate::buffer::Message;
+
+/// Number of a path within a connection; a single-path connection has path 0 only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u32);
+
+/// Something that happens to an endpoint.
+#[derive(Debug)]
+pub enum Input {
+    /// A packet addressed to it arrived.
+    Packet(Packet),
+    /// The application wrote a message on a stream.
+    Message {
+        /// Stream number within the flow.
+        stream: usize,
+        /// The message.
+        message: Message,
+    },
+    /// The application has nothing more to write on any stream.
+    Finish,
+    /// An interface of its node changed.
+    Interface(InterfaceChange),
+    /// Somebody who knows more about the network says something about a path.
+    Hint(Hint),
+}
+
+/// A change of one of the node's interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceChange {
+    /// Address of the interface.
+    pub address: IpAddr,
+    /// Whether it can be used from now on.
+    pub up: bool,
+}
+
+/// Knowledge about a path that the transport could not measure itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The path meant.
+    pub path: PathId,
+    /// Round-trip time without queues, if known.
+    pub base_rtt: Option<SimDuration>,
+    /// Rate of the narrowest link, if known.
+    pub bottleneck: Option<BitRate>,
+}
+
+/// What an endpoint hands back from a poll.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    /// Packets to send, in order; the network numbers them.
+    pub packets: Vec<Packet>,
+    /// What happened to application data, in order.
+    pub reports: Vec<Report>,
+    /// Rare events worth recording, with the time they happened at.
+    pub events: Vec<Event>,
+}
+
+/// What happened to the data of a stream or a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// All bytes of the stream below `offset` have been sent at least once.
+    Sent {
+        /// Stream number within the flow.
+        stream: usize,
+        /// Bytes from the start of the stream.
+        offset: u64,
+    },
+    /// All bytes of the stream below `offset` have been handed to the receiving application in order.
+    Delivered {
+        /// Stream number within the flow.
+        stream: usize,
+        /// Bytes from the start of the stream.
+        offset: u64,
+    },
+    /// A part of an unreliable message arrived.
+    Datagram {
+        /// Stream number within the flow.
+        stream: usize,
+        /// Number of the message within the stream.
+        message: u64,
+        /// Payload bytes that arrived.
+        payload: Bytes,
+    },
+}
+
+/// A rare event: a handshake done, a loss, a phase change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Kind of event, such as `congestion` or `established`.
+    pub kind: &'static str,
+    /// Details for a reader.
+    pub detail: String,
+}
+
+/// The state of a path as the sender sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathSample {
+    /// The path.
+    pub path: PathId,
+    /// Congestion window.
+    pub cwnd: Bytes,
+    /// Slow-start threshold, if there is one yet.
+    pub ssthresh: Option<Bytes>,
+    /// Bytes sent and neither acknowledged nor given up.
+    pub in_flight: Bytes,
+    /// Smoothed round-trip time (RFC 9002 section 5.3), if measured.
+    pub smoothed_rtt: Option<SimDuration>,
+    /// Latest round-trip time sample, if any.
+    pub latest_rtt: Option<SimDuration>,
+    /// Pacing rate, if the sender paces.
+    pub pacing: Option<BitRate>,
+    /// Phase of the congestion controller.
+    pub phase: &'static str,
+    /// Totals since the start.
+    pub totals: Totals,
+}
+
+/// Running totals of a sender, for a path or a whole connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Transport payload bytes sent (UDP payloads, TCP segments).
+    pub sent_bytes: u64,
+    /// Packets received.
+    pub received_packets: u64,
+    /// Application bytes known to have been received by the peer.
+    pub acked_bytes: u64,
+    /// Packets declared lost.
+    pub lost_packets: u64,
+    /// Bytes of the packets declared lost.
+    pub lost_bytes: u64,
+    /// Application bytes sent more than once.
+    pub retransmitted_bytes: u64,
+    /// Reductions of the congestion window on loss or ECN.
+    pub congestion_events: u64,
+    /// Probe or retransmission timeouts.
+    pub timeouts: u64,
+    /// Losses declared that turned out wrong.
+    pub spurious_losses: u64,
+    /// Packets received with the CE mark, as the peer reports them.
+    pub ecn_marks: u64,
+}
+
+/// One transport at one end of a flow.
+///
+/// Order of calls: any number of [`input`](Endpoint::input)s at an instant, then one [`poll`](Endpoint::poll) at that
+/// instant; a poll also at the instant the last poll asked for. Time never runs backwards.
+pub trait Endpoint: Send {
+    /// Takes something in.
+    ///
+    /// # Errors
+    /// If the connection has failed, or a plug-in misbehaved.
+    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError>;
+
+    /// Does what is due, appends what comes out to `outbox`, and says when to be polled next if nothing comes in
+    /// before; `None` for never.
+    ///
+    /// # Errors
+    /// If the connection has failed, or a plug-in misbehaved.
+    fn poll(&mut self, now: SimTime, outbox: &mut Outbox)
+    -> Result<Option<SimTime>, EndpointError>;
+
+    /// Appends the state of every path; nothing for a transport without paths of its own.
+    fn sample_paths(&self, now: SimTime, samples: &mut Vec<PathSample>);
+
+    /// The application's send buffer, if this end sends.
+    fn send_buffer(&self) -> Option<&crate::buffer::SendBuffer>;
+
+    /// Totals over all paths, those that are gone included.
+    fn totals(&self) -> Totals;
+}
+
+/// Why an endpoint cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// The connection was lost.
+    #[error("the connection was lost at {at}: {reason}")]
+    ConnectionLost {
+        /// When.
+        at: SimTime,
+        /// Why, in the words of the stack.
+        reason: String,
+    },
+    /// A scheduler did what a scheduler must not.
+    #[error("scheduler `{scheduler}` at {at}: {problem}")]
+    Scheduler {
+        /// Its name.
+        scheduler: String,
+        /// When.
+        at: SimTime,
+        /// What it did.
+        problem: String,
+    },
+}

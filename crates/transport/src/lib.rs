@@ -1,0 +1,17 @@
+//! What runs at the ends of a path: endpoints, congestion control, stream schedulers and traffic sources, as state
+//! machines that are handed the time. Knows packets, and no link.
+
+pub mod buffer;
+pub mod congestion;
+pub mod endpoint;
+pub mod pacing;
+pub mod quic;
+pub mod scheduler;
+pub mod source;
+pub mod udp;
+
+pub use buffer::{Message, SendBuffer};
+pub use congestion::{CongestionControl, CongestionModel, CongestionSpec};
+pub use endpoint::{Endpoint, EndpointError, Input, Outbox, PathId};
+pub use scheduler::{SchedulerModel, SchedulerSpec, StreamScheduler};
+pub use source::{SourceModel, SourceSpec, TrafficSource};

@@ -1,0 +1,1 @@
+//! QUIC on the crate `noq-proto`, driven in virtual time.

@@ -1,0 +1,115 @@
+//! Stream schedulers: which streams' bytes fill the next packet. One file per scheduler, one line here to register
+//! it.
+
+mod rr;
+
+use leobench_base::{RngTree, SimTime};
+
+use crate::buffer::SendBuffer;
+
+/// The room in the packet being built, shared out among streams.
+///
+/// A stream's first share costs the header of its STREAM frame besides (RFC 9000 section 19.8); the frame that fills
+/// the packet needs no length field.
+#[derive(Debug, Default)]
+pub struct PacketShares {
+    room: u64,
+    shares: Vec<Share>,
+}
+
+/// Bytes of one stream that go into a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Stream number within the flow.
+    pub stream: usize,
+    /// Application bytes.
+    pub bytes: u64,
+}
+
+impl PacketShares {
+    /// Starts a packet with `room` bytes for STREAM frames, headers included.
+    pub fn start(&mut self, room: u64) {
+        self.room = room;
+        self.shares.clear();
+    }
+
+    /// Bytes left in the packet, the headers of the frames so far taken off.
+    pub fn room(&self) -> u64 {
+        self.room
+    }
+
+    /// The shares given so far, in the order they go into the packet.
+    pub fn shares(&self) -> &[Share] {
+        &self.shares
+    }
+
+    /// Gives up to `want` bytes of the packet to `stream`, as far as it has bytes waiting and there is room, and
+    /// returns how many it got.
+    pub fn give(&mut self, streams: &SendBuffer, stream: usize, want: u64) -> u64 {
+        let buffer = &streams.streams()[stream];
+        let held = self.shares.iter().position(|share| share.stream == stream);
+        let (given, header) = match held {
+            Some(index) => (self.shares[index].bytes, 0),
+            None => (0, frame_header(stream, buffer.taken())),
+        };
+        let want = want.min(buffer.backlog().saturating_sub(given));
+        let room = self.room.saturating_sub(header);
+        let length = if held.is_some() { 0 } else { LENGTH_FIELD };
+        let bytes = if want >= room { room } else { want.min(room.saturating_sub(length)) };
+        if bytes == 0 {
+            return 0;
+        }
+        self.room -= (bytes + header + length).min(self.room);
+        match held {
+            Some(index) => self.shares[index].bytes += bytes,
+            None => self.shares.push(Share { stream, bytes }),
+        }
+        bytes
+    }
+}
+
+/// Bytes of a frame's length field, for any length that fits a packet of more than 63 bytes.
+const LENGTH_FIELD: u64 = 2;
+
+/// Bytes of a STREAM frame's header without its length: type, stream number, offset.
+fn frame_header(stream: usize, offset: u64) -> u64 {
+    let id = stream as u64 * 4 + 3;
+    1 + varint_size(id) + if offset == 0 { 0 } else { varint_size(offset) }
+}
+
+/// Bytes of a variable-length integer (RFC 9000 section 16).
+fn varint_size(value: u64) -> u64 {
+    match value {
+        0..=0x3f => 1,
+        0x40..=0x3fff => 2,
+        0x4000..=0x3fff_ffff => 4,
+        _ => 8,
+    }
+}
+
+/// A stream scheduler in motion, asked once for every packet that may carry never-sent application bytes.
+pub trait StreamScheduler: Send {
+    /// Shares the room of the next packet among the streams with bytes waiting.
+    ///
+    /// # Errors
+    /// A description of what went wrong in a plug-in.
+    fn schedule(
+        &mut self,
+        now: SimTime,
+        streams: &SendBuffer,
+        packet: &mut PacketShares,
+    ) -> Result<(), String>;
+}
+
+/// A scheduler specification: builds the scheduler it describes.
+pub trait SchedulerModel {
+    /// Builds the scheduler for a flow of `streams` streams; random ones draw from `rng`.
+    fn build(&self, streams: usize, rng: &RngTree) -> Box<dyn StreamScheduler>;
+}
+
+leobench_base::kinds! {
+    /// A stream scheduler, by name.
+    pub enum SchedulerSpec as dyn SchedulerModel {
+        RoundRobin(rr::RoundRobinSpec) = "rr",
+    }
+}

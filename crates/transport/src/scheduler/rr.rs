@@ -1,0 +1,51 @@
+//! Round robin, packet by packet (Khan et al. 2023, Computer Networks, section 5.2).
+
+use leobench_base::spec::Example;
+use leobench_base::{RngTree, SimTime};
+
+use super::{PacketShares, SchedulerModel, StreamScheduler};
+use crate::buffer::SendBuffer;
+
+leobench_base::spec! {
+    /// One stream per packet in a fixed order; what it cannot fill goes to the next in order.
+    pub struct RoundRobinSpec {}
+}
+
+impl Example for RoundRobinSpec {
+    fn example() -> Self {
+        Self {}
+    }
+}
+
+impl SchedulerModel for RoundRobinSpec {
+    fn build(&self, _streams: usize, _rng: &RngTree) -> Box<dyn StreamScheduler> {
+        Box::new(RoundRobin { next: 0 })
+    }
+}
+
+struct RoundRobin {
+    next: usize,
+}
+
+impl StreamScheduler for RoundRobin {
+    fn schedule(
+        &mut self,
+        _now: SimTime,
+        streams: &SendBuffer,
+        packet: &mut PacketShares,
+    ) -> Result<(), String> {
+        let mut from = self.next;
+        let mut first = None;
+        while let Some(stream) = streams.next_occupied(from) {
+            if first == Some(stream) || packet.give(streams, stream, u64::MAX) == 0 {
+                break;
+            }
+            if first.is_none() {
+                first = Some(stream);
+                self.next = stream + 1;
+            }
+            from = stream + 1;
+        }
+        Ok(())
+    }
+}
