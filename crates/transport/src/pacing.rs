@@ -28,12 +28,7 @@ impl Pacer {
     /// A pacer that lets `burst` bytes leave at once after an idle time (RFC 9002 section 7.7 limits bursts to the
     /// initial congestion window).
     pub fn new(burst: Bytes) -> Self {
-        Self {
-            burst,
-            level: SimDuration::ZERO,
-            since: SimTime::ZERO,
-            allowance: SimDuration::ZERO,
-        }
+        Self { burst, level: SimDuration::ZERO, since: SimTime::ZERO, allowance: SimDuration::ZERO }
     }
 
     /// When the next packet may leave; in the past if at once.

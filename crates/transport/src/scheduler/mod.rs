@@ -113,3 +113,9 @@ leobench_base::kinds! {
         RoundRobin(rr::RoundRobinSpec) = "rr",
     }
 }
+
+impl Default for SchedulerSpec {
+    fn default() -> Self {
+        Self::RoundRobin(rr::RoundRobinSpec {})
+    }
+}
