@@ -1,1 +1,3 @@
 //! The network as one state machine.
+
+pub mod scenario;

@@ -1,0 +1,207 @@
+//! Links between two nodes, and what each direction does differently.
+
+use std::fmt;
+
+use leobench_base::spec::{At, Schema, Spec, SpecError, Value, Weight, json};
+use leobench_base::{BitRate, Bytes, SimDuration};
+use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
+
+leobench_base::spec! {
+    /// A link between two nodes, one transmitter and one queue in each direction.
+    pub struct LinkSpec {
+        /// The two nodes; `forward` is from the first to the second.
+        pub between: [String; 2],
+        /// The channel model that serves the packets of both directions; or give `rate`.
+        pub channel: Option<ChannelSpec>,
+        /// A constant rate, short for `channel = { kind = "steady", rate = ... }`.
+        pub rate: Option<BitRate>,
+        /// Propagation delay, which the channel's own comes on top of.
+        pub delay: SimDuration = SimDuration::ZERO,
+        /// Random loss, which the channel's own comes on top of.
+        pub loss: Option<LossSpec>,
+        /// Queue discipline in front of each transmitter.
+        pub queue: QueueSpec = default_queue(),
+        /// Largest IP packet carried; larger ones are dropped.
+        pub mtu: Bytes = Bytes::new(1_500),
+        /// Framing that every packet's IP length grows by on the wire; negative to leave headers out of account.
+        pub overhead: SignedBytes = SignedBytes::ZERO,
+        /// Whether a packet may overtake another when the propagation delay falls.
+        pub overtaking: bool = false,
+        /// Whether each direction draws a channel process of its own instead of sharing one.
+        pub independent: bool = false,
+        /// What differs from the first node of `between` to the second.
+        pub forward: Option<DirectionSpec>,
+        /// What differs from the second node of `between` to the first.
+        pub backward: Option<DirectionSpec>,
+    }
+}
+
+leobench_base::spec! {
+    /// What one direction of a link does differently from the link as a whole.
+    pub struct DirectionSpec {
+        /// A channel of this direction's own.
+        pub channel: Option<ChannelSpec>,
+        /// A constant rate of this direction's own.
+        pub rate: Option<BitRate>,
+        /// Factor on the rate of the link's channel.
+        pub rate_scale: Option<Weight>,
+        /// Propagation delay.
+        pub delay: Option<SimDuration>,
+        /// Random loss.
+        pub loss: Option<LossSpec>,
+        /// Queue discipline.
+        pub queue: Option<QueueSpec>,
+    }
+}
+
+/// One of the two directions of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the first node of `between` to the second.
+    Forward,
+    /// From the second node of `between` to the first.
+    Backward,
+}
+
+impl Direction {
+    /// Both directions, forward first.
+    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+
+    /// The key of this direction in a link's table.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+        }
+    }
+}
+
+impl LinkSpec {
+    /// The names of the nodes that `direction` leads from and to.
+    pub fn ends(&self, direction: Direction) -> [&str; 2] {
+        let [first, second] = &self.between;
+        match direction {
+            Direction::Forward => [first, second],
+            Direction::Backward => [second, first],
+        }
+    }
+
+    /// Whether both directions are served by one channel process.
+    pub fn shares_channel(&self) -> bool {
+        !self.independent
+            && Direction::BOTH.iter().all(|direction| !self.has_own_channel(*direction))
+    }
+
+    /// Whether `direction` says which channel serves it, instead of taking the link's.
+    pub fn has_own_channel(&self, direction: Direction) -> bool {
+        self.changes(direction).is_some_and(|own| own.channel.is_some() || own.rate.is_some())
+    }
+
+    /// The channel that serves `direction`; `None` only in a scenario that was not checked.
+    pub fn channel(&self, direction: Direction) -> Option<ChannelSpec> {
+        let own = self.changes(direction);
+        own.and_then(|own| own.channel.clone().or(own.rate.map(steady)))
+            .or_else(|| self.channel.clone())
+            .or(self.rate.map(steady))
+    }
+
+    /// Factor on the channel's rate in `direction`.
+    pub fn rate_scale(&self, direction: Direction) -> f64 {
+        self.changes(direction).and_then(|own| own.rate_scale).map_or(1.0, Weight::get)
+    }
+
+    /// Propagation delay in `direction`, without the channel's.
+    pub fn delay(&self, direction: Direction) -> SimDuration {
+        self.changes(direction).and_then(|own| own.delay).unwrap_or(self.delay)
+    }
+
+    /// Loss process in `direction`, if there is one besides the channel's.
+    pub fn loss(&self, direction: Direction) -> Option<&LossSpec> {
+        self.changes(direction).and_then(|own| own.loss.as_ref()).or(self.loss.as_ref())
+    }
+
+    /// Queue discipline in `direction`.
+    pub fn queue(&self, direction: Direction) -> &QueueSpec {
+        self.changes(direction).and_then(|own| own.queue.as_ref()).unwrap_or(&self.queue)
+    }
+
+    /// What `direction` does differently, if anything.
+    pub fn changes(&self, direction: Direction) -> Option<&DirectionSpec> {
+        match direction {
+            Direction::Forward => self.forward.as_ref(),
+            Direction::Backward => self.backward.as_ref(),
+        }
+    }
+}
+
+/// A number of bytes that may be negative, such as `"14 B"` or `"-28 B"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignedBytes(i64);
+
+const SIGNED_BYTES: &str = r#"a size with its unit, negative or not, such as "14 B" or "-28 B""#;
+
+impl SignedBytes {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// `bytes` bytes.
+    pub const fn new(bytes: i64) -> Self {
+        Self(bytes)
+    }
+
+    /// The number of bytes.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for SignedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}", Bytes::new(self.0.unsigned_abs()))
+    }
+}
+
+impl Spec for SignedBytes {
+    fn schema() -> Schema {
+        json!({
+            "type": "string",
+            "pattern": r"^\s*-?[0-9._]+\s*(B|kB|MB|GB|KiB|MiB|GiB)\s*$",
+            "description": SIGNED_BYTES,
+        })
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        let (size, negative) = match value {
+            Value::String(text) => match text.trim().strip_prefix('-') {
+                Some(size) => (Value::String(size.to_owned()), true),
+                None => (value.clone(), false),
+            },
+            other => (other.clone(), false),
+        };
+        let size = Bytes::read(&size, at).map_err(|error| SpecError {
+            value: Some(value.to_string()),
+            nearest: error.nearest.as_ref().map(|near| with_sign(near, negative)),
+            ..error.allowed(SIGNED_BYTES)
+        })?;
+        let size = i64::try_from(size.get())
+            .map_err(|_| at.error(value, "is too large").allowed(SIGNED_BYTES))?;
+        Ok(Self(if negative { -size } else { size }))
+    }
+
+    fn write(&self) -> Value {
+        Value::String(self.to_string())
+    }
+}
+
+fn with_sign(size: &str, negative: bool) -> String {
+    format!("{}{size}", if negative { "-" } else { "" })
+}
+
+fn default_queue() -> QueueSpec {
+    QueueSpec::Fifo(FifoSpec { limit: Limit::Unlimited })
+}
+
+fn steady(rate: BitRate) -> ChannelSpec {
+    ChannelSpec::Steady(SteadySpec { rate })
+}

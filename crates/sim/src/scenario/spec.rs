@@ -1,0 +1,77 @@
+//! The scenario as a whole: what runs, for how long, and what is recorded of it.
+
+use leobench_base::SimDuration;
+
+use super::flow::FlowSpec;
+use super::link::LinkSpec;
+
+leobench_base::words! {
+    /// When a run ends.
+    pub enum Until {
+        /// At `duration`, whatever is still under way.
+        Time = "time",
+        /// When every byte has arrived after the sources stopped at `duration`, or `drain_limit` later.
+        Drained = "drained",
+    }
+}
+
+leobench_base::spec! {
+    /// An experiment: nodes, the links between them, and the flows over them.
+    pub struct ScenarioSpec {
+        /// Name of the scenario, which results are filed under: letters, digits, `_`, `-` and `.`.
+        pub name: String,
+        /// What the scenario shows, for a reader.
+        pub description: Option<String>,
+        /// Seed of all randomness in the run.
+        pub seed: u64 = 1,
+        /// How long the sources produce.
+        pub duration: SimDuration,
+        /// When the run ends: at `duration` (`time`), or when every byte has arrived (`drained`).
+        pub until: Until = Until::Time,
+        /// How long after `duration` a run that waits for every byte may last at most.
+        pub drain_limit: SimDuration = SimDuration::from_secs(600),
+        /// Time from the start that the summary leaves out.
+        pub warm_up: SimDuration = SimDuration::ZERO,
+        /// What is recorded.
+        pub record: RecordSpec = RecordSpec::DEFAULT,
+        /// The nodes by name.
+        pub nodes: Vec<(String, NodeSpec)>,
+        /// The links by name.
+        pub links: Vec<(String, LinkSpec)>,
+        /// The flows by name.
+        pub flows: Vec<(String, FlowSpec)>,
+    }
+}
+
+leobench_base::spec! {
+    /// What is recorded of a run, beside the summary and the events.
+    #[derive(Copy, Eq)]
+    pub struct RecordSpec {
+        /// Time between two samples of the series.
+        pub interval: SimDuration = Self::DEFAULT.interval,
+        /// Whether every message gets a row.
+        pub messages: bool = Self::DEFAULT.messages,
+        /// Whether the state of links, queues and transports is sampled.
+        pub series: bool = Self::DEFAULT.series,
+        /// Whether every packet gets a row.
+        pub packets: bool = Self::DEFAULT.packets,
+    }
+}
+
+impl RecordSpec {
+    /// What is recorded unless a scenario says otherwise.
+    pub const DEFAULT: Self = Self {
+        interval: SimDuration::from_millis(10),
+        messages: true,
+        series: true,
+        packets: false,
+    };
+}
+
+leobench_base::spec! {
+    /// A place where links meet and flows end.
+    pub struct NodeSpec {
+        /// What the node stands for, for a reader.
+        pub description: Option<String>,
+    }
+}
