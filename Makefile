@@ -1,0 +1,61 @@
+# leobench: build, demonstrate, test. `make` alone says whether this machine has what it takes.
+
+# The first Python that is recent enough, unless PYTHON names one.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := $(CURDIR)/.venv
+BIN := $(VENV)/bin
+DEMO := results/demo
+
+# One interpreter everywhere: PyO3 rebuilds whenever it changes.
+export PYO3_PYTHON := $(BIN)/python
+
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+
+.PHONY: preflight install demo test test-slow lint bench clean
+.DEFAULT_GOAL := preflight
+
+preflight:
+	@.ci/preflight "$(PYTHON)"
+	@echo "Ready. Next: make demo (about five minutes the first time), make test, make bench."
+
+# The virtual environment, with everything pinned.
+$(VENV)/.requirements: requirements.lock
+	@.ci/preflight "$(PYTHON)" >/dev/null || .ci/preflight "$(PYTHON)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@touch $@
+
+# The compiled core, with the package linked into the environment (an edit of Python takes effect at once).
+$(VENV)/.core: $(VENV)/.requirements $(RUST)
+	VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --profile release --quiet
+	@touch $@
+
+install: $(VENV)/.core
+
+demo: install
+	$(BIN)/leobench run scenarios/khan2023-ka.toml --out $(DEMO) --force
+	$(BIN)/leobench plot $(DEMO) --out $(DEMO)/timeline.png
+	@echo "Tables, summary and figure: $(DEMO)/   Figure: $(DEMO)/timeline.png"
+
+test: install
+	cargo test
+	$(BIN)/python -m pytest
+
+test-slow: install
+	cargo test --release -- --ignored
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.requirements
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.requirements
+	cargo run --profile fast -p leobench-bench
+
+clean:
+	cargo clean
+	rm -rf $(VENV) python/leobench/_core*.so .mypy_cache .pytest_cache .ruff_cache

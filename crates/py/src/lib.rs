@@ -1,0 +1,1 @@
+//! The module `leobench._core`.
