@@ -1,3 +1,4 @@
 //! The network as one state machine.
 
+pub mod routes;
 pub mod scenario;
