@@ -75,8 +75,12 @@ impl Streams {
             Self::Dealt(_) => None,
             Self::Each(streams) => streams.get(index).and_then(|stream| stream.name.clone()),
         };
-        given.unwrap_or_else(|| format!("s{}", index + 1))
+        given.unwrap_or_else(|| default_name(index))
     }
+}
+
+fn default_name(index: usize) -> String {
+    format!("s{}", index + 1)
 }
 
 const STREAMS: &str = "a number from 1, or an array of tables with `source`";
@@ -98,7 +102,13 @@ impl Spec for Streams {
             Value::Array(streams) if streams.is_empty() => {
                 Err(at.error(value, "is empty").allowed(STREAMS))
             }
-            Value::Array(_) => Vec::read(value, at).map(Self::Each),
+            Value::Array(_) => {
+                let mut streams = Vec::<StreamSpec>::read(value, at)?;
+                for (index, stream) in streams.iter_mut().enumerate() {
+                    stream.name.get_or_insert_with(|| default_name(index));
+                }
+                Ok(Self::Each(streams))
+            }
             other => {
                 Err(at.error(other, format!("is {}", other.type_name())).allowed(STREAMS))
             }
@@ -117,6 +127,9 @@ impl Spec for Streams {
 pub trait TransportModel {
     /// Largest UDP payload it sends.
     fn payload(&self) -> Bytes;
+
+    /// Whether the ends open a connection, so that packets of full size go both ways.
+    fn connects(&self) -> bool;
 }
 
 leobench_base::kinds! {
@@ -131,10 +144,18 @@ impl TransportModel for QuicSpec {
     fn payload(&self) -> Bytes {
         self.payload
     }
+
+    fn connects(&self) -> bool {
+        true
+    }
 }
 
 impl TransportModel for UdpSpec {
     fn payload(&self) -> Bytes {
         self.payload
+    }
+
+    fn connects(&self) -> bool {
+        false
     }
 }

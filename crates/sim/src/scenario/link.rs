@@ -30,14 +30,15 @@ leobench_base::spec! {
         /// Whether each direction draws a channel process of its own instead of sharing one.
         pub independent: bool = false,
         /// What differs from the first node of `between` to the second.
-        pub forward: Option<DirectionSpec>,
+        pub forward: DirectionSpec = DirectionSpec::default(),
         /// What differs from the second node of `between` to the first.
-        pub backward: Option<DirectionSpec>,
+        pub backward: DirectionSpec = DirectionSpec::default(),
     }
 }
 
 leobench_base::spec! {
     /// What one direction of a link does differently from the link as a whole.
+    #[derive(Default)]
     pub struct DirectionSpec {
         /// A channel of this direction's own.
         pub channel: Option<ChannelSpec>,
@@ -94,42 +95,45 @@ impl LinkSpec {
 
     /// Whether `direction` says which channel serves it, instead of taking the link's.
     pub fn has_own_channel(&self, direction: Direction) -> bool {
-        self.changes(direction).is_some_and(|own| own.channel.is_some() || own.rate.is_some())
+        let own = self.changes(direction);
+        own.channel.is_some() || own.rate.is_some()
     }
 
     /// The channel that serves `direction`; `None` only in a scenario that was not checked.
     pub fn channel(&self, direction: Direction) -> Option<ChannelSpec> {
         let own = self.changes(direction);
-        own.and_then(|own| own.channel.clone().or(own.rate.map(steady)))
+        own.channel
+            .clone()
+            .or(own.rate.map(steady))
             .or_else(|| self.channel.clone())
             .or(self.rate.map(steady))
     }
 
     /// Factor on the channel's rate in `direction`.
     pub fn rate_scale(&self, direction: Direction) -> f64 {
-        self.changes(direction).and_then(|own| own.rate_scale).map_or(1.0, Weight::get)
+        self.changes(direction).rate_scale.map_or(1.0, Weight::get)
     }
 
     /// Propagation delay in `direction`, without the channel's.
     pub fn delay(&self, direction: Direction) -> SimDuration {
-        self.changes(direction).and_then(|own| own.delay).unwrap_or(self.delay)
+        self.changes(direction).delay.unwrap_or(self.delay)
     }
 
     /// Loss process in `direction`, if there is one besides the channel's.
     pub fn loss(&self, direction: Direction) -> Option<&LossSpec> {
-        self.changes(direction).and_then(|own| own.loss.as_ref()).or(self.loss.as_ref())
+        self.changes(direction).loss.as_ref().or(self.loss.as_ref())
     }
 
     /// Queue discipline in `direction`.
     pub fn queue(&self, direction: Direction) -> &QueueSpec {
-        self.changes(direction).and_then(|own| own.queue.as_ref()).unwrap_or(&self.queue)
+        self.changes(direction).queue.as_ref().unwrap_or(&self.queue)
     }
 
-    /// What `direction` does differently, if anything.
-    pub fn changes(&self, direction: Direction) -> Option<&DirectionSpec> {
+    /// What `direction` does differently.
+    pub fn changes(&self, direction: Direction) -> &DirectionSpec {
         match direction {
-            Direction::Forward => self.forward.as_ref(),
-            Direction::Backward => self.backward.as_ref(),
+            Direction::Forward => &self.forward,
+            Direction::Backward => &self.backward,
         }
     }
 }
@@ -202,6 +206,7 @@ fn default_queue() -> QueueSpec {
     QueueSpec::Fifo(FifoSpec { limit: Limit::Unlimited })
 }
 
-fn steady(rate: BitRate) -> ChannelSpec {
+/// What the shorthand `rate` stands for.
+pub(super) fn steady(rate: BitRate) -> ChannelSpec {
     ChannelSpec::Steady(SteadySpec { rate })
 }

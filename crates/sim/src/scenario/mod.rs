@@ -4,14 +4,20 @@
 //! read into a [`ScenarioSpec`], and what only makes sense together is checked. Everything wrong is said with the
 //! file, the place in it, the value, what is allowed, and the nearest valid word.
 
+mod check;
 mod flow;
 mod link;
+mod load;
+mod overrides;
 mod spec;
 
 use std::path::PathBuf;
 
+use leobench_base::spec::{Schema, Spec, Value, json};
+
 pub use flow::{FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel, TransportSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
+pub use load::{ScenarioError, Source, Syntax, load, load_file};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, Until};
 
 /// A scenario that was read and checked, and may be run.
@@ -22,3 +28,25 @@ pub struct Scenario {
     /// Folder that the relative file names in it start from.
     pub folder: PathBuf,
 }
+
+impl Scenario {
+    /// The tree that loads as this scenario, defaults spelled out.
+    pub fn write(&self) -> Value {
+        self.spec.write()
+    }
+
+    /// The JSON Schema (draft 2020-12) of scenario files.
+    pub fn schema() -> Schema {
+        let mut schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "leobench scenario",
+        });
+        if let (Some(schema), Schema::Object(rest)) = (schema.as_object_mut(), ScenarioSpec::schema()) {
+            schema.extend(rest);
+        }
+        schema
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,8 @@
 use leobench_base::SimDuration;
 
 use super::flow::FlowSpec;
-use super::link::LinkSpec;
+use super::link::{Direction, LinkSpec};
+use crate::routes::Edge;
 
 leobench_base::words! {
     /// When a run ends.
@@ -40,6 +41,25 @@ leobench_base::spec! {
         pub links: Vec<(String, LinkSpec)>,
         /// The flows by name.
         pub flows: Vec<(String, FlowSpec)>,
+    }
+}
+
+impl ScenarioSpec {
+    /// Number of the node of this name, in the order of the file.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|(node, _)| node == name)
+    }
+
+    /// The directions of all links as routes see them, by their delay without the channel's: two for every link in
+    /// the order of the file, forward before backward. `None` if a link names a node that does not exist.
+    pub fn edges(&self) -> Option<Vec<Edge>> {
+        let directions = self.links.iter().flat_map(|(_, link)| {
+            Direction::BOTH.map(|direction| {
+                let [from, to] = link.ends(direction).map(|name| self.node(name));
+                Some(Edge { from: from?, to: to?, delay: link.delay(direction) })
+            })
+        });
+        directions.collect()
     }
 }
 

@@ -1,0 +1,104 @@
+//! Checks of links: the nodes they join and the channels that serve them.
+
+use leobench_base::RngTree;
+use leobench_base::spec::SpecError;
+use leobench_link::channel::ChannelContext;
+use leobench_link::{ChannelSpec, Service};
+
+use super::super::link::steady;
+use super::super::{Direction, LinkSpec, Scenario};
+use super::Place;
+
+pub(super) fn check(scenario: &Scenario, links: &Place<'_>) -> Result<(), SpecError> {
+    let nodes: Vec<_> = scenario.spec.nodes.iter().map(|(name, _)| name.as_str()).collect();
+    for (name, link) in &scenario.spec.links {
+        let at = links.key(name);
+        ends(link, &nodes, &at.key("between"))?;
+        if link.mtu.is_zero() {
+            return Err(at.key("mtu").error("is zero").allowed("a size above zero"));
+        }
+        channels(scenario, name, link, &at)?;
+    }
+    Ok(())
+}
+
+fn ends(link: &LinkSpec, nodes: &[&str], at: &Place<'_>) -> Result<(), SpecError> {
+    for (index, node) in link.between.iter().enumerate() {
+        if !nodes.contains(&node.as_str()) {
+            return Err(at.index(index).unknown("node", node, nodes));
+        }
+    }
+    if link.between[0] == link.between[1] {
+        return Err(at.error("joins a node to itself").allowed("two different nodes"));
+    }
+    Ok(())
+}
+
+/// Checks that every direction has exactly one channel, and that each of them can be built.
+fn channels(
+    scenario: &Scenario,
+    name: &str,
+    link: &LinkSpec,
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    let context = ChannelContext {
+        folder: scenario.folder.clone(),
+        rng: RngTree::new(scenario.spec.seed).child("links").child(name),
+    };
+    let [forward, backward] = Direction::BOTH.map(|direction| link.has_own_channel(direction));
+    let given = link.channel.is_some() || link.rate.is_some();
+    if given && forward && backward {
+        let key = if link.channel.is_some() { "channel" } else { "rate" };
+        return Err(at.key(key).error("serves no direction, as both have a channel of their own")
+            .allowed("nothing here, or a channel of its own for one direction only"));
+    }
+    let service = match (forward, backward) {
+        (true, true) => None,
+        _ => Some(served(link.channel.as_ref(), link.rate.map(steady), &context, at)?),
+    };
+    for direction in Direction::BOTH {
+        let (own, at) = (link.changes(direction), at.key(direction.key()));
+        if link.has_own_channel(direction) {
+            served(own.channel.as_ref(), own.rate.map(steady), &context, &at)?;
+        }
+        if own.rate_scale.is_none() {
+            continue;
+        }
+        if link.has_own_channel(direction) {
+            return Err(at.key("rate_scale").error("is given beside a channel of its own")
+                .allowed("a factor on the rate of the link's channel"));
+        }
+        if matches!(service, Some(Service::Opportunities(_))) {
+            return Err(at.key("rate_scale").error("has no rate to scale, as a trace has none")
+                .allowed("a channel that has a rate"));
+        }
+    }
+    Ok(())
+}
+
+/// How the one channel given at `at`, in full or by its rate, serves packets at the start.
+fn served(
+    channel: Option<&ChannelSpec>,
+    rate: Option<ChannelSpec>,
+    context: &ChannelContext,
+    at: &Place<'_>,
+) -> Result<Service, SpecError> {
+    let either = "either `channel` or `rate`";
+    let (spec, place) = match (channel, &rate) {
+        (Some(_), Some(_)) => {
+            return Err(at.key("rate").error("is given beside `channel`").allowed(either));
+        }
+        (None, None) => {
+            return Err(at.key("channel").error("is required but missing").allowed(either));
+        }
+        (Some(channel), None) => (channel, at.key("channel")),
+        (None, Some(rate)) => (rate, *at),
+    };
+    let value = place.value.cloned();
+    let built = spec.model().build(context);
+    let channel = built.map_err(|fault| match &value {
+        Some(value) => fault.at(value, &place.at),
+        None => place.at.missing(fault.problem).allowed(fault.allowed),
+    })?;
+    Ok(channel.state().service.clone())
+}

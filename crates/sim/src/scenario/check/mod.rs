@@ -1,0 +1,117 @@
+//! What the parts of a scenario must be together, beyond what each says for itself.
+
+mod flows;
+mod links;
+
+use leobench_base::spec::{At, SpecError, Value};
+
+use super::{Scenario, ScenarioSpec, Until};
+
+/// A place in the scenario, and what the file says there.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    at: At<'a>,
+    value: Option<&'a Value>,
+}
+
+impl<'a> Place<'a> {
+    fn root(tree: &'a Value) -> Self {
+        Self { at: At::ROOT, value: Some(tree) }
+    }
+
+    fn key(&'a self, key: &'a str) -> Self {
+        let value = match self.value {
+            Some(Value::Table(table)) => table.get(key),
+            _ => None,
+        };
+        Self { at: self.at.key(key), value }
+    }
+
+    fn index(&'a self, index: usize) -> Self {
+        let value = match self.value {
+            Some(Value::Array(values)) => values.get(index),
+            _ => None,
+        };
+        Self { at: self.at.index(index), value }
+    }
+
+    /// An error about what the file says here, or does not say.
+    fn error(&self, problem: impl Into<String>) -> SpecError {
+        match self.value {
+            Some(value) => self.at.error(value, problem),
+            None => self.at.missing(problem),
+        }
+    }
+
+    /// An error about a name here that stands for nothing.
+    fn unknown(&self, what: &str, name: &str, names: &[&str]) -> SpecError {
+        self.error(format!("there is no such {what}")).words(name, names)
+    }
+}
+
+/// Checks a scenario that was read from `tree`.
+///
+/// # Errors
+/// The first thing wrong with it, in the order of the schema.
+pub(super) fn check(scenario: &Scenario, tree: &Value) -> Result<(), SpecError> {
+    let root = Place::root(tree);
+    let spec = &scenario.spec;
+    file_name(&spec.name, &root.key("name"))?;
+    times(spec, &root)?;
+    names(spec.nodes.iter().map(|(name, _)| name), &root.key("nodes"), "node")?;
+    names(spec.links.iter().map(|(name, _)| name), &root.key("links"), "link")?;
+    names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"), "flow")?;
+    links::check(scenario, &root.key("links"))?;
+    flows::check(spec, &root.key("flows"))
+}
+
+fn times(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
+    let above_zero = "a time above zero";
+    if spec.duration.is_zero() {
+        return Err(root.key("duration").error("is zero").allowed(above_zero));
+    }
+    if spec.until == Until::Drained && spec.drain_limit.is_zero() {
+        return Err(root.key("drain_limit").error("is zero").allowed(above_zero));
+    }
+    if spec.warm_up >= spec.duration {
+        let error = root.key("warm_up").error("leaves nothing of the run to the summary");
+        return Err(error.allowed(format!("a time below the duration, {}", spec.duration)));
+    }
+    if spec.record.interval.is_zero() {
+        let record = root.key("record");
+        return Err(record.key("interval").error("is zero").allowed(above_zero));
+    }
+    Ok(())
+}
+
+fn names<'n>(
+    names: impl ExactSizeIterator<Item = &'n String>,
+    at: &Place<'_>,
+    what: &str,
+) -> Result<(), SpecError> {
+    if names.len() == 0 {
+        return Err(at.error("is empty").allowed(format!("at least one {what}")));
+    }
+    for name in names {
+        if !is_name(name) {
+            let error = at.key(name).error(format!("{name:?} is no name"));
+            return Err(error.allowed("letters from a to z, digits, `_` and `-`"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether `name` can be part of a place and of a link's row, `uplink/client->server`.
+fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    !name.is_empty() && name.chars().all(fits)
+}
+
+/// Refuses a scenario name that result folders cannot be named after.
+fn file_name(name: &str, at: &Place<'_>) -> Result<(), SpecError> {
+    if is_name(&name.replacen('.', "_", name.len())) && !name.starts_with(['.', '-']) {
+        return Ok(());
+    }
+    let error = at.error("cannot name a result folder");
+    Err(error.allowed("letters from a to z, digits, `_`, `-` and `.`, the first no `-` or `.`"))
+}

@@ -1,0 +1,125 @@
+//! Values put in place of a scenario's own, such as `links.uplink.queue.limit = 15 packets`.
+
+use leobench_base::spec::{At, Spec, SpecError, Table, Value};
+
+use super::ScenarioSpec;
+
+/// Puts what `text` says at `place` in `tree`.
+///
+/// Names in `place` are divided by dots, numbers of an array's values likewise or in brackets. A word that stands for
+/// a table of its kind (`queue = "fifo"`) becomes the table when something below it is meant; a table that is left
+/// to its defaults is spelled out first.
+///
+/// # Errors
+/// If there is no such place.
+pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), SpecError> {
+    let value = parse(text);
+    let error = |problem: String| SpecError {
+        place: place.to_owned(),
+        value: Some(value.to_string()),
+        problem,
+        allowed: None,
+        nearest: None,
+    };
+    let Some(steps) = steps(place) else {
+        let allowed = "names divided by dots, such as `links.uplink.queue.limit`";
+        return Err(error("is no place in a scenario".into()).allowed(allowed));
+    };
+    let defaults = ScenarioSpec::read(tree, &At::ROOT).ok().map(|spec| spec.write());
+    let mut here = tree;
+    let mut spelled = defaults.as_ref();
+    for (depth, step) in steps.iter().enumerate() {
+        become_table(here, spelled);
+        spelled = spelled.and_then(|value| child(value, step));
+        if depth + 1 == steps.len()
+            && let Value::Table(table) = here
+        {
+            table.insert(step, value);
+            return Ok(());
+        }
+        here = enter(here, step, spelled).map_err(|words| {
+            let words: Vec<_> = words.iter().map(String::as_str).collect();
+            let mut error = error(format!("there is no `{}`", steps[..=depth].join(".")));
+            error = error.words(step, &words);
+            error.nearest = error.nearest.map(|word| {
+                let mut steps = steps.clone();
+                steps[depth] = &word;
+                steps.join(".")
+            });
+            error
+        })?;
+    }
+    *here = value;
+    Ok(())
+}
+
+/// What `text` is in TOML; a string if it is nothing there, as shells take the quotes away.
+fn parse(text: &str) -> Value {
+    let document = toml::from_str(&format!("value = {text}"));
+    let value = match document {
+        Ok(Value::Table(mut table)) if table.iter().len() == 1 => table.remove("value"),
+        _ => None,
+    };
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// The names and numbers that `place` is made of; `None` if it is not well formed.
+fn steps(place: &str) -> Option<Vec<&str>> {
+    let mut steps = Vec::new();
+    for part in place.split('.') {
+        let (name, mut brackets) = part.split_at(part.find('[').unwrap_or(part.len()));
+        steps.push(name);
+        while !brackets.is_empty() {
+            let (index, rest) = brackets.strip_prefix('[')?.split_once(']')?;
+            steps.push(index);
+            brackets = rest;
+        }
+    }
+    let sound = |step: &&str| !step.is_empty() && !step.contains([']', ' ', '"']);
+    steps.iter().all(sound).then_some(steps)
+}
+
+/// Turns the word of a kind into a table, unless the place is known to hold a plain string.
+fn become_table(here: &mut Value, spelled: Option<&Value>) {
+    let plain = spelled.is_some_and(|value| !matches!(value, Value::Table(_)));
+    if let Value::String(word) = here
+        && !plain
+    {
+        let mut table = Table::new();
+        table.insert("kind", Value::String(std::mem::take(word)));
+        *here = Value::Table(table);
+    }
+}
+
+/// The value that `step` leads to, put there from `spelled` if it is left to its default; otherwise the steps that
+/// there are.
+fn enter<'t>(
+    here: &'t mut Value,
+    step: &str,
+    spelled: Option<&Value>,
+) -> Result<&'t mut Value, Vec<String>> {
+    if let (Value::Table(table), Some(default)) = (&mut *here, spelled)
+        && table.get(step).is_none()
+    {
+        table.insert(step, default.clone());
+    }
+    let words = match here {
+        Value::Table(table) => table.iter().map(|(key, _)| key.to_owned()).collect(),
+        Value::Array(values) => (0..values.len()).map(|index| index.to_string()).collect(),
+        _ => Vec::new(),
+    };
+    match here {
+        Value::Table(table) => table.get_mut(step),
+        Value::Array(values) => step.parse().ok().and_then(|index: usize| values.get_mut(index)),
+        _ => None,
+    }
+    .ok_or(words)
+}
+
+fn child<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
+    match value {
+        Value::Table(table) => table.get(step),
+        Value::Array(values) => values.get(step.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
