@@ -1,4 +1,7 @@
 //! The network as one state machine.
 
+pub mod ledger;
+pub mod record;
 pub mod routes;
 pub mod scenario;
+pub mod summary;

@@ -1,0 +1,344 @@
+//! The ledger of a flow's messages: which were created, sent, delivered or lost, and how long they took.
+
+use std::collections::VecDeque;
+
+use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_transport::buffer::Message;
+use leobench_transport::endpoint::Report;
+
+use crate::record::MessageRow;
+
+/// Message accounting of one flow, in constant time per message.
+///
+/// A reliable stream is a stream of bytes: its messages end where their sizes add up to, and are delivered in order,
+/// each once. An unreliable message is delivered when all its datagrams have arrived, in any order; it is lost as soon
+/// as the network has dropped one of them ([`lost`](Self::lost)). So only messages that wait or travel take memory.
+///
+/// Order of calls at an instant: the reports of a poll before the packets of that poll enter the network.
+#[derive(Clone, Debug)]
+pub struct FlowLedger {
+    streams: Vec<StreamLedger>,
+    statistics: Statistics,
+}
+
+/// The messages of one stream that are neither delivered nor lost, in order of creation.
+#[derive(Clone, Debug)]
+struct StreamLedger {
+    open: VecDeque<Open>,
+    /// Number of the first message in `open`.
+    first: u64,
+    /// How many at the front of `open` have been sent at least in part.
+    sent: usize,
+    created_bytes: u64,
+    delivered_bytes: u64,
+    statistics: Statistics,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    start: u64,
+    size: u64,
+    created: SimTime,
+    first_sent: Option<SimTime>,
+    /// Payload that arrived in datagrams.
+    arrived: u64,
+    /// Delivered or lost, behind an older message that is neither yet.
+    closed: bool,
+}
+
+impl FlowLedger {
+    /// An empty ledger for `streams` streams; statistics leave out what happens before `warm_up`.
+    pub fn new(streams: usize, warm_up: SimTime) -> Self {
+        let statistics = Statistics::new(warm_up);
+        Self {
+            streams: (0..streams).map(|_| StreamLedger::new(statistics.clone())).collect(),
+            statistics,
+        }
+    }
+
+    /// The application wrote a message; returns its number within the stream.
+    pub fn created(&mut self, stream: usize, message: Message) -> u64 {
+        assert!(message.size > 0, "a message has at least one byte");
+        self.statistics.created(message.created);
+        self.streams[stream].created(message)
+    }
+
+    /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`.
+    pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) {
+        let known = finished.len();
+        let arrived = match report {
+            Report::Sent { stream, offset } => {
+                self.streams[stream].sent(now, offset);
+                0
+            }
+            Report::Delivered { stream, offset } => {
+                self.streams[stream].delivered(now, stream, offset, finished)
+            }
+            Report::Datagram { stream, message, payload } => {
+                self.streams[stream].datagram(now, stream, message, payload.get(), finished);
+                payload.get()
+            }
+        };
+        self.statistics.arrived(now, arrived);
+        for row in &finished[known..] {
+            self.statistics.delivered(now, row.created);
+        }
+    }
+
+    /// The network dropped a datagram of an unreliable message, which can no longer be delivered: appends it to
+    /// `finished`, unless an earlier datagram of it was dropped already.
+    pub fn lost(&mut self, stream: usize, message: u64, finished: &mut Vec<MessageRow>) {
+        let ledger = &mut self.streams[stream];
+        if let Some(index) = ledger.index_of(message) {
+            ledger.close(index, stream, None, finished);
+        }
+    }
+
+    /// Whether no message is waiting or on its way.
+    pub fn is_drained(&self) -> bool {
+        self.streams.iter().all(|stream| stream.open.is_empty())
+    }
+
+    /// At the end of the run: takes out the messages that were neither delivered nor lost, by stream and number.
+    pub fn take_open(&mut self) -> impl Iterator<Item = MessageRow> + '_ {
+        self.streams
+            .iter_mut()
+            .enumerate()
+            .flat_map(|(stream, ledger)| std::iter::from_fn(move || ledger.pop(stream)).flatten())
+    }
+
+    /// The flow's statistics, over all its streams.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Statistics of each stream by number.
+    pub fn streams(&self) -> impl ExactSizeIterator<Item = &Statistics> {
+        self.streams.iter().map(|stream| &stream.statistics)
+    }
+}
+
+impl StreamLedger {
+    fn new(statistics: Statistics) -> Self {
+        Self {
+            open: VecDeque::new(),
+            first: 0,
+            sent: 0,
+            created_bytes: 0,
+            delivered_bytes: 0,
+            statistics,
+        }
+    }
+
+    fn created(&mut self, message: Message) -> u64 {
+        self.statistics.created(message.created);
+        self.open.push_back(Open {
+            start: self.created_bytes,
+            size: message.size,
+            created: message.created,
+            first_sent: None,
+            arrived: 0,
+            closed: false,
+        });
+        self.created_bytes += message.size;
+        self.first + self.open.len() as u64 - 1
+    }
+
+    fn sent(&mut self, now: SimTime, offset: u64) {
+        assert!(offset <= self.created_bytes, "byte {offset} sent of {}", self.created_bytes);
+        while let Some(message) = self.open.get_mut(self.sent)
+            && message.start < offset
+        {
+            message.first_sent = Some(now);
+            self.sent += 1;
+        }
+    }
+
+    /// Returns the bytes that are new.
+    fn delivered(
+        &mut self,
+        now: SimTime,
+        stream: usize,
+        offset: u64,
+        finished: &mut Vec<MessageRow>,
+    ) -> u64 {
+        let range = self.delivered_bytes..=self.created_bytes;
+        assert!(range.contains(&offset), "byte {offset} delivered outside of {range:?}");
+        let arrived = offset - self.delivered_bytes;
+        self.statistics.arrived(now, arrived);
+        self.delivered_bytes = offset;
+        while self.open.front().is_some_and(|message| message.start + message.size <= offset) {
+            self.close(0, stream, Some(now), finished);
+        }
+        arrived
+    }
+
+    fn datagram(
+        &mut self,
+        now: SimTime,
+        stream: usize,
+        number: u64,
+        payload: u64,
+        finished: &mut Vec<MessageRow>,
+    ) {
+        self.statistics.arrived(now, payload);
+        let Some(index) = self.index_of(number) else { return };
+        let message = &mut self.open[index];
+        message.arrived += payload;
+        assert!(message.arrived <= message.size, "more of message {number} arrived than was sent");
+        if message.arrived == message.size {
+            self.close(index, stream, Some(now), finished);
+        }
+    }
+
+    /// Where an open message is; `None` once it is closed.
+    fn index_of(&self, number: u64) -> Option<usize> {
+        let created = self.first + self.open.len() as u64;
+        assert!(number < created, "message {number} is unknown among {created}");
+        let index = number.checked_sub(self.first)? as usize;
+        (!self.open[index].closed).then_some(index)
+    }
+
+    fn close(
+        &mut self,
+        index: usize,
+        stream: usize,
+        delivered: Option<SimTime>,
+        finished: &mut Vec<MessageRow>,
+    ) {
+        let message = &mut self.open[index];
+        message.closed = true;
+        if let Some(now) = delivered {
+            self.statistics.delivered(now, message.created);
+        }
+        finished.push(message.row(stream, self.first + index as u64, delivered));
+        while self.open.front().is_some_and(|message| message.closed) {
+            self.pop(stream);
+        }
+    }
+
+    /// Takes the oldest message out; its row, unless that was handed out when the message was closed.
+    #[expect(clippy::option_option, reason = "the outer one ends an iterator")]
+    fn pop(&mut self, stream: usize) -> Option<Option<MessageRow>> {
+        let message = self.open.pop_front()?;
+        let row = (!message.closed).then(|| message.row(stream, self.first, None));
+        self.first += 1;
+        self.sent = self.sent.saturating_sub(1);
+        Some(row)
+    }
+}
+
+impl Open {
+    fn row(&self, stream: usize, number: u64, delivered: Option<SimTime>) -> MessageRow {
+        MessageRow {
+            stream,
+            number,
+            size: Bytes::new(self.size),
+            created: self.created,
+            first_sent: self.first_sent,
+            delivered,
+        }
+    }
+}
+
+/// What became of the messages of a flow or a stream.
+///
+/// Delays and counts are of the messages created after the warm-up. Goodput is of the bytes delivered after it, whether
+/// or not their message is complete, so that a bulk transfer cut short by the end of the run has one as well.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    warm_up: SimTime,
+    messages: u64,
+    delay: LogHistogram,
+    last_delay: Option<SimDuration>,
+    delay_changes: u128,
+    first_created: Option<SimTime>,
+    last_arrival: Option<SimTime>,
+    arrived: u64,
+    /// Messages delivered and created, those of the warm-up included.
+    delivered_ever: u64,
+    created_ever: u64,
+}
+
+impl Statistics {
+    fn new(warm_up: SimTime) -> Self {
+        Self {
+            warm_up,
+            messages: 0,
+            delay: LogHistogram::new(),
+            last_delay: None,
+            delay_changes: 0,
+            first_created: None,
+            last_arrival: None,
+            arrived: 0,
+            delivered_ever: 0,
+            created_ever: 0,
+        }
+    }
+
+    fn created(&mut self, created: SimTime) {
+        self.created_ever += 1;
+        self.first_created = Some(self.first_created.map_or(created, |first| first.min(created)));
+        self.messages += u64::from(created >= self.warm_up);
+    }
+
+    fn arrived(&mut self, now: SimTime, bytes: u64) {
+        if bytes > 0 {
+            self.last_arrival = Some(now);
+            self.arrived += if now >= self.warm_up { bytes } else { 0 };
+        }
+    }
+
+    fn delivered(&mut self, now: SimTime, created: SimTime) {
+        self.delivered_ever += 1;
+        if created < self.warm_up {
+            return;
+        }
+        let delay = now - created;
+        self.delay.record(delay.as_nanos());
+        if let Some(last) = self.last_delay.replace(delay) {
+            self.delay_changes += u128::from(delay.as_nanos().abs_diff(last.as_nanos()));
+        }
+    }
+
+    /// Messages created.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Messages that have not been delivered.
+    pub fn undelivered(&self) -> u64 {
+        self.messages - self.delay.count()
+    }
+
+    /// Delays of the delivered messages, from creation to complete delivery, in nanoseconds.
+    pub fn delay(&self) -> &LogHistogram {
+        &self.delay
+    }
+
+    /// Mean absolute difference between the delays of one delivered message and the next, in nanoseconds; `None`
+    /// with fewer than two.
+    pub fn jitter_ns(&self) -> Option<f64> {
+        let changes = self.delay.count().checked_sub(1).filter(|changes| *changes > 0)?;
+        Some(self.delay_changes as f64 / changes as f64)
+    }
+
+    /// Bits per second delivered, from the first creation (or the end of the warm-up, if later) to the last delivery;
+    /// `None` if there was nothing to deliver.
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let start = self.first_created?.max(self.warm_up);
+        if self.arrived == 0 {
+            return Some(0.0);
+        }
+        let span = self.last_arrival?.saturating_since(start);
+        (!span.is_zero()).then(|| self.arrived as f64 * 8.0 / span.as_secs_f64())
+    }
+
+    /// The last delivery, if every message created so far has been delivered, the warm-up's included.
+    pub fn completion(&self) -> Option<SimTime> {
+        self.last_arrival.filter(|_| self.delivered_ever == self.created_ever)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+//! What a run writes while it runs: tables of rows, handed in batches to a sink. Memory stays flat: a table holds at
+//! most one batch of rows, and a file sink passes every batch on to its file.
+
+mod recorder;
+mod rows;
+mod sink;
+mod tables;
+
+pub use recorder::{
+    ChannelRow, FlowNames, MessageRow, Names, PacketEvent, PacketRow, RecordSettings, Recorder,
+};
+pub use sink::{FileSink, MemorySink, SinkError, Stored, StoredTable, TableSink};
+pub use tables::{Column, ColumnKind, Table};
+
+#[cfg(test)]
+mod tests;

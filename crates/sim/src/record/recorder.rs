@@ -1,0 +1,362 @@
+//! The recorder: turns what the engine observes into rows of the run's tables.
+
+use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
+use leobench_link::queue::{Backlog, DropCause};
+use leobench_transport::buffer::StreamBuffer;
+use leobench_transport::endpoint::{PathId, PathSample};
+
+use super::rows::{Batch, Cell};
+use super::sink::{SinkError, StoredTable, TableSink};
+use super::tables::Table;
+
+/// What is recorded besides events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordSettings {
+    /// Time between two samples of a series.
+    pub interval: SimDuration,
+    /// Whether every message becomes a row.
+    pub messages: bool,
+    /// Whether the tables over time (`transport`, `streams`, `queues`, `channel`, `paths`) are filled.
+    pub series: bool,
+    /// Whether every packet becomes a row at every link.
+    pub packets: bool,
+}
+
+/// The names that rows refer to, by index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The flows.
+    pub flows: Vec<FlowNames>,
+    /// The links, one per direction, named `name/a->b`.
+    pub links: Vec<String>,
+}
+
+/// The names of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowNames {
+    /// Its own.
+    pub name: String,
+    /// Its streams'.
+    pub streams: Vec<String>,
+}
+
+/// The fate of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRow {
+    /// Number of its stream within the flow.
+    pub stream: usize,
+    /// Its number within the stream.
+    pub number: u64,
+    /// Its size.
+    pub size: Bytes,
+    /// When the application scheduled it.
+    pub created: SimTime,
+    /// When its first byte was first sent, if it was.
+    pub first_sent: Option<SimTime>,
+    /// When it had been delivered completely, if it was.
+    pub delivered: Option<SimTime>,
+}
+
+/// What a link offers in one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChannelRow<'a> {
+    /// Rate; `None` where a recorded trace serves packets.
+    pub rate: Option<BitRate>,
+    /// One-way propagation delay, the link's own included.
+    pub delay: SimDuration,
+    /// Probability that the channel loses a packet.
+    pub loss: f64,
+    /// Whether the link takes packets.
+    pub up: bool,
+    /// Name of the channel's state.
+    pub label: &'a str,
+}
+
+/// What happened to a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// The queue took it in.
+    Enqueue,
+    /// It left the link at the far end.
+    Deliver,
+    /// It went no further.
+    Drop(DropCause),
+}
+
+/// A packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRow {
+    /// Number of the packet within the run.
+    pub packet: u64,
+    /// Index of the link.
+    pub link: usize,
+    /// What happened to it.
+    pub event: PacketEvent,
+    /// Length of the IP packet.
+    pub size: Bytes,
+    /// Index of the flow it belongs to, if to any.
+    pub flow: Option<usize>,
+}
+
+/// Writes the tables of a run.
+///
+/// Every method appends one row if the settings ask for it. A method fails when the sink does, and from then on the
+/// tables are not whole: the run is to end.
+pub struct Recorder {
+    settings: RecordSettings,
+    names: Names,
+    tables: Tables,
+}
+
+impl Recorder {
+    /// A recorder of rows about the named things into `sink`.
+    pub fn new(settings: RecordSettings, names: Names, sink: Box<dyn TableSink>) -> Self {
+        Self { settings, names, tables: Tables::new(sink) }
+    }
+
+    /// What is recorded.
+    pub fn settings(&self) -> &RecordSettings {
+        &self.settings
+    }
+
+    /// The names rows refer to.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The fate of a message, once it is known.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn message(&mut self, flow: usize, message: &MessageRow) -> Result<(), SinkError> {
+        if !self.settings.messages {
+            return Ok(());
+        }
+        let flow = &self.names.flows[flow];
+        let row = [
+            flow.name.as_str().into(),
+            flow.streams[message.stream].as_str().into(),
+            message.number.into(),
+            message.size.into(),
+            message.created.into(),
+            message.first_sent.into(),
+            message.delivered.into(),
+        ];
+        self.tables.append(Table::Messages, row)
+    }
+
+    /// A sample of a path's sender state.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn transport(
+        &mut self,
+        now: SimTime,
+        flow: usize,
+        sample: &PathSample,
+    ) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let row = [
+            now.into(),
+            self.names.flows[flow].name.as_str().into(),
+            u64::from(sample.path.0).into(),
+            sample.cwnd.into(),
+            sample.ssthresh.into(),
+            sample.in_flight.into(),
+            sample.smoothed_rtt.into(),
+            sample.latest_rtt.into(),
+            sample.pacing.into(),
+            sample.phase.into(),
+            sample.totals.sent_bytes.into(),
+            sample.totals.acked_bytes.into(),
+            sample.totals.lost_bytes.into(),
+            sample.totals.retransmitted_bytes.into(),
+        ];
+        self.tables.append(Table::Transport, row)
+    }
+
+    /// A sample of a stream's send buffer.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn stream(
+        &mut self,
+        now: SimTime,
+        flow: usize,
+        stream: usize,
+        buffer: &StreamBuffer,
+    ) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let flow = &self.names.flows[flow];
+        let row = [
+            now.into(),
+            flow.name.as_str().into(),
+            flow.streams[stream].as_str().into(),
+            buffer.backlog().into(),
+            buffer.head_age(now).into(),
+            buffer.sojourn_sum(now).into(),
+        ];
+        self.tables.append(Table::Streams, row)
+    }
+
+    /// A sample of a link's queue.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn queue(&mut self, now: SimTime, link: usize, backlog: Backlog) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let link = self.names.links[link].as_str();
+        let row = [now.into(), link.into(), backlog.bytes.into(), backlog.packets.into()];
+        self.tables.append(Table::Queues, row)
+    }
+
+    /// What a link offers from now on.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn channel(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        state: &ChannelRow<'_>,
+    ) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let row = [
+            now.into(),
+            self.names.links[link].as_str().into(),
+            state.rate.into(),
+            state.delay.into(),
+            Cell::Float(state.loss),
+            Cell::Flag(state.up),
+            state.label.into(),
+        ];
+        self.tables.append(Table::Channel, row)
+    }
+
+    /// What the network truly offers a path from now on.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn path(
+        &mut self,
+        now: SimTime,
+        flow: usize,
+        path: PathId,
+        base_rtt: SimDuration,
+        bottleneck: Option<BitRate>,
+    ) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let row = [
+            now.into(),
+            self.names.flows[flow].name.as_str().into(),
+            u64::from(path.0).into(),
+            base_rtt.into(),
+            bottleneck.into(),
+        ];
+        self.tables.append(Table::Paths, row)
+    }
+
+    /// A rare event.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn event(
+        &mut self,
+        now: SimTime,
+        kind: &str,
+        subject: &str,
+        detail: &str,
+    ) -> Result<(), SinkError> {
+        self.tables.append(Table::Events, [now.into(), kind.into(), subject.into(), detail.into()])
+    }
+
+    /// What happened to a packet.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn packet(&mut self, now: SimTime, packet: &PacketRow) -> Result<(), SinkError> {
+        if !self.settings.packets {
+            return Ok(());
+        }
+        let (event, cause) = match packet.event {
+            PacketEvent::Enqueue => ("enqueue", None),
+            PacketEvent::Deliver => ("deliver", None),
+            PacketEvent::Drop(cause) => ("drop", Some(name_of(cause))),
+        };
+        let row = [
+            now.into(),
+            packet.packet.into(),
+            self.names.links[packet.link].as_str().into(),
+            event.into(),
+            cause.into(),
+            packet.size.into(),
+            packet.flow.map(|flow| self.names.flows[flow].name.as_str()).into(),
+        ];
+        self.tables.append(Table::Packets, row)
+    }
+
+    /// Completes the tables and says where they are.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn finish(self) -> Result<Vec<StoredTable>, SinkError> {
+        self.tables.finish()
+    }
+}
+
+const fn name_of(cause: DropCause) -> &'static str {
+    match cause {
+        DropCause::Queue => "queue",
+        DropCause::Channel => "channel",
+        DropCause::Down => "down",
+        DropCause::Mtu => "mtu",
+    }
+}
+
+/// The batches being filled, and where they go when full.
+struct Tables {
+    batches: Vec<Batch>,
+    sink: Box<dyn TableSink>,
+}
+
+impl Tables {
+    fn new(sink: Box<dyn TableSink>) -> Self {
+        Self { batches: Table::ALL.into_iter().map(Batch::new).collect(), sink }
+    }
+
+    fn append<const WIDTH: usize>(
+        &mut self,
+        table: Table,
+        row: [Cell<'_>; WIDTH],
+    ) -> Result<(), SinkError> {
+        let batch = &mut self.batches[table as usize];
+        batch.append(row);
+        if batch.is_full() { self.flush(table) } else { Ok(()) }
+    }
+
+    fn flush(&mut self, table: Table) -> Result<(), SinkError> {
+        let batch = self.batches[table as usize]
+            .take()
+            .map_err(|source| SinkError::Write { table, source })?;
+        self.sink.write(table, &batch)
+    }
+
+    fn finish(mut self) -> Result<Vec<StoredTable>, SinkError> {
+        for table in Table::ALL {
+            if !self.batches[table as usize].is_empty() {
+                self.flush(table)?;
+            }
+        }
+        self.sink.finish()
+    }
+}

@@ -1,0 +1,229 @@
+//! The tables of a run: every column of every table, with its type, its unit and whether it may be missing.
+//!
+//! All integers are signed 64-bit, so that differences of columns come out right in every reader. Names are plain text;
+//! Parquet stores them as dictionaries by itself.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+/// A table of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Table {
+    /// One row per message, in order of delivery; messages that never arrived come last, or when they were lost.
+    Messages,
+    /// The sender's state of every path, sampled.
+    Transport,
+    /// The send buffer of every stream, sampled.
+    Streams,
+    /// The queue of every link, sampled.
+    Queues,
+    /// What every link's channel offers, on change.
+    Channel,
+    /// What the network truly offers every path, on change.
+    Paths,
+    /// Rare events.
+    Events,
+    /// What happened to every packet at every link, on request.
+    Packets,
+}
+
+/// Type of a column's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Signed 64-bit integers.
+    Integer,
+    /// Double-precision numbers.
+    Float,
+    /// True or false.
+    Flag,
+    /// UTF-8 text.
+    Text,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name; a quantity's ends in its unit.
+    pub name: &'static str,
+    /// Type of its values.
+    pub kind: ColumnKind,
+    /// Whether values may be missing.
+    pub nullable: bool,
+    /// What it holds, for a reader.
+    pub doc: &'static str,
+}
+
+impl Column {
+    const fn new(name: &'static str, kind: ColumnKind, doc: &'static str) -> Self {
+        Self { name, kind, nullable: false, doc }
+    }
+
+    const fn integer(name: &'static str, doc: &'static str) -> Self {
+        Self::new(name, ColumnKind::Integer, doc)
+    }
+
+    const fn text(name: &'static str, doc: &'static str) -> Self {
+        Self::new(name, ColumnKind::Text, doc)
+    }
+
+    const fn or_null(self) -> Self {
+        Self { nullable: true, ..self }
+    }
+}
+
+const TIME: Column = Column::integer("t_ns", "time from the start of the run, nanoseconds");
+const FLOW: Column = Column::text("flow", "name of the flow");
+const STREAM: Column = Column::text("stream", "name of the stream within its flow");
+const LINK: Column = Column::text("link", "a link in one direction, `name/a->b`");
+const PATH: Column = Column::integer("path", "number of the path within its connection");
+
+const MESSAGES: &[Column] = &[
+    FLOW,
+    STREAM,
+    Column::integer("message", "number of the message within its stream, from 0"),
+    Column::integer("size_bytes", "size of the message, bytes"),
+    Column::integer("created_ns", "when the application scheduled it, nanoseconds"),
+    Column::integer("first_sent_ns", "when its first byte was first sent, nanoseconds; null if never")
+        .or_null(),
+    Column::integer(
+        "delivered_ns",
+        "when its last byte reached the receiving application (in order on a reliable stream), nanoseconds; null \
+         if never",
+    )
+    .or_null(),
+];
+
+const TRANSPORT: &[Column] = &[
+    TIME,
+    FLOW,
+    PATH,
+    Column::integer("cwnd_bytes", "congestion window, bytes"),
+    Column::integer("ssthresh_bytes", "slow-start threshold, bytes; null before the first loss")
+        .or_null(),
+    Column::integer("in_flight_bytes", "bytes sent and neither acknowledged nor given up"),
+    Column::integer("srtt_ns", "smoothed round-trip time, nanoseconds; null before a sample")
+        .or_null(),
+    Column::integer("latest_rtt_ns", "latest round-trip time sample, nanoseconds").or_null(),
+    Column::integer("pacing_bps", "pacing rate, bits per second; null without pacing").or_null(),
+    Column::text("phase", "phase of the congestion controller"),
+    Column::integer("bytes_sent", "transport payload sent so far, bytes"),
+    Column::integer("bytes_delivered", "application bytes acknowledged so far"),
+    Column::integer("bytes_lost", "bytes of packets declared lost so far"),
+    Column::integer("bytes_retransmitted", "application bytes sent again so far"),
+];
+
+const STREAMS: &[Column] = &[
+    TIME,
+    FLOW,
+    STREAM,
+    Column::integer("backlog_bytes", "bytes waiting in the send buffer"),
+    Column::integer("head_age_ns", "age of the oldest waiting message, nanoseconds; 0 if none"),
+    Column::integer("sojourn_sum_ns", "sum of the ages of all waiting messages, nanoseconds"),
+];
+
+const QUEUES: &[Column] = &[
+    TIME,
+    LINK,
+    Column::integer("backlog_bytes", "IP bytes waiting, the packet on the wire not counted"),
+    Column::integer("backlog_packets", "packets waiting, the packet on the wire not counted"),
+];
+
+const CHANNEL: &[Column] = &[
+    TIME,
+    LINK,
+    Column::integer(
+        "rate_bps",
+        "rate, bits per second; null where a recorded trace serves packets",
+    )
+    .or_null(),
+    Column::integer("delay_ns", "one-way propagation delay, nanoseconds"),
+    Column::new("loss", ColumnKind::Float, "probability that the channel loses a packet"),
+    Column::new("up", ColumnKind::Flag, "whether the link takes packets"),
+    Column::text("label", "name of the channel's state: fading state, serving satellite"),
+];
+
+const PATHS: &[Column] = &[
+    TIME,
+    FLOW,
+    PATH,
+    Column::integer("base_rtt_ns", "round-trip time without queues or serialisation, nanoseconds"),
+    Column::integer(
+        "bottleneck_bps",
+        "rate of the narrowest link, bits per second; null where a trace serves",
+    )
+    .or_null(),
+];
+
+const EVENTS: &[Column] = &[
+    TIME,
+    Column::text("kind", "kind of event, such as `congestion`"),
+    Column::text("subject", "the flow or link it happened to"),
+    Column::text("detail", "details for a reader"),
+];
+
+const PACKETS: &[Column] = &[
+    TIME,
+    Column::integer("packet", "number of the packet within the run"),
+    LINK,
+    Column::text("event", "`enqueue`, `deliver` or `drop`"),
+    Column::text("cause", "why it was dropped: `queue`, `channel`, `down` or `mtu`").or_null(),
+    Column::integer("size_bytes", "length of the IP packet, bytes"),
+    FLOW.or_null(),
+];
+
+impl Table {
+    /// All tables, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::Messages,
+        Self::Transport,
+        Self::Streams,
+        Self::Queues,
+        Self::Channel,
+        Self::Paths,
+        Self::Events,
+        Self::Packets,
+    ];
+
+    /// Name of the table, and of its file without the ending.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Transport => "transport",
+            Self::Streams => "streams",
+            Self::Queues => "queues",
+            Self::Channel => "channel",
+            Self::Paths => "paths",
+            Self::Events => "events",
+            Self::Packets => "packets",
+        }
+    }
+
+    /// Its columns, in order.
+    pub const fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Messages => MESSAGES,
+            Self::Transport => TRANSPORT,
+            Self::Streams => STREAMS,
+            Self::Queues => QUEUES,
+            Self::Channel => CHANNEL,
+            Self::Paths => PATHS,
+            Self::Events => EVENTS,
+            Self::Packets => PACKETS,
+        }
+    }
+
+    /// Its columns as an Arrow schema.
+    pub fn schema(self) -> SchemaRef {
+        let fields = self.columns().iter().map(|column| {
+            let data_type = match column.kind {
+                ColumnKind::Integer => DataType::Int64,
+                ColumnKind::Float => DataType::Float64,
+                ColumnKind::Flag => DataType::Boolean,
+                ColumnKind::Text => DataType::Utf8,
+            };
+            Field::new(column.name, data_type, column.nullable)
+        });
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+}

@@ -1,0 +1,372 @@
+//! The summary of a run, as `summary.json` holds it. What was not measured is `null`; nothing is ever not-a-number.
+
+use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_transport::endpoint::{PathSample, Totals};
+use serde::Serialize;
+
+use crate::ledger::{FlowLedger, Statistics};
+
+/// A run in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// What drove the run, such as `virtual`.
+    pub engine: String,
+    /// Virtual time that passed, in seconds.
+    pub virtual_s: f64,
+    /// Packets the endpoints sent into the network.
+    pub packets: u64,
+    /// The flows, in the order of the scenario.
+    pub flows: Vec<FlowSummary>,
+    /// The links, one entry per direction.
+    pub links: Vec<LinkSummary>,
+    /// Jain's fairness index over the goodputs of the flows that are not background; `null` with fewer than two.
+    pub fairness_jain: Option<f64>,
+}
+
+impl Summary {
+    /// Puts a run's numbers together.
+    pub fn new(
+        run: RunSummaryInput<'_>,
+        flows: &[FlowSummaryInput<'_>],
+        links: &[LinkSummaryInput<'_>],
+    ) -> Self {
+        let flows: Vec<_> = flows.iter().map(|flow| (flow.background, flow.summary())).collect();
+        let goodputs: Vec<f64> = flows
+            .iter()
+            .filter_map(|(background, flow)| flow.goodput_bps.filter(|_| !background))
+            .collect();
+        Self {
+            scenario: run.scenario.to_owned(),
+            seed: run.seed,
+            engine: run.engine.to_owned(),
+            virtual_s: run.end.as_secs_f64(),
+            packets: run.packets,
+            fairness_jain: jain(&goodputs),
+            flows: flows.into_iter().map(|(_, flow)| flow).collect(),
+            links: links.iter().map(LinkSummaryInput::summary).collect(),
+        }
+    }
+}
+
+/// A flow in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// Name of the flow.
+    pub name: String,
+    /// Its transport, such as `quic`.
+    pub transport: String,
+    /// Its congestion controller, if it has one.
+    pub congestion: Option<String>,
+    /// Mean rate its sources offer; `null` for a transfer of a given size.
+    pub offered_bps: Option<f64>,
+    /// Application bits delivered per second, from first creation (after the warm-up) to last delivery.
+    pub goodput_bps: Option<f64>,
+    /// Messages created after the warm-up.
+    pub messages: u64,
+    /// Those of them that had not been delivered at the end.
+    pub undelivered_messages: u64,
+    /// Their delays from creation to delivery.
+    pub delay_ms: DelaySummary,
+    /// Mean absolute difference of consecutive messages' delays, in order of delivery.
+    pub jitter_ms: Option<f64>,
+    /// Round-trip times the transport measured.
+    pub rtt_ms: RttSummary,
+    /// Packets the sender sent.
+    pub sent_packets: u64,
+    /// Packets it declared lost.
+    pub lost_packets: u64,
+    /// Application bytes it sent again.
+    pub retransmitted_bytes: u64,
+    /// Reductions of its window on loss or ECN.
+    pub congestion_events: u64,
+    /// Probe or retransmission timeouts.
+    pub timeouts: u64,
+    /// Losses declared that turned out wrong.
+    pub spurious_losses: u64,
+    /// Packets that arrived with a congestion mark.
+    pub ecn_marks: u64,
+    /// When the last byte was delivered, in seconds from the start of the run, if all were.
+    pub completion_s: Option<f64>,
+    /// Its streams.
+    pub streams: Vec<StreamSummary>,
+    /// Its paths.
+    pub paths: Vec<PathSummary>,
+}
+
+/// A stream in numbers, as a flow's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StreamSummary {
+    /// Name of the stream.
+    pub name: String,
+    /// Application bits delivered per second.
+    pub goodput_bps: Option<f64>,
+    /// Messages created after the warm-up.
+    pub messages: u64,
+    /// Those of them that had not been delivered at the end.
+    pub undelivered_messages: u64,
+    /// Their delays from creation to delivery.
+    pub delay_ms: DelaySummary,
+    /// Mean absolute difference of consecutive messages' delays.
+    pub jitter_ms: Option<f64>,
+}
+
+/// A path in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PathSummary {
+    /// Number of the path within its connection.
+    pub path: u32,
+    /// Smoothed round-trip time at the end.
+    pub srtt_ms: Option<f64>,
+    /// Packets sent on it.
+    pub sent_packets: u64,
+    /// Packets declared lost on it.
+    pub lost_packets: u64,
+    /// Application bytes sent again on it.
+    pub retransmitted_bytes: u64,
+    /// Reductions of its window on loss or ECN.
+    pub congestion_events: u64,
+    /// Probe or retransmission timeouts on it.
+    pub timeouts: u64,
+    /// Losses declared on it that turned out wrong.
+    pub spurious_losses: u64,
+    /// Packets that arrived on it with a congestion mark.
+    pub ecn_marks: u64,
+}
+
+/// A link in one direction in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSummary {
+    /// Its name, `name/a->b`.
+    pub name: String,
+    /// Mean rate it offered over the run.
+    pub mean_rate_bps: Option<f64>,
+    /// Share of it that delivered packets took, framing included.
+    pub utilisation: Option<f64>,
+    /// Packets that came out at the far end.
+    pub delivered_packets: u64,
+    /// Packets that did not, by cause.
+    pub dropped_packets: DroppedPackets,
+    /// How long packets waited in the queue.
+    pub queue_delay_ms: QueueDelaySummary,
+}
+
+/// Dropped packets by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DroppedPackets {
+    /// By the queue discipline.
+    pub queue: u64,
+    /// Lost on the channel.
+    pub channel: u64,
+    /// Arrived while the link was down.
+    pub down: u64,
+    /// Larger than the link's MTU.
+    pub mtu: u64,
+}
+
+/// Delays in milliseconds; quantiles within 0.1 %, all `null` without a delivered message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are their own explanation")]
+pub struct DelaySummary {
+    pub mean: Option<f64>,
+    pub p50: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub max: Option<f64>,
+}
+
+/// Round-trip times in milliseconds; quantiles within 0.1 %, all `null` without a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are their own explanation")]
+pub struct RttSummary {
+    pub mean: Option<f64>,
+    pub p50: Option<f64>,
+    pub p95: Option<f64>,
+}
+
+/// Queueing delays in milliseconds; the quantile within 0.1 %, both `null` without a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are their own explanation")]
+pub struct QueueDelaySummary {
+    pub mean: Option<f64>,
+    pub p95: Option<f64>,
+}
+
+/// What the summary needs to know of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunSummaryInput<'a> {
+    /// Name of the scenario.
+    pub scenario: &'a str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// What drove it.
+    pub engine: &'a str,
+    /// When it ended.
+    pub end: SimTime,
+    /// Packets the endpoints sent into the network.
+    pub packets: u64,
+}
+
+/// What the summary needs to know of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSummaryInput<'a> {
+    /// Name of the flow.
+    pub name: &'a str,
+    /// Names of its streams.
+    pub streams: &'a [String],
+    /// Its transport.
+    pub transport: &'a str,
+    /// Its congestion controller, if it has one.
+    pub congestion: Option<&'a str>,
+    /// Whether it is only there to load the network, and left out of fairness.
+    pub background: bool,
+    /// Mean rate its sources offer, if all have one.
+    pub offered_bps: Option<f64>,
+    /// Its messages.
+    pub ledger: &'a FlowLedger,
+    /// Totals of its sender.
+    pub totals: Totals,
+    /// Round-trip times its sender measured, in nanoseconds.
+    pub rtt: &'a LogHistogram,
+    /// The state of its paths at the end.
+    pub paths: &'a [PathSample],
+}
+
+/// What the summary needs to know of a link in one direction.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSummaryInput<'a> {
+    /// Its name, `name/a->b`.
+    pub name: &'a str,
+    /// Time it was observed for.
+    pub span: SimDuration,
+    /// Bytes it could have sent in that time, framing included.
+    pub capacity: Bytes,
+    /// Bytes of the packets it delivered in that time, framing included.
+    pub delivered: Bytes,
+    /// Packets it delivered.
+    pub delivered_packets: u64,
+    /// Packets it dropped.
+    pub dropped_packets: DroppedPackets,
+    /// Waiting times in its queue, in nanoseconds.
+    pub queue_delay: &'a LogHistogram,
+}
+
+impl FlowSummaryInput<'_> {
+    fn summary(&self) -> FlowSummary {
+        let statistics = self.ledger.statistics();
+        let streams = self.streams.iter().zip(self.ledger.streams());
+        FlowSummary {
+            name: self.name.to_owned(),
+            transport: self.transport.to_owned(),
+            congestion: self.congestion.map(str::to_owned),
+            offered_bps: self.offered_bps,
+            goodput_bps: statistics.goodput_bps(),
+            messages: statistics.messages(),
+            undelivered_messages: statistics.undelivered(),
+            delay_ms: DelaySummary::new(statistics.delay()),
+            jitter_ms: statistics.jitter_ns().map(millis),
+            rtt_ms: RttSummary::new(self.rtt),
+            sent_packets: self.totals.sent_packets,
+            lost_packets: self.totals.lost_packets,
+            retransmitted_bytes: self.totals.retransmitted_bytes,
+            congestion_events: self.totals.congestion_events,
+            timeouts: self.totals.timeouts,
+            spurious_losses: self.totals.spurious_losses,
+            ecn_marks: self.totals.ecn_marks,
+            completion_s: statistics.completion().map(SimTime::as_secs_f64),
+            streams: streams.map(|(name, stream)| StreamSummary::new(name, stream)).collect(),
+            paths: self.paths.iter().map(PathSummary::new).collect(),
+        }
+    }
+}
+
+impl StreamSummary {
+    fn new(name: &str, statistics: &Statistics) -> Self {
+        Self {
+            name: name.to_owned(),
+            goodput_bps: statistics.goodput_bps(),
+            messages: statistics.messages(),
+            undelivered_messages: statistics.undelivered(),
+            delay_ms: DelaySummary::new(statistics.delay()),
+            jitter_ms: statistics.jitter_ns().map(millis),
+        }
+    }
+}
+
+impl PathSummary {
+    fn new(sample: &PathSample) -> Self {
+        Self {
+            path: sample.path.0,
+            srtt_ms: sample.smoothed_rtt.map(SimDuration::as_millis_f64),
+            sent_packets: sample.totals.sent_packets,
+            lost_packets: sample.totals.lost_packets,
+            retransmitted_bytes: sample.totals.retransmitted_bytes,
+            congestion_events: sample.totals.congestion_events,
+            timeouts: sample.totals.timeouts,
+            spurious_losses: sample.totals.spurious_losses,
+            ecn_marks: sample.totals.ecn_marks,
+        }
+    }
+}
+
+impl LinkSummaryInput<'_> {
+    fn summary(&self) -> LinkSummary {
+        let capacity = self.capacity.bits() as f64;
+        LinkSummary {
+            name: self.name.to_owned(),
+            mean_rate_bps: ratio(capacity, self.span.as_secs_f64()),
+            utilisation: ratio(self.delivered.bits() as f64, capacity),
+            delivered_packets: self.delivered_packets,
+            dropped_packets: self.dropped_packets,
+            queue_delay_ms: QueueDelaySummary {
+                mean: self.queue_delay.mean().map(millis),
+                p95: quantile(self.queue_delay, 0.95),
+            },
+        }
+    }
+}
+
+impl DelaySummary {
+    fn new(delays: &LogHistogram) -> Self {
+        Self {
+            mean: delays.mean().map(millis),
+            p50: quantile(delays, 0.50),
+            p95: quantile(delays, 0.95),
+            p99: quantile(delays, 0.99),
+            max: delays.max().map(|nanos| millis(nanos as f64)),
+        }
+    }
+}
+
+impl RttSummary {
+    fn new(rtts: &LogHistogram) -> Self {
+        Self { mean: rtts.mean().map(millis), p50: quantile(rtts, 0.50), p95: quantile(rtts, 0.95) }
+    }
+}
+
+/// Jain's fairness index, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one has everything (Jain, Chiu and Hawe, "A
+/// quantitative measure of fairness and discrimination for resource allocation in shared computer systems", DEC-TR-301,
+/// 1984). `None` for fewer than two, and if none has anything.
+pub fn jain(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    if shares.len() < 2 { None } else { ratio(sum * sum, shares.len() as f64 * squares) }
+}
+
+fn ratio(numerator: f64, denominator: f64) -> Option<f64> {
+    (denominator > 0.0).then(|| numerator / denominator)
+}
+
+fn quantile(values: &LogHistogram, quantile: f64) -> Option<f64> {
+    values.quantile(quantile).map(|nanos| millis(nanos as f64))
+}
+
+fn millis(nanos: f64) -> f64 {
+    nanos / 1e6
+}
+
+#[cfg(test)]
+mod tests;
