@@ -5,8 +5,9 @@ pub mod channel;
 pub mod link;
 pub mod loss;
 pub mod queue;
+mod transmitter;
 
-pub use channel::{Channel, ChannelModel, ChannelSpec, ChannelState, Service};
-pub use link::{Link, LinkConfig, LinkCounters, LinkOutput};
+pub use channel::{Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Service};
+pub use link::{Link, LinkConfig, LinkCounters, LinkOutput, Tally};
 pub use loss::{LossModel, LossProcess, LossSpec};
 pub use queue::{Backlog, Drop, DropCause, QueueDiscipline, QueueModel, QueueSpec};

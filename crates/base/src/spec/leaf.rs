@@ -230,3 +230,10 @@ bounded_number!(
     "a number above 0",
     json!({"type": "number", "exclusiveMinimum": 0})
 );
+
+impl Probability {
+    /// Never happens.
+    pub const NEVER: Self = Self(0.0);
+    /// Always happens.
+    pub const ALWAYS: Self = Self(1.0);
+}

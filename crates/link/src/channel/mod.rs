@@ -2,12 +2,22 @@
 //!
 //! A channel is advanced by whoever owns it (the network), which pushes each new state to its subscribers.
 
+mod files;
+pub mod lms;
+mod markov;
+pub mod on_off;
+pub mod schedule;
+pub mod steady;
+mod timeline;
+pub mod trace;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, RngTree, SimDuration, SimTime};
 
+pub use markov::Chain;
 use trace::Opportunities;
 
 /// What a channel offers from some instant on, until it changes.
@@ -23,6 +33,13 @@ pub struct ChannelState {
     pub up: bool,
     /// Short name of the state, such as `line-of-sight`.
     pub label: &'static str,
+}
+
+impl ChannelState {
+    /// A lossless link at `rate` that adds no delay.
+    pub const fn at_rate(rate: BitRate, label: &'static str) -> Self {
+        Self { service: Service::Rate(rate), delay: SimDuration::ZERO, loss: 0.0, up: true, label }
+    }
 }
 
 /// How a channel serves packets.
@@ -64,3 +81,16 @@ pub trait ChannelModel {
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault>;
 }
 
+leobench_base::kinds! {
+    /// The channel models.
+    pub enum ChannelSpec as dyn ChannelModel {
+        Steady(steady::SteadySpec) = "steady",
+        Lms(lms::LmsSpec) = "lms",
+        OnOff(on_off::OnOffSpec) = "on_off",
+        Schedule(schedule::ScheduleSpec) = "schedule",
+        Trace(trace::TraceSpec) = "trace",
+    }
+}
+
+#[cfg(test)]
+mod tests;

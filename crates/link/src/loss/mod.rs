@@ -1,5 +1,8 @@
 //! Random loss on the channel, decided per packet. One file per process, one line here to register it.
 
+pub mod bernoulli;
+pub mod gilbert_elliott;
+
 use leobench_base::{Meta, RngTree};
 
 /// A loss process in motion; one random stream per direction of a link.
@@ -13,3 +16,14 @@ pub trait LossModel {
     /// Builds the process.
     fn build(&self, rng: &RngTree) -> Box<dyn LossProcess>;
 }
+
+leobench_base::kinds! {
+    /// The loss processes.
+    pub enum LossSpec as dyn LossModel {
+        Bernoulli(bernoulli::BernoulliSpec) = "bernoulli",
+        GilbertElliott(gilbert_elliott::GilbertElliottSpec) = "gilbert_elliott",
+    }
+}
+
+#[cfg(test)]
+mod tests;

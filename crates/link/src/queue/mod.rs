@@ -1,6 +1,8 @@
 //! Queue disciplines: which waiting packet is sent next, and which is dropped. One file per discipline, one line
 //! here to register it.
 
+pub mod fifo;
+
 use leobench_base::{Bytes, Packet, RngTree, SimTime};
 
 /// Why a packet did not get through.
@@ -14,6 +16,21 @@ pub enum DropCause {
     Down,
     /// It was larger than the link's MTU.
     Mtu,
+}
+
+impl DropCause {
+    /// All causes, in the order of their declaration.
+    pub const ALL: [Self; 4] = [Self::Queue, Self::Channel, Self::Down, Self::Mtu];
+
+    /// The cause's name in tables and summaries.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Channel => "channel",
+            Self::Down => "down",
+            Self::Mtu => "mtu",
+        }
+    }
 }
 
 /// A packet that did not get through, and why.
@@ -53,3 +70,13 @@ pub trait QueueModel {
     /// Builds the queue, empty; random disciplines draw from `rng`.
     fn build(&self, rng: &RngTree) -> Box<dyn QueueDiscipline>;
 }
+
+leobench_base::kinds! {
+    /// The queue disciplines.
+    pub enum QueueSpec as dyn QueueModel {
+        Fifo(fifo::FifoSpec) = "fifo",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! A channel that follows a table: piecewise constant, from the scenario or a CSV file.
+
+use leobench_base::spec::{At, Example, Fault, Probability, Spec, SpecError, Value, nearest};
+use leobench_base::{BitRate, SimDuration};
+
+use super::files::{bad_line, empty, read_text};
+use super::timeline::Timeline;
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Service};
+
+/// The columns a CSV file may have.
+const COLUMNS: [&str; 5] = ["time", "rate", "delay", "loss", "up"];
+const HEADER: &str =
+    "a first line that names the columns: `time`, `rate`, and, if needed, `delay`, `loss`, `up`";
+
+leobench_base::spec! {
+    /// A row of a schedule; what it leaves out stays as in the row before.
+    pub struct ScheduleStep {
+        /// When the row starts to hold.
+        pub at: SimDuration,
+        /// Rate; zero holds packets. The first row must give it.
+        pub rate: Option<BitRate>,
+        /// One-way delay added to the link's own; zero unless given.
+        pub delay: Option<SimDuration>,
+        /// Probability that a packet is lost; zero unless given.
+        pub loss: Option<Probability>,
+        /// Whether the link exists; while it does not, packets that arrive are dropped. True unless given.
+        pub up: Option<bool>,
+    }
+}
+
+leobench_base::spec! {
+    /// Rate, delay, loss and availability from a table over time.
+    ///
+    /// The rows come from `steps` or from the CSV `file` with the columns `time,rate,delay,loss,up`, whose cells are
+    /// written as in a scenario (`1.5 s,45 Mbps,10 ms,0.01,true`); an empty cell stays as in the row before.
+    pub struct ScheduleSpec check = check {
+        /// The rows, the first at `0 s`.
+        pub steps: Option<Vec<ScheduleStep>>,
+        /// A CSV file with the rows.
+        pub file: Option<String>,
+        /// Period after which the table starts again; without it the last row holds for ever.
+        pub repeat: Option<SimDuration>,
+    }
+}
+
+/// Where the rows come from, to say where one of them is wrong.
+enum Rows<'a> {
+    Inline,
+    File { name: &'a str, lines: Vec<usize> },
+}
+
+impl Rows<'_> {
+    fn fault(
+        &self,
+        row: usize,
+        key: &str,
+        problem: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> Fault {
+        match self {
+            Self::Inline => Fault::new(format!("steps[{row}].{key}"), problem, allowed),
+            Self::File { name, lines } => {
+                let column = if key == "at" { "time" } else { key };
+                let problem = format!("{column} {}", problem.into());
+                bad_line("file", name, lines[row], problem, allowed)
+            }
+        }
+    }
+
+    fn field(&self) -> &'static str {
+        match self {
+            Self::Inline => "steps",
+            Self::File { .. } => "file",
+        }
+    }
+}
+
+fn check(spec: &ScheduleSpec) -> Result<(), Fault> {
+    match (&spec.steps, &spec.file) {
+        (Some(steps), None) => history(steps, spec.repeat, &Rows::Inline).map(|_| ()),
+        (None, Some(_)) => Ok(()),
+        (None, None) => Err(Fault::new("steps", "is missing", "`steps` or a `file`")),
+        (Some(_), Some(_)) => {
+            Err(Fault::new("file", "is given beside `steps`", "either `steps` or a `file`"))
+        }
+    }
+}
+
+impl ChannelModel for ScheduleSpec {
+    fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
+        check(self)?;
+        let history = match (&self.steps, &self.file) {
+            (Some(steps), _) => history(steps, self.repeat, &Rows::Inline)?,
+            (None, file) => {
+                let name = file.as_deref().unwrap_or_default();
+                let text = read_text(context, "file", name)?;
+                let (steps, lines) = parse(name, &text)?;
+                history(&steps, self.repeat, &Rows::File { name, lines })?
+            }
+        };
+        Ok(Box::new(Timeline::new(history, self.repeat, SimDuration::ZERO)))
+    }
+}
+
+/// The states that the rows mean.
+fn history(
+    steps: &[ScheduleStep],
+    repeat: Option<SimDuration>,
+    rows: &Rows<'_>,
+) -> Result<Vec<(SimDuration, ChannelState)>, Fault> {
+    let Some(first) = steps.first() else {
+        return Err(Fault::new(rows.field(), "has no rows", "at least one row, at `0 s`"));
+    };
+    if !first.at.is_zero() {
+        return Err(rows.fault(0, "at", format!("is {} in the first row", first.at), "`0 s`"));
+    }
+    let Some(rate) = first.rate else {
+        return Err(rows.fault(0, "rate", "is missing in the first row", "a rate"));
+    };
+    if let Some(row) = (1..steps.len()).find(|row| steps[*row].at <= steps[row - 1].at) {
+        let problem = format!("is {} after {}", steps[row].at, steps[row - 1].at);
+        return Err(rows.fault(row, "at", problem, "a time after the row before"));
+    }
+    let last = steps[steps.len() - 1].at;
+    if repeat.is_some_and(|repeat| repeat <= last) {
+        let problem = format!("is not after the last row, at {last}");
+        return Err(Fault::new("repeat", problem, "a period longer than the table"));
+    }
+    let (mut rate, mut state) = (rate, ChannelState::at_rate(rate, "up"));
+    let mut history = Vec::with_capacity(steps.len());
+    let mut ever_up = false;
+    for step in steps {
+        rate = step.rate.unwrap_or(rate);
+        state.service = Service::Rate(rate);
+        state.delay = step.delay.unwrap_or(state.delay);
+        state.loss = step.loss.map_or(state.loss, Probability::get);
+        state.up = step.up.unwrap_or(state.up);
+        state.label = match (state.up, rate.is_zero()) {
+            (true, false) => "up",
+            (true, true) => "held",
+            (false, _) => "down",
+        };
+        ever_up |= state.up && !rate.is_zero();
+        history.push((step.at, state.clone()));
+    }
+    if ever_up {
+        return Ok(history);
+    }
+    Err(Fault::new(rows.field(), "is never up", "a row with a rate above zero that is not down"))
+}
+
+/// The rows of a CSV text, and the line of each.
+fn parse(name: &str, text: &str) -> Result<(Vec<ScheduleStep>, Vec<usize>), Fault> {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let Some((header, titles)) = lines.next() else { return Err(empty("file", name, HEADER)) };
+    let columns =
+        columns(titles).map_err(|problem| bad_line("file", name, header + 1, problem, HEADER))?;
+    let mut steps = Vec::new();
+    let mut places = Vec::new();
+    for (index, line) in lines {
+        let cells: Vec<_> = line.split(',').map(str::trim).collect();
+        if cells.len() != columns.len() {
+            let problem = format!("has {} cells", cells.len());
+            let allowed = format!("{} cells, as in the first line", columns.len());
+            return Err(bad_line("file", name, index + 1, problem, allowed));
+        }
+        let step = row(&columns, &cells).map_err(|mut error| {
+            let allowed = error.allowed.take().unwrap_or_default();
+            bad_line("file", name, index + 1, error, allowed)
+        })?;
+        steps.push(step);
+        places.push(index + 1);
+    }
+    Ok((steps, places))
+}
+
+/// The columns by name, or what is wrong with them.
+fn columns(titles: &str) -> Result<Vec<&'static str>, String> {
+    let mut columns = Vec::new();
+    for title in titles.split(',').map(str::trim) {
+        let Some(column) = COLUMNS.into_iter().find(|column| *column == title) else {
+            let hint = nearest(title, &COLUMNS).map(|word| format!(" (did you mean `{word}`?)"));
+            return Err(format!("unknown column {title:?}{}", hint.unwrap_or_default()));
+        };
+        if columns.contains(&column) {
+            return Err(format!("column {title:?} is there twice"));
+        }
+        columns.push(column);
+    }
+    match ["time", "rate"].into_iter().find(|column| !columns.contains(column)) {
+        Some(column) => Err(format!("column {column:?} is missing")),
+        None => Ok(columns),
+    }
+}
+
+fn row(columns: &[&'static str], cells: &[&str]) -> Result<ScheduleStep, SpecError> {
+    fn cell<T: Spec>(value: Option<Value>, column: &str) -> Result<Option<T>, SpecError> {
+        value.map(|value| T::read(&value, &At::ROOT.key(column))).transpose()
+    }
+    let find = |column: &str| {
+        let index = columns.iter().position(|name| *name == column)?;
+        Some(cells[index]).filter(|text| !text.is_empty())
+    };
+    let text = |column: &str| find(column).map(|text| Value::String(text.to_owned()));
+    let loss = find("loss")
+        .map(|text| text.parse().map_or_else(|_| Value::String(text.to_owned()), Value::Float));
+    let up = find("up")
+        .map(|text| text.parse().map_or_else(|_| Value::String(text.to_owned()), Value::Bool));
+    let at = cell(text("time"), "time")?
+        .ok_or_else(|| At::ROOT.key("time").missing("is missing").allowed("a time"))?;
+    Ok(ScheduleStep {
+        at,
+        rate: cell(text("rate"), "rate")?,
+        delay: cell(text("delay"), "delay")?,
+        loss: cell(loss, "loss")?,
+        up: cell(up, "up")?,
+    })
+}
+
+impl Example for ScheduleSpec {
+    fn example() -> Self {
+        let step = |secs, mbps: u64, up| ScheduleStep {
+            at: SimDuration::from_secs(secs),
+            rate: Some(BitRate::from_bps(mbps * 1_000_000)),
+            delay: Some(SimDuration::from_millis(10 + secs)),
+            loss: None,
+            up: Some(up),
+        };
+        Self {
+            steps: Some(vec![step(0, 50, true), step(2, 20, true), step(3, 0, false)]),
+            file: None,
+            repeat: Some(SimDuration::from_secs(4)),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A channel that never changes.
+
+use leobench_base::BitRate;
+use leobench_base::spec::{Example, Fault};
+
+use super::timeline::Timeline;
+use super::{Channel, ChannelContext, ChannelModel, ChannelState};
+
+leobench_base::spec! {
+    /// A constant rate.
+    pub struct SteadySpec check = check {
+        /// Rate at which packets are sent.
+        pub rate: BitRate,
+    }
+}
+
+fn check(spec: &SteadySpec) -> Result<(), Fault> {
+    if spec.rate.is_zero() {
+        return Err(Fault::new("rate", "is zero, so the link is never up", "a rate above zero"));
+    }
+    Ok(())
+}
+
+impl ChannelModel for SteadySpec {
+    fn build(&self, _context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
+        check(self)?;
+        Ok(Box::new(Timeline::constant(ChannelState::at_rate(self.rate, "steady"))))
+    }
+}
+
+impl Example for SteadySpec {
+    fn example() -> Self {
+        Self { rate: BitRate::from_bps(45_000_000) }
+    }
+}

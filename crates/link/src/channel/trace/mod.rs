@@ -1,0 +1,140 @@
+//! A channel replayed from a recording: delivery opportunities in Mahimahi's format, and one-way delays.
+
+mod opportunities;
+
+use std::sync::Arc;
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{Bytes, SimDuration};
+
+use super::files::{bad_line, empty, read_text};
+use super::timeline::Timeline;
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Service};
+pub(crate) use opportunities::Cursor;
+pub use opportunities::Opportunities;
+
+use opportunities::NANOS_PER_MILLI;
+
+/// Bytes of a delivery opportunity in Mahimahi's traces (Netravali et al., USENIX ATC 2015).
+const MAHIMAHI_OPPORTUNITY: Bytes = Bytes::new(1500);
+
+leobench_base::words! {
+    /// Where in a trace a run starts.
+    pub enum TraceStart {
+        /// At its beginning.
+        Beginning = "beginning",
+        /// At a random millisecond, the same for the same seed.
+        Random = "random",
+    }
+}
+
+leobench_base::spec! {
+    /// A recorded trace of delivery opportunities (Mahimahi's format), optionally with one of delays.
+    ///
+    /// Each line of `file` is the millisecond of one opportunity to send up to `opportunity` bytes. An opportunity
+    /// that finds nothing waiting is lost; a packet sent in part goes on with the next one. The trace starts again
+    /// where its last opportunity lies, and the delays with it. Files whose names end in `.gz` are decompressed.
+    pub struct TraceSpec check = check {
+        /// File with one whole number of milliseconds per line, not decreasing.
+        pub file: String,
+        /// File with one whole number of milliseconds per line: the one-way delay in each `delay_interval`.
+        pub delay_file: Option<String>,
+        /// Time that each line of `delay_file` holds; the last one holds until the trace starts again.
+        pub delay_interval: SimDuration = SimDuration::from_millis(10),
+        /// Bytes of one opportunity.
+        pub opportunity: Bytes = MAHIMAHI_OPPORTUNITY,
+        /// Where in the trace the run starts.
+        pub start: TraceStart = TraceStart::Beginning,
+    }
+}
+
+fn check(spec: &TraceSpec) -> Result<(), Fault> {
+    if spec.opportunity.is_zero() {
+        return Err(Fault::new(
+            "opportunity",
+            "is zero, so the link is never up",
+            "a size above zero",
+        ));
+    }
+    if spec.delay_interval.is_zero() {
+        return Err(Fault::new("delay_interval", "is zero", "a time above zero"));
+    }
+    Ok(())
+}
+
+impl ChannelModel for TraceSpec {
+    fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
+        check(self)?;
+        let millis = opportunities_of(&self.file, &read_text(context, "file", &self.file)?)?;
+        let period_ms = millis[millis.len() - 1];
+        let offset_ms = match self.start {
+            TraceStart::Beginning => 0,
+            TraceStart::Random => context.rng.rng().below(period_ms),
+        };
+        let delays = match &self.delay_file {
+            Some(name) => lines_of("delay_file", name, &read_text(context, "delay_file", name)?)?,
+            None => vec![0],
+        };
+        let opportunities = Arc::new(Opportunities::new(&millis, self.opportunity, offset_ms));
+        let state = |delay_ms| ChannelState {
+            service: Service::Opportunities(Arc::clone(&opportunities)),
+            delay: SimDuration::from_millis(delay_ms),
+            loss: 0.0,
+            up: true,
+            label: "trace",
+        };
+        let steps = (0..).zip(delays).map(|(i, delay)| (self.delay_interval * i, state(delay)));
+        Ok(Box::new(Timeline::new(
+            steps.collect(),
+            Some(SimDuration::from_millis(period_ms)),
+            SimDuration::from_millis(offset_ms),
+        )))
+    }
+}
+
+/// The times of a trace's opportunities, in milliseconds.
+fn opportunities_of(name: &str, text: &str) -> Result<Vec<u64>, Fault> {
+    let millis = lines_of("file", name, text)?;
+    if let Some(index) = (1..millis.len()).find(|index| millis[*index] < millis[index - 1]) {
+        let problem = format!("{} comes after {}", millis[index], millis[index - 1]);
+        return Err(bad_line("file", name, index + 1, problem, "times that do not decrease"));
+    }
+    if millis[millis.len() - 1] == 0 {
+        let problem = "the last time is 0, so the trace has no length";
+        return Err(bad_line("file", name, millis.len(), problem, "a last time above 0"));
+    }
+    Ok(millis)
+}
+
+/// The whole numbers of milliseconds on the lines of a file, at least one.
+fn lines_of(field: &str, name: &str, text: &str) -> Result<Vec<u64>, Fault> {
+    /// A year, far beyond any recording, so that no sum of times overflows.
+    const LARGEST_MS: u64 = 366 * 24 * 3_600 * (1_000_000_000 / NANOS_PER_MILLI);
+    const ALLOWED: &str = "one whole number of milliseconds per line";
+    let number = |(index, line): (usize, &str)| {
+        let line = line.trim();
+        match line.parse::<u64>() {
+            Ok(millis) if millis <= LARGEST_MS => Ok(millis),
+            Ok(_) => Err(bad_line(field, name, index + 1, format!("{line} is too large"), ALLOWED)),
+            Err(_) => {
+                let problem = format!("{line:?} is not a whole number of milliseconds");
+                Err(bad_line(field, name, index + 1, problem, ALLOWED))
+            }
+        }
+    };
+    let numbers: Vec<u64> = text.lines().enumerate().map(number).collect::<Result<_, _>>()?;
+    if numbers.is_empty() { Err(empty(field, name, ALLOWED)) } else { Ok(numbers) }
+}
+
+impl Example for TraceSpec {
+    /// Refers to the files in this crate's `testdata` folder.
+    fn example() -> Self {
+        Self {
+            file: "example.mahimahi".into(),
+            delay_file: Some("example.delay".into()),
+            delay_interval: SimDuration::from_millis(10),
+            opportunity: MAHIMAHI_OPPORTUNITY,
+            start: TraceStart::Random,
+        }
+    }
+}

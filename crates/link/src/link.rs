@@ -1,0 +1,300 @@
+//! One direction of a link: a queue, a transmitter served by the channel, loss, and propagation.
+
+use std::collections::VecDeque;
+
+use leobench_base::{Bytes, LogHistogram, Packet, RngTree, SimDuration, SimRng, SimTime};
+
+use crate::channel::ChannelState;
+use crate::loss::LossProcess;
+use crate::queue::{Backlog, Drop, DropCause, QueueDiscipline};
+use crate::transmitter::Transmitter;
+
+/// What a link is made of.
+pub struct LinkConfig {
+    /// Where packets wait.
+    pub queue: Box<dyn QueueDiscipline>,
+    /// Random loss, besides that of the channel's state.
+    pub loss: Option<Box<dyn LossProcess>>,
+    /// One-way propagation delay, besides that of the channel's state.
+    pub delay: SimDuration,
+    /// Framing bytes added to every packet on the wire; may be negative, to leave headers out. A packet takes at
+    /// least one byte.
+    pub overhead: i64,
+    /// Largest IP packet that is taken.
+    pub mtu: Bytes,
+    /// Whether packets may overtake each other when the delay falls; otherwise they wait for those before them.
+    pub overtaking: bool,
+    /// Factor on the channel's rate (or on the bytes of its opportunities), above zero; 1 for the channel's own.
+    pub rate_scale: f64,
+    /// Random stream of the link, for the loss of the channel's state.
+    pub rng: RngTree,
+}
+
+/// What a link hands back; the buffers are the caller's, to be emptied and used again.
+#[derive(Debug, Default)]
+pub struct LinkOutput {
+    /// Packets that reached the far end, in the order of their arrival.
+    pub arrivals: Vec<Packet>,
+    /// Packets that did not get through.
+    pub drops: Vec<Drop>,
+}
+
+/// A number of packets and their bytes by IP length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+}
+
+impl Tally {
+    fn count(&mut self, size: Bytes) {
+        self.packets += 1;
+        self.bytes += size;
+    }
+}
+
+/// Totals of a link since the start of the run.
+///
+/// At any moment, enqueued = delivered + dropped + backlog + in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets handed to the link, whatever became of them.
+    pub enqueued: Tally,
+    /// Packets whose transmission ended, those lost on the channel included.
+    pub sent: Tally,
+    /// Bytes of the packets sent with the framing overhead; over `capacity_bits`, the link's utilisation.
+    pub wire_bytes: Bytes,
+    /// Packets that reached the far end.
+    pub delivered: Tally,
+    /// Bits the channel offered: its rate over the time it was up, or its opportunities.
+    pub capacity_bits: u128,
+    dropped: [Tally; DropCause::ALL.len()],
+}
+
+impl LinkCounters {
+    /// Packets dropped for one cause.
+    pub const fn dropped(&self, cause: DropCause) -> Tally {
+        self.dropped[cause as usize]
+    }
+
+    /// Packets dropped for any cause.
+    pub fn dropped_packets(&self) -> u64 {
+        self.dropped.iter().map(|tally| tally.packets).sum()
+    }
+}
+
+/// One direction of a link as a state machine.
+///
+/// Hand in packets with [`enqueue`](Self::enqueue), states of the channel with [`set_channel`](Self::set_channel),
+/// and call [`advance`](Self::advance) at [`next_wake`](Self::next_wake) or later: whatever is due is computed for
+/// the very instant it was due, in time and order. Times never decrease from call to call. At equal times the channel
+/// comes first: call `set_channel` before `advance` and `enqueue`.
+///
+/// A packet's transmission takes (IP length + overhead) x 8 / rate, the exact remainder carried from packet to packet
+/// while they follow back to back, and is not affected by changes of the channel once begun. Loss is decided, and the
+/// delay of propagation read, when it ends.
+pub struct Link {
+    queue: Box<dyn QueueDiscipline>,
+    transmitter: Transmitter,
+    /// End of the transmission under way.
+    sent_at: Option<SimTime>,
+    /// Packets on the wire and propagating, in the order of their arrival. The one being transmitted is the last; when
+    /// it will arrive is not known yet.
+    flight: VecDeque<Flying>,
+    loss: Option<Box<dyn LossProcess>>,
+    state_loss: f64,
+    state_rng: SimRng,
+    own_delay: SimDuration,
+    delay: SimDuration,
+    overhead: i64,
+    mtu: Bytes,
+    overtaking: bool,
+    up: bool,
+    last_arrival: SimTime,
+    counters: LinkCounters,
+    queue_delay: LogHistogram,
+}
+
+#[derive(Debug)]
+struct Flying {
+    arrival: SimTime,
+    packet: Packet,
+}
+
+impl Link {
+    /// A link at the start of the run, with nothing on it, on a channel in `state`.
+    pub fn new(config: LinkConfig, state: &ChannelState) -> Self {
+        Self {
+            queue: config.queue,
+            transmitter: Transmitter::new(state, config.rate_scale),
+            sent_at: None,
+            flight: VecDeque::new(),
+            loss: config.loss,
+            state_loss: state.loss,
+            state_rng: config.rng.child("state-loss").rng(),
+            own_delay: config.delay,
+            delay: config.delay + state.delay,
+            overhead: config.overhead,
+            mtu: config.mtu,
+            overtaking: config.overtaking,
+            up: state.up,
+            last_arrival: SimTime::ZERO,
+            counters: LinkCounters::default(),
+            queue_delay: LogHistogram::new(),
+        }
+    }
+
+    /// Takes a packet in at `now`; it is queued, or dropped if the link is down or the packet too large.
+    pub fn enqueue(&mut self, now: SimTime, mut packet: Packet, out: &mut LinkOutput) {
+        self.advance(now, out);
+        self.counters.enqueued.count(packet.meta.size);
+        packet.meta.arrival = now;
+        let first = out.drops.len();
+        if !self.up {
+            out.drops.push(Drop { packet, cause: DropCause::Down });
+        } else if packet.meta.size > self.mtu {
+            out.drops.push(Drop { packet, cause: DropCause::Mtu });
+        } else {
+            self.queue.enqueue(now, packet, &mut out.drops);
+        }
+        self.count_drops(&out.drops[first..]);
+        if self.sent_at.is_none() {
+            self.start_next(now, out);
+            self.advance(now, out);
+        }
+    }
+
+    /// Takes on a new state of the channel at `now`. What was due before `now` still saw the old state.
+    pub fn set_channel(&mut self, now: SimTime, state: &ChannelState, out: &mut LinkOutput) {
+        while let Some(at) = self.sent_at.filter(|at| *at < now) {
+            self.finish(at, out);
+            self.start_next(at, out);
+        }
+        self.transmitter.change(now, state);
+        self.up = state.up;
+        self.state_loss = state.loss;
+        self.delay = self.own_delay + state.delay;
+        if self.sent_at.is_none() {
+            self.start_next(now, out);
+        }
+        self.advance(now, out);
+    }
+
+    /// Does everything due up to and including `now`.
+    pub fn advance(&mut self, now: SimTime, out: &mut LinkOutput) {
+        while let Some(at) = self.sent_at.filter(|at| *at <= now) {
+            self.finish(at, out);
+            self.start_next(at, out);
+        }
+        while self.flight.front().is_some_and(|flying| flying.arrival <= now) {
+            if let Some(Flying { packet, .. }) = self.flight.pop_front() {
+                self.counters.delivered.count(packet.meta.size);
+                out.arrivals.push(packet);
+            }
+        }
+    }
+
+    /// When something is due next; `None` if nothing ever is unless a packet or a state of the channel comes.
+    pub fn next_wake(&self) -> Option<SimTime> {
+        let arrival = self.flight.front().map(|flying| flying.arrival);
+        match (self.sent_at, arrival) {
+            (Some(sent), Some(arrival)) => Some(sent.min(arrival)),
+            (sent, arrival) => sent.or(arrival),
+        }
+    }
+
+    /// How much waits, the packet on the wire not counted.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    /// How many packets are on the wire or propagating.
+    pub fn in_flight(&self) -> u64 {
+        self.flight.len() as u64
+    }
+
+    /// The totals up to and including `now`, which must not be before the last call.
+    pub fn counters(&self, now: SimTime) -> LinkCounters {
+        LinkCounters { capacity_bits: self.transmitter.offered_bits(now), ..self.counters }
+    }
+
+    /// Time from a packet's arrival to the start of its transmission, in nanoseconds, over the packets sent.
+    pub const fn queue_delay(&self) -> &LogHistogram {
+        &self.queue_delay
+    }
+
+    /// Forgets the queue delays so far, as at the end of a warm-up.
+    pub fn restart_queue_delay(&mut self) {
+        self.queue_delay = LogHistogram::new();
+    }
+
+    /// Puts the next packet on the wire, if there is one and the channel serves.
+    fn start_next(&mut self, now: SimTime, out: &mut LinkOutput) {
+        if !self.transmitter.is_ready() {
+            return;
+        }
+        let first = out.drops.len();
+        let next = self.queue.dequeue(now, &mut out.drops);
+        self.count_drops(&out.drops[first..]);
+        let Some(packet) = next else {
+            self.transmitter.pause();
+            return;
+        };
+        self.queue_delay.record((now - packet.meta.arrival).as_nanos());
+        self.sent_at = Some(self.transmitter.start(now, self.wire_size(packet.meta.size)));
+        self.flight.push_back(Flying { arrival: SimTime::MAX, packet });
+    }
+
+    /// Ends the transmission under way at `at`: the packet is lost or propagates.
+    fn finish(&mut self, at: SimTime, out: &mut LinkOutput) {
+        self.sent_at = None;
+        let Some(Flying { arrival, packet }) = self.flight.back_mut() else { return };
+        let size = packet.meta.size;
+        *arrival = at + self.delay;
+        if !self.overtaking {
+            *arrival = (*arrival).max(self.last_arrival);
+        }
+        let lost_in_state = self.state_loss > 0.0 && self.state_rng.bernoulli(self.state_loss);
+        let lost_by_process = self.loss.as_mut().is_some_and(|loss| loss.lost(&packet.meta));
+        let arrival = *arrival;
+        self.counters.sent.count(size);
+        self.counters.wire_bytes += self.wire_size(size);
+        if lost_in_state || lost_by_process {
+            self.drop_last(out);
+        } else if arrival < self.last_arrival {
+            self.overtake(arrival);
+        } else {
+            self.last_arrival = arrival;
+        }
+    }
+
+    /// Drops the packet whose transmission just ended.
+    fn drop_last(&mut self, out: &mut LinkOutput) {
+        let first = out.drops.len();
+        let lost = self.flight.pop_back();
+        out.drops
+            .extend(lost.map(|Flying { packet, .. }| Drop { packet, cause: DropCause::Channel }));
+        self.count_drops(&out.drops[first..]);
+    }
+
+    /// Moves the last packet before those that arrive later than it.
+    fn overtake(&mut self, arrival: SimTime) {
+        if let Some(last) = self.flight.pop_back() {
+            let place = self.flight.partition_point(|flying| flying.arrival <= arrival);
+            self.flight.insert(place, last);
+        }
+    }
+
+    fn count_drops(&mut self, drops: &[Drop]) {
+        for Drop { packet, cause } in drops {
+            self.counters.dropped[*cause as usize].count(packet.meta.size);
+        }
+    }
+
+    /// Bytes of an IP packet of `size` on the wire.
+    fn wire_size(&self, size: Bytes) -> Bytes {
+        Bytes::new(size.get().saturating_add_signed(self.overhead).max(1))
+    }
+}
