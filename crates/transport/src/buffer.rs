@@ -90,6 +90,7 @@ pub struct SendBuffer {
     streams: Vec<StreamBuffer>,
     occupied: Vec<u64>,
     backlog: u64,
+    taken: u64,
 }
 
 impl SendBuffer {
@@ -99,6 +100,7 @@ impl SendBuffer {
             streams: vec![StreamBuffer::default(); streams],
             occupied: vec![0; streams.div_ceil(64)],
             backlog: 0,
+            taken: 0,
         }
     }
 
@@ -118,6 +120,7 @@ impl SendBuffer {
     pub fn take(&mut self, stream: usize, bytes: u64) {
         self.streams[stream].take(bytes);
         self.backlog -= bytes;
+        self.taken += bytes;
         if self.streams[stream].backlog == 0 {
             self.occupied[stream / 64] &= !(1 << (stream % 64));
         }
@@ -126,6 +129,11 @@ impl SendBuffer {
     /// Bytes waiting in all streams.
     pub fn backlog(&self) -> u64 {
         self.backlog
+    }
+
+    /// Bytes taken out of all streams since the start.
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// All streams by number, idle ones included.

@@ -131,7 +131,7 @@ pub struct Totals {
     pub sent_bytes: u64,
     /// Packets received.
     pub received_packets: u64,
-    /// Application bytes known to have been received by the peer.
+    /// Bytes of the packets acknowledged.
     pub acked_bytes: u64,
     /// Packets declared lost.
     pub lost_packets: u64,

@@ -1,5 +1,21 @@
 //! QUIC on the crate `noq-proto`, driven in virtual time.
+//!
+//! The stack is used as it is; what it lacks is added from outside: congestion control of ours ([`control`]), pacing,
+//! a decision per packet about which stream's bytes it carries ([`sender`]), reassembly without limits ([`receiver`]),
+//! and a look at what really left ([`frames`]).
 
+mod clock;
+mod config;
+mod control;
+mod endpoint;
+mod frames;
+mod null_tls;
+mod receiver;
+mod sender;
 mod spec;
 
+pub use endpoint::{QuicConfig, QuicEndpoint, Role};
 pub use spec::QuicSpec;
+
+/// Where a connection's qlog goes.
+pub type QlogWriter = Box<dyn std::io::Write + Send + Sync>;

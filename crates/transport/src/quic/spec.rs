@@ -24,8 +24,6 @@ leobench_base::spec! {
         pub pacing: bool = true,
         /// Round-trip time assumed before the first sample (RFC 9002 section 6.2.2).
         pub initial_rtt: SimDuration = SimDuration::from_millis(333),
-        /// Longest time the receiver may hold back an acknowledgement (RFC 9000 section 18.2).
-        pub max_ack_delay: SimDuration = SimDuration::from_millis(25),
         /// Receiver's flow-control window of a stream.
         pub stream_window: Window = Window::Unlimited,
         /// Receiver's flow-control window of the connection.
@@ -68,7 +66,6 @@ impl Example for QuicSpec {
             payload: Bytes::new(1_252),
             pacing: true,
             initial_rtt: SimDuration::from_millis(333),
-            max_ack_delay: SimDuration::from_millis(25),
             stream_window: Window::Unlimited,
             connection_window: Window::Unlimited,
         }

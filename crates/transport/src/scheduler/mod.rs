@@ -47,29 +47,33 @@ impl PacketShares {
     /// returns how many it got.
     pub fn give(&mut self, streams: &SendBuffer, stream: usize, want: u64) -> u64 {
         let buffer = &streams.streams()[stream];
-        let held = self.shares.iter().position(|share| share.stream == stream);
-        let (given, header) = match held {
-            Some(index) => (self.shares[index].bytes, 0),
-            None => (0, frame_header(stream, buffer.taken())),
-        };
+        let held = self.shares.iter_mut().find(|share| share.stream == stream);
+        let given = held.as_ref().map_or(0, |share| share.bytes);
         let want = want.min(buffer.backlog().saturating_sub(given));
-        let room = self.room.saturating_sub(header);
-        let length = if held.is_some() { 0 } else { LENGTH_FIELD };
-        let bytes = if want >= room { room } else { want.min(room.saturating_sub(length)) };
-        if bytes == 0 {
-            return 0;
+        if let Some(share) = held {
+            let bytes = want.min(self.room);
+            share.bytes += bytes;
+            self.room -= bytes;
+            return bytes;
         }
-        self.room -= (bytes + header + length).min(self.room);
-        match held {
-            Some(index) => self.shares[index].bytes += bytes,
-            None => self.shares.push(Share { stream, bytes }),
+        let room = match self.room {
+            0..=SMALLEST_ROOM => 0,
+            room => room - frame_header(stream, buffer.taken()),
+        };
+        let bytes = if want >= room { room } else { want.min(room.saturating_sub(LENGTH_RESERVE)) };
+        if bytes > 0 {
+            let length = if bytes == room { 0 } else { varint_size(bytes) };
+            self.room = room - bytes - length;
+            self.shares.push(Share { stream, bytes });
         }
         bytes
     }
 }
 
-/// Bytes of a frame's length field, for any length that fits a packet of more than 63 bytes.
-const LENGTH_FIELD: u64 = 2;
+/// The stack starts no STREAM frame in this much room or less (`frame::Stream::SIZE_BOUND` of `noq-proto`).
+const SMALLEST_ROOM: u64 = 25;
+/// Room the stack keeps for the length field of a frame that does not fill the packet.
+const LENGTH_RESERVE: u64 = 8;
 
 /// Bytes of a STREAM frame's header without its length: type, stream number, offset.
 fn frame_header(stream: usize, offset: u64) -> u64 {

@@ -1,0 +1,186 @@
+//! The stack's configuration, made deterministic: every random choice comes from the run's seed, no clock is read.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use leobench_base::spec::Window;
+use leobench_base::{RngTree, SimRng};
+use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
+use noq_proto::{
+    ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, QlogConfig, QlogFactory,
+    ServerConfig, Side, TimeSource, TransportConfig, VarInt,
+};
+use siphasher::sip128::SipHasher13;
+
+use super::QlogWriter;
+use super::clock::duration;
+use super::control::{Control, HandleFactory};
+use super::frames::SentLog;
+use super::null_tls::NullTls;
+use super::spec::QuicSpec;
+
+/// Bytes of a connection ID, long enough for a client's first choice (RFC 9000 section 7.2).
+pub(super) const CONNECTION_ID_LEN: usize = 8;
+
+pub(super) fn endpoint(spec: &QuicSpec, rng: &RngTree) -> EndpointConfig {
+    let reset_key = Arc::new(NullKey(rng.child("reset-key").rng().bits()));
+    let mut config = EndpointConfig::new(reset_key);
+    let mut seed = [0; 32];
+    let mut random = rng.child("stack").rng();
+    for part in seed.chunks_exact_mut(8) {
+        part.copy_from_slice(&random.bits().to_le_bytes());
+    }
+    config.rng_seed(Some(seed));
+    let ids = rng.child("connection-ids");
+    config.cid_generator(Arc::new(move || Box::new(ConnectionIds(ids.rng()))));
+    let payload = u16::try_from(spec.payload.get()).unwrap_or(u16::MAX);
+    if let Err(error) = config.max_udp_payload_size(payload) {
+        unreachable!("the specification allows no payload below 1,200 bytes: {error}");
+    }
+    config
+}
+
+pub(super) fn client(
+    transport: Arc<TransportConfig>,
+    log: &Arc<SentLog>,
+    rng: &RngTree,
+) -> ClientConfig {
+    let mut config = ClientConfig::new(Arc::new(NullTls { log: Arc::clone(log) }));
+    config.transport_config(transport);
+    let ids = Mutex::new(ConnectionIds(rng.child("initial-destination").rng()));
+    config.initial_dst_cid_provider(Arc::new(move || {
+        ids.lock().unwrap_or_else(PoisonError::into_inner).generate_cid()
+    }));
+    config
+}
+
+pub(super) fn server(
+    transport: Arc<TransportConfig>,
+    log: &Arc<SentLog>,
+    rng: &RngTree,
+) -> ServerConfig {
+    let token_key = Arc::new(NullKey(rng.child("token-key").rng().bits()));
+    let mut config = ServerConfig::new(Arc::new(NullTls { log: Arc::clone(log) }), token_key);
+    config.transport_config(transport);
+    config.time_source(Arc::new(NoTime));
+    config.validation_token.sent(0);
+    config
+}
+
+/// The transport configuration of one side; `streams` is how many the peer may open.
+pub(super) fn transport(
+    spec: &QuicSpec,
+    streams: usize,
+    control: &Arc<Control>,
+    qlog: Option<QlogWriter>,
+    epoch: Instant,
+) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    let payload = u16::try_from(spec.payload.get()).unwrap_or(u16::MAX);
+    let streams = VarInt::from_u32(u32::try_from(streams).unwrap_or(u32::MAX));
+    config
+        .max_concurrent_uni_streams(streams)
+        .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .max_idle_timeout(None)
+        .stream_receive_window(window(spec.stream_window))
+        .receive_window(window(spec.connection_window))
+        .send_window(u64::MAX)
+        .initial_rtt(duration(spec.initial_rtt))
+        .initial_mtu(payload)
+        .min_mtu(payload)
+        .mtu_discovery_config(None)
+        .enable_segmentation_offload(false)
+        .allow_spin(false)
+        .datagram_receive_buffer_size(None)
+        .congestion_controller_factory(Arc::new(HandleFactory(Arc::clone(control))));
+    if let Some(writer) = qlog {
+        config.qlog_factory(Arc::new(OneQlog { writer: Mutex::new(Some(writer)), epoch }));
+    }
+    config
+}
+
+fn window(window: Window) -> VarInt {
+    match window {
+        Window::Bytes(size) => VarInt::from_u64(size.get()).unwrap_or(VarInt::MAX),
+        Window::Unlimited => VarInt::MAX,
+    }
+}
+
+struct ConnectionIds(SimRng);
+
+impl ConnectionIdGenerator for ConnectionIds {
+    fn generate_cid(&mut self) -> ConnectionId {
+        ConnectionId::new(&self.0.bits().to_be_bytes())
+    }
+
+    fn cid_len(&self) -> usize {
+        CONNECTION_ID_LEN
+    }
+
+    fn cid_lifetime(&self) -> Option<std::time::Duration> {
+        None
+    }
+}
+
+/// Keyed hashes for stateless resets; tokens are left as they are.
+struct NullKey(u64);
+
+impl HmacKey for NullKey {
+    fn sign(&self, data: &[u8], signature_out: &mut [u8]) {
+        let hash = SipHasher13::new_with_keys(self.0, 0).hash(data);
+        let bytes = [hash.h1.to_be_bytes(), hash.h2.to_be_bytes()].concat();
+        for (out, byte) in signature_out.iter_mut().zip(bytes.iter().cycle()) {
+            *out = *byte;
+        }
+    }
+
+    fn signature_len(&self) -> usize {
+        32
+    }
+
+    fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), CryptoError> {
+        let mut expected = vec![0; signature.len()];
+        self.sign(data, &mut expected);
+        if expected == signature { Ok(()) } else { Err(CryptoError) }
+    }
+}
+
+impl HandshakeTokenKey for NullKey {
+    fn seal(&self, _token_nonce: u128, _data: &mut Vec<u8>) -> Result<(), CryptoError> {
+        Ok(())
+    }
+
+    fn open<'a>(&self, _token_nonce: u128, data: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
+        Ok(data)
+    }
+}
+
+struct NoTime;
+
+impl TimeSource for NoTime {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
+    }
+}
+
+/// Gives its writer to the first connection asked for.
+struct OneQlog {
+    writer: Mutex<Option<QlogWriter>>,
+    epoch: Instant,
+}
+
+impl QlogFactory for OneQlog {
+    fn for_connection(
+        &self,
+        side: Side,
+        _remote: SocketAddr,
+        _initial_dst_cid: ConnectionId,
+        _now: Instant,
+    ) -> Option<QlogConfig> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let mut config = QlogConfig::new(writer);
+        config.title(Some(format!("leobench {side:?}"))).start_time(self.epoch);
+        Some(config)
+    }
+}

@@ -1,0 +1,439 @@
+//! One end of a QUIC flow as an [`Endpoint`].
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimDuration, SimTime};
+use noq_proto::{
+    Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, FourTuple, PathId as StackPathId,
+};
+
+use super::clock::{Clock, span};
+use super::control::{Control, ControlState};
+use super::frames::SentLog;
+use super::receiver::Receiver;
+use super::sender::{FeedError, Sender};
+use super::spec::QuicSpec;
+use super::{QlogWriter, config};
+use crate::buffer::SendBuffer;
+use crate::endpoint::{
+    Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
+};
+use crate::pacing::{Pacer, window_rate};
+
+/// Packets that may leave at once after an idle time (RFC 9002 section 7.7: at most the initial window).
+const BURST_PACKETS: u64 = 10;
+
+/// Who speaks first on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Opens the connection.
+    Client,
+    /// Accepts it.
+    Server,
+}
+
+/// What an endpoint is and where.
+pub struct QuicConfig<'a> {
+    /// The flow's QUIC parameters.
+    pub spec: &'a QuicSpec,
+    /// Who speaks first.
+    pub role: Role,
+    /// Whether this end sends the data; the other receives it.
+    pub sends: bool,
+    /// Streams of the flow.
+    pub streams: usize,
+    /// This end's address.
+    pub local: SocketAddr,
+    /// The other end's address.
+    pub remote: SocketAddr,
+    /// When the client opens the connection.
+    pub start: SimTime,
+    /// Random streams of this end.
+    pub rng: &'a RngTree,
+    /// Where to write the connection's qlog, if anywhere.
+    pub qlog: Option<QlogWriter>,
+}
+
+/// One end of a QUIC connection.
+pub struct QuicEndpoint {
+    clock: Clock,
+    local: SocketAddr,
+    remote: SocketAddr,
+    start: SimTime,
+    payload: Bytes,
+    endpoint: noq_proto::Endpoint,
+    client: Option<noq_proto::ClientConfig>,
+    connection: Option<(ConnectionHandle, Connection)>,
+    established: bool,
+    control: Arc<Control>,
+    log: Arc<SentLog>,
+    pacer: Option<Pacer>,
+    sender: Option<Sender>,
+    receiver: Receiver,
+    timer: Option<SimTime>,
+    timeouts: u64,
+    sent_datagrams: u64,
+    sent_bytes: u64,
+    received_datagrams: u64,
+    buffer: Vec<u8>,
+}
+
+impl QuicEndpoint {
+    /// An endpoint that has done nothing yet.
+    pub fn new(config: QuicConfig<'_>) -> Self {
+        let QuicConfig { spec, role, sends, streams, local, remote, start, rng, qlog } = config;
+        let clock = Clock::new();
+        let control = Control::new(clock, spec.congestion.model().build(), qlog.is_some());
+        let log = Arc::new(SentLog::new(if sends { streams } else { 0 }));
+        let epoch = clock.instant(SimTime::ZERO);
+        let transport = Arc::new(config::transport(spec, streams, &control, qlog, epoch));
+        let endpoint_config = Arc::new(config::endpoint(spec, rng));
+        let (client, server) = match role {
+            Role::Client => (Some(config::client(transport, &log, rng)), None),
+            Role::Server => (None, Some(Arc::new(config::server(transport, &log, rng)))),
+        };
+        let endpoint = noq_proto::Endpoint::new(endpoint_config, server, true);
+        let burst = Bytes::new(spec.payload.get() * BURST_PACKETS);
+        let scheduler = || spec.scheduler.model().build(streams, &rng.child("scheduler"));
+        Self {
+            clock,
+            local,
+            remote,
+            start,
+            payload: spec.payload,
+            endpoint,
+            client,
+            connection: None,
+            established: false,
+            control,
+            log,
+            pacer: spec.pacing.then(|| Pacer::new(burst)),
+            sender: sends.then(|| Sender::new(streams, scheduler(), spec.scheduler.kind())),
+            receiver: Receiver::default(),
+            timer: None,
+            timeouts: 0,
+            sent_datagrams: 0,
+            sent_bytes: 0,
+            received_datagrams: 0,
+            buffer: Vec::with_capacity(spec.payload.get() as usize),
+        }
+    }
+
+    fn connect(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        let Some(config) = self.client.take() else { return Ok(()) };
+        let instant = self.clock.instant(now);
+        match self.endpoint.connect(instant, config, self.remote, "leobench") {
+            Ok(connection) => {
+                self.connection = Some(connection);
+                Ok(())
+            }
+            Err(error) => Err(lost(now, error.to_string())),
+        }
+    }
+
+    fn receive(&mut self, now: SimTime, meta: &Meta, data: BytesMut) -> Result<(), EndpointError> {
+        self.received_datagrams += 1;
+        let instant = self.clock.instant(now);
+        let path = FourTuple::new(meta.source, Some(meta.destination.ip()));
+        self.buffer.clear();
+        match self.endpoint.handle(instant, path, codepoint(meta.ecn), data, &mut self.buffer) {
+            Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                if let Some((_, connection)) = &mut self.connection {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                let accepted = self.endpoint.accept(incoming, instant, &mut self.buffer, None);
+                let accepted = accepted.map_err(|error| lost(now, error.cause.to_string()))?;
+                self.connection = Some(accepted);
+            }
+            // A stateless answer (version negotiation, reset) has no place between two ends that were made for each
+            // other: whatever asked for it is a stray packet of an earlier exchange.
+            Some(DatagramEvent::Response(_)) | None => {}
+        }
+        Ok(())
+    }
+
+    /// Lets the stack work off its events.
+    fn process(&mut self, now: SimTime, outbox: &mut Outbox) -> Result<(), EndpointError> {
+        let Some((handle, connection)) = &mut self.connection else { return Ok(()) };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+        while let Some(event) = connection.poll() {
+            match event {
+                noq_proto::Event::Connected => {
+                    self.established = true;
+                    outbox.events.push(Event { kind: "established", detail: String::new() });
+                    if let Some(sender) = &mut self.sender {
+                        sender.open(connection).map_err(|error| feed_error(now, error))?;
+                    }
+                }
+                noq_proto::Event::ConnectionLost { reason } => {
+                    return Err(lost(now, reason.to_string()));
+                }
+                noq_proto::Event::Stream(event) => {
+                    self.receiver.on_event(&event, connection, &mut outbox.reports);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets probes out that a timeout asked for: what passes a shut gate and counts towards the window is a loss probe
+    /// (RFC 9002 section 6.2.4).
+    fn expire(&mut self, now: SimTime, outbox: &mut Outbox) {
+        let instant = self.clock.instant(now);
+        let Some((_, connection)) = &mut self.connection else { return };
+        connection.handle_timeout(instant);
+        let before = self.control.lock().sent_packets;
+        self.control.set_gate(false);
+        while self.transmit(now, outbox) {}
+        if self.control.lock().sent_packets > before {
+            self.timeouts += 1;
+            outbox.events.push(Event { kind: "timeout", detail: String::new() });
+        }
+    }
+
+    /// Sends what may be sent, feeding the stack as it goes; when pacing lets the next packet go, if that is what
+    /// holds it back.
+    fn send(
+        &mut self,
+        now: SimTime,
+        outbox: &mut Outbox,
+    ) -> Result<Option<SimTime>, EndpointError> {
+        let mut held_until = None;
+        loop {
+            let ready = self.pacer.as_ref().map_or(SimTime::ZERO, Pacer::ready);
+            let open = ready <= now;
+            self.control.set_gate(open);
+            if open {
+                self.feed(now)?;
+            } else {
+                held_until = Some(ready);
+            }
+            if !self.transmit(now, outbox) {
+                break;
+            }
+        }
+        let idle = self.is_idle();
+        self.control.set_app_limited(idle && held_until.is_none());
+        Ok(held_until.filter(|_| !idle))
+    }
+
+    /// Whether nothing that was never sent is left, and nothing lost waits to be sent again.
+    fn is_idle(&self) -> bool {
+        let retransmits = self.connection.as_ref().is_some_and(|(_, c)| c.has_pending_retransmits());
+        let sender_idle = self.sender.as_ref().is_none_or(|sender| sender.is_idle(&self.log.lock()));
+        sender_idle && !retransmits
+    }
+
+    fn feed(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        let (Some(sender), Some((_, connection))) = (&mut self.sender, &mut self.connection) else {
+            return Ok(());
+        };
+        let state = self.control.lock();
+        let window = state.algorithm.window(PathId::default()).get();
+        if !self.established || state.in_flight + self.payload.get() > window {
+            return Ok(());
+        }
+        let largest_acked = state.largest_acked;
+        drop(state);
+        let sent = self.log.lock();
+        let fed = sender.feed(now, connection, self.payload.get(), &sent, largest_acked);
+        fed.map_err(|error| feed_error(now, error))
+    }
+
+    /// Takes one datagram out of the stack, if it has one.
+    fn transmit(&mut self, now: SimTime, outbox: &mut Outbox) -> bool {
+        let Some((_, connection)) = &mut self.connection else { return false };
+        self.buffer.clear();
+        let instant = self.clock.instant(now);
+        let before = self.control.lock().sent_packets;
+        let Some(transmit) = connection.poll_transmit(instant, NonZeroUsize::MIN, &mut self.buffer)
+        else {
+            return false;
+        };
+        let size = Bytes::new(transmit.size as u64);
+        let state = self.control.lock();
+        if state.sent_packets > before
+            && let Some(pacer) = &mut self.pacer
+        {
+            let path = PathId::default();
+            let rtt = connection.rtt(StackPathId::ZERO).map_or(SimDuration::ZERO, span);
+            let rate = state.algorithm.pacing_rate(path);
+            let rate = rate.unwrap_or_else(|| window_rate(state.algorithm.window(path), rtt));
+            pacer.on_sent(now, size, rate);
+        }
+        drop(state);
+        self.sent_datagrams += 1;
+        self.sent_bytes += size.get();
+        let source_ip = transmit.src_ip.unwrap_or(self.local.ip());
+        outbox.packets.push(Packet {
+            meta: Meta {
+                id: 0,
+                size: size + IPV4_UDP_HEADER,
+                source: SocketAddr::new(source_ip, self.local.port()),
+                destination: transmit.destination,
+                protocol: Protocol::Udp,
+                ecn: ecn(transmit.ecn),
+                arrival: now,
+            },
+            body: Body::Quic(BytesMut::from(&self.buffer[..transmit.size])),
+        });
+        true
+    }
+
+    fn report_sent(&mut self, outbox: &mut Outbox) {
+        let mut sent = self.log.lock();
+        while let Some(stream) = sent.advanced.pop() {
+            outbox.reports.push(Report::Sent { stream, offset: sent.offsets[stream] });
+        }
+    }
+
+    fn step(&mut self, now: SimTime, outbox: &mut Outbox) -> Result<Option<SimTime>, EndpointError> {
+        if self.client.is_some() {
+            if now < self.start {
+                return Ok(Some(self.start));
+            }
+            self.connect(now)?;
+        }
+        if self.timer.is_some_and(|timer| timer <= now) {
+            self.expire(now, outbox);
+        }
+        self.process(now, outbox)?;
+        let held_until = self.send(now, outbox)?;
+        self.process(now, outbox)?;
+        self.report_sent(outbox);
+        outbox.events.append(&mut self.control.lock().events);
+        if let Some(kind) = self.log.lock().unreadable {
+            return Err(lost(now, format!("a packet left with a frame of unknown type {kind:#x}")));
+        }
+        let timer = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
+        // The stack may ask for a wait that rounds to nothing; time must move.
+        let next = SimTime::from_nanos(now.as_nanos() + 1);
+        self.timer = timer.map(|instant| self.clock.time(instant).max(next));
+        Ok(match (self.timer, held_until) {
+            (Some(timer), Some(held)) => Some(timer.min(held.max(next))),
+            (timer, held) => timer.or(held.map(|held| held.max(next))),
+        })
+    }
+}
+
+impl Endpoint for QuicEndpoint {
+    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+        match input {
+            Input::Packet(Packet { meta, body: Body::Quic(data) }) => self.receive(now, &meta, data),
+            // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
+            Input::Packet(_) => Ok(()),
+            Input::Message { stream, message } => {
+                if let Some(sender) = &mut self.sender {
+                    sender.buffer.push(stream, message);
+                }
+                Ok(())
+            }
+            Input::Finish => {
+                if let Some(sender) = &mut self.sender {
+                    sender.finish();
+                }
+                Ok(())
+            }
+            Input::Interface(_) => Ok(()),
+            Input::Hint(hint) => {
+                self.control.lock().algorithm.on_hint(hint.path, &hint);
+                Ok(())
+            }
+        }
+    }
+
+    fn poll(&mut self, now: SimTime, outbox: &mut Outbox) -> Result<Option<SimTime>, EndpointError> {
+        self.step(now, outbox)
+    }
+
+    fn sample_paths(&self, _now: SimTime, samples: &mut Vec<PathSample>) {
+        let Some((_, connection)) = &self.connection else { return };
+        let path = PathId::default();
+        let state = self.control.lock();
+        let smoothed = connection.rtt(StackPathId::ZERO).map(span);
+        let window = state.algorithm.window(path);
+        let pacing = self.pacer.as_ref().and_then(|_| {
+            let own = state.algorithm.pacing_rate(path);
+            own.or_else(|| smoothed.map(|rtt| window_rate(window, rtt)))
+        });
+        samples.push(PathSample {
+            path,
+            cwnd: window,
+            ssthresh: state.algorithm.ssthresh(path),
+            in_flight: Bytes::new(state.in_flight),
+            smoothed_rtt: state.latest_rtt.and(smoothed),
+            latest_rtt: state.latest_rtt,
+            pacing,
+            phase: state.algorithm.phase(path),
+            totals: self.count(&state),
+        });
+    }
+
+    fn send_buffer(&self) -> Option<&SendBuffer> {
+        self.sender.as_ref().map(|sender| &sender.buffer)
+    }
+
+    fn totals(&self) -> Totals {
+        self.count(&self.control.lock())
+    }
+}
+
+impl QuicEndpoint {
+    fn count(&self, state: &ControlState) -> Totals {
+        Totals {
+            sent_packets: self.sent_datagrams,
+            sent_bytes: self.sent_bytes,
+            received_packets: self.received_datagrams,
+            acked_bytes: state.acked_bytes,
+            lost_packets: state.lost_packets,
+            lost_bytes: state.lost_bytes,
+            retransmitted_bytes: self.log.lock().retransmitted,
+            congestion_events: state.congestion_events,
+            timeouts: self.timeouts,
+            spurious_losses: state.spurious_losses,
+            ecn_marks: state.ecn_marks,
+        }
+    }
+}
+
+fn lost(at: SimTime, reason: String) -> EndpointError {
+    EndpointError::ConnectionLost { at, reason }
+}
+
+fn feed_error(at: SimTime, error: FeedError) -> EndpointError {
+    match error {
+        FeedError::Scheduler { name, problem } => {
+            EndpointError::Scheduler { scheduler: name.to_owned(), at, problem }
+        }
+        FeedError::Stack(reason) => lost(at, reason),
+    }
+}
+
+fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
+    match codepoint {
+        None => Ecn::NotEct,
+        Some(EcnCodepoint::Ect0) => Ecn::Ect0,
+        Some(EcnCodepoint::Ect1) => Ecn::Ect1,
+        Some(EcnCodepoint::Ce) => Ecn::Ce,
+    }
+}
+
+fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotEct => None,
+        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+        Ecn::Ce => Some(EcnCodepoint::Ce),
+    }
+}

@@ -1,0 +1,178 @@
+//! The sending application: keeps messages in its own buffer (Khan et al. 2023, Computer Networks, section 5.1) and
+//! feeds the stack just in time, so that a stream scheduler decides for every packet.
+//!
+//! With one stream there is nothing to decide, and the stack is fed in bulk. With several, the stack is given one
+//! packet's worth at a time, and nothing new before that has left; only then does each packet carry the latest choice.
+
+use bytes::Bytes as Payload;
+use leobench_base::SimTime;
+use noq_proto::{Connection, Dir, StreamId};
+
+use super::config::CONNECTION_ID_LEN;
+use super::frames::Sent;
+use super::null_tls::TAG_LEN;
+use crate::buffer::SendBuffer;
+use crate::scheduler::{PacketShares, StreamScheduler};
+
+/// How far the stack is fed ahead on a single stream; more would cost memory bandwidth.
+const FEED: u64 = 64 * 1024;
+/// Content of every stream: nobody reads it.
+static ZEROES: [u8; FEED as usize] = [0; FEED as usize];
+
+/// Feeds the streams of one connection.
+pub(super) struct Sender {
+    pub(super) buffer: SendBuffer,
+    scheduler: Box<dyn StreamScheduler>,
+    scheduler_name: &'static str,
+    shares: PacketShares,
+    ids: Vec<StreamId>,
+    finished: bool,
+    closed: Vec<bool>,
+}
+
+/// What a scheduler or the stack did wrong.
+#[derive(Debug)]
+pub(super) enum FeedError {
+    Scheduler { name: &'static str, problem: String },
+    Stack(String),
+}
+
+impl Sender {
+    pub(super) fn new(
+        streams: usize,
+        scheduler: Box<dyn StreamScheduler>,
+        scheduler_name: &'static str,
+    ) -> Self {
+        Self {
+            buffer: SendBuffer::new(streams),
+            scheduler,
+            scheduler_name,
+            shares: PacketShares::default(),
+            ids: Vec::with_capacity(streams),
+            finished: false,
+            closed: vec![false; streams],
+        }
+    }
+
+    /// The application writes no more.
+    pub(super) fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// Opens the streams, in order, once the connection is established.
+    pub(super) fn open(&mut self, connection: &mut Connection) -> Result<(), FeedError> {
+        while self.ids.len() < self.buffer.streams().len() {
+            let id = connection.streams().open(Dir::Uni);
+            let id = id.ok_or_else(|| FeedError::Stack("the peer allows no more streams".into()))?;
+            self.ids.push(id);
+        }
+        Ok(())
+    }
+
+    /// Bytes handed to the stack and not yet sent.
+    fn unsent(&self, sent: &Sent) -> u64 {
+        self.buffer.taken().saturating_sub(sent.total)
+    }
+
+    /// Whether everything has been sent at least once.
+    pub(super) fn is_idle(&self, sent: &Sent) -> bool {
+        self.buffer.backlog() == 0 && self.unsent(sent) == 0
+    }
+
+    /// Hands the stack what the next packet of `payload` bytes may carry; `numbers` are the next packet number and the
+    /// largest acknowledged one.
+    pub(super) fn feed(
+        &mut self,
+        now: SimTime,
+        connection: &mut Connection,
+        payload: u64,
+        sent: &Sent,
+        largest_acked: u64,
+    ) -> Result<(), FeedError> {
+        if self.ids.is_empty() {
+            return Ok(());
+        }
+        if self.buffer.backlog() > 0 {
+            if self.ids.len() == 1 {
+                self.feed_single(connection, sent)?;
+            } else if self.unsent(sent) == 0 {
+                self.feed_packet(now, connection, payload, sent.next_packet, largest_acked)?;
+            }
+        }
+        if self.finished {
+            self.close_drained(connection);
+        }
+        Ok(())
+    }
+
+    fn feed_single(&mut self, connection: &mut Connection, sent: &Sent) -> Result<(), FeedError> {
+        let ahead = self.buffer.streams()[0].taken().saturating_sub(sent.offsets[0]);
+        if ahead > FEED / 2 {
+            return Ok(());
+        }
+        let bytes = self.buffer.backlog().min(FEED - ahead);
+        self.write(connection, 0, bytes)
+    }
+
+    fn feed_packet(
+        &mut self,
+        now: SimTime,
+        connection: &mut Connection,
+        payload: u64,
+        next_packet: u64,
+        largest_acked: u64,
+    ) -> Result<(), FeedError> {
+        let number = packet_number_len(next_packet, largest_acked);
+        let header = 1 + CONNECTION_ID_LEN as u64 + number + TAG_LEN as u64;
+        self.shares.start(payload.saturating_sub(header));
+        let scheduled = self.scheduler.schedule(now, &self.buffer, &mut self.shares);
+        let name = self.scheduler_name;
+        scheduled.map_err(|problem| FeedError::Scheduler { name, problem })?;
+        if self.shares.shares().is_empty() {
+            let problem = format!("chose no stream, with {} bytes waiting", self.buffer.backlog());
+            return Err(FeedError::Scheduler { name, problem });
+        }
+        for index in 0..self.shares.shares().len() {
+            let share = self.shares.shares()[index];
+            self.write(connection, share.stream, share.bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Moves up to `bytes` of a stream into the stack, as far as flow control lets it.
+    fn write(
+        &mut self,
+        connection: &mut Connection,
+        stream: usize,
+        bytes: u64,
+    ) -> Result<(), FeedError> {
+        let mut chunks = [Payload::from_static(&ZEROES[..bytes as usize])];
+        match connection.send_stream(self.ids[stream]).write_chunks(&mut &mut chunks[..]) {
+            Ok(written) => self.buffer.take(stream, written as u64),
+            Err(noq_proto::WriteError::Blocked) => {}
+            Err(error) => return Err(FeedError::Stack(error.to_string())),
+        }
+        Ok(())
+    }
+
+    fn close_drained(&mut self, connection: &mut Connection) {
+        for (stream, closed) in self.closed.iter_mut().enumerate() {
+            if !*closed && self.buffer.streams()[stream].backlog() == 0 {
+                // Fails only on a stream the peer has stopped, which is as closed.
+                let _ = connection.send_stream(self.ids[stream]).finish();
+                *closed = true;
+            }
+        }
+    }
+}
+
+/// Bytes the stack takes to encode a packet number: enough for twice the distance to the largest acknowledged one
+/// (RFC 9000 section 17.1).
+fn packet_number_len(next: u64, largest_acked: u64) -> u64 {
+    match next.saturating_sub(largest_acked) * 2 {
+        0..0x100 => 1,
+        0x100..0x1_0000 => 2,
+        0x1_0000..0x100_0000 => 3,
+        _ => 4,
+    }
+}
