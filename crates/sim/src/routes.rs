@@ -32,20 +32,23 @@ pub fn next_hops(nodes: usize, edges: &[Edge]) -> Vec<Vec<Option<usize>>> {
     for edge in edges {
         into[edge.to].push(*edge);
     }
-    let mut table = vec![vec![None; nodes]; nodes];
-    for destination in 0..nodes {
-        let costs = costs_to(destination, &into);
-        let mut best: Vec<Option<Cost>> = vec![None; nodes];
-        for (index, edge) in edges.iter().enumerate() {
-            let Some(rest) = costs[edge.to] else { continue };
-            let cost = through(edge, rest);
-            if edge.from != destination && best[edge.from].is_none_or(|best| cost < best) {
-                best[edge.from] = Some(cost);
-                table[edge.from][destination] = Some(index);
-            }
+    let by_destination: Vec<_> =
+        (0..nodes).map(|destination| hops_to(destination, edges, &into)).collect();
+    (0..nodes).map(|node| by_destination.iter().map(|hops| hops[node]).collect()).collect()
+}
+
+/// The edge that every node forwards by to `destination`.
+fn hops_to(destination: usize, edges: &[Edge], into: &[Vec<Edge>]) -> Vec<Option<usize>> {
+    let costs = costs_to(destination, into);
+    let mut best: Vec<Option<(Cost, usize)>> = vec![None; into.len()];
+    for (index, edge) in edges.iter().enumerate() {
+        let Some(rest) = costs[edge.to] else { continue };
+        let way = (through(edge, rest), index);
+        if edge.from != destination && best[edge.from].is_none_or(|best| way < best) {
+            best[edge.from] = Some(way);
         }
     }
-    table
+    best.iter().map(|best| best.map(|(_, edge)| edge)).collect()
 }
 
 /// The edges from `from` to `to` in order of travel; `None` if there is no way.
@@ -136,8 +139,8 @@ mod tests {
                 let cell = &mut least[edge.from][edge.to];
                 *cell = Some(cell.map_or(edge.delay, |delay| delay.min(edge.delay)));
             }
-            for node in 0..7 {
-                least[node][node] = Some(SimDuration::ZERO);
+            for (node, row) in least.iter_mut().enumerate() {
+                row[node] = Some(SimDuration::ZERO);
             }
             for (via, from, to) in (0..343).map(|n| (n / 49, n / 7 % 7, n % 7)) {
                 if let (Some(first), Some(second)) = (least[from][via], least[via][to]) {

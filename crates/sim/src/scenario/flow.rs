@@ -109,9 +109,7 @@ impl Spec for Streams {
                 }
                 Ok(Self::Each(streams))
             }
-            other => {
-                Err(at.error(other, format!("is {}", other.type_name())).allowed(STREAMS))
-            }
+            other => Err(at.error(other, format!("is {}", other.type_name())).allowed(STREAMS)),
         }
     }
 

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use leobench_base::spec::{At, Schema, Spec, SpecError, Value, Weight, json};
+use leobench_base::spec::{At, Limit, Schema, Spec, SpecError, Value, Weight, json};
 use leobench_base::{BitRate, Bytes, SimDuration};
+use leobench_link::channel::steady::SteadySpec;
+use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
 
 leobench_base::spec! {

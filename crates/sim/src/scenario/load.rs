@@ -70,7 +70,7 @@ pub enum ScenarioError {
         /// The file.
         file: String,
         /// What is wrong, and where.
-        error: SpecError,
+        error: Box<SpecError>,
     },
 }
 
@@ -137,11 +137,12 @@ pub fn load(
 ) -> Result<Scenario, ScenarioError> {
     let file = || source.file.to_owned();
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
-    let mut tree = source.syntax.parse(text).map_err(|(position, problem)| {
-        ScenarioError::Syntax { file: file(), position, problem }
-    })?;
+    let mut tree = source
+        .syntax
+        .parse(text)
+        .map_err(|(position, problem)| ScenarioError::Syntax { file: file(), position, problem })?;
     read(&mut tree, overrides, source.folder.clone())
-        .map_err(|error| ScenarioError::Invalid { file: file(), error })
+        .map_err(|error| ScenarioError::Invalid { file: file(), error: Box::new(error) })
 }
 
 fn read(

@@ -41,7 +41,9 @@ impl Scenario {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "leobench scenario",
         });
-        if let (Some(schema), Schema::Object(rest)) = (schema.as_object_mut(), ScenarioSpec::schema()) {
+        if let (Some(schema), Schema::Object(rest)) =
+            (schema.as_object_mut(), ScenarioSpec::schema())
+        {
             schema.extend(rest);
         }
         schema

@@ -55,7 +55,8 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
 
 fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let source = at.key("source");
-    let ways = "either `source` with a number of `streams`, or an array of `streams` with a source each";
+    let ways =
+        "either `source` with a number of `streams`, or an array of `streams` with a source each";
     match (&flow.streams, &flow.source) {
         (Streams::Dealt(_), None) => Err(source.error("is required but missing").allowed(ways)),
         (Streams::Each(_), Some(_)) => {

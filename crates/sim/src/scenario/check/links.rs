@@ -1,7 +1,7 @@
 //! Checks of links: the nodes they join and the channels that serve them.
 
-use leobench_base::RngTree;
 use leobench_base::spec::SpecError;
+use leobench_base::{BitRate, RngTree};
 use leobench_link::channel::ChannelContext;
 use leobench_link::{ChannelSpec, Service};
 
@@ -49,27 +49,33 @@ fn channels(
     let given = link.channel.is_some() || link.rate.is_some();
     if given && forward && backward {
         let key = if link.channel.is_some() { "channel" } else { "rate" };
-        return Err(at.key(key).error("serves no direction, as both have a channel of their own")
+        return Err(at
+            .key(key)
+            .error("serves no direction, as both have a channel of their own")
             .allowed("nothing here, or a channel of its own for one direction only"));
     }
     let service = match (forward, backward) {
         (true, true) => None,
-        _ => Some(served(link.channel.as_ref(), link.rate.map(steady), &context, at)?),
+        _ => Some(served(link.channel.as_ref(), link.rate, &context, at)?),
     };
     for direction in Direction::BOTH {
         let (own, at) = (link.changes(direction), at.key(direction.key()));
         if link.has_own_channel(direction) {
-            served(own.channel.as_ref(), own.rate.map(steady), &context, &at)?;
+            served(own.channel.as_ref(), own.rate, &context, &at)?;
         }
         if own.rate_scale.is_none() {
             continue;
         }
         if link.has_own_channel(direction) {
-            return Err(at.key("rate_scale").error("is given beside a channel of its own")
+            return Err(at
+                .key("rate_scale")
+                .error("is given beside a channel of its own")
                 .allowed("a factor on the rate of the link's channel"));
         }
         if matches!(service, Some(Service::Opportunities(_))) {
-            return Err(at.key("rate_scale").error("has no rate to scale, as a trace has none")
+            return Err(at
+                .key("rate_scale")
+                .error("has no rate to scale, as a trace has none")
                 .allowed("a channel that has a rate"));
         }
     }
@@ -79,12 +85,12 @@ fn channels(
 /// How the one channel given at `at`, in full or by its rate, serves packets at the start.
 fn served(
     channel: Option<&ChannelSpec>,
-    rate: Option<ChannelSpec>,
+    rate: Option<BitRate>,
     context: &ChannelContext,
     at: &Place<'_>,
 ) -> Result<Service, SpecError> {
     let either = "either `channel` or `rate`";
-    let (spec, place) = match (channel, &rate) {
+    let (spec, place) = match (channel.cloned(), rate) {
         (Some(_), Some(_)) => {
             return Err(at.key("rate").error("is given beside `channel`").allowed(either));
         }
@@ -92,7 +98,7 @@ fn served(
             return Err(at.key("channel").error("is required but missing").allowed(either));
         }
         (Some(channel), None) => (channel, at.key("channel")),
-        (None, Some(rate)) => (rate, *at),
+        (None, Some(rate)) => (steady(rate), *at),
     };
     let value = place.value.cloned();
     let built = spec.model().build(context);
