@@ -1,7 +1,18 @@
 //! Congestion control: one object per connection, told the path; shared by every transport. One file per algorithm,
 //! one line here to register it.
 
+mod cubic;
+mod loss_based;
+mod new_reno;
+mod per_path;
+mod slow_start;
+
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
+
+pub use cubic::CubicSpec;
+pub use new_reno::NewRenoSpec;
+pub use per_path::{PerPath, SinglePath};
+pub use slow_start::SlowStartSpec;
 
 use crate::endpoint::{Hint, PathId};
 
@@ -87,7 +98,7 @@ pub trait CongestionControl: Send {
     /// A path comes into use, with packets of `datagram` bytes.
     fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes);
 
-    /// A path is given up.
+    /// A path is given up. Late news about its packets are dropped, and its window is zero.
     fn close(&mut self, path: PathId) {
         let _ = path;
     }
@@ -140,3 +151,14 @@ pub trait CongestionModel {
     /// Builds a controller for one connection, without paths yet.
     fn build(&self) -> Box<dyn CongestionControl>;
 }
+
+leobench_base::kinds! {
+    /// A congestion controller, by name.
+    pub enum CongestionSpec as dyn CongestionModel {
+        NewReno(new_reno::NewRenoSpec) = "newreno",
+        Cubic(cubic::CubicSpec) = "cubic",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,17 @@
 //! Traffic sources: what the application produces when. One file per source, one line here to register it.
 
+mod bulk;
+mod cbr;
+mod on_off;
+mod poisson;
+
 use leobench_base::spec::Fault;
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimRng, SimTime};
+
+pub use bulk::BulkSpec;
+pub use cbr::CbrSpec;
+pub use on_off::OnOffSpec;
+pub use poisson::{PoissonBatchSpec, PoissonSpec};
 
 use crate::buffer::Message;
 
@@ -28,3 +38,40 @@ pub trait SourceModel {
     /// If the source could never produce, or not as described.
     fn check(&self) -> Result<(), Fault>;
 }
+
+leobench_base::kinds! {
+    /// A traffic source, by name.
+    pub enum SourceSpec as dyn SourceModel {
+        Bulk(bulk::BulkSpec) = "bulk",
+        Cbr(cbr::CbrSpec) = "cbr",
+        Poisson(poisson::PoissonSpec) = "poisson",
+        PoissonBatch(poisson::PoissonBatchSpec) = "poisson_batch",
+        OnOff(on_off::OnOffSpec) = "on_off",
+    }
+}
+
+/// Largest message: a petabyte, whose bits and nanoseconds still fit every counter.
+const MAX_MESSAGE: Bytes = Bytes::new(1_000_000_000_000_000);
+
+fn check_size(size: Bytes) -> Result<(), Fault> {
+    if size.is_zero() || size > MAX_MESSAGE {
+        let problem = if size.is_zero() { "is zero" } else { "is too large" };
+        return Err(Fault::new("size", problem, "from 1 B to 1000000 GB"));
+    }
+    Ok(())
+}
+
+fn check_rate(rate: BitRate) -> Result<(), Fault> {
+    if rate.is_zero() {
+        return Err(Fault::new("rate", "is zero", "a rate above zero"));
+    }
+    Ok(())
+}
+
+/// An exponential number with the given mean, by inversion; for means that whole nanoseconds are too coarse for.
+fn exponential(rng: &mut SimRng, mean: f64) -> f64 {
+    -libm::log1p(-rng.unit()) * mean
+}
+
+#[cfg(test)]
+mod tests;

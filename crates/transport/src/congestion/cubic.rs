@@ -1,0 +1,200 @@
+//! CUBIC (RFC 9438). Windows in bytes, times in seconds.
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{Bytes, SimTime};
+
+use super::loss_based::{Avoidance, LossBased, Start};
+use super::slow_start::SlowStartSpec;
+use super::{Acked, CongestionControl, CongestionModel, PerPath};
+
+leobench_base::spec! {
+    /// The window grows with the cube of the time since the last congestion event (RFC 9438).
+    pub struct CubicSpec check = CubicSpec::check {
+        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
+        pub initial_window: Option<u64>,
+        /// Smallest window in packets (RFC 9002 section 7.2).
+        pub minimum_window: u64 = 2,
+        /// How the window grows at first.
+        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+        /// What a congestion event multiplies the window by (RFC 9438 section 4.6).
+        pub beta: f64 = 0.7,
+        /// The constant C in packets per cubic second: how steep the curve is (RFC 9438 section 5).
+        pub c: f64 = 0.4,
+        /// Whether a flow whose window shrinks makes room for new ones (RFC 9438 section 4.7).
+        pub fast_convergence: bool = true,
+    }
+}
+
+impl CubicSpec {
+    fn start(&self) -> Start {
+        Start {
+            initial_window: self.initial_window,
+            minimum_window: self.minimum_window,
+            slow_start: self.slow_start,
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if !(self.beta > 0.0 && self.beta < 1.0) {
+            return Err(Fault::new("beta", "is out of range", "a factor between 0 and 1"));
+        }
+        if !(self.c > 0.0 && self.c <= 1e6) {
+            return Err(Fault::new("c", "is out of range", "a number above 0, at most 1e6"));
+        }
+        self.start().check()
+    }
+}
+
+impl Example for CubicSpec {
+    fn example() -> Self {
+        Self {
+            initial_window: None,
+            minimum_window: 2,
+            slow_start: SlowStartSpec::Standard,
+            beta: 0.7,
+            c: 0.4,
+            fast_convergence: true,
+        }
+    }
+}
+
+impl CongestionModel for CubicSpec {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        let spec = self.clone();
+        Box::new(PerPath::new(move |_, datagram| {
+            LossBased::new(&spec.start(), datagram, Cubic::new(&spec, datagram))
+        }))
+    }
+}
+
+/// The variables of RFC 9438 section 4.1.2 that outlive a congestion avoidance stage.
+#[derive(Clone, Debug)]
+struct Cubic {
+    datagram: f64,
+    /// C in bytes per cubic second.
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    /// Additive increase of the Reno-friendly region, in packets per round trip.
+    alpha: f64,
+    /// `W_max`; none after persistent congestion or before any.
+    w_max: Option<f64>,
+    /// Window at the last reduction.
+    cwnd_prior: f64,
+    stage: Option<Stage>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Debug)]
+struct Stage {
+    curve: Curve,
+    /// `t_epoch`: when it began, moved on by the time in which the application left the window unused.
+    epoch: SimTime,
+    /// Until when that is accounted for.
+    accounted: SimTime,
+    /// The window it began with.
+    cwnd_epoch: f64,
+    /// `W_est` less `cwnd_epoch`, apart so that tiny growth is not lost in a large window.
+    reno_growth: f64,
+}
+
+/// The function `W_cubic` (RFC 9438 figure 1).
+#[derive(Clone, Debug)]
+struct Curve {
+    c: f64,
+    k: f64,
+    plateau: f64,
+}
+
+impl Curve {
+    /// The curve that rises from `cwnd_epoch` to `w_max` (RFC 9438 figure 2); from a window that has no such aim, or
+    /// is beyond it already, it rises at once (sections 4.8 and 4.10).
+    fn new(c: f64, cwnd_epoch: f64, w_max: Option<f64>) -> Self {
+        match w_max.filter(|w_max| *w_max > cwnd_epoch) {
+            Some(w_max) => Self { c, k: libm::cbrt((w_max - cwnd_epoch) / c), plateau: w_max },
+            None => Self { c, k: 0.0, plateau: cwnd_epoch },
+        }
+    }
+
+    fn window(&self, t: f64) -> f64 {
+        let from_k = t - self.k;
+        self.c * from_k * from_k * from_k + self.plateau
+    }
+}
+
+impl Cubic {
+    fn new(spec: &CubicSpec, datagram: Bytes) -> Self {
+        let datagram = datagram.get() as f64;
+        Self {
+            datagram,
+            c: spec.c * datagram,
+            beta: spec.beta,
+            fast_convergence: spec.fast_convergence,
+            // RFC 9438 section 4.3: the average window is then that of Reno.
+            alpha: 3.0 * (1.0 - spec.beta) / (1.0 + spec.beta),
+            w_max: None,
+            cwnd_prior: 0.0,
+            stage: None,
+        }
+    }
+}
+
+impl Avoidance for Cubic {
+    /// RFC 9438 sections 4.2 to 4.5.
+    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
+        let stage = self.stage.get_or_insert_with(|| Stage {
+            curve: Curve::new(self.c, window, self.w_max),
+            epoch: acked.now,
+            accounted: acked.now,
+            cwnd_epoch: window,
+            reno_growth: 0.0,
+        });
+        stage.accounted = acked.now;
+        let t = acked.now.saturating_since(stage.epoch).as_secs_f64();
+        let share = acked.size.get() as f64 / window;
+
+        // Section 4.3: with the whole of Reno's slope once the window of the last reduction is reached.
+        let recovered = stage.cwnd_epoch + stage.reno_growth >= self.cwnd_prior;
+        let alpha = if recovered { 1.0 } else { self.alpha };
+        stage.reno_growth += alpha * self.datagram * share;
+        let w_est = stage.cwnd_epoch + stage.reno_growth;
+
+        if stage.curve.window(t) < w_est {
+            // A round trip ahead on the curve, the window may be past Reno's already: it does not shrink.
+            (w_est - window).max(0.0)
+        } else {
+            let ahead = stage.curve.window(t + acked.rtt.smoothed.as_secs_f64());
+            (ahead.clamp(window, 1.5 * window) - window) * share
+        }
+    }
+
+    /// RFC 9438 sections 4.6 and 4.7.
+    fn reduced(&mut self, window: f64) -> f64 {
+        let shrinking = self.w_max.is_some_and(|w_max| window < w_max);
+        self.w_max = Some(if shrinking && self.fast_convergence {
+            window * (1.0 + self.beta) / 2.0
+        } else {
+            window
+        });
+        self.cwnd_prior = window;
+        self.stage = None;
+        window * self.beta
+    }
+
+    /// RFC 9438 section 4.8: the next stage starts on the plateau.
+    fn collapsed(&mut self) {
+        self.w_max = None;
+        self.stage = None;
+    }
+
+    /// RFC 9438 sections 4.2 and 5.8: such time MUST NOT count as elapsed.
+    fn unused_until(&mut self, now: SimTime) {
+        if let Some(stage) = &mut self.stage {
+            stage.epoch += now.saturating_since(stage.accounted);
+            stage.accounted = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

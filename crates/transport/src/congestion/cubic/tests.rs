@@ -1,0 +1,48 @@
+use super::*;
+
+/// Packets of one byte, so that windows read as packets.
+fn curve(cwnd_epoch: f64, w_max: Option<f64>) -> Curve {
+    Curve::new(0.4, cwnd_epoch, w_max)
+}
+
+fn assert_near(value: f64, expected: f64) {
+    assert!((value - expected).abs() < 1e-3, "{value} instead of {expected}");
+}
+
+#[test]
+fn the_curve_is_that_of_the_rfc() {
+    // W_max = 100, cwnd_epoch = 70: K = cbrt(30 / 0.4) = cbrt(75) = 4.21716 s; W(t) = 0.4 (t - K)^3 + 100.
+    let curve = curve(70.0, Some(100.0));
+    assert_near(curve.k, 4.217_16);
+    for (t, window) in [
+        (0.0, 70.0),
+        (1.0, 86.680),
+        (2.0, 95.641),
+        (4.217_16, 100.0),
+        (6.0, 102.267),
+        (8.434_33, 130.0),
+    ] {
+        assert_near(curve.window(t), window);
+    }
+}
+
+#[test]
+fn a_curve_without_a_higher_aim_rises_at_once() {
+    for w_max in [None, Some(70.0), Some(50.0)] {
+        let curve = curve(70.0, w_max);
+        assert_near(curve.window(0.0), 70.0);
+        assert_near(curve.window(5.0), 120.0);
+    }
+}
+
+#[test]
+fn fast_convergence_lowers_the_aim_of_a_shrinking_window() {
+    for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
+        let spec = CubicSpec { fast_convergence, ..CubicSpec::example() };
+        let mut cubic = Cubic::new(&spec, Bytes::new(1));
+        assert_near(cubic.reduced(100.0), 70.0);
+        assert_eq!(cubic.w_max, Some(100.0));
+        assert_near(cubic.reduced(80.0), 56.0);
+        assert_near(cubic.w_max.unwrap(), w_max);
+    }
+}

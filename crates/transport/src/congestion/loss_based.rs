@@ -1,0 +1,220 @@
+//! What the algorithms that take a lost packet for congestion have in common: slow start, recovery periods,
+//! persistent congestion, undoing (RFC 9002 section 7 and appendix B). They differ in how they grow beyond slow
+//! start and by how much they reduce.
+
+use leobench_base::spec::Fault;
+use leobench_base::{Bytes, SimTime};
+
+use super::per_path::SinglePath;
+use super::slow_start::{SlowStart, SlowStartSpec};
+use super::{Acked, Congestion, Sent};
+
+/// Congestion avoidance on one path. Windows are in bytes.
+pub(super) trait Avoidance: Clone + Send {
+    /// Bytes, or a fraction of one, by which an acknowledgement lets `window` grow.
+    fn growth(&mut self, window: f64, acked: &Acked) -> f64;
+
+    /// The window after congestion at `window`.
+    fn reduced(&mut self, window: f64) -> f64;
+
+    /// Persistent congestion threw the window down to its minimum.
+    fn collapsed(&mut self) {}
+
+    /// Since the last acknowledgement or call of this, until `now`, the application left the window unused.
+    fn unused_until(&mut self, now: SimTime) {
+        let _ = now;
+    }
+}
+
+/// How windows start, and how small they get.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// Initial window in packets, unless the RFC's.
+    pub initial_window: Option<u64>,
+    /// Minimum window in packets.
+    pub minimum_window: u64,
+    /// How they grow at first.
+    pub slow_start: SlowStartSpec,
+}
+
+impl Start {
+    /// Most packets a window may start with: far above any use, far below an overflow.
+    const MAX_PACKETS: u64 = 1 << 32;
+
+    pub fn check(&self) -> Result<(), Fault> {
+        if !(1..=Self::MAX_PACKETS).contains(&self.minimum_window) {
+            let allowed = format!("from 1 to {} packets", Self::MAX_PACKETS);
+            return Err(Fault::new("minimum_window", "is out of range", allowed));
+        }
+        let allowed = self.minimum_window..=Self::MAX_PACKETS;
+        if self.initial_window.is_some_and(|packets| !allowed.contains(&packets)) {
+            let allowed =
+                format!("from the minimum window ({}) to {}", allowed.start(), allowed.end());
+            return Err(Fault::new("initial_window", "is out of range", allowed));
+        }
+        Ok(())
+    }
+
+    fn minimum(&self, datagram: Bytes) -> u64 {
+        self.minimum_window.saturating_mul(datagram.get())
+    }
+
+    /// RFC 9002 section 7.2: ten packets, but no more than 14,720 bytes or two packets, whichever is larger.
+    fn initial(&self, datagram: Bytes) -> u64 {
+        let datagram = datagram.get();
+        self.initial_window
+            .map_or_else(
+                || (10 * datagram).min(14_720.max(2 * datagram)),
+                |packets| packets.saturating_mul(datagram),
+            )
+            .max(self.minimum(Bytes::new(datagram)))
+    }
+}
+
+/// The window of one path under the algorithm `A`.
+pub(super) struct LossBased<A> {
+    minimum: u64,
+    state: State<A>,
+    undo: Option<State<A>>,
+}
+
+/// All that a reduction changes and an undo restores.
+#[derive(Clone)]
+struct State<A> {
+    window: u64,
+    /// Growth not yet in the window: less than a byte.
+    fraction: f64,
+    ssthresh: Option<u64>,
+    /// When the latest recovery period began; packets sent until then tell nothing new.
+    recovery_start: Option<SimTime>,
+    recovering: bool,
+    slow_start: SlowStart,
+    avoidance: A,
+}
+
+impl<A: Avoidance> LossBased<A> {
+    pub fn new(start: &Start, datagram: Bytes, avoidance: A) -> Self {
+        let state = State {
+            window: start.initial(datagram),
+            fraction: 0.0,
+            ssthresh: None,
+            recovery_start: None,
+            recovering: false,
+            slow_start: SlowStart::new(start.slow_start),
+            avoidance,
+        };
+        Self { minimum: start.minimum(datagram), state, undo: None }
+    }
+
+    /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
+    fn on_congestion(&mut self, congestion: &Congestion) -> bool {
+        if self.state.in_recovery(congestion.sent) {
+            return false;
+        }
+        self.undo = Some(self.state.clone());
+        let reduced = self.state.avoidance.reduced(self.state.exact()) as u64;
+        self.state.set_window(reduced.max(self.minimum));
+        self.state.ssthresh = Some(self.state.window);
+        self.state.recovery_start = Some(congestion.now);
+        self.state.recovering = true;
+        true
+    }
+}
+
+impl<A> State<A> {
+    fn in_recovery(&self, sent: SimTime) -> bool {
+        self.recovery_start.is_some_and(|start| sent <= start)
+    }
+
+    fn exact(&self) -> f64 {
+        self.window as f64 + self.fraction
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.ssthresh.is_none_or(|ssthresh| self.window < ssthresh)
+    }
+
+    fn set_window(&mut self, window: u64) {
+        self.window = window;
+        self.fraction = 0.0;
+    }
+
+    fn grow(&mut self, bytes: f64) {
+        self.fraction += bytes;
+        let whole = self.fraction as u64;
+        self.window = self.window.saturating_add(whole);
+        self.fraction -= whole as f64;
+    }
+}
+
+impl<A: Avoidance> SinglePath for LossBased<A> {
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.in_flight == sent.size {
+            self.state.avoidance.unused_until(sent.now);
+        }
+    }
+
+    /// RFC 9002 appendix B.5, `OnPacketAcked`.
+    fn on_ack(&mut self, acked: &Acked) {
+        let state = &mut self.state;
+        if state.in_recovery(acked.sent) {
+            return;
+        }
+        state.recovering = false;
+        if acked.app_limited {
+            // Section 7.8: an underutilised window SHOULD NOT grow.
+            state.avoidance.unused_until(acked.now);
+            return;
+        }
+        let growth = if state.in_slow_start() {
+            state.slow_start.growth(acked)
+        } else {
+            state.avoidance.growth(state.exact(), acked)
+        };
+        state.grow(growth);
+    }
+
+    /// RFC 9002 appendix B.8, `OnPacketsLost`.
+    fn on_loss(&mut self, congestion: &Congestion) {
+        self.on_congestion(congestion);
+        if congestion.persistent {
+            self.state.set_window(self.minimum);
+            self.state.recovery_start = None;
+            self.state.recovering = false;
+            self.state.avoidance.collapsed();
+        }
+    }
+
+    /// RFC 9002 appendix B.7, `ProcessECN`: the response to a loss. No loss found spurious takes a mark back.
+    fn on_ecn(&mut self, congestion: &Congestion) {
+        self.on_congestion(congestion);
+        self.undo = None;
+    }
+
+    /// RFC 9438 section 4.9: the state before the reduction, unless the window has grown beyond it since.
+    fn on_spurious_loss(&mut self) {
+        if let Some(before) = self.undo.take()
+            && before.window > self.state.window
+        {
+            self.state = before;
+        }
+    }
+
+    fn window(&self) -> Bytes {
+        Bytes::new(self.state.window)
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.state.ssthresh.map(Bytes::new)
+    }
+
+    fn phase(&self) -> &'static str {
+        if self.state.recovering {
+            "recovery"
+        } else if self.state.in_slow_start() {
+            "slow-start"
+        } else {
+            "avoidance"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `NewReno` as QUIC has it (RFC 9002 section 7 and appendix B).
+
+use leobench_base::Bytes;
+use leobench_base::spec::{Example, Fault};
+
+use super::loss_based::{Avoidance, LossBased, Start};
+use super::slow_start::SlowStartSpec;
+use super::{Acked, CongestionControl, CongestionModel, PerPath};
+
+leobench_base::spec! {
+    /// One packet more per round trip, half the window on congestion (RFC 9002).
+    pub struct NewRenoSpec check = NewRenoSpec::check {
+        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
+        pub initial_window: Option<u64>,
+        /// Smallest window in packets (RFC 9002 section 7.2).
+        pub minimum_window: u64 = 2,
+        /// How the window grows at first.
+        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+        /// What a congestion event multiplies the window by (kLossReductionFactor, RFC 9002 appendix B.1).
+        pub loss_reduction: f64 = 0.5,
+    }
+}
+
+impl NewRenoSpec {
+    fn start(&self) -> Start {
+        Start {
+            initial_window: self.initial_window,
+            minimum_window: self.minimum_window,
+            slow_start: self.slow_start,
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if !(self.loss_reduction > 0.0 && self.loss_reduction < 1.0) {
+            return Err(Fault::new(
+                "loss_reduction",
+                "is out of range",
+                "a factor between 0 and 1",
+            ));
+        }
+        self.start().check()
+    }
+}
+
+impl Example for NewRenoSpec {
+    fn example() -> Self {
+        Self {
+            initial_window: None,
+            minimum_window: 2,
+            slow_start: SlowStartSpec::Standard,
+            loss_reduction: 0.5,
+        }
+    }
+}
+
+impl CongestionModel for NewRenoSpec {
+    fn build(&self) -> Box<dyn CongestionControl> {
+        let (start, factor) = (self.start(), self.loss_reduction);
+        Box::new(PerPath::new(move |_, datagram| {
+            LossBased::new(&start, datagram, NewReno { datagram, factor })
+        }))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct NewReno {
+    datagram: Bytes,
+    factor: f64,
+}
+
+impl Avoidance for NewReno {
+    /// RFC 9002 appendix B.5.
+    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
+        self.datagram.get() as f64 * acked.size.get() as f64 / window
+    }
+
+    fn reduced(&mut self, window: f64) -> f64 {
+        window * self.factor
+    }
+}

@@ -1,0 +1,140 @@
+//! Lifting an algorithm that knows one path only to a connection of many paths, each on its own.
+
+use leobench_base::{BitRate, Bytes, SimTime};
+
+use super::{Acked, Congestion, CongestionControl, Sent};
+use crate::endpoint::{Hint, PathId};
+
+/// Congestion control of one path. The calls and their order are those of [`CongestionControl`], without the path.
+pub trait SinglePath: Send {
+    /// A packet was sent.
+    fn on_sent(&mut self, sent: &Sent) {
+        let _ = sent;
+    }
+
+    /// A packet was acknowledged.
+    fn on_ack(&mut self, acked: &Acked);
+
+    /// Packets were declared lost.
+    fn on_loss(&mut self, congestion: &Congestion);
+
+    /// The peer reports new CE marks.
+    fn on_ecn(&mut self, congestion: &Congestion);
+
+    /// The losses behind the last reduction turned out to be wrong.
+    fn on_spurious_loss(&mut self) {}
+
+    /// Somebody who knows more about the network says something.
+    fn on_hint(&mut self, hint: &Hint) {
+        let _ = hint;
+    }
+
+    /// Bytes that may be in flight.
+    fn window(&self) -> Bytes;
+
+    /// Rate to pace at, if the algorithm has one of its own.
+    fn pacing_rate(&self) -> Option<BitRate> {
+        None
+    }
+
+    /// Slow-start threshold, if there is one yet.
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Name of the phase, such as `slow-start`.
+    fn phase(&self) -> &'static str;
+}
+
+/// Independent controllers, one for every open path.
+///
+/// A path that is not open has a window of zero, and late news about its packets are dropped. Opening a path anew
+/// starts it afresh.
+pub struct PerPath<C> {
+    build: Box<dyn Fn(SimTime, Bytes) -> C + Send>,
+    paths: Vec<Option<C>>,
+}
+
+impl<C: SinglePath> PerPath<C> {
+    /// No path yet; `build(now, datagram)` makes the controller of a path that opens at `now` with packets of
+    /// `datagram` bytes.
+    pub fn new(build: impl Fn(SimTime, Bytes) -> C + Send + 'static) -> Self {
+        Self { build: Box::new(build), paths: Vec::new() }
+    }
+
+    fn get(&self, path: PathId) -> Option<&C> {
+        self.paths.get(path.0 as usize)?.as_ref()
+    }
+
+    fn get_mut(&mut self, path: PathId) -> Option<&mut C> {
+        self.paths.get_mut(path.0 as usize)?.as_mut()
+    }
+}
+
+impl<C: SinglePath> CongestionControl for PerPath<C> {
+    fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes) {
+        let index = path.0 as usize;
+        if index >= self.paths.len() {
+            self.paths.resize_with(index + 1, || None);
+        }
+        self.paths[index] = Some((self.build)(now, datagram));
+    }
+
+    fn close(&mut self, path: PathId) {
+        if let Some(slot) = self.paths.get_mut(path.0 as usize) {
+            *slot = None;
+        }
+    }
+
+    fn on_sent(&mut self, path: PathId, sent: &Sent) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_sent(sent);
+        }
+    }
+
+    fn on_ack(&mut self, path: PathId, acked: &Acked) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_ack(acked);
+        }
+    }
+
+    fn on_loss(&mut self, path: PathId, congestion: &Congestion) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_loss(congestion);
+        }
+    }
+
+    fn on_ecn(&mut self, path: PathId, congestion: &Congestion) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_ecn(congestion);
+        }
+    }
+
+    fn on_spurious_loss(&mut self, path: PathId) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_spurious_loss();
+        }
+    }
+
+    fn on_hint(&mut self, path: PathId, hint: &Hint) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_hint(hint);
+        }
+    }
+
+    fn window(&self, path: PathId) -> Bytes {
+        self.get(path).map_or(Bytes::ZERO, SinglePath::window)
+    }
+
+    fn pacing_rate(&self, path: PathId) -> Option<BitRate> {
+        self.get(path)?.pacing_rate()
+    }
+
+    fn ssthresh(&self, path: PathId) -> Option<Bytes> {
+        self.get(path)?.ssthresh()
+    }
+
+    fn phase(&self, path: PathId) -> &'static str {
+        self.get(path).map_or("closed", SinglePath::phase)
+    }
+}

@@ -1,0 +1,281 @@
+//! What holds for every controller of the registry.
+
+use leobench_base::RngTree;
+use leobench_base::spec::{At, Spec, Table, Value};
+
+use super::path::{DATAGRAM, PATH, Path};
+use super::*;
+
+const RTT: SimDuration = SimDuration::from_millis(40);
+
+fn minimum() -> u64 {
+    2 * DATAGRAM.get()
+}
+
+/// Those that respond to loss by a reduction per recovery period (RFC 9002 section 7.3.2).
+fn loss_based() -> Vec<CongestionSpec> {
+    let mut examples = CongestionSpec::examples();
+    examples.retain(|spec| matches!(spec, CongestionSpec::NewReno(_) | CongestionSpec::Cubic(_)));
+    assert!(!examples.is_empty());
+    examples
+}
+
+fn grown(spec: &CongestionSpec) -> Path {
+    let mut path = Path::new(spec.model(), RTT);
+    for _ in 0..5 {
+        path.round();
+    }
+    path
+}
+
+fn loss(path: &Path, sent: SimTime, persistent: bool) -> Congestion {
+    Congestion::new(path.now, sent, DATAGRAM, persistent)
+}
+
+/// A path under random losses, marks and undos; the windows after every step.
+fn random_windows(spec: &CongestionSpec, seed: u64) -> Vec<u64> {
+    let mut rng = RngTree::new(seed).rng();
+    let mut path = Path::new(spec.model(), RTT);
+    let mut windows = Vec::new();
+    for _ in 0..20_000 {
+        let draw = rng.below(1_000);
+        let sent = path.now - SimDuration::from_nanos(rng.below(2 * RTT.as_nanos()));
+        match draw {
+            0..5 => path.controller.on_ecn(PATH, &loss(&path, sent, false)),
+            5..8 => path.controller.on_loss(PATH, &loss(&path, sent, true)),
+            8..12 => path.controller.on_spurious_loss(PATH),
+            12..14 => path.idle(SimDuration::from_millis(rng.below(5_000))),
+            14..20 => path.app_limited = !path.app_limited,
+            _ => path.step(|number| number % 200 == draw % 200),
+        }
+        windows.push(path.window());
+    }
+    windows
+}
+
+#[test]
+fn windows_stay_above_the_minimum_and_repeat() {
+    for spec in CongestionSpec::examples() {
+        for seed in 0..20 {
+            let windows = random_windows(&spec, seed);
+            assert!(windows.iter().all(|window| *window >= minimum()), "{}", spec.kind());
+            assert_eq!(windows, random_windows(&spec, seed), "{}", spec.kind());
+        }
+    }
+}
+
+#[test]
+fn an_application_limited_window_does_not_grow() {
+    for spec in CongestionSpec::examples() {
+        let mut path = grown(&spec);
+        for reduce in [false, true] {
+            if reduce {
+                path.lose();
+            }
+            path.round();
+            path.app_limited = true;
+            let before = path.window();
+            for _ in 0..20 {
+                path.round();
+            }
+            assert_eq!(path.window(), before, "{}", spec.kind());
+            path.app_limited = false;
+            path.round();
+            assert!(path.window() > before, "{}", spec.kind());
+        }
+    }
+}
+
+#[test]
+fn a_recovery_period_has_one_reduction() {
+    for spec in loss_based() {
+        let mut path = grown(&spec);
+        let (first, before) = (path.now, path.window());
+        path.now += RTT;
+        let (second, start) = (first + SimDuration::from_millis(1), path.now);
+        path.controller.on_loss(PATH, &loss(&path, first, false));
+        let reduced = path.window();
+        assert!(reduced < before && reduced > before / 3, "{}", spec.kind());
+        assert_eq!(path.controller.phase(PATH), "recovery");
+        assert_eq!(path.controller.ssthresh(PATH), Some(Bytes::new(reduced)));
+        path.now += SimDuration::from_millis(5);
+        path.controller.on_loss(PATH, &loss(&path, second, false));
+        path.controller.on_ecn(PATH, &loss(&path, start, false));
+        assert_eq!(path.window(), reduced, "{}", spec.kind());
+        path.now += RTT;
+        path.controller.on_loss(PATH, &loss(&path, start + SimDuration::from_nanos(1), false));
+        assert!(path.window() < reduced, "{}", spec.kind());
+    }
+}
+
+#[test]
+fn the_window_does_not_grow_in_recovery() {
+    for spec in loss_based() {
+        let mut path = grown(&spec);
+        path.step(|_| true);
+        let reduced = path.window();
+        let end = path.now + RTT * 2;
+        while path.controller.phase(PATH) == "recovery" {
+            assert_eq!(path.window(), reduced, "{}", spec.kind());
+            path.step(|_| false);
+        }
+        assert!(path.now <= end, "{}: recovery lasts a round trip", spec.kind());
+        assert_eq!(path.controller.phase(PATH), "avoidance", "{}", spec.kind());
+    }
+}
+
+#[test]
+fn a_mark_counts_as_a_loss_but_cannot_be_undone() {
+    for spec in loss_based() {
+        let (mut lost, mut marked) = (grown(&spec), grown(&spec));
+        let event = loss(&lost, lost.now, false);
+        lost.controller.on_loss(PATH, &event);
+        marked.controller.on_ecn(PATH, &event);
+        assert_eq!(marked.window(), lost.window(), "{}", spec.kind());
+        assert_eq!(marked.controller.ssthresh(PATH), lost.controller.ssthresh(PATH));
+        marked.controller.on_spurious_loss(PATH);
+        lost.controller.on_ecn(PATH, &event);
+        lost.controller.on_spurious_loss(PATH);
+        assert_eq!(marked.window(), lost.window(), "{}", spec.kind());
+    }
+}
+
+#[test]
+fn an_undone_reduction_leaves_no_trace() {
+    for spec in loss_based() {
+        for persistent in [false, true] {
+            let (mut plain, mut undone) = (grown(&spec), grown(&spec));
+            plain.step(|_| true);
+            undone.step(|_| true);
+            for path in [&mut plain, &mut undone] {
+                path.round();
+                path.round();
+            }
+            let before = undone.window();
+            undone.controller.on_loss(PATH, &loss(&undone, undone.now, persistent));
+            assert!(undone.window() < before, "{}", spec.kind());
+            undone.controller.on_spurious_loss(PATH);
+            assert_eq!(undone.window(), before, "{}", spec.kind());
+            undone.controller.on_spurious_loss(PATH);
+            for path in [&mut plain, &mut undone] {
+                path.round();
+                path.round();
+            }
+            assert_eq!(undone.window(), plain.window(), "{}", spec.kind());
+            assert_eq!(undone.controller.ssthresh(PATH), plain.controller.ssthresh(PATH));
+        }
+    }
+}
+
+#[test]
+fn an_undo_never_lowers_the_window() {
+    for spec in loss_based() {
+        let mut path = grown(&spec);
+        let before = path.window();
+        path.step(|_| true);
+        while path.window() <= before {
+            path.step(|_| false);
+        }
+        let later = path.window();
+        path.controller.on_spurious_loss(PATH);
+        assert_eq!(path.window(), later, "{}", spec.kind());
+    }
+}
+
+#[test]
+fn persistent_congestion_collapses_the_window_and_slow_start_follows() {
+    for spec in loss_based() {
+        let mut path = grown(&spec);
+        path.controller.on_loss(PATH, &loss(&path, path.now, true));
+        assert_eq!(path.window(), minimum(), "{}", spec.kind());
+        assert_eq!(path.controller.phase(PATH), "slow-start");
+        let ssthresh = path.controller.ssthresh(PATH).unwrap().get();
+        assert!(ssthresh > 2 * minimum(), "{}", spec.kind());
+        path.idle(SimDuration::ZERO);
+        path.round();
+        assert_eq!(path.window(), 2 * minimum(), "{}", spec.kind());
+        while path.controller.phase(PATH) == "slow-start" {
+            path.round();
+        }
+        let before = path.window();
+        path.round();
+        let gained = path.window() - before;
+        assert!(gained <= 2 * DATAGRAM.get(), "{}: {gained} bytes at once", spec.kind());
+    }
+}
+
+#[test]
+fn windows_of_a_fast_long_path_do_not_overflow() {
+    // 100 Gbit/s over a second: 12.5 GB, in acknowledgements of 10 MB.
+    let (rtt, size) = (SimDuration::from_secs(1), Bytes::new(10_000_000));
+    for spec in CongestionSpec::examples() {
+        let mut path = Path::new(spec.model(), rtt);
+        let mut acked_bytes = path.window();
+        let mut last = 0;
+        for number in 0..200_000 {
+            let sent = path.now;
+            path.now += SimDuration::from_millis(1);
+            let now = path.now + rtt;
+            let acked = Acked {
+                now,
+                sent,
+                size,
+                packet_number: number,
+                in_flight: Bytes::new(path.window()),
+                app_limited: false,
+                rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
+            };
+            path.controller.on_ack(PATH, &acked);
+            acked_bytes += size.get();
+            assert!(path.window() <= acked_bytes, "{}", spec.kind());
+            if path.window() > 12_500_000_000 && number % 50_000 == 10_000 {
+                path.controller.on_loss(PATH, &Congestion::new(now, sent, size, false));
+                assert!(path.window() > 6_000_000_000, "{}", spec.kind());
+            }
+            last = path.window();
+        }
+        assert!(last > 6_000_000_000, "{}: {last}", spec.kind());
+    }
+}
+
+#[test]
+fn paths_are_apart_and_closed_ones_are_silent() {
+    for spec in CongestionSpec::examples() {
+        let mut path = Path::new(spec.model(), RTT);
+        let (second, window) = (PathId(3), path.window());
+        assert_eq!(path.controller.window(second), Bytes::ZERO, "{}", spec.kind());
+        path.controller.open(second, SimTime::ZERO, Bytes::new(1_000));
+        assert_eq!(path.controller.window(second), Bytes::new(10_000), "{}", spec.kind());
+        path.controller.on_loss(second, &Congestion::new(path.now, path.now, DATAGRAM, true));
+        assert_eq!(path.controller.window(second), Bytes::new(2_000), "{}", spec.kind());
+        assert_eq!(path.window(), window, "{}", spec.kind());
+        path.controller.close(second);
+        path.controller.on_ecn(second, &Congestion::new(path.now, path.now, DATAGRAM, false));
+        assert_eq!(path.controller.window(second), Bytes::ZERO, "{}", spec.kind());
+        path.controller.open(second, SimTime::ZERO, Bytes::new(1_000));
+        assert_eq!(path.controller.window(second), Bytes::new(10_000), "{}", spec.kind());
+    }
+}
+
+#[test]
+fn specifications_read_back_and_refuse_what_cannot_be() {
+    for spec in CongestionSpec::examples() {
+        assert_eq!(CongestionSpec::read(&spec.write(), &At::ROOT).unwrap(), spec);
+        let word = Value::String(spec.kind().into());
+        assert_eq!(CongestionSpec::read(&word, &At::ROOT).unwrap(), spec);
+    }
+    let (number, integer) = (Value::Float, Value::Integer);
+    for (kind, key, value) in [
+        ("newreno", "loss_reduction", number(1.0)),
+        ("cubic", "beta", number(0.0)),
+        ("cubic", "c", number(-0.4)),
+        ("cubic", "minimum_window", integer(0)),
+        ("newreno", "initial_window", integer(1)),
+        ("cubic", "slow_start", Value::String("standart".into())),
+    ] {
+        let mut table = Table::new();
+        table.insert("kind", Value::String(kind.into()));
+        table.insert(key, value);
+        assert_eq!(CongestionSpec::read(&Value::Table(table), &At::ROOT).unwrap_err().place, key);
+    }
+}

@@ -1,0 +1,129 @@
+//! How windows grow, against values worked out by hand.
+
+use super::path::{DATAGRAM, PATH, Path};
+use super::*;
+
+const RTT: SimDuration = SimDuration::from_millis(100);
+
+#[test]
+fn the_initial_window_is_that_of_the_rfc() {
+    // RFC 9002 section 7.2: 10 packets, at most 14,720 bytes, at least two packets.
+    for (datagram, window) in [(1_200, 12_000), (1_472, 14_720), (1_500, 14_720), (9_000, 18_000)] {
+        for model in CongestionSpec::examples() {
+            let mut controller = model.model().build();
+            controller.open(PATH, SimTime::ZERO, Bytes::new(datagram));
+            assert_eq!(controller.window(PATH), Bytes::new(window), "{}", model.kind());
+        }
+    }
+}
+
+#[test]
+fn slow_start_doubles_the_window_every_round_trip() {
+    for model in CongestionSpec::examples() {
+        let mut path = Path::new(model.model(), RTT);
+        for window in [12_000, 24_000, 48_000, 96_000, 192_000] {
+            assert_eq!(path.window(), window, "{}", model.kind());
+            assert_eq!(path.controller.phase(PATH), "slow-start");
+            path.round();
+        }
+    }
+}
+
+#[test]
+fn newreno_gains_a_packet_per_round_trip() {
+    let mut path = Path::new(&NewRenoSpec { initial_window: Some(200), ..newreno() }, RTT);
+    path.lose();
+    assert_eq!(path.window(), 100 * DATAGRAM.get());
+    for round in 1..=50 {
+        let before = path.packets();
+        path.round();
+        // The window grows while the round lasts: W + 1 - 1/(2W), and a fraction of a packet waits.
+        let gained = path.packets() - before;
+        assert!((0.97..=1.0).contains(&gained), "{gained} packets in round {round}");
+        assert_eq!(path.controller.phase(PATH), "avoidance");
+    }
+}
+
+#[test]
+fn cubic_follows_its_curve_and_reaches_the_old_window_after_k() {
+    // 1000 packets reduced to 700: K = cbrt(300 / 0.4) = 9.0856 s; W(t) = 0.4 (t - K)^3 + 1000.
+    let mut path = Path::new(&CubicSpec { initial_window: Some(1000), ..cubic() }, RTT);
+    path.lose();
+    assert_eq!(path.window(), 700 * DATAGRAM.get());
+    path.round();
+    let epoch = path.now;
+    for (millis, window) in [
+        (1_000, 788.5),
+        (3_000, 909.9),
+        (6_000, 988.2),
+        (9_086, 1_000.0),
+        (12_000, 1_009.9),
+        (15_000, 1_082.8),
+    ] {
+        path.run_until(epoch + SimDuration::from_millis(millis));
+        let error = (path.packets() - window).abs() / window;
+        assert!(error < 0.01, "{} packets after {millis} ms, not {window}", path.packets());
+    }
+}
+
+#[test]
+fn cubic_grows_by_no_more_than_half_in_a_round_trip() {
+    let mut path = Path::new(&CubicSpec { c: 1e6, ..cubic() }, RTT);
+    path.lose();
+    path.round();
+    for _ in 0..10 {
+        let before = path.packets();
+        path.round();
+        // Compounded over the round, an increase limited to half becomes e^(1/2) at most.
+        assert!(path.packets() / before <= 1.65, "{} to {}", before, path.packets());
+    }
+    assert!(path.packets() > 100.0);
+}
+
+#[test]
+fn cubic_time_stands_still_while_the_application_is_the_limit() {
+    let model = CubicSpec { initial_window: Some(1000), ..cubic() };
+    let (mut busy, mut pausing) = (Path::new(&model, RTT), Path::new(&model, RTT));
+    for path in [&mut busy, &mut pausing] {
+        path.lose();
+        path.run_until(path.now + SimDuration::from_secs(3));
+    }
+    pausing.idle(SimDuration::from_secs(1_000));
+    pausing.app_limited = true;
+    pausing.run_until(pausing.now + SimDuration::from_secs(500));
+    pausing.app_limited = false;
+    for path in [&mut busy, &mut pausing] {
+        path.run_until(path.now + SimDuration::from_secs(3));
+    }
+    let difference = (pausing.packets() - busy.packets()).abs();
+    assert!(difference < 3.0, "{} instead of {}", pausing.packets(), busy.packets());
+}
+
+#[test]
+fn small_acknowledgements_add_up() {
+    for model in [
+        CongestionSpec::NewReno(NewRenoSpec { initial_window: Some(10_000_000), ..newreno() }),
+        CongestionSpec::Cubic(CubicSpec { initial_window: Some(10_000_000), ..cubic() }),
+    ] {
+        let grown = |size: u64| {
+            let mut path = Path::new(model.model(), RTT);
+            path.lose();
+            let before = path.window();
+            for number in 0..120_000_000 / size / 100 {
+                let acked = Acked {
+                    now: path.now + RTT,
+                    sent: path.now,
+                    size: Bytes::new(size),
+                    packet_number: number,
+                    in_flight: Bytes::new(before),
+                    app_limited: false,
+                    rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
+                };
+                path.controller.on_ack(PATH, &acked);
+            }
+            path.window() - before
+        };
+        let (small, large) = (grown(1), grown(1_200));
+        assert!(small.abs_diff(large) <= 1 + large / 1_000, "{}: {small}, {large}", model.kind());
+    }
+}

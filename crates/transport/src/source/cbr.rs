@@ -1,0 +1,91 @@
+//! Messages at a constant rate.
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
+
+use super::{SourceModel, TrafficSource, check_rate, check_size};
+use crate::buffer::Message;
+
+leobench_base::spec! {
+    /// Messages of one size at a constant bit rate, the first at the start.
+    pub struct CbrSpec check = SourceModel::check {
+        /// Rate of message bytes.
+        pub rate: BitRate,
+        /// Bytes per message.
+        pub size: Bytes,
+        /// When the first message is written, from the start of the flow.
+        pub offset: SimDuration = SimDuration::ZERO,
+    }
+}
+
+impl Example for CbrSpec {
+    fn example() -> Self {
+        let (rate, size) = (BitRate::from_bps(7_000_000), Bytes::new(1_252));
+        Self { rate, size, offset: SimDuration::from_millis(3) }
+    }
+}
+
+impl SourceModel for CbrSpec {
+    fn build(&self, _rng: &RngTree) -> Box<dyn TrafficSource> {
+        Box::new(Cbr { offset: self.offset, beat: Beat::new(self.rate, self.size) })
+    }
+
+    fn offered_bps(&self) -> Option<f64> {
+        Some(self.rate.bps() as f64)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        check_rate(self.rate)?;
+        check_size(self.size)
+    }
+}
+
+struct Cbr {
+    offset: SimDuration,
+    beat: Beat,
+}
+
+impl TrafficSource for Cbr {
+    fn next(&self) -> Option<SimTime> {
+        Some(SimTime::ZERO + self.offset + self.beat.at())
+    }
+
+    fn produce(&mut self, messages: &mut Vec<Message>) {
+        let due = self.beat.at();
+        let message =
+            Message { size: self.beat.size().get(), created: SimTime::ZERO + self.offset + due };
+        while self.beat.at() == due {
+            messages.push(message);
+            self.beat.advance();
+        }
+    }
+}
+
+/// The times at which messages follow each other at a rate: the k-th at floor(k · size / rate), without drift.
+pub(super) struct Beat {
+    rate: BitRate,
+    size: Bytes,
+    at: SimDuration,
+    carry: u64,
+}
+
+impl Beat {
+    pub fn new(rate: BitRate, size: Bytes) -> Self {
+        Self { rate, size, at: SimDuration::ZERO, carry: 0 }
+    }
+
+    pub fn at(&self) -> SimDuration {
+        self.at
+    }
+
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+
+    pub fn advance(&mut self) {
+        let (gap, carry) =
+            self.rate.serialise(self.size, self.carry).unwrap_or((SimDuration::MAX, 0));
+        self.at += gap;
+        self.carry = carry;
+    }
+}

@@ -1,0 +1,114 @@
+//! A constant rate that comes and goes.
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
+
+use super::cbr::Beat;
+use super::{SourceModel, TrafficSource, check_rate, check_size};
+use crate::buffer::Message;
+
+leobench_base::spec! {
+    /// Messages at a constant rate in on-times, none in off-times, both exponential.
+    ///
+    /// It starts on or off as it would be found at any time. An off-time only halts the beat of the messages: the rate
+    /// over all on-times is exact.
+    pub struct OnOffSpec check = SourceModel::check {
+        /// Rate of message bytes while on.
+        pub rate: BitRate,
+        /// Bytes per message.
+        pub size: Bytes,
+        /// Mean on-time.
+        pub on: SimDuration,
+        /// Mean off-time.
+        pub off: SimDuration,
+    }
+}
+
+impl Example for OnOffSpec {
+    fn example() -> Self {
+        Self {
+            rate: BitRate::from_bps(10_000_000),
+            size: Bytes::new(1_252),
+            on: SimDuration::from_millis(200),
+            off: SimDuration::from_millis(300),
+        }
+    }
+}
+
+impl OnOffSpec {
+    fn duty_cycle(&self) -> f64 {
+        self.on.as_secs_f64() / (self.on.as_secs_f64() + self.off.as_secs_f64())
+    }
+}
+
+impl SourceModel for OnOffSpec {
+    fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource> {
+        Box::new(OnOff::new(self, rng.rng()))
+    }
+
+    /// The long-run mean.
+    fn offered_bps(&self) -> Option<f64> {
+        Some(self.rate.bps() as f64 * self.duty_cycle())
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        check_rate(self.rate)?;
+        check_size(self.size)?;
+        for (field, mean) in [("on", self.on), ("off", self.off)] {
+            if mean.is_zero() {
+                return Err(Fault::new(field, "is zero", "a time above zero"));
+            }
+        }
+        Ok(())
+    }
+}
+
+struct OnOff {
+    on: SimDuration,
+    off: SimDuration,
+    rng: SimRng,
+    /// Message times on a clock that runs in on-times only.
+    beat: Beat,
+    /// That clock at the end of the present on-time.
+    on_until: SimDuration,
+    /// The sum of the off-times before it.
+    off_so_far: SimDuration,
+}
+
+impl OnOff {
+    fn new(spec: &OnOffSpec, mut rng: SimRng) -> Self {
+        let starts_on = rng.bernoulli(spec.duty_cycle());
+        let off_so_far = if starts_on { SimDuration::ZERO } else { rng.exponential(spec.off) };
+        let on_until = rng.exponential(spec.on);
+        let beat = Beat::new(spec.rate, spec.size);
+        let mut source = Self { on: spec.on, off: spec.off, rng, beat, on_until, off_so_far };
+        source.skip_off_times();
+        source
+    }
+
+    fn skip_off_times(&mut self) {
+        while self.beat.at() >= self.on_until {
+            self.off_so_far += self.rng.exponential(self.off);
+            self.on_until += self.rng.exponential(self.on);
+        }
+    }
+}
+
+impl TrafficSource for OnOff {
+    fn next(&self) -> Option<SimTime> {
+        Some(SimTime::ZERO + self.off_so_far + self.beat.at())
+    }
+
+    fn produce(&mut self, messages: &mut Vec<Message>) {
+        let due = self.beat.at();
+        let message = Message {
+            size: self.beat.size().get(),
+            created: SimTime::ZERO + self.off_so_far + due,
+        };
+        while self.beat.at() == due {
+            messages.push(message);
+            self.beat.advance();
+        }
+        self.skip_off_times();
+    }
+}

@@ -1,0 +1,129 @@
+//! Poisson arrivals: one by one, or gathered to the slots of a generator that draws counts.
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
+
+use super::{SourceModel, TrafficSource, check_rate, check_size, exponential};
+use crate::buffer::Message;
+
+leobench_base::spec! {
+    /// Messages of one size at exponential intervals.
+    pub struct PoissonSpec check = SourceModel::check {
+        /// Mean rate of message bytes.
+        pub rate: BitRate,
+        /// Bytes per message.
+        pub size: Bytes,
+    }
+}
+
+leobench_base::spec! {
+    /// A Poisson number of messages at the start of every slot.
+    ///
+    /// The generator behind Khan et al. 2023: it draws a count per 50 ms, so that messages come in batches, and waiting
+    /// times are longer than single arrivals would give.
+    pub struct PoissonBatchSpec check = SourceModel::check {
+        /// Mean rate of message bytes.
+        pub rate: BitRate,
+        /// Bytes per message.
+        pub size: Bytes,
+        /// Length of a slot.
+        pub slot: SimDuration = SimDuration::from_millis(50),
+    }
+}
+
+impl Example for PoissonSpec {
+    fn example() -> Self {
+        Self { rate: BitRate::from_bps(10_000_000), size: Bytes::new(1_252) }
+    }
+}
+
+impl Example for PoissonBatchSpec {
+    fn example() -> Self {
+        let PoissonSpec { rate, size } = PoissonSpec::example();
+        Self { rate, size, slot: SimDuration::from_millis(50) }
+    }
+}
+
+impl SourceModel for PoissonSpec {
+    fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource> {
+        Box::new(Poisson::new(self.rate, self.size, SimDuration::from_nanos(1), rng))
+    }
+
+    fn offered_bps(&self) -> Option<f64> {
+        Some(self.rate.bps() as f64)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        check_rate(self.rate)?;
+        check_size(self.size)
+    }
+}
+
+impl SourceModel for PoissonBatchSpec {
+    fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource> {
+        Box::new(Poisson::new(self.rate, self.size, self.slot, rng))
+    }
+
+    fn offered_bps(&self) -> Option<f64> {
+        Some(self.rate.bps() as f64)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        check_rate(self.rate)?;
+        check_size(self.size)?;
+        if self.slot.is_zero() {
+            return Err(Fault::new("slot", "is zero", "a time above zero"));
+        }
+        Ok(())
+    }
+}
+
+/// A Poisson process whose arrivals are dated back to the start of their slot. The counts per slot are then
+/// independent and Poisson, which is what drawing them slot by slot would give; at slots of a nanosecond, the clock's
+/// own, the process is itself.
+struct Poisson {
+    size: u64,
+    slot: u64,
+    mean_gap: f64,
+    rng: SimRng,
+    /// Time of the next arrival in nanoseconds, its fraction apart: a long run must not lose it.
+    at: u64,
+    fraction: f64,
+}
+
+impl Poisson {
+    fn new(rate: BitRate, size: Bytes, slot: SimDuration, rng: &RngTree) -> Self {
+        let mut source = Self {
+            size: size.get(),
+            slot: slot.as_nanos(),
+            mean_gap: size.bits() as f64 * 1e9 / rate.bps() as f64,
+            rng: rng.rng(),
+            at: 0,
+            fraction: 0.0,
+        };
+        source.advance();
+        source
+    }
+
+    fn advance(&mut self) {
+        self.fraction += exponential(&mut self.rng, self.mean_gap);
+        let whole = self.fraction as u64;
+        self.at = self.at.saturating_add(whole);
+        self.fraction -= whole as f64;
+    }
+}
+
+impl TrafficSource for Poisson {
+    fn next(&self) -> Option<SimTime> {
+        let start = self.at - self.at % self.slot;
+        (self.at < u64::MAX).then_some(SimTime::from_nanos(start))
+    }
+
+    fn produce(&mut self, messages: &mut Vec<Message>) {
+        let Some(created) = self.next() else { return };
+        while self.next() == Some(created) {
+            messages.push(Message { size: self.size, created });
+            self.advance();
+        }
+    }
+}
