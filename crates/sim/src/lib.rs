@@ -2,6 +2,7 @@
 
 pub mod ledger;
 pub mod record;
+pub mod registry;
 pub mod routes;
 pub mod scenario;
 pub mod summary;

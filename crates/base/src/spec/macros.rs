@@ -107,6 +107,11 @@ macro_rules! words {
             pub const fn word(self) -> &'static str {
                 match self { $( Self::$variant => $word, )* }
             }
+
+            /// Each word and the first line of its documentation.
+            pub fn summaries() -> Vec<(&'static str, &'static str)> {
+                vec![$( ($word, $crate::spec!(@first $($word_doc),*).trim_ascii()) ),*]
+            }
         }
 
         impl $crate::spec::Spec for $name {

@@ -170,6 +170,7 @@ fn the_schema_says_what_reading_accepts() {
     assert_eq!(show["properties"]["limit"]["description"], json!("How much fits."));
     assert_eq!(schema["oneOf"][1], json!({"const": "plain"}));
     assert_eq!(AnySpec::summaries()[0], ("show", "A queue that shows off."));
+    assert_eq!(Colour::summaries(), [("red", "Red."), ("green", "Green.")]);
 }
 
 proptest! {

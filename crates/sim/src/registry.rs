@@ -1,0 +1,80 @@
+//! Everything a scenario can be made of, by kind of thing: what `leobench list` shows.
+
+use leobench_base::spec::nearest;
+use leobench_link::channel::lms::LmsPreset;
+use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
+use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
+
+use crate::scenario::TransportSpec;
+
+/// A name with its one-line summary.
+pub type Entry = (&'static str, &'static str);
+
+type Registry = (&'static str, fn() -> Vec<Entry>);
+
+const REGISTRIES: [Registry; 8] = [
+    ("channels", ChannelSpec::summaries),
+    ("presets", LmsPreset::summaries),
+    ("losses", LossSpec::summaries),
+    ("queues", QueueSpec::summaries),
+    ("transports", TransportSpec::summaries),
+    ("congestion", CongestionSpec::summaries),
+    ("schedulers", SchedulerSpec::summaries),
+    ("sources", SourceSpec::summaries),
+];
+
+/// There is no such kind of thing.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{given}: there is no such kind; allowed: {}{}",
+    kinds().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", "),
+    .nearest.map_or(String::new(), |kind| format!("; did you mean `{kind}`?"))
+)]
+pub struct UnknownKind {
+    /// The name given.
+    pub given: String,
+    /// The name most like it.
+    pub nearest: Option<&'static str>,
+}
+
+/// The kinds of things there are.
+pub fn kinds() -> impl ExactSizeIterator<Item = &'static str> {
+    REGISTRIES.iter().map(|(kind, _)| *kind)
+}
+
+/// What there is of a kind.
+///
+/// # Errors
+/// If there is no such kind.
+pub fn entries(kind: &str) -> Result<Vec<Entry>, UnknownKind> {
+    match REGISTRIES.iter().find(|(name, _)| *name == kind) {
+        Some((_, summaries)) => Ok(summaries()),
+        None => Err(UnknownKind {
+            given: kind.to_owned(),
+            nearest: nearest(kind, &kinds().collect::<Vec<_>>()),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_lists_names_with_summaries() {
+        for kind in kinds() {
+            let entries = entries(kind).unwrap();
+            assert!(!entries.is_empty(), "{kind}");
+            for (name, summary) in entries {
+                assert!(summary.ends_with('.'), "{kind} {name}: {summary:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_is_told_the_nearest() {
+        let error = entries("chanels").unwrap_err().to_string();
+        assert!(error.starts_with("chanels: there is no such kind; allowed: `channels`, "), "{error}");
+        assert!(error.ends_with("did you mean `channels`?"), "{error}");
+    }
+}

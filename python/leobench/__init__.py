@@ -1,0 +1,43 @@
+"""leobench: how will this transport behave over this satellite path, and why?
+
+result = leobench.run("scenarios/khan2023-ka.toml", seed=3)
+result.summary["flows"][0]["goodput_bps"]
+result.tables.messages
+"""
+
+from typing import TYPE_CHECKING
+
+from leobench.api import check, kinds, open, run, schema  # noqa: A004 (read as `leobench.open`)
+from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
+
+if TYPE_CHECKING:
+    from leobench.result import Result, Tables
+
+    __version__: str
+
+__all__ = [
+    "InputError",
+    "LeobenchError",
+    "Result",
+    "RunError",
+    "ScenarioError",
+    "Tables",
+    "__version__",
+    "check",
+    "kinds",
+    "open",
+    "run",
+    "schema",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in {"Result", "Tables"}:
+        from leobench import result
+
+        return getattr(result, name)
+    if name == "__version__":
+        from leobench import _core
+
+        return _core.__version__
+    raise AttributeError(f"module 'leobench' has no attribute {name!r}")

@@ -1,0 +1,144 @@
+"""The library: what the command line does, as functions."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from os import PathLike
+
+    from leobench._core import Scenario
+    from leobench.result import Result
+
+    Progress = Callable[[float, float, int], object]
+
+
+def run(
+    scenario: str | PathLike[str],
+    seed: int | None = None,
+    overrides: Mapping[str, object] | None = None,
+    out: str | PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    qlog: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs a scenario in virtual time.
+
+    Args:
+        scenario: The scenario file, TOML or JSON.
+        seed: Seed of all randomness; the scenario's own unless given.
+        overrides: Values to replace in the scenario, by place: `{"links.uplink.queue.limit": "15 packets"}`.
+        out: Folder to write the results to; in memory unless given.
+        force: Whether to replace a result folder that exists.
+        qlog: Whether to write a qlog of every QUIC endpoint (needs `out`).
+        progress: Called about ten times a second with the virtual time reached and the virtual time of
+            the end, both in seconds, and the number of packets carried. What it raises ends the run.
+
+    Raises:
+        ScenarioError: If the scenario is wrong.
+        InputError: If the results cannot go to `out`.
+        RunError: If the run fails.
+    """
+    loaded = load(scenario, seed, overrides)
+    return run_loaded(loaded, out, force=force, qlog=qlog, progress=progress)
+
+
+def load(
+    scenario: str | PathLike[str],
+    seed: int | None = None,
+    overrides: Mapping[str, object] | None = None,
+) -> Scenario:
+    """Reads and checks a scenario; the arguments are those of `run`."""
+    from leobench import _core
+
+    pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
+    if seed is not None:
+        pairs.append(("seed", str(seed)))
+    return _core.Scenario.load(scenario, pairs)
+
+
+def run_loaded(
+    scenario: Scenario,
+    out: str | PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    qlog: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs a scenario that was loaded; the other arguments are those of `run`."""
+    from leobench import _core, folder, manifest
+    from leobench.errors import InputError
+    from leobench.result import Result, Tables
+
+    if out is None:
+        if qlog:
+            raise InputError("qlog: needs a folder to write to; give `out`")
+        started = time.perf_counter()
+        summary, tables = _core.run(scenario, progress=progress)
+        wall_s = time.perf_counter() - started
+        described = manifest.describe(scenario, json.loads(summary), wall_s)
+        return Result(described, json.loads(summary), Tables.from_arrow(tables), None)
+
+    target = Path(out)
+    with folder.writing(target, force=force) as partial:
+        tables_dir = partial / "arrow"
+        tables_dir.mkdir()
+        qlog_dir = partial / "qlog" if qlog else None
+        if qlog_dir is not None:
+            qlog_dir.mkdir()
+        started = time.perf_counter()
+        summary, _ = _core.run(scenario, tables_dir, qlog_dir, progress)
+        wall_s = time.perf_counter() - started
+        described = manifest.describe(scenario, json.loads(summary), wall_s)
+        folder.fill(partial, tables_dir, described, summary)
+    return open(target)
+
+
+def check(scenario: str | PathLike[str], overrides: Mapping[str, object] | None = None) -> dict[str, Any]:
+    """Reads and checks a scenario without running it, and returns it with every default spelled out.
+
+    Raises:
+        ScenarioError: If the scenario is wrong.
+    """
+    resolved: dict[str, Any] = json.loads(load(scenario, None, overrides).to_json())
+    return resolved
+
+
+def open(path: str | PathLike[str]) -> Result:  # noqa: A001 (read as `leobench.open`)
+    """Opens the result folder of an earlier run; tables are read when they are first asked for.
+
+    Raises:
+        InputError: If there is no result folder at `path`.
+    """
+    from leobench import folder
+
+    return folder.read(Path(path))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenario files."""
+    from leobench import _core
+
+    parsed: dict[str, Any] = json.loads(_core.schema())
+    return parsed
+
+
+def kinds(kind: str) -> dict[str, str]:
+    """What there is of a kind (`channels`, `queues`, ...): every name with its one-line summary.
+
+    Raises:
+        InputError: If there is no such kind of thing.
+    """
+    from leobench import _core
+
+    return dict(_core.kinds(kind))
+
+
+def _as_text(value: object) -> str:
+    """An override as it would be typed after `--set`."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,49 @@
+"""Reads and checks scenarios without running them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from leobench.cli import options
+
+if TYPE_CHECKING:
+    import argparse
+
+NAME = "check"
+HELP = "check scenarios without running them"
+EXAMPLE = "leobench check scenarios/*.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    options.add_overrides(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="print the scenarios as JSON, every default spelled out"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Checks every scenario, also after one is found wrong; exits 2 if any is."""
+    from leobench import api
+    from leobench.errors import ScenarioError
+
+    wrong = False
+    for path in args.scenarios:
+        try:
+            resolved = api.check(path, dict(args.overrides))
+        except ScenarioError as error:
+            print(f"leobench: {error}", file=sys.stderr)
+            wrong = True
+            continue
+        if args.json:
+            print(json.dumps(resolved, indent=2, ensure_ascii=False))
+        else:
+            counts = ", ".join(
+                f"{len(resolved[part])} {part if len(resolved[part]) != 1 else part[:-1]}"
+                for part in ("nodes", "links", "flows")
+            )
+            print(f"{path}: fine: {resolved['name']}, {resolved['duration']}, {counts}")
+    return 2 if wrong else 0

@@ -1,0 +1,25 @@
+"""Arguments that several subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """Declares `--set PLACE=VALUE`."""
+    parser.add_argument(
+        "--set",
+        dest="overrides",
+        metavar="PLACE=VALUE",
+        type=_override,
+        action="append",
+        default=[],
+        help='replace a value of the scenario, such as links.up.queue.limit="15 packets"; may be repeated',
+    )
+
+
+def _override(text: str) -> tuple[str, str]:
+    place, equals, value = text.partition("=")
+    if not equals or not place.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is no PLACE=VALUE, such as links.uplink.delay='10 ms'")
+    return place.strip(), value.strip()

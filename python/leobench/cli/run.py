@@ -1,0 +1,85 @@
+"""Runs a scenario in virtual time and writes tables and a summary."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from leobench.cli import options
+
+if TYPE_CHECKING:
+    import argparse
+
+    from leobench.result import Result
+
+NAME = "run"
+HELP = "run a scenario and write its results"
+EXAMPLE = 'leobench run scenarios/khan2023-ka.toml --seed 3 --set links.lms.queue.limit="15 packets"'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    options.add_overrides(parser)
+    parser.add_argument("--seed", metavar="N", help="seed of all randomness (default: the scenario's)")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, help="result folder (default: results/<scenario>-<seed>)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a result folder that exists")
+    parser.add_argument("--qlog", action="store_true", help="write a qlog of every QUIC endpoint")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Runs, writes, and says what came out and where it is."""
+    from leobench import api, folder
+    from leobench.cli.progress import Progress
+
+    overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
+    scenario = api.load(args.scenario, None, dict(overrides))
+    target = args.out or Path("results") / f"{scenario.name}-{scenario.seed}"
+    folder.refuse_existing(target, force=args.force)
+
+    signal.signal(signal.SIGTERM, _terminate)
+    progress = Progress(quiet=args.quiet)
+    try:
+        result = api.run_loaded(scenario, target, force=args.force, qlog=args.qlog, progress=progress)
+    finally:
+        progress.clear()
+    _say(result, args)
+    return 0
+
+
+def _say(result: Result, args: argparse.Namespace) -> None:
+    from leobench.cli import report
+
+    for warning in result.warnings:
+        print(f"leobench: warning: {warning}", file=sys.stderr)
+    if args.json:
+        said = {
+            "out": str(result.folder),
+            "wall_s": result.manifest["wall_s"],
+            "validity": result.manifest["validity"],
+            "summary": result.summary,
+        }
+        print(json.dumps(said, indent=2, ensure_ascii=False))
+    elif not args.quiet:
+        summary, wall_s = result.summary, result.manifest["wall_s"]
+        print(
+            f"{summary['scenario']}, seed {summary['seed']}: {summary['virtual_s']:.2f} virtual s, "
+            f"{summary['packets']:,} packets in {wall_s:.2f} s "
+            f"({summary['virtual_s'] / max(wall_s, 1e-3):,.0f} virtual s per second)\n"
+        )
+        print(report.render(summary))
+        tables = ", ".join(result.tables)
+        print(f"\nResults in {result.folder}/: summary.json, manifest.json, and as Parquet: {tables}")
+
+
+def _terminate(signum: int, frame: object) -> NoReturn:
+    """Ends by an exception, so that the partial folder is cleared away."""
+    del frame
+    sys.exit(128 + signum)

@@ -1,0 +1,27 @@
+"""Prints the JSON Schema of scenario files, for editors that complete and check as you type."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+NAME = "schema"
+HELP = "print the JSON Schema of scenario files"
+EXAMPLE = "leobench schema > scenario.schema.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares no arguments: there is one schema."""
+    del parser
+
+
+def main(args: argparse.Namespace) -> int:
+    """Prints the schema."""
+    del args
+    from leobench import api
+
+    print(json.dumps(api.schema(), indent=2, ensure_ascii=False))
+    return 0

@@ -1,0 +1,80 @@
+"""Figures: one file per kind, one line here to register it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Protocol
+
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from leobench.result import Result
+
+KINDS = {
+    "timeline": "leobench.plots.timeline",
+}
+
+FORMATS = (".png", ".svg", ".pdf")
+
+# Dots per inch of PNGs: sharp on screens and at the width of a printed page.
+_DPI = 200
+
+
+class Draw(Protocol):
+    """Draws a figure of a result."""
+
+    def __call__(
+        self,
+        result: Result,
+        *,
+        flow: str | None = None,
+        link: str | None = None,
+        start_s: float | None = None,
+        end_s: float | None = None,
+    ) -> Figure:
+        """Draws it."""
+
+
+def kind(name: str) -> Draw:
+    """The function that draws figures of this kind.
+
+    Raises:
+        InputError: If there is no such kind.
+    """
+    if name not in KINDS:
+        raise InputError(f"--kind = {name}: unknown kind of figure; allowed: {', '.join(KINDS)}")
+    draw: Draw = importlib.import_module(KINDS[name]).draw
+    return draw
+
+
+def check_format(file: Path) -> None:
+    """Checks that a figure can be saved under this name.
+
+    Raises:
+        InputError: If the name does not end in a known format, or its folder does not exist.
+    """
+    if file.suffix.lower() not in FORMATS:
+        raise InputError(f"{file}: unknown format of figure; allowed: {', '.join(FORMATS)}")
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"{file}: there is no folder {file.parent}")
+
+
+def save(figure: Figure, file: Path) -> None:
+    """Saves a figure in the format its name ends in; the same figure gives the same bytes.
+
+    Raises:
+        InputError: If the file cannot be written.
+    """
+    from matplotlib import rc_context
+
+    check_format(file)
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    try:
+        with rc_context({"svg.hashsalt": "leobench", "svg.fonttype": "none"}):
+            figure.savefig(file, dpi=_DPI, metadata=undated.get(file.suffix.lower()))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,117 @@
+"""The states of a channel over time, as the background of a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from leobench.plots import style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.patches import Patch
+
+DOWN = "down"
+
+# The darker, the slower: it needs no legend, and prints in grey as it shows on a screen.
+_LIGHTEST, _DARKEST = 1.0, 0.70
+_DOWN_COLOUR = "#f2b8a0"
+
+# Beyond so many states, shades cannot be told apart.
+_MOST_SHADES = 6
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of a channel: when it held, and how it is shown.
+
+    Attributes:
+        label: Its name, with its rate if that is always the same.
+        spans: Start and length of every time it held, in seconds.
+        colour: The colour it is shown in.
+    """
+
+    label: str
+    spans: list[tuple[float, float]]
+    colour: str
+
+
+def of_channel(channel: pl.DataFrame, end_s: float) -> list[State]:
+    """The states in the `channel` rows of one link, the fastest first."""
+    if channel.is_empty():
+        return []
+    rows = channel.sort("t_ns", maintain_order=True).with_columns(
+        start=pl.col("t_ns") / 1e9,
+        length=(pl.col("t_ns").shift(-1).fill_null(round(end_s * 1e9)) - pl.col("t_ns")) / 1e9,
+        name=pl.when("up").then("label").otherwise(pl.lit(DOWN)),
+    )
+    rows = rows.filter(pl.col("length") > 0)
+    states = (
+        rows.group_by("name", maintain_order=True)
+        .agg(
+            "start",
+            "length",
+            rate=(pl.col("rate_bps") * pl.col("length")).sum() / pl.col("length").sum(),
+            slowest=pl.col("rate_bps").min(),
+            fastest=pl.col("rate_bps").max(),
+        )
+        .sort(pl.col("name") == DOWN, -pl.col("rate"), maintain_order=True, nulls_last=True)
+        .to_dicts()
+    )
+    shades = _shades([state["name"] for state in states])
+    return [
+        State(_label(state), list(zip(state["start"], state["length"], strict=True)), shade)
+        for state, shade in zip(states, shades, strict=True)
+    ]
+
+
+def paint(panels: Sequence[Axes], states: Sequence[State]) -> None:
+    """Paints the states behind the panels."""
+    for axes in panels:
+        for state in states:
+            axes.broken_barh(
+                state.spans,
+                (0, 1),
+                transform=axes.get_xaxis_transform(),
+                facecolors=state.colour,
+                linewidth=0,
+                antialiased=False,
+                zorder=0,
+            )
+
+
+def legend(states: Sequence[State]) -> list[Patch]:
+    """A patch per state for a legend; none where there is but one state, or too many to tell apart."""
+    from matplotlib.patches import Patch
+
+    if not 2 <= len(states) <= _MOST_SHADES:
+        return []
+    return [
+        Patch(facecolor=state.colour, edgecolor=style.FAINT, linewidth=0.5, label=state.label)
+        for state in states
+    ]
+
+
+def _shades(names: Sequence[str]) -> list[str]:
+    up = sum(name != DOWN for name in names)
+    if up > _MOST_SHADES:
+        # Only that the state changes can be shown, not which one it is.
+        shades = [str(_LIGHTEST if index % 2 else 0.88) for index in range(up)]
+    else:
+        shades = (
+            [f"{shade:.3f}" for shade in np.linspace(_LIGHTEST, _DARKEST, up)] if up > 1 else ["1.0"] * up
+        )
+    return shades + [_DOWN_COLOUR] * (len(names) - up)
+
+
+def _label(state: dict[str, object]) -> str:
+    name = str(state["name"]).replace("-", " ")
+    fastest = state["fastest"]
+    if state["name"] != DOWN and isinstance(fastest, int) and fastest == state["slowest"]:
+        return f"{name} ({style.rate_text(fastest)})"
+    return name

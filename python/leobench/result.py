@@ -1,0 +1,141 @@
+"""What a run gives back: its summary and its tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+
+class Tables(Mapping[str, "pl.DataFrame"]):
+    """The tables of a run by name, as Polars frames; each is read when it is first asked for.
+
+    Times are integer nanoseconds from the start of the run (`*_ns`), sizes bytes (`*_bytes`), rates bits
+    per second (`*_bps`). `docs/results.md` describes every column. A table that was
+    not recorded is empty.
+    """
+
+    def __init__(self, sources: Mapping[str, Callable[[], pl.DataFrame]]) -> None:
+        self._sources = dict(sources)
+        self._frames: dict[str, pl.DataFrame] = {}
+
+    @classmethod
+    def from_arrow(cls, tables: Mapping[str, bytes]) -> Tables:
+        """Tables held in memory as Arrow IPC files."""
+        import polars as pl
+
+        return cls(
+            {
+                name: lambda data=data: pl.read_ipc(io.BytesIO(data))  # type: ignore[misc]
+                for name, data in tables.items()
+            }
+        )
+
+    @classmethod
+    def from_parquet(cls, files: Mapping[str, Path]) -> Tables:
+        """Tables that lie in Parquet files."""
+
+        def read(file: Path) -> pl.DataFrame:
+            import polars as pl
+
+            return pl.read_parquet(file)
+
+        return cls(
+            {
+                name: lambda file=file: read(file)  # type: ignore[misc]
+                for name, file in files.items()
+            }
+        )
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in self._frames:
+            self._frames[name] = self._sources[name]()
+        return self._frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def __repr__(self) -> str:
+        return f"Tables({', '.join(self._sources)})"
+
+    @property
+    def messages(self) -> pl.DataFrame:
+        """Every application message: when it was created, first sent, and delivered in order."""
+        return self["messages"]
+
+    @property
+    def transport(self) -> pl.DataFrame:
+        """Congestion window, bytes in flight, round-trip time and running totals of every flow."""
+        return self["transport"]
+
+    @property
+    def streams(self) -> pl.DataFrame:
+        """What waits in the buffer of every stream."""
+        return self["streams"]
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """What waits in front of every link."""
+        return self["queues"]
+
+    @property
+    def channel(self) -> pl.DataFrame:
+        """The state of every link's channel, a row per change."""
+        return self["channel"]
+
+    @property
+    def paths(self) -> pl.DataFrame:
+        """What the network truly offered to every flow."""
+        return self["paths"]
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """Rare things that happened, such as losses and their causes."""
+        return self["events"]
+
+    @property
+    def packets(self) -> pl.DataFrame:
+        """Every packet, where the scenario asks for it (`record.packets`)."""
+        return self["packets"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run.
+
+    Attributes:
+        manifest: What ran, where, for how long, and whether the numbers can be taken at face value.
+        summary: What `summary.json` holds; `docs/results.md` describes it.
+        tables: The tables by name.
+        folder: Where it lies; `None` if in memory only.
+    """
+
+    manifest: dict[str, Any]
+    summary: dict[str, Any]
+    tables: Tables
+    folder: Path | None
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario that ran, every default spelled out."""
+        resolved: dict[str, Any] = self.manifest["scenario"]
+        return resolved
+
+    @property
+    def warnings(self) -> list[str]:
+        """Reasons not to take the numbers at face value; empty for a run like any other."""
+        warnings: list[str] = self.manifest["validity"]["warnings"]
+        return warnings
+
+    def __repr__(self) -> str:
+        name, seed = self.summary["scenario"], self.summary["seed"]
+        return f"Result({name}, seed {seed}, {self.folder or 'in memory'})"
