@@ -1,14 +1,12 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
-use leobench_base::spec::{Fault, Spec, SpecError};
-use leobench_base::{Bytes, SimDuration};
+use leobench_base::SimDuration;
+use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::spec::{Spec, SpecError};
 
 use super::super::{Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams};
-use super::Place;
+use super::{NAME, Place, is_name};
 use crate::routes::{Edge, next_hops, path};
-
-/// Headers that a UDP payload travels under: 8 bytes of UDP (RFC 768) and 20 of IPv4 (RFC 791 section 3.1).
-const HEADERS: Bytes = Bytes::new(28);
 
 /// The network as the routes see it.
 struct Routes<'s> {
@@ -53,6 +51,7 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
     Ok(())
 }
 
+/// Checks that the flow says in exactly one way what it sends.
 fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let source = at.key("source");
     let ways =
@@ -62,37 +61,24 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         (Streams::Each(_), Some(_)) => {
             Err(source.error("is given beside an array of streams").allowed(ways))
         }
-        (Streams::Dealt(_), Some(spec)) => {
-            spec.model().check().map_err(|fault| faulty(fault, &source))
-        }
-        (Streams::Each(streams), None) => {
-            let array = at.key("streams");
-            let mut names: Vec<String> = Vec::new();
-            for (index, stream) in streams.iter().enumerate() {
-                let at = array.index(index);
-                let name = flow.streams.name(index);
-                if !super::is_name(&name) {
-                    let error = at.key("name").error("is no name");
-                    return Err(error.allowed("letters from a to z, digits, `_` and `-`"));
-                }
-                if names.contains(&name) {
-                    let error = at.key("name").error(format!("another stream is named `{name}`"));
-                    return Err(error.allowed("a name of its own for every stream"));
-                }
-                names.push(name);
-                let source = at.key("source");
-                stream.source.model().check().map_err(|fault| faulty(fault, &source))?;
-            }
-            Ok(())
-        }
+        (Streams::Dealt(_), Some(_)) => Ok(()),
+        (Streams::Each(_), None) => stream_names(&flow.streams, &at.key("streams")),
     }
 }
 
-fn faulty(fault: Fault, at: &Place<'_>) -> SpecError {
-    match at.value {
-        Some(value) => fault.at(value, &at.at),
-        None => at.at.missing(fault.problem).allowed(fault.allowed),
+fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
+    let names: Vec<_> = (0..streams.count()).map(|index| streams.name(index)).collect();
+    for (index, name) in names.iter().enumerate() {
+        let at = array.index(index);
+        if !is_name(name) {
+            return Err(at.key("name").error("is no name").allowed(NAME));
+        }
+        if let Some(first) = names[..index].iter().position(|other| other == name) {
+            let error = at.key("name").error(format!("stream {first} is named `{name}` too"));
+            return Err(error.allowed("a name of its own for every stream"));
+        }
     }
+    Ok(())
 }
 
 /// Refuses a flow whose full packets do not fit the links that they take.
@@ -105,14 +91,16 @@ fn fits(
     let payload = flow.transport.model().payload();
     for edge in edges {
         let (name, link) = &spec.links[edge / Direction::BOTH.len()];
-        if payload + HEADERS > link.mtu {
+        if payload + IPV4_UDP_HEADER > link.mtu {
             let transport = at.key("transport");
-            let most = link.mtu.saturating_sub(HEADERS);
+            let most = link.mtu.saturating_sub(IPV4_UDP_HEADER);
             let problem = format!(
-                "and {HEADERS} of UDP and IPv4 headers exceed the MTU of link `{name}`, {}",
+                "and {IPV4_UDP_HEADER} of UDP and IPv4 headers exceed the MTU of link `{name}`, {}",
                 link.mtu
             );
-            let error = transport.key("payload").at.error(&payload.write(), problem);
+            let place = transport.key("payload");
+            let written = place.value.cloned().unwrap_or_else(|| payload.write());
+            let error = place.at.error(&written, problem);
             return Err(error.allowed(format!("at most {most}, or a larger `links.{name}.mtu`")));
         }
     }

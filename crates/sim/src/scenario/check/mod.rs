@@ -95,11 +95,14 @@ fn names<'n>(
     for name in names {
         if !is_name(name) {
             let error = at.key(name).error(format!("{name:?} is no name"));
-            return Err(error.allowed("letters from a to z, digits, `_` and `-`"));
+            return Err(error.allowed(NAME));
         }
     }
     Ok(())
 }
+
+/// What a name is made of.
+const NAME: &str = "letters from a to z, digits, `_` and `-`";
 
 /// Whether `name` can be part of a place and of a link's row, `uplink/client->server`.
 fn is_name(name: &str) -> bool {

@@ -1,0 +1,63 @@
+//! Loading from files, and files that are none.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+fn refusal(path: &Path) -> String {
+    let message = load_file(path, &[]).unwrap_err().to_string();
+    let shown = path.display().to_string();
+    message.strip_prefix(&shown).expect("the message starts with the file").to_owned()
+}
+
+#[test]
+fn the_extension_tells_the_syntax() {
+    let folder = tempdir().unwrap();
+    let toml = load_file(&file(&folder, "a.toml", BASE.as_bytes()), &[]).unwrap();
+    assert_eq!(toml.folder, folder.path());
+    let json = serde_json::to_vec(&toml.write()).unwrap();
+    assert_eq!(load_file(&file(&folder, "a.JSON", &json), &[]).unwrap(), toml);
+    assert_eq!(
+        refusal(&file(&folder, "a.yaml", BASE.as_bytes())),
+        ": has no known extension; allowed: `.toml`, `.json`"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_are_refused() {
+    let folder = tempdir().unwrap();
+    let missing = ": cannot be read: there is no such file; allowed: a scenario file";
+    assert_eq!(refusal(&folder.path().join("none.toml")), missing);
+    assert_eq!(refusal(&folder.path().join("none")), missing);
+    let is_folder = ": cannot be read: is a folder; allowed: a scenario file";
+    assert_eq!(refusal(folder.path()), is_folder);
+    let inner = folder.path().join("folder.toml");
+    fs::create_dir(&inner).unwrap();
+    assert_eq!(refusal(&inner), is_folder);
+    assert_eq!(
+        refusal(&file(&folder, "binary.toml", b"name = \"\xff\xfe\"")),
+        ": is not a text, at byte 8; allowed: TOML or JSON in UTF-8"
+    );
+}
+
+#[test]
+fn syntax_errors_name_the_line_and_the_column() {
+    let folder = tempdir().unwrap();
+    let broken = |name: &str, text: &str| refusal(&file(&folder, name, text.as_bytes()));
+    let message = broken("a.toml", "name = \"x\"\nduration = = 3\n");
+    assert!(message.starts_with(":2:12: "), "{message}");
+    let message = broken("twice.toml", "[nodes.a]\n[nodes.a]\n");
+    assert!(message.starts_with(":2:8: ") && message.contains("duplicate"), "{message}");
+    let message = broken("a.json", "{\"name\": \"x\",\n \"duration\": }");
+    assert!(message.starts_with(":2:14: "), "{message}");
+    assert!(!message.contains("line 2"), "{message}");
+    let message = broken("twice.json", "{\"nodes\": {\"a\": {}, \"a\": {}}}");
+    assert!(message.contains("the name \"a\" is given twice"), "{message}");
+    let message = broken("date.toml", "name = 2026-01-01\n");
+    assert!(message.contains("dates and times have no meaning"), "{message}");
+    let message = broken("empty.toml", "");
+    assert_eq!(message, ": name: is required but missing");
+    let message = broken("array.json", "[1]");
+    assert_eq!(message, ": [1]: is an array; allowed: a table");
+}

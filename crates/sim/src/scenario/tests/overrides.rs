@@ -1,0 +1,101 @@
+//! `--set` overrides.
+
+use super::*;
+
+/// `BASE` as it is written after `overrides`, at a place.
+fn set(overrides: &[(&str, &str)], place: &[&str]) -> String {
+    let written = load_text(BASE, overrides).unwrap().write();
+    let mut here = &written;
+    for step in place {
+        here = match here {
+            Value::Table(table) => table.get(step).unwrap(),
+            Value::Array(values) => &values[step.parse::<usize>().unwrap()],
+            other => panic!("{other} at {step}"),
+        };
+    }
+    here.to_string()
+}
+
+#[test]
+fn values_are_read_as_toml_or_else_as_strings() {
+    assert_eq!(set(&[("seed", "7")], &["seed"]), "7");
+    assert_eq!(set(&[("duration", "30 s")], &["duration"]), r#""30 s""#);
+    assert_eq!(set(&[("duration", "\"30 s\"")], &["duration"]), r#""30 s""#);
+    assert_eq!(set(&[("flows.main.background", "true")], &["flows", "main", "background"]), "true");
+    let loss = [("links.wire.loss", "{ kind = \"bernoulli\", probability = 0.5 }")];
+    assert_eq!(set(&loss, &["links", "wire", "loss", "probability"]), "0.5");
+    let lines = [("description", "two\nlines = 1")];
+    assert_eq!(set(&lines, &["description"]), r#""two\nlines = 1""#);
+}
+
+#[test]
+fn what_is_left_to_its_default_can_be_stepped_into() {
+    let limit = ["links", "wire", "queue", "limit"];
+    assert_eq!(set(&[("links.wire.queue.limit", "15 packets")], &limit), r#""15 packets""#);
+    let delay = ["links", "wire", "backward", "delay"];
+    assert_eq!(set(&[("links.wire.backward.delay", "3 ms")], &delay), r#""3 ms""#);
+    assert_eq!(set(&[("record.packets", "true")], &["record", "packets"]), "true");
+    assert_eq!(set(&[("record.packets", "true")], &["record", "interval"]), r#""10 ms""#);
+}
+
+#[test]
+fn a_word_becomes_a_table_when_something_below_it_is_meant() {
+    let congestion = ["flows", "main", "transport", "congestion", "kind"];
+    assert_eq!(set(&[("flows.main.transport.congestion", "newreno")], &congestion), "\"newreno\"");
+    let overrides = [("links.wire.queue", "fifo"), ("links.wire.queue.limit", "9 kB")];
+    assert_eq!(set(&overrides, &["links", "wire", "queue", "limit"]), "\"9 kB\"");
+}
+
+#[test]
+fn arrays_are_stepped_into_by_number() {
+    let streams = "[{ source = { kind = \"cbr\", rate = \"1 Mbps\", size = \"1 kB\" } }]";
+    let text = changed("source = {", &format!("streams = {streams} # {{"));
+    for place in ["flows.main.streams.0.source.rate", "flows.main.streams[0].source.rate"] {
+        let scenario = load_text(&text, &[(place, "2 Mbps")]).unwrap();
+        let Streams::Each(streams) = &scenario.spec.flows[0].1.streams else { panic!("an array") };
+        assert!(streams[0].source.write().to_string().contains("2 Mbps"), "{place}");
+    }
+    let scenario =
+        load_text(BASE, &[("links.wire.between[0]", "server"), ("links.wire.between.1", "client")]);
+    assert_eq!(scenario.unwrap().spec.links[0].1.between, ["server", "client"]);
+}
+
+#[test]
+fn a_place_that_is_not_there_is_refused_with_the_nearest_that_is() {
+    let refused = [
+        (
+            "links.wir.queue.limit",
+            "15 packets",
+            "t.toml: links.wir.queue.limit = \"15 packets\": there is no `links.wir`; allowed: `wire`; did you mean \
+             `links.wire.queue.limit`?",
+        ),
+        (
+            "links.wire.dely",
+            "1 ms",
+            "t.toml: links.wire.dely = \"1 ms\": unknown key; allowed: `between`, `channel`, `rate`, `delay`, `loss`, \
+             `queue`, `mtu`, `overhead`, `overtaking`, `independent`, `forward`, `backward`; did you mean `delay`?",
+        ),
+        (
+            "links.wire.between[2]",
+            "server",
+            "t.toml: links.wire.between[2] = \"server\": there is no `links.wire.between.2`; allowed: `0`, `1`; did you mean \
+             `links.wire.between.0`?",
+        ),
+        ("name.x", "1", "t.toml: name.x = 1: there is no `name.x`; allowed: nothing"),
+        (
+            "links..delay",
+            "1 ms",
+            "t.toml: links..delay = \"1 ms\": is no place in a scenario; allowed: names divided by dots, such as \
+             `links.uplink.queue.limit`",
+        ),
+        (
+            "links.wire.rate",
+            "45 Mb",
+            "t.toml: links.wire.rate = \"45 Mb\": has an unknown unit \"Mb\"; allowed: a rate with its unit (bps, \
+             kbps, Mbps, Gbps), such as \"45 Mbps\"; did you mean `45 Mbps`?",
+        ),
+    ];
+    for (place, text, message) in refused {
+        assert_eq!(load_text(BASE, &[(place, text)]).unwrap_err(), message);
+    }
+}
