@@ -144,11 +144,12 @@ impl Fault {
             (place, field) if place.is_empty() => field.to_owned(),
             (place, field) => format!("{place}.{field}"),
         };
-        let first = self.field.split(['.', '[']).next().unwrap_or_default();
-        let shown = match value {
-            Value::Table(table) if !first.is_empty() => table.get(first),
-            other => Some(other),
-        };
+        let steps = self.field.split(['.', '[', ']']).filter(|step| !step.is_empty());
+        let shown = steps.fold(Some(value), |here, step| match here? {
+            Value::Table(table) => table.get(step),
+            Value::Array(values) => values.get(step.parse::<usize>().ok()?),
+            _ => None,
+        });
         SpecError {
             place,
             value: shown.map(ToString::to_string),

@@ -46,10 +46,9 @@ macro_rules! spec {
                 value: &$crate::spec::Value,
                 at: &$crate::spec::At<'_>,
             ) -> Result<Self, $crate::spec::SpecError> {
-                #[allow(unused_mut)]
-                let mut reader = $crate::spec::Reader::new(value, at)?;
+                #[allow(unused_variables)]
+                let reader = $crate::spec::Reader::new(value, at, &[$(stringify!($field)),*])?;
                 $( let $field = $crate::spec!(@take reader, stringify!($field), $type $(, $default)?); )*
-                reader.finish()?;
                 let read = Self { $($field),* };
                 $(
                     let check: fn(&Self) -> Result<(), $crate::spec::Fault> = $check;

@@ -119,6 +119,10 @@ fn errors_say_where_what_and_what_would_be_right() {
     );
     assert_eq!(message::<AnySpec>(r#"{"kind": "show"}"#), "links.up.rate: is required but missing");
     assert_eq!(
+        message::<AnySpec>(r#"{"kind": "show", "rat": "1 bps"}"#),
+        "links.up.rat = \"1 bps\": unknown key; allowed: `limit`, `rate`, `colour`; did you mean `rate`?"
+    );
+    assert_eq!(
         message::<AnySpec>(r#"{"kind": "show", "rate": "0 bps"}"#),
         "links.up.rate = \"0 bps\": is zero; allowed: a rate above zero"
     );
@@ -135,6 +139,15 @@ fn errors_say_where_what_and_what_would_be_right() {
         message::<Probability>("1.5"),
         "links.up = 1.5: is out of range; allowed: a number from 0 to 1"
     );
+}
+
+#[test]
+fn a_fault_shows_the_value_of_its_field_however_deep() {
+    let steps = value(r#"{"steps": [{"at": "0 s"}, {"at": "1 s", "rate": {}}]}"#);
+    let shown = |field: &str| Fault::new(field, "is bad", "good").at(&steps, &At::ROOT).to_string();
+    assert_eq!(shown("steps[1].at"), "steps[1].at = \"1 s\": is bad; allowed: good");
+    assert_eq!(shown("steps[1].rate"), "steps[1].rate = {}: is bad; allowed: good");
+    assert_eq!(shown("steps[2].at"), "steps[2].at: is bad; allowed: good");
 }
 
 #[test]

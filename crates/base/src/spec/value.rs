@@ -94,6 +94,7 @@ impl fmt::Display for Value {
                 let values: Vec<_> = values.iter().map(ToString::to_string).collect();
                 format!("[{}]", values.join(", "))
             }
+            Self::Table(table) if table.is_empty() => "{}".to_owned(),
             Self::Table(table) => {
                 let entries: Vec<_> =
                     table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
