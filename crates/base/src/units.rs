@@ -65,13 +65,14 @@ impl BitRate {
 
     /// How long `size` takes at this rate, with the exact remainder carried: `(whole nanoseconds, remainder)`,
     /// where the remainder is in units of 1 / rate nanoseconds and goes into the next call as `carry`.
-    /// `None` at a rate of zero.
+    /// [`SimDuration::MAX`] for what takes longer, `None` at a rate of zero.
     pub const fn serialise(self, size: Bytes, carry: u64) -> Option<(SimDuration, u64)> {
         if self.0 == 0 {
             return None;
         }
         let scaled = size.bits() as u128 * 1_000_000_000 + carry as u128;
-        let nanos = (scaled / self.0 as u128) as u64;
+        let nanos = scaled / self.0 as u128;
+        let nanos = if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 };
         let remainder = (scaled % self.0 as u128) as u64;
         Some((SimDuration::from_nanos(nanos), remainder))
     }

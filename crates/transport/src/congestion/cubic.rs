@@ -3,7 +3,7 @@
 use leobench_base::spec::{Example, Fault};
 use leobench_base::{Bytes, SimTime};
 
-use super::loss_based::{Avoidance, LossBased, Start};
+use super::loss_based::{Avoidance, LossBased, Opening};
 use super::slow_start::SlowStartSpec;
 use super::{Acked, CongestionControl, CongestionModel, PerPath};
 
@@ -26,8 +26,8 @@ leobench_base::spec! {
 }
 
 impl CubicSpec {
-    fn start(&self) -> Start {
-        Start {
+    fn opening(&self) -> Opening {
+        Opening {
             initial_window: self.initial_window,
             minimum_window: self.minimum_window,
             slow_start: self.slow_start,
@@ -41,7 +41,7 @@ impl CubicSpec {
         if !(self.c > 0.0 && self.c <= 1e6) {
             return Err(Fault::new("c", "is out of range", "a number above 0, at most 1e6"));
         }
-        self.start().check()
+        self.opening().check()
     }
 }
 
@@ -62,7 +62,7 @@ impl CongestionModel for CubicSpec {
     fn build(&self) -> Box<dyn CongestionControl> {
         let spec = self.clone();
         Box::new(PerPath::new(move |_, datagram| {
-            LossBased::new(&spec.start(), datagram, Cubic::new(&spec, datagram))
+            LossBased::new(&spec.opening(), datagram, Cubic::new(&spec, datagram))
         }))
     }
 }

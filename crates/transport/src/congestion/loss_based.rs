@@ -26,18 +26,18 @@ pub(super) trait Avoidance: Clone + Send {
     }
 }
 
-/// How windows start, and how small they get.
+/// How a window opens, and how small it gets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
+pub(super) struct Opening {
     /// Initial window in packets, unless the RFC's.
     pub initial_window: Option<u64>,
     /// Minimum window in packets.
     pub minimum_window: u64,
-    /// How they grow at first.
+    /// How it grows at first.
     pub slow_start: SlowStartSpec,
 }
 
-impl Start {
+impl Opening {
     /// Most packets a window may start with: far above any use, far below an overflow.
     const MAX_PACKETS: u64 = 1 << 32;
 
@@ -93,17 +93,17 @@ struct State<A> {
 }
 
 impl<A: Avoidance> LossBased<A> {
-    pub fn new(start: &Start, datagram: Bytes, avoidance: A) -> Self {
+    pub fn new(opening: &Opening, datagram: Bytes, avoidance: A) -> Self {
         let state = State {
-            window: start.initial(datagram),
+            window: opening.initial(datagram),
             fraction: 0.0,
             ssthresh: None,
             recovery_start: None,
             recovering: false,
-            slow_start: SlowStart::new(start.slow_start),
+            slow_start: SlowStart::new(opening.slow_start),
             avoidance,
         };
-        Self { minimum: start.minimum(datagram), state, undo: None }
+        Self { minimum: opening.minimum(datagram), state, undo: None }
     }
 
     /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.

@@ -3,7 +3,7 @@
 use leobench_base::Bytes;
 use leobench_base::spec::{Example, Fault};
 
-use super::loss_based::{Avoidance, LossBased, Start};
+use super::loss_based::{Avoidance, LossBased, Opening};
 use super::slow_start::SlowStartSpec;
 use super::{Acked, CongestionControl, CongestionModel, PerPath};
 
@@ -22,8 +22,8 @@ leobench_base::spec! {
 }
 
 impl NewRenoSpec {
-    fn start(&self) -> Start {
-        Start {
+    fn opening(&self) -> Opening {
+        Opening {
             initial_window: self.initial_window,
             minimum_window: self.minimum_window,
             slow_start: self.slow_start,
@@ -38,7 +38,7 @@ impl NewRenoSpec {
                 "a factor between 0 and 1",
             ));
         }
-        self.start().check()
+        self.opening().check()
     }
 }
 
@@ -55,9 +55,9 @@ impl Example for NewRenoSpec {
 
 impl CongestionModel for NewRenoSpec {
     fn build(&self) -> Box<dyn CongestionControl> {
-        let (start, factor) = (self.start(), self.loss_reduction);
+        let (opening, factor) = (self.opening(), self.loss_reduction);
         Box::new(PerPath::new(move |_, datagram| {
-            LossBased::new(&start, datagram, NewReno { datagram, factor })
+            LossBased::new(&opening, datagram, NewReno { datagram, factor })
         }))
     }
 }

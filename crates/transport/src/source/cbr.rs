@@ -47,15 +47,13 @@ struct Cbr {
 
 impl TrafficSource for Cbr {
     fn next(&self) -> Option<SimTime> {
-        Some(SimTime::ZERO + self.offset + self.beat.at())
+        Some(SimTime::ZERO + self.offset + self.beat.at()).filter(|due| *due < SimTime::MAX)
     }
 
     fn produce(&mut self, messages: &mut Vec<Message>) {
-        let due = self.beat.at();
-        let message =
-            Message { size: self.beat.size().get(), created: SimTime::ZERO + self.offset + due };
-        while self.beat.at() == due {
-            messages.push(message);
+        let Some(created) = self.next() else { return };
+        while self.next() == Some(created) {
+            messages.push(Message { size: self.beat.size().get(), created });
             self.beat.advance();
         }
     }

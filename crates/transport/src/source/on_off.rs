@@ -35,6 +35,9 @@ impl Example for OnOffSpec {
     }
 }
 
+/// Most mean on-times between two messages, each of which is drawn.
+const MAX_ON_TIMES: f64 = 1e6;
+
 impl OnOffSpec {
     fn duty_cycle(&self) -> f64 {
         self.on.as_secs_f64() / (self.on.as_secs_f64() + self.off.as_secs_f64())
@@ -58,6 +61,15 @@ impl SourceModel for OnOffSpec {
             if mean.is_zero() {
                 return Err(Fault::new(field, "is zero", "a time above zero"));
             }
+        }
+        let on_times = self.size.bits() as f64 / (self.rate.bps() as f64 * self.on.as_secs_f64());
+        if on_times > MAX_ON_TIMES {
+            let problem = format!("takes {on_times:.1e} mean on-times per message");
+            return Err(Fault::new(
+                "rate",
+                problem,
+                "a message in a million mean on-times or fewer",
+            ));
         }
         Ok(())
     }
@@ -96,19 +108,15 @@ impl OnOff {
 
 impl TrafficSource for OnOff {
     fn next(&self) -> Option<SimTime> {
-        Some(SimTime::ZERO + self.off_so_far + self.beat.at())
+        Some(SimTime::ZERO + self.off_so_far + self.beat.at()).filter(|due| *due < SimTime::MAX)
     }
 
     fn produce(&mut self, messages: &mut Vec<Message>) {
-        let due = self.beat.at();
-        let message = Message {
-            size: self.beat.size().get(),
-            created: SimTime::ZERO + self.off_so_far + due,
-        };
-        while self.beat.at() == due {
-            messages.push(message);
+        let Some(created) = self.next() else { return };
+        while self.next() == Some(created) {
+            messages.push(Message { size: self.beat.size().get(), created });
             self.beat.advance();
+            self.skip_off_times();
         }
-        self.skip_off_times();
     }
 }

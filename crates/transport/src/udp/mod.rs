@@ -1,1 +1,199 @@
-//! Datagrams without a transport on top: background traffic, and a ruler for links.
+//! Datagrams without a transport on top: background traffic, and a ruler for links. No congestion control, no
+//! pacing, no repair: what the application writes leaves at once, and what is lost stays lost.
+
+use std::net::SocketAddr;
+
+use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
+
+use crate::buffer::SendBuffer;
+use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
+
+/// Most bytes a datagram over IPv4 can carry (RFC 791, RFC 768).
+const MAX_PAYLOAD: u64 = 65_535 - IPV4_UDP_HEADER.get();
+
+leobench_base::spec! {
+    /// Messages in datagrams, sent at once and never again.
+    pub struct UdpSpec check = UdpSpec::check {
+        /// Most bytes of a message in a datagram.
+        pub payload: Bytes = Bytes::new(1_252),
+    }
+}
+
+impl UdpSpec {
+    /// Checks that a datagram can have the payload.
+    ///
+    /// # Errors
+    /// If it is none or too large.
+    pub fn check(&self) -> Result<(), Fault> {
+        if (1..=MAX_PAYLOAD).contains(&self.payload.get()) {
+            return Ok(());
+        }
+        let allowed = format!("from 1 B to {MAX_PAYLOAD} B");
+        Err(Fault::new("payload", "fits no datagram", allowed))
+    }
+}
+
+impl Example for UdpSpec {
+    fn example() -> Self {
+        Self { payload: Bytes::new(1_252) }
+    }
+}
+
+/// The sending end of a datagram flow.
+pub struct UdpSender {
+    local: SocketAddr,
+    remote: SocketAddr,
+    payload: Bytes,
+    buffer: SendBuffer,
+    /// What the application wrote since the last poll.
+    written: Vec<(usize, Bytes)>,
+    /// The number of the next message to leave on each stream.
+    next_message: Vec<u64>,
+    totals: Totals,
+}
+
+impl UdpSender {
+    /// A sender of `streams` streams, at most `payload` bytes of a message in a datagram.
+    ///
+    /// # Panics
+    /// If the payload is none (see [`UdpSpec::check`]).
+    pub fn new(local: SocketAddr, remote: SocketAddr, streams: usize, payload: Bytes) -> Self {
+        assert!(!payload.is_zero(), "a datagram without payload carries no message");
+        Self {
+            local,
+            remote,
+            payload,
+            buffer: SendBuffer::new(streams),
+            written: Vec::new(),
+            next_message: vec![0; streams],
+            totals: Totals::default(),
+        }
+    }
+
+    /// Cuts a message into datagrams and sends them.
+    fn send(&mut self, now: SimTime, stream: usize, size: Bytes, outbox: &mut Outbox) {
+        let message = self.next_message[stream];
+        self.next_message[stream] += 1;
+        let mut left = size;
+        while !left.is_zero() {
+            let payload = left.min(self.payload);
+            left -= payload;
+            self.totals.sent_packets += 1;
+            self.totals.sent_bytes += payload.get();
+            outbox.packets.push(Packet {
+                meta: self.header(now, payload),
+                body: Body::Datagram(Datagram { stream, message, payload }),
+            });
+        }
+        self.buffer.take(stream, size.get());
+        let offset = self.buffer.streams()[stream].taken();
+        outbox.reports.push(Report::Sent { stream, offset });
+    }
+
+    fn header(&self, now: SimTime, payload: Bytes) -> Meta {
+        Meta {
+            id: 0,
+            size: payload + IPV4_UDP_HEADER,
+            source: self.local,
+            destination: self.remote,
+            protocol: Protocol::Udp,
+            ecn: Ecn::NotEct,
+            arrival: now,
+        }
+    }
+}
+
+impl Endpoint for UdpSender {
+    fn input(&mut self, _now: SimTime, input: Input) -> Result<(), EndpointError> {
+        match input {
+            Input::Message { stream, message } => {
+                self.buffer.push(stream, message);
+                self.written.push((stream, Bytes::new(message.size)));
+            }
+            Input::Packet(_) => self.totals.received_packets += 1,
+            Input::Finish | Input::Interface(_) | Input::Hint(_) => {}
+        }
+        Ok(())
+    }
+
+    fn poll(
+        &mut self,
+        now: SimTime,
+        outbox: &mut Outbox,
+    ) -> Result<Option<SimTime>, EndpointError> {
+        let mut written = std::mem::take(&mut self.written);
+        for (stream, size) in written.drain(..) {
+            self.send(now, stream, size, outbox);
+        }
+        self.written = written;
+        Ok(None)
+    }
+
+    fn sample_paths(&self, _now: SimTime, _samples: &mut Vec<PathSample>) {}
+
+    fn send_buffer(&self) -> Option<&SendBuffer> {
+        Some(&self.buffer)
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals
+    }
+}
+
+/// The receiving end of a datagram flow.
+#[derive(Default)]
+pub struct UdpReceiver {
+    reports: Vec<Report>,
+    totals: Totals,
+}
+
+impl UdpReceiver {
+    /// A receiver of datagrams of any flow.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Endpoint for UdpReceiver {
+    /// # Panics
+    /// If the application writes at this end.
+    fn input(&mut self, _now: SimTime, input: Input) -> Result<(), EndpointError> {
+        match input {
+            Input::Packet(packet) => {
+                self.totals.received_packets += 1;
+                if let Body::Datagram(Datagram { stream, message, payload }) = packet.body {
+                    self.reports.push(Report::Datagram { stream, message, payload });
+                }
+            }
+            Input::Message { message, .. } => {
+                panic!("the receiving end of a datagram flow was given {message:?} to send")
+            }
+            Input::Finish | Input::Interface(_) | Input::Hint(_) => {}
+        }
+        Ok(())
+    }
+
+    fn poll(
+        &mut self,
+        _now: SimTime,
+        outbox: &mut Outbox,
+    ) -> Result<Option<SimTime>, EndpointError> {
+        outbox.reports.append(&mut self.reports);
+        Ok(None)
+    }
+
+    fn sample_paths(&self, _now: SimTime, _samples: &mut Vec<PathSample>) {}
+
+    fn send_buffer(&self) -> Option<&SendBuffer> {
+        None
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -127,3 +127,29 @@ fn small_acknowledgements_add_up() {
         assert!(small.abs_diff(large) <= 1 + large / 1_000, "{}: {small}, {large}", model.kind());
     }
 }
+
+/// RFC 9438 section 4.3: 3 (1 - 0.7) / (1 + 0.7) = 0.529 packets per round trip up to the window before the loss,
+/// one beyond it. On a short path the curve is far below.
+#[test]
+fn cubic_on_a_short_path_grows_as_reno_does() {
+    let mut path =
+        Path::new(&CubicSpec { initial_window: Some(100), ..cubic() }, SimDuration::from_millis(1));
+    path.lose();
+    assert_eq!(path.window(), 70 * DATAGRAM.get());
+    path.round();
+    for (until, slope) in [(98.0, 0.529), (130.0, 1.0)] {
+        let (from, mut rounds) = (path.packets(), 0);
+        while path.packets() < until {
+            path.round();
+            rounds += 1;
+        }
+        let gained = (path.packets() - from) / f64::from(rounds);
+        assert!(
+            (gained / slope - 1.0).abs() < 0.03,
+            "{gained} packets per round trip, not {slope}"
+        );
+        while path.packets() < 100.5 {
+            path.round();
+        }
+    }
+}

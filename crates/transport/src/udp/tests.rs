@@ -1,0 +1,118 @@
+use leobench_base::SimDuration;
+use leobench_base::spec::{At, Spec, Table, Value};
+use proptest::prelude::*;
+
+use super::*;
+use crate::buffer::Message;
+
+fn sender(streams: usize, payload: u64) -> UdpSender {
+    let address = |port| SocketAddr::from(([10, 0, 0, 1], port));
+    UdpSender::new(address(1), address(2), streams, Bytes::new(payload))
+}
+
+fn write(sender: &mut UdpSender, now: SimTime, stream: usize, size: u64) {
+    let message = Message { size, created: now };
+    sender.input(now, Input::Message { stream, message }).unwrap();
+}
+
+fn poll(endpoint: &mut impl Endpoint, now: SimTime) -> Outbox {
+    let mut outbox = Outbox::default();
+    assert_eq!(endpoint.poll(now, &mut outbox), Ok(None));
+    outbox
+}
+
+#[test]
+fn a_message_is_cut_into_datagrams_that_leave_at_once() {
+    let now = SimTime::ZERO + SimDuration::from_millis(3);
+    let mut sender = sender(2, 1_000);
+    write(&mut sender, now, 1, 2_500);
+    assert_eq!(sender.send_buffer().unwrap().backlog(), 2_500);
+    let outbox = poll(&mut sender, now);
+    let expected = Meta {
+        id: 0,
+        size: Bytes::new(1_028),
+        source: "10.0.0.1:1".parse().unwrap(),
+        destination: "10.0.0.1:2".parse().unwrap(),
+        protocol: Protocol::Udp,
+        ecn: Ecn::NotEct,
+        arrival: now,
+    };
+    assert_eq!(outbox.packets[0].meta, expected);
+    let sizes: Vec<_> = outbox.packets.iter().map(|packet| packet.meta.size.get()).collect();
+    assert_eq!(sizes, [1_028, 1_028, 528]);
+    assert_eq!(outbox.reports, [Report::Sent { stream: 1, offset: 2_500 }]);
+    assert_eq!(sender.send_buffer().unwrap().backlog(), 0);
+    assert!(poll(&mut sender, now).packets.is_empty());
+}
+
+#[test]
+fn messages_are_numbered_by_stream() {
+    let mut sender = sender(2, 1_000);
+    let mut receiver = UdpReceiver::new();
+    for stream in [0, 1, 0] {
+        write(&mut sender, SimTime::ZERO, stream, 10);
+    }
+    for packet in poll(&mut sender, SimTime::ZERO).packets {
+        receiver.input(SimTime::ZERO, Input::Packet(packet)).unwrap();
+    }
+    let payload = Bytes::new(10);
+    let expected = [(0, 0), (1, 0), (0, 1)].map(|(stream, message)| Report::Datagram {
+        stream,
+        message,
+        payload,
+    });
+    assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, expected);
+    assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, []);
+}
+
+#[test]
+fn a_payload_that_fits_no_datagram_is_refused() {
+    let read = |payload: &str| {
+        let mut table = Table::new();
+        table.insert("payload", Value::String(payload.into()));
+        UdpSpec::read(&Value::Table(table), &At::ROOT)
+    };
+    assert_eq!(UdpSpec::read(&Value::Table(Table::new()), &At::ROOT), Ok(UdpSpec::example()));
+    assert!(read("65507 B").is_ok());
+    for payload in ["0 B", "65508 B"] {
+        assert_eq!(read(payload).unwrap_err().place, "payload");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_byte_is_sent_once_and_counted(
+        payload in 1u64..3_000,
+        writes in prop::collection::vec((0usize..3, 1u64..20_000, any::<bool>()), 1..40),
+    ) {
+        let (mut sender, mut receiver) = (sender(3, payload), UdpReceiver::new());
+        let (mut written, mut sent, mut received) = ([0; 3], [0; 3], [0; 3]);
+        let mut packets = 0;
+        for (stream, size, poll_now) in writes.iter().chain([&(0, 1, true)]).copied() {
+            write(&mut sender, SimTime::ZERO, stream, size);
+            written[stream] += size;
+            packets += size.div_ceil(payload);
+            if !poll_now {
+                continue;
+            }
+            let outbox = poll(&mut sender, SimTime::ZERO);
+            for report in outbox.reports {
+                let Report::Sent { stream, offset } = report else { panic!("{report:?}") };
+                prop_assert!(offset > sent[stream]);
+                sent[stream] = offset;
+            }
+            for packet in outbox.packets {
+                receiver.input(SimTime::ZERO, Input::Packet(packet)).unwrap();
+            }
+        }
+        for report in poll(&mut receiver, SimTime::ZERO).reports {
+            let Report::Datagram { stream, payload, .. } = report else { panic!("{report:?}") };
+            received[stream] += payload.get();
+        }
+        prop_assert_eq!((written, written), (sent, received));
+        let bytes = written.iter().sum::<u64>();
+        prop_assert_eq!(sender.totals().sent_bytes, bytes);
+        prop_assert_eq!(sender.totals().sent_packets, packets);
+        prop_assert_eq!(receiver.totals().received_packets, packets);
+    }
+}
