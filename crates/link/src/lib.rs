@@ -5,6 +5,8 @@ pub mod channel;
 pub mod link;
 pub mod loss;
 pub mod queue;
+#[cfg(test)]
+mod testing;
 mod transmitter;
 
 pub use channel::{Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Service};

@@ -298,3 +298,6 @@ impl Link {
         Bytes::new(size.get().saturating_add_signed(self.overhead).max(1))
     }
 }
+
+#[cfg(test)]
+mod tests;

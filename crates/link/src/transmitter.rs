@@ -76,16 +76,17 @@ impl Transmitter {
         }
     }
 
-    /// Takes on a new state of the channel; the packet on the wire is not affected.
+    /// Takes on a new state of the channel; the packet on the wire is not affected. An opportunity at `now` is one of
+    /// the new state.
     pub fn change(&mut self, now: SimTime, state: &ChannelState) {
         if self.up == state.up && self.mode.serves(&state.service, self.scale) {
             return;
         }
-        self.offered = self.offered_through(now);
+        self.offered = self.offered(now, Opportunities::count_before);
         self.since = now;
         self.up = state.up;
         let before = match &state.service {
-            Service::Opportunities(trace) => trace.count_through(now),
+            Service::Opportunities(trace) => trace.count_before(now),
             Service::Rate(_) => 0,
         };
         self.mode = Mode::new(&state.service, self.scale, before);
@@ -93,10 +94,11 @@ impl Transmitter {
 
     /// Bits that could have been sent up to and including `now`; none while down.
     pub fn offered_bits(&self, now: SimTime) -> u128 {
-        self.offered_through(now) / BIT
+        self.offered(now, Opportunities::count_through) / BIT
     }
 
-    fn offered_through(&self, now: SimTime) -> u128 {
+    /// What was offered until `now`, opportunities counted by `count`.
+    fn offered(&self, now: SimTime, count: impl Fn(&Opportunities, SimTime) -> u64) -> u128 {
         if !self.up {
             return self.offered;
         }
@@ -106,8 +108,7 @@ impl Transmitter {
                     u128::from(rate.bps()) * u128::from((now - self.since).as_nanos())
                 }
                 Mode::Trace { trace, opportunity, before, .. } => {
-                    let count = trace.count_through(now) - before;
-                    u128::from(count) * u128::from(opportunity.bits()) * BIT
+                    u128::from(count(trace, now) - before) * u128::from(opportunity.bits()) * BIT
                 }
             }
     }

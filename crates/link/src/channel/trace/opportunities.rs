@@ -48,11 +48,19 @@ impl Opportunities {
 
     /// How many opportunities there are from the start of the run up to and including `time`.
     pub fn count_through(&self, time: SimTime) -> u64 {
-        let before_run = self.count_before(self.offset);
+        let before_run = self.count_within(self.offset);
         let at = time.as_nanos() + self.offset;
         let repetitions = at / self.period();
         let whole = repetitions * self.cumulative[self.cumulative.len() - 1];
-        whole + self.count_before(at % self.period() + 1) - before_run
+        whole + self.count_within(at % self.period() + 1) - before_run
+    }
+
+    /// How many opportunities there are from the start of the run up to but not including `time`.
+    pub fn count_before(&self, time: SimTime) -> u64 {
+        match time.as_nanos() {
+            0 => 0,
+            nanos => self.count_through(SimTime::from_nanos(nanos - 1)),
+        }
     }
 
     /// The mean rate over a whole repetition, in bits per second.
@@ -67,7 +75,7 @@ impl Opportunities {
     }
 
     /// Opportunities within a repetition before `at`.
-    fn count_before(&self, at: u64) -> u64 {
+    fn count_within(&self, at: u64) -> u64 {
         match self.instants.partition_point(|instant| *instant < at) {
             0 => 0,
             instants => self.cumulative[instants - 1],

@@ -1,0 +1,100 @@
+//! What every channel must do, run on an example of every kind.
+
+use leobench_base::spec::{At, Spec};
+use leobench_base::{SimDuration, SimTime};
+
+use super::super::{Channel, ChannelSpec, ChannelState};
+use crate::testing::context;
+
+const SEEDS: std::ops::Range<u64> = 0..20;
+const CHANGES: usize = 200;
+
+fn build(spec: &ChannelSpec, seed: u64) -> Box<dyn Channel> {
+    spec.model().build(&context(seed)).unwrap()
+}
+
+/// The first states of a channel, and when they began.
+fn history(spec: &ChannelSpec, seed: u64) -> Vec<(SimTime, ChannelState)> {
+    let mut channel = build(spec, seed);
+    let mut history = vec![(SimTime::ZERO, channel.state().clone())];
+    while let Some(at) = channel.next_change()
+        && history.len() < CHANGES
+    {
+        history.push((at, channel.advance(at).clone()));
+    }
+    history
+}
+
+fn for_every_channel(test: impl Fn(&ChannelSpec, u64)) {
+    for spec in ChannelSpec::examples() {
+        for seed in SEEDS {
+            test(&spec, seed);
+        }
+    }
+}
+
+#[test]
+fn specifications_read_back_what_they_write() {
+    for spec in ChannelSpec::examples() {
+        assert_eq!(ChannelSpec::read(&spec.write(), &At::ROOT).unwrap(), spec);
+    }
+}
+
+#[test]
+fn states_are_sound() {
+    for_every_channel(|spec, seed| {
+        for (at, state) in history(spec, seed) {
+            assert!((0.0..=1.0).contains(&state.loss), "{} at {at}", spec.kind());
+            assert!(!state.label.is_empty(), "{} at {at}", spec.kind());
+        }
+    });
+}
+
+#[test]
+fn every_change_is_later_than_the_one_before_and_changes_something() {
+    for_every_channel(|spec, seed| {
+        for pair in history(spec, seed).windows(2) {
+            assert!(pair[1].0 > pair[0].0, "{}: {pair:?}", spec.kind());
+            assert_ne!(pair[1].1, pair[0].1, "{} at {}", spec.kind(), pair[1].0);
+        }
+    });
+}
+
+#[test]
+fn nothing_changes_before_the_next_change() {
+    for_every_channel(|spec, seed| {
+        let mut channel = build(spec, seed);
+        for _ in 0..CHANGES {
+            let Some(next) = channel.next_change() else { break };
+            let before = channel.state().clone();
+            let just_before = next - SimDuration::from_nanos(1);
+            assert_eq!(*channel.advance(just_before), before);
+            assert_eq!(channel.next_change(), Some(next));
+            let after = channel.advance(next).clone();
+            assert_eq!(*channel.advance(next), after);
+            assert!(channel.next_change().is_none_or(|later| later > next));
+        }
+    });
+}
+
+#[test]
+fn one_leap_ends_where_many_steps_do() {
+    for_every_channel(|spec, seed| {
+        for (at, state) in history(spec, seed) {
+            assert_eq!(*build(spec, seed).advance(at), state, "{} at {at}", spec.kind());
+        }
+    });
+}
+
+#[test]
+fn the_same_seed_gives_the_same_history() {
+    for_every_channel(|spec, seed| assert_eq!(history(spec, seed), history(spec, seed)));
+}
+
+#[test]
+fn random_channels_differ_by_seed() {
+    for spec in ChannelSpec::examples() {
+        let random = matches!(spec.kind(), "lms" | "on_off" | "trace");
+        assert_eq!(history(&spec, 1) != history(&spec, 2), random, "{}", spec.kind());
+    }
+}

@@ -1,0 +1,4 @@
+mod conformance;
+mod markov;
+mod schedule;
+mod trace;
