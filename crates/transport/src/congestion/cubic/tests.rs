@@ -1,4 +1,7 @@
+use leobench_base::SimDuration;
+
 use super::*;
+use crate::congestion::Rtt;
 
 /// Packets of one byte, so that windows read as packets.
 fn curve(cwnd_epoch: f64, w_max: Option<f64>) -> Curve {
@@ -45,4 +48,27 @@ fn fast_convergence_lowers_the_aim_of_a_shrinking_window() {
         assert_near(cubic.reduced(80.0), 56.0);
         assert_near(cubic.w_max.unwrap(), w_max);
     }
+}
+
+/// RFC 9438 section 4.4: (target - cwnd) / cwnd for a packet, the target a round trip ahead on the curve.
+#[test]
+fn an_acknowledgement_aims_a_round_trip_ahead() {
+    let rtt = SimDuration::from_millis(100);
+    let ack = |millis| Acked {
+        now: SimTime::ZERO + SimDuration::from_millis(millis),
+        sent: SimTime::ZERO,
+        size: Bytes::new(1),
+        packet_number: 0,
+        in_flight: Bytes::new(700),
+        app_limited: false,
+        rtt: Rtt { latest: rtt * 3, smoothed: rtt, min: rtt / 2 },
+    };
+    let mut cubic = Cubic::new(&CubicSpec::example(), Bytes::new(1));
+    assert_near(cubic.reduced(1_000.0), 700.0);
+    // The curve starts where Reno's line does, which is ahead at that instant: 0.529 / 700.
+    assert!((cubic.growth(700.0, &ack(5_000)) - 0.000_756).abs() < 1e-6);
+    // K = cbrt(300 / 0.4) = 9.0856 s; W(1.1 s) = 796.304.
+    assert!((cubic.growth(780.0, &ack(6_000)) - 16.304 / 780.0).abs() < 1e-5);
+    // At and beyond the target the window waits for the curve.
+    assert_near(cubic.growth(800.0, &ack(6_000)), 0.0);
 }

@@ -3,12 +3,12 @@
 use super::path::Path;
 use super::*;
 
-/// Average window in packets, over `cycles` losses once as many have passed.
+/// Average window in packets over ten losses, once `settled` have passed.
 fn average_window(
     model: &dyn CongestionModel,
     rtt: SimDuration,
     packets_per_loss: u64,
-    cycles: u64,
+    settled: u64,
 ) -> f64 {
     let mut path = Path::new(model, rtt);
     let lost = |number: u64| number % packets_per_loss == packets_per_loss - 1;
@@ -20,8 +20,8 @@ fn average_window(
         let round_trips = (path.now - from).as_secs_f64() / rtt.as_secs_f64();
         (path.sent_packets - sent) as f64 / round_trips
     };
-    run(packets_per_loss * cycles);
-    run(packets_per_loss * cycles)
+    run(packets_per_loss * settled);
+    run(packets_per_loss * 10)
 }
 
 fn assert_within(tolerance: f64, average: f64, theory: f64) {
