@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use leobench_base::spec::Window;
 use leobench_base::{RngTree, SimRng};
+use noq_proto::congestion::ControllerFactory;
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
 use noq_proto::{
     ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, QlogConfig, QlogFactory,
@@ -15,7 +16,6 @@ use siphasher::sip128::SipHasher13;
 
 use super::QlogWriter;
 use super::clock::duration;
-use super::control::{Control, HandleFactory};
 use super::frames::SentLog;
 use super::null_tls::NullTls;
 use super::spec::QuicSpec;
@@ -72,7 +72,7 @@ pub(super) fn server(
 pub(super) fn transport(
     spec: &QuicSpec,
     streams: usize,
-    control: &Arc<Control>,
+    controllers: Arc<dyn ControllerFactory + Send + Sync>,
     qlog: Option<QlogWriter>,
     epoch: Instant,
 ) -> TransportConfig {
@@ -93,7 +93,7 @@ pub(super) fn transport(
         .enable_segmentation_offload(false)
         .allow_spin(false)
         .datagram_receive_buffer_size(None)
-        .congestion_controller_factory(Arc::new(HandleFactory(Arc::clone(control))));
+        .congestion_controller_factory(controllers);
     if let Some(writer) = qlog {
         config.qlog_factory(Arc::new(OneQlog { writer: Mutex::new(Some(writer)), epoch }));
     }

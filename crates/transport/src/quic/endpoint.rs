@@ -12,7 +12,7 @@ use noq_proto::{
 };
 
 use super::clock::{Clock, span};
-use super::control::{Control, ControlState};
+use super::control::{Control, ControlState, HandleFactory};
 use super::frames::SentLog;
 use super::receiver::Receiver;
 use super::sender::{FeedError, Sender};
@@ -90,7 +90,8 @@ impl QuicEndpoint {
         let control = Control::new(clock, spec.congestion.model().build(), qlog.is_some());
         let log = Arc::new(SentLog::new(if sends { streams } else { 0 }));
         let epoch = clock.instant(SimTime::ZERO);
-        let transport = Arc::new(config::transport(spec, streams, &control, qlog, epoch));
+        let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
+        let transport = Arc::new(config::transport(spec, streams, controllers, qlog, epoch));
         let endpoint_config = Arc::new(config::endpoint(spec, rng));
         let (client, server) = match role {
             Role::Client => (Some(config::client(transport, &log, rng)), None),

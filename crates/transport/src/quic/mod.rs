@@ -4,6 +4,7 @@
 //! a decision per packet about which stream's bytes it carries ([`sender`]), reassembly without limits ([`receiver`]),
 //! and a look at what really left ([`frames`]).
 
+mod bare;
 mod clock;
 mod config;
 mod control;
@@ -14,6 +15,7 @@ mod receiver;
 mod sender;
 mod spec;
 
+pub use bare::Bare;
 pub use endpoint::{QuicConfig, QuicEndpoint, Role};
 pub use spec::QuicSpec;
 

@@ -1,0 +1,55 @@
+//! The engine on one link, with everything a user's run has.
+
+use std::path::PathBuf;
+
+use leobench_sim::record::MemorySink;
+use leobench_sim::scenario::{Source, Syntax, load};
+use leobench_sim::{Run, RunOptions};
+
+use crate::{Case, DELAY, Measured, PAYLOAD, timed};
+
+/// Runs a case through the engine.
+pub(crate) fn run(case: &Case) -> Measured {
+    let run = || -> Result<(u64, u64), Box<dyn std::error::Error>> {
+        let text = scenario(case, true);
+        let file = "benchmark";
+        let source = Source { file, text: &text, syntax: Syntax::Toml, folder: PathBuf::new() };
+        let scenario = load(&source, &[])?;
+        let mut run = Run::new(&scenario, 1, RunOptions::default(), Box::new(MemorySink::new()?))?;
+        run.to_end()?;
+        let summary = run.finish()?.summary;
+        let flow = &summary.flows[0];
+        let delivered = flow.goodput_bps.unwrap_or(0.0) * summary.virtual_s / 8.0;
+        Ok((flow.sent_packets, delivered as u64))
+    };
+    let (wall, outcome) = timed(run);
+    match outcome {
+        Ok((packets, delivered_bytes)) => Measured { wall, packets, delivered_bytes },
+        Err(error) => panic!("the benchmark's own scenario failed: {error}"),
+    }
+}
+
+/// The scenario of a case; with one endless message, or with a message per packet.
+pub(crate) fn scenario(case: &Case, record_messages: bool) -> String {
+    format!(
+        r#"
+        name = "benchmark"
+        duration = "{span}"
+        record.messages = {record_messages}
+        nodes = {{ client = {{}}, server = {{}} }}
+        [links.path]
+        between = ["client", "server"]
+        rate = "{rate} bps"
+        delay = "{DELAY}"
+        queue = {{ kind = "fifo", limit = "{queue} packets" }}
+        [flows.main]
+        transport = {{ kind = "quic", payload = "{PAYLOAD} B" }}
+        from = "client"
+        to = "server"
+        source = {{ kind = "bulk", size = "1000 GB" }}
+        "#,
+        span = case.span,
+        rate = case.rate_bps,
+        queue = case.queue,
+    )
+}

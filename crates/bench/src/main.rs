@@ -1,0 +1,121 @@
+//! `make bench`: what a packet costs in the engine, against the floor of two bare connections, in one run on one
+//! machine; and how much memory a run of ten times the length takes.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+mod engine;
+mod floor;
+mod memory;
+
+use std::time::{Duration, Instant};
+
+use leobench_base::SimDuration;
+
+/// What is measured.
+#[derive(Clone, Copy)]
+pub(crate) struct Case {
+    name: &'static str,
+    /// Bottleneck rate in bits per second.
+    rate_bps: u64,
+    /// Queue in front of it, in packets.
+    queue: u64,
+    /// Virtual time simulated.
+    span: SimDuration,
+}
+
+/// One-way propagation delay.
+pub(crate) const DELAY: SimDuration = SimDuration::from_millis(20);
+/// UDP payload of a full packet, in bytes.
+pub(crate) const PAYLOAD: u16 = 1_440;
+/// How often each case is measured; the fastest counts, as it was disturbed the least.
+const ROUNDS: usize = 3;
+
+const CASES: [Case; 3] = [
+    Case { name: "45 Mbit/s", rate_bps: 45_000_000, queue: 200, span: SimDuration::from_secs(60) },
+    Case { name: "200 Mbit/s", rate_bps: 200_000_000, queue: 200, span: SimDuration::from_secs(60) },
+    Case {
+        name: "1 Gbit/s",
+        rate_bps: 1_000_000_000,
+        queue: 10_000,
+        span: SimDuration::from_secs(60),
+    },
+];
+
+/// Wall time taken and data packets sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Measured {
+    wall: Duration,
+    packets: u64,
+    delivered_bytes: u64,
+}
+
+impl Measured {
+    fn nanos_per_packet(&self) -> f64 {
+        self.wall.as_nanos() as f64 / self.packets as f64
+    }
+}
+
+/// Runs `work` against the clock.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+    let start = Instant::now();
+    let value = work();
+    (start.elapsed(), value)
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (Some("memory"), Some(seconds)) => memory::child(&seconds),
+        (Some("engine"), _) => drop(engine::run(&CASES[0])),
+        (Some("floor"), _) => drop(floor::run(&CASES[0])),
+        (None, _) => all(),
+        (Some(other), _) => println!("unknown argument {other}: engine, floor, or none"),
+    }
+}
+
+fn all() {
+    println!("One QUIC connection, bulk transfer, 60 virtual seconds, 20 ms one way.");
+    println!(
+        "Null cipher that keeps every size, an ACK for every second packet (RFC 9000 section 13.2.2), UDP payload \
+         {PAYLOAD} bytes, profile `fast` (fat LTO, one codegen unit), fastest of {ROUNDS} rounds."
+    );
+    println!("Engine: recorder on as by default. Floor: two bare noq connections and a delay line in memory.\n");
+    println!(
+        "{:12} {:>10} {:>12} {:>12} {:>12} {:>12} {:>8}",
+        "bottleneck", "packets", "floor ns", "engine ns", "floor x", "engine x", "ratio"
+    );
+    for case in &CASES {
+        let (mut floor, mut engine) = (floor::run(case), engine::run(case));
+        for _ in 1..ROUNDS {
+            floor = faster(floor, floor::run(case));
+            engine = faster(engine, engine::run(case));
+        }
+        let speed = |measured: &Measured| case.span.as_secs_f64() / measured.wall.as_secs_f64();
+        println!(
+            "{:12} {:>10} {:>12.0} {:>12.0} {:>12.1} {:>12.1} {:>8.2}",
+            case.name,
+            engine.packets,
+            floor.nanos_per_packet(),
+            engine.nanos_per_packet(),
+            speed(&floor),
+            speed(&engine),
+            engine.nanos_per_packet() / floor.nanos_per_packet(),
+        );
+        println!(
+            "{:12} goodput: floor {:.2} Mbit/s, engine {:.2} Mbit/s",
+            "",
+            goodput(&floor, case),
+            goodput(&engine, case)
+        );
+    }
+    println!("\n(ns: wall nanoseconds per data packet; x: virtual seconds per second)\n");
+    memory::compare();
+}
+
+fn faster(one: Measured, other: Measured) -> Measured {
+    if one.wall <= other.wall { one } else { other }
+}
+
+fn goodput(measured: &Measured, case: &Case) -> f64 {
+    measured.delivered_bytes as f64 * 8e-6 / case.span.as_secs_f64()
+}

@@ -1,0 +1,319 @@
+//! The network as one state machine: nodes, links, channels, and the flows between the nodes.
+//!
+//! Nothing in it reads a clock or waits. A driver hands it the time with [`Network::advance`] and learns from
+//! [`Network::next_wake`] when something is due next; how fast that time comes is the driver's affair.
+//!
+//! Simultaneous events are ordered by class, then by number within the class: channels change, packets arrive,
+//! applications write, endpoints act, samples are taken.
+
+mod build;
+mod flow;
+mod observe;
+mod wake;
+
+use std::net::SocketAddr;
+
+use leobench_base::{Body, LogHistogram, Packet, SimTime};
+use leobench_link::{Channel, Drop, Link, LinkCounters, LinkOutput};
+use leobench_transport::endpoint::{PathSample, Totals};
+use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
+use rustc_hash::FxHashMap;
+
+pub use build::BuildError;
+use flow::Application;
+use observe::Observer;
+pub(crate) use observe::Observed;
+pub use wake::WakeTree;
+
+use crate::record::{PacketEvent, SinkError};
+use crate::routes::Edge;
+
+/// A network with everything in it.
+pub struct Network {
+    now: SimTime,
+    wakes: WakeTree,
+    layout: Layout,
+    channels: Vec<ChannelSlot>,
+    links: Vec<Link>,
+    edges: Vec<Edge>,
+    /// By node and destination node: the link to forward by.
+    next_hops: Vec<Vec<Option<usize>>>,
+    flows: Vec<FlowSlot>,
+    /// Both ends of every flow: the sender of flow f at 2f, its receiver at 2f + 1.
+    endpoints: Vec<EndpointSlot>,
+    addresses: FxHashMap<SocketAddr, usize>,
+    observer: Observer,
+    packets: u64,
+    link_output: LinkOutput,
+    outbox: Outbox,
+}
+
+/// Which numbers in the wake tree belong to which class; classes in order of precedence at equal times.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    links: usize,
+    applications: usize,
+    endpoints: usize,
+    observer: usize,
+}
+
+/// A channel and the links that follow it.
+struct ChannelSlot {
+    channel: Box<dyn Channel>,
+    links: Vec<usize>,
+}
+
+struct EndpointSlot {
+    endpoint: Box<dyn Endpoint>,
+    node: usize,
+}
+
+struct FlowSlot {
+    name: String,
+    application: Application,
+}
+
+/// A network at its end.
+pub(crate) struct Ended {
+    /// What was observed of it.
+    pub(crate) observed: Observed,
+    /// Totals and paths of the senders.
+    pub(crate) senders: Vec<(Totals, Vec<PathSample>)>,
+    /// Totals and waiting times of the links.
+    pub(crate) links: Vec<(LinkCounters, LogHistogram)>,
+}
+
+/// Why a run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkError {
+    /// A flow failed.
+    #[error("flow `{flow}`: {error}")]
+    Flow {
+        /// Its name.
+        flow: String,
+        /// What happened.
+        error: EndpointError,
+    },
+    /// Results could not be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+}
+
+impl Network {
+    /// When something is due next; `None` if nothing ever will be.
+    pub fn next_wake(&self) -> Option<SimTime> {
+        self.wakes.next().map(|(time, _)| time)
+    }
+
+    /// The time it was last advanced to.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Packets that endpoints have sent into it.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Whether all applications have finished and every message was delivered, or lost where nothing sends it again.
+    pub fn is_drained(&self) -> bool {
+        self.flows.iter().all(|flow| flow.application.is_finished()) && self.observer.is_drained()
+    }
+
+    /// Works off the next thing due, if it is due at or before `to`; whether there was one.
+    ///
+    /// # Errors
+    /// If a flow fails, or results cannot be written.
+    pub fn step(&mut self, to: SimTime) -> Result<bool, NetworkError> {
+        let Some((time, entity)) = self.wakes.next().filter(|(time, _)| *time <= to) else {
+            self.now = self.now.max(to);
+            return Ok(false);
+        };
+        self.now = time;
+        if entity >= self.layout.observer {
+            self.sample()?;
+        } else if entity >= self.layout.endpoints {
+            self.poll(entity - self.layout.endpoints)?;
+        } else if entity >= self.layout.applications {
+            self.write(entity - self.layout.applications)?;
+        } else if entity >= self.layout.links {
+            self.transmit(entity - self.layout.links)?;
+        } else {
+            self.change(entity)?;
+        }
+        Ok(true)
+    }
+
+    /// Works off everything due up to and including `to`.
+    ///
+    /// # Errors
+    /// If a flow fails, or results cannot be written.
+    pub fn advance(&mut self, to: SimTime) -> Result<(), NetworkError> {
+        while self.step(to)? {}
+        Ok(())
+    }
+
+    /// A channel changes: its links follow.
+    fn change(&mut self, channel: usize) -> Result<(), NetworkError> {
+        let slot = &mut self.channels[channel];
+        let state = slot.channel.advance(self.now);
+        for &link in &slot.links {
+            self.links[link].set_channel(self.now, state, &mut self.link_output);
+            self.wakes.set(self.layout.links + link, self.links[link].next_wake());
+            self.observer.channel(self.now, link, state)?;
+        }
+        self.wakes.set(channel, slot.channel.next_change());
+        self.observer.paths(self.now)?;
+        for index in 0..self.channels[channel].links.len() {
+            let link = self.channels[channel].links[index];
+            self.deliver(link)?;
+        }
+        Ok(())
+    }
+
+    /// A link ends a transmission, or packets reach its far end.
+    fn transmit(&mut self, link: usize) -> Result<(), NetworkError> {
+        self.links[link].advance(self.now, &mut self.link_output);
+        self.wakes.set(self.layout.links + link, self.links[link].next_wake());
+        self.deliver(link)
+    }
+
+    /// Passes on what a link has put out.
+    fn deliver(&mut self, link: usize) -> Result<(), NetworkError> {
+        if !self.link_output.drops.is_empty() {
+            self.account_drops(link)?;
+        }
+        if self.link_output.arrivals.is_empty() {
+            return Ok(());
+        }
+        let node = self.edges[link].to;
+        let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
+        for packet in arrivals.drain(..) {
+            if self.observer.packets {
+                let flow = self.flow_of(&packet);
+                self.observer.packet(self.now, link, flow, &packet, PacketEvent::Deliver)?;
+            }
+            self.forward(node, packet)?;
+        }
+        self.link_output.arrivals = arrivals;
+        Ok(())
+    }
+
+    fn account_drops(&mut self, link: usize) -> Result<(), NetworkError> {
+        let mut drops = std::mem::take(&mut self.link_output.drops);
+        for Drop { packet, cause } in drops.drain(..) {
+            let flow = self.flow_of(&packet);
+            self.observer.dropped(self.now, link, flow, &packet, cause)?;
+            if let (Some(flow), Body::Datagram(datagram)) = (flow, &packet.body) {
+                self.observer.lost(flow, datagram.stream, datagram.message)?;
+            }
+        }
+        self.link_output.drops = drops;
+        Ok(())
+    }
+
+    fn flow_of(&self, packet: &Packet) -> Option<usize> {
+        self.addresses.get(&packet.meta.destination).map(|endpoint| endpoint / 2)
+    }
+
+    /// A packet is at a node: it goes to an endpoint there, or over the next link towards one.
+    fn forward(&mut self, node: usize, packet: Packet) -> Result<(), NetworkError> {
+        let Some(&endpoint) = self.addresses.get(&packet.meta.destination) else {
+            // An address that nobody has: as on any network, nobody receives it.
+            return Ok(());
+        };
+        let target = self.endpoints[endpoint].node;
+        if target == node {
+            return self.input(endpoint, Input::Packet(packet));
+        }
+        let Some(link) = self.next_hops[node][target] else { return Ok(()) };
+        if self.observer.packets {
+            let flow = Some(endpoint / 2);
+            self.observer.packet(self.now, link, flow, &packet, PacketEvent::Enqueue)?;
+        }
+        self.links[link].enqueue(self.now, packet, &mut self.link_output);
+        self.wakes.set(self.layout.links + link, self.links[link].next_wake());
+        if self.link_output.drops.is_empty() { Ok(()) } else { self.account_drops(link) }
+    }
+
+    fn input(&mut self, endpoint: usize, input: Input) -> Result<(), NetworkError> {
+        self.wakes.set(self.layout.endpoints + endpoint, Some(self.now));
+        let done = self.endpoints[endpoint].endpoint.input(self.now, input);
+        done.map_err(|error| self.flow_error(endpoint / 2, error))
+    }
+
+    /// An application writes what is due.
+    fn write(&mut self, flow: usize) -> Result<(), NetworkError> {
+        let now = self.now;
+        let sender = &mut self.endpoints[2 * flow].endpoint;
+        let application = &mut self.flows[flow].application;
+        let mut done = Ok(());
+        application.advance(now, |stream, message| {
+            self.observer.created(flow, stream, message);
+            if done.is_ok() {
+                done = sender.input(now, Input::Message { stream, message });
+            }
+        });
+        if application.finishes(now) && done.is_ok() {
+            done = sender.input(now, Input::Finish);
+        }
+        self.wakes.set(self.layout.applications + flow, application.next_wake());
+        self.wakes.set(self.layout.endpoints + 2 * flow, Some(now));
+        done.map_err(|error| self.flow_error(flow, error))
+    }
+
+    /// An endpoint acts.
+    fn poll(&mut self, endpoint: usize) -> Result<(), NetworkError> {
+        let flow = endpoint / 2;
+        let slot = &mut self.endpoints[endpoint];
+        let node = slot.node;
+        let wake = match slot.endpoint.poll(self.now, &mut self.outbox) {
+            Ok(wake) => wake,
+            Err(error) => return Err(self.flow_error(flow, error)),
+        };
+        self.wakes.set(self.layout.endpoints + endpoint, wake);
+        for report in self.outbox.reports.drain(..) {
+            self.observer.report(self.now, flow, report)?;
+        }
+        for event in self.outbox.events.drain(..) {
+            self.observer.event(self.now, flow, &event)?;
+        }
+        let mut packets = std::mem::take(&mut self.outbox.packets);
+        for mut packet in packets.drain(..) {
+            packet.meta.id = self.packets;
+            self.packets += 1;
+            self.forward(node, packet)?;
+        }
+        self.outbox.packets = packets;
+        Ok(())
+    }
+
+    /// Samples are taken.
+    fn sample(&mut self) -> Result<(), NetworkError> {
+        let endpoints = self.endpoints.iter().step_by(2).map(|slot| &*slot.endpoint);
+        self.observer.sample(self.now, &mut self.links, endpoints)?;
+        self.wakes.set(self.layout.observer, self.observer.next_wake());
+        Ok(())
+    }
+
+    /// Takes the network apart at the end of a run.
+    ///
+    /// # Errors
+    /// If results cannot be written.
+    pub(crate) fn finish(self) -> Result<Ended, SinkError> {
+        let Self { now, links, endpoints, observer, .. } = self;
+        let senders = endpoints.iter().step_by(2).map(|slot| {
+            let mut paths = Vec::new();
+            slot.endpoint.sample_paths(now, &mut paths);
+            (slot.endpoint.totals(), paths)
+        });
+        let senders = senders.collect();
+        let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
+        let links = links.collect();
+        Ok(Ended { observed: observer.finish()?, senders, links })
+    }
+
+    fn flow_error(&self, flow: usize, error: EndpointError) -> NetworkError {
+        NetworkError::Flow { flow: self.flows[flow].name.clone(), error }
+    }
+}

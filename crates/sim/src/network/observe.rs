@@ -1,0 +1,252 @@
+//! What is seen of a network while it runs: messages, samples, events, and the numbers for the summary.
+
+use leobench_base::{BitRate, LogHistogram, Packet, SimDuration, SimTime};
+use leobench_link::{ChannelState, DropCause, Link, LinkCounters, Service};
+use leobench_transport::endpoint::{Event, PathSample, Report};
+use leobench_transport::{Endpoint, Message, PathId};
+
+use crate::ledger::FlowLedger;
+use crate::record::{ChannelRow, MessageRow, PacketEvent, PacketRow, Recorder, SinkError};
+
+/// Watches a network and feeds the recorder.
+pub(super) struct Observer {
+    recorder: Recorder,
+    /// Whether every packet is recorded.
+    pub(super) packets: bool,
+    ledgers: Vec<FlowLedger>,
+    rtts: Vec<LogHistogram>,
+    links: Vec<LinkView>,
+    routes: Vec<FlowRoutes>,
+    next_sample: SimTime,
+    warm_up: SimTime,
+    /// Whether the warm-up is over.
+    warm: bool,
+    samples: Vec<PathSample>,
+    rows: Vec<MessageRow>,
+}
+
+/// What is known of a link beside the link itself.
+pub(crate) struct LinkView {
+    pub(super) own_delay: SimDuration,
+    pub(super) rate_scale: f64,
+    /// Delay of the channel and its rate, if it has one.
+    pub(super) channel: (SimDuration, Option<BitRate>),
+    /// Totals at the end of the warm-up.
+    pub(crate) before: LinkCounters,
+}
+
+/// The links a flow's packets take, there and back.
+pub(super) struct FlowRoutes {
+    pub(super) there: Vec<usize>,
+    pub(super) back: Vec<usize>,
+    /// Base round-trip time and bottleneck last recorded.
+    pub(super) recorded: Option<(SimDuration, Option<BitRate>)>,
+}
+
+/// What the summary takes over.
+pub(crate) struct Observed {
+    pub(crate) recorder: Recorder,
+    pub(crate) ledgers: Vec<FlowLedger>,
+    pub(crate) rtts: Vec<LogHistogram>,
+    pub(crate) links: Vec<LinkView>,
+}
+
+impl Observer {
+    pub(super) fn new(
+        recorder: Recorder,
+        ledgers: Vec<FlowLedger>,
+        links: Vec<LinkView>,
+        routes: Vec<FlowRoutes>,
+        warm_up: SimTime,
+    ) -> Self {
+        Self {
+            packets: recorder.settings().packets,
+            rtts: vec![LogHistogram::new(); ledgers.len()],
+            recorder,
+            ledgers,
+            links,
+            routes,
+            next_sample: SimTime::ZERO,
+            warm_up,
+            warm: warm_up == SimTime::ZERO,
+            samples: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    pub(super) fn next_wake(&self) -> Option<SimTime> {
+        Some(if self.warm { self.next_sample } else { self.next_sample.min(self.warm_up) })
+    }
+
+    pub(super) fn is_drained(&self) -> bool {
+        self.ledgers.iter().all(FlowLedger::is_drained)
+    }
+
+    pub(super) fn created(&mut self, flow: usize, stream: usize, message: Message) {
+        self.ledgers[flow].created(stream, message);
+    }
+
+    pub(super) fn report(
+        &mut self,
+        now: SimTime,
+        flow: usize,
+        report: Report,
+    ) -> Result<(), SinkError> {
+        self.ledgers[flow].report(now, report, &mut self.rows);
+        self.record_messages(flow)
+    }
+
+    pub(super) fn lost(
+        &mut self,
+        flow: usize,
+        stream: usize,
+        message: u64,
+    ) -> Result<(), SinkError> {
+        self.ledgers[flow].lost(stream, message, &mut self.rows);
+        self.record_messages(flow)
+    }
+
+    fn record_messages(&mut self, flow: usize) -> Result<(), SinkError> {
+        for row in self.rows.drain(..) {
+            self.recorder.message(flow, &row)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn event(
+        &mut self,
+        now: SimTime,
+        flow: usize,
+        event: &Event,
+    ) -> Result<(), SinkError> {
+        let subject = self.recorder.names().flows[flow].name.clone();
+        self.recorder.event(now, event.kind, &subject, &event.detail)
+    }
+
+    pub(super) fn packet(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        flow: Option<usize>,
+        packet: &Packet,
+        event: PacketEvent,
+    ) -> Result<(), SinkError> {
+        let (number, size) = (packet.meta.id, packet.meta.size);
+        self.recorder.packet(now, &PacketRow { packet: number, link, event, size, flow })
+    }
+
+    pub(super) fn dropped(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        flow: Option<usize>,
+        packet: &Packet,
+        cause: DropCause,
+    ) -> Result<(), SinkError> {
+        self.packet(now, link, flow, packet, PacketEvent::Drop(cause))?;
+        let names = self.recorder.names();
+        let flow = flow.map_or("", |flow| names.flows[flow].name.as_str());
+        let detail = format!("{cause:?}: packet {} of flow {flow}", packet.meta.id).to_lowercase();
+        let subject = names.links[link].clone();
+        self.recorder.event(now, "drop", &subject, &detail)
+    }
+
+    pub(super) fn channel(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        state: &ChannelState,
+    ) -> Result<(), SinkError> {
+        let view = &mut self.links[link];
+        let rate = match &state.service {
+            Service::Rate(rate) => Some(rate.scaled(view.rate_scale)),
+            Service::Opportunities(_) => None,
+        };
+        view.channel = (state.delay, rate);
+        let delay = view.own_delay + state.delay;
+        let (loss, up, label) = (state.loss, state.up, state.label);
+        self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
+    }
+
+    /// Records what the network offers every flow, where that has changed.
+    pub(super) fn paths(&mut self, now: SimTime) -> Result<(), SinkError> {
+        for (flow, routes) in self.routes.iter_mut().enumerate() {
+            let delay = |link: &usize| {
+                let view = &self.links[*link];
+                view.own_delay + view.channel.0
+            };
+            let base_rtt = routes.there.iter().chain(&routes.back).map(delay).sum();
+            let rates = routes.there.iter().map(|link| self.links[*link].channel.1);
+            let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
+            if routes.recorded != Some((base_rtt, bottleneck)) {
+                routes.recorded = Some((base_rtt, bottleneck));
+                self.recorder.path(now, flow, PathId::default(), base_rtt, bottleneck)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the samples due at `now`; `senders` in the order of the flows.
+    pub(super) fn sample<'e>(
+        &mut self,
+        now: SimTime,
+        links: &mut [Link],
+        senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
+    ) -> Result<(), SinkError> {
+        if !self.warm && now >= self.warm_up {
+            self.end_warm_up(now, links);
+        }
+        if now < self.next_sample {
+            return Ok(());
+        }
+        self.next_sample = now + self.recorder.settings().interval;
+        for (index, link) in links.iter().enumerate() {
+            self.recorder.queue(now, index, link.backlog())?;
+        }
+        for (flow, sender) in senders.enumerate() {
+            self.sample_flow(now, flow, sender)?;
+        }
+        Ok(())
+    }
+
+    fn sample_flow(
+        &mut self,
+        now: SimTime,
+        flow: usize,
+        sender: &dyn Endpoint,
+    ) -> Result<(), SinkError> {
+        self.samples.clear();
+        sender.sample_paths(now, &mut self.samples);
+        for sample in &self.samples {
+            self.recorder.transport(now, flow, sample)?;
+            if let (true, Some(rtt)) = (self.warm, sample.latest_rtt) {
+                self.rtts[flow].record(rtt.as_nanos());
+            }
+        }
+        if let Some(buffer) = sender.send_buffer() {
+            for (stream, buffer) in buffer.streams().iter().enumerate() {
+                self.recorder.stream(now, flow, stream, buffer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_warm_up(&mut self, now: SimTime, links: &mut [Link]) {
+        self.warm = true;
+        for (view, link) in self.links.iter_mut().zip(links) {
+            view.before = link.counters(now);
+            link.restart_queue_delay();
+        }
+    }
+
+    /// Records the messages still open, and hands everything over.
+    pub(super) fn finish(mut self) -> Result<Observed, SinkError> {
+        for (flow, ledger) in self.ledgers.iter_mut().enumerate() {
+            for row in ledger.take_open() {
+                self.recorder.message(flow, &row)?;
+            }
+        }
+        let Self { recorder, ledgers, rtts, links, .. } = self;
+        Ok(Observed { recorder, ledgers, rtts, links })
+    }
+}

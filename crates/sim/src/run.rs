@@ -1,0 +1,203 @@
+//! A run in virtual time: builds the network, drives it to the end, and sums it up.
+
+use std::path::PathBuf;
+
+use leobench_base::{Bytes, SimTime};
+use leobench_link::{DropCause, LinkCounters};
+
+use crate::network::{BuildError, Network, NetworkError};
+use crate::record::{SinkError, StoredTable, TableSink};
+use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
+use crate::summary::{
+    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary,
+};
+
+/// What drives a run, as results name it.
+const ENGINE: &str = "virtual";
+
+/// What a run may be asked for beside its scenario.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Folder to write the connections' qlogs to.
+    pub qlog: Option<PathBuf>,
+}
+
+/// A run of a scenario in virtual time.
+pub struct Run {
+    scenario: Scenario,
+    seed: u64,
+    network: Network,
+    /// When it ends at the latest.
+    end: SimTime,
+    /// From when on it ends as soon as every byte has arrived; never for a run that ends at a time.
+    drains_from: SimTime,
+    done: bool,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Virtual time reached.
+    pub now: SimTime,
+    /// When the sources stop; a run that waits for every byte may go on behind it.
+    pub end: SimTime,
+    /// Packets sent so far.
+    pub packets: u64,
+    /// Whether the run is over.
+    pub done: bool,
+}
+
+/// What is left of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its numbers.
+    pub summary: Summary,
+    /// Its tables, where the sink put them.
+    pub tables: Vec<StoredTable>,
+}
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It could not be set up.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// It could not go on.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// Results could not be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+}
+
+impl Run {
+    /// Sets up a run of `scenario` under `seed`, whose tables go to `sink`.
+    ///
+    /// # Errors
+    /// If the network cannot be built.
+    pub fn new(
+        scenario: &Scenario,
+        seed: u64,
+        options: RunOptions,
+        sink: Box<dyn TableSink>,
+    ) -> Result<Self, RunError> {
+        let sources_end = SimTime::ZERO + scenario.spec.duration;
+        let (end, drains_from) = match scenario.spec.until {
+            Until::Time => (sources_end, SimTime::MAX),
+            Until::Drained => (sources_end + scenario.spec.drain_limit, SimTime::ZERO),
+        };
+        let network = Network::new(scenario, seed, options.qlog, sink)?;
+        Ok(Self { scenario: scenario.clone(), seed, network, end, drains_from, done: false })
+    }
+
+    /// Goes on for at most `steps` events, so that a caller may show progress or stop.
+    ///
+    /// # Errors
+    /// If a flow fails, or results cannot be written.
+    pub fn advance(&mut self, steps: u64) -> Result<Progress, RunError> {
+        for _ in 0..steps {
+            if self.done {
+                break;
+            }
+            self.done = !self.network.step(self.end)?
+                || self.network.now() >= self.drains_from && self.network.is_drained();
+        }
+        let end = SimTime::ZERO + self.scenario.spec.duration;
+        let (now, packets) = (self.network.now(), self.network.packets());
+        Ok(Progress { now, end, packets, done: self.done })
+    }
+
+    /// Goes on to the end.
+    ///
+    /// # Errors
+    /// If a flow fails, or results cannot be written.
+    pub fn to_end(&mut self) -> Result<(), RunError> {
+        while !self.advance(u64::MAX)?.done {}
+        Ok(())
+    }
+
+    /// Completes the tables and sums up what was seen so far.
+    ///
+    /// # Errors
+    /// If results cannot be written.
+    pub fn finish(self) -> Result<Outcome, RunError> {
+        let Self { scenario, seed, network, .. } = self;
+        let run = RunSummaryInput {
+            scenario: &scenario.spec.name,
+            seed,
+            engine: ENGINE,
+            end: network.now(),
+            packets: network.packets(),
+        };
+        let ended = network.finish()?;
+        let names = ended.observed.recorder.names();
+        let flows: Vec<_> = scenario
+            .spec
+            .flows
+            .iter()
+            .enumerate()
+            .map(|(index, (name, flow))| FlowSummaryInput {
+                name,
+                streams: &names.flows[index].streams,
+                transport: flow.transport.kind(),
+                congestion: congestion(flow),
+                background: flow.background,
+                offered_bps: offered(flow),
+                ledger: &ended.observed.ledgers[index],
+                totals: ended.senders[index].0,
+                rtt: &ended.observed.rtts[index],
+                paths: &ended.senders[index].1,
+            })
+            .collect();
+        let span = run.end.saturating_since(SimTime::ZERO + scenario.spec.warm_up);
+        let links: Vec<_> = ended
+            .links
+            .iter()
+            .zip(&ended.observed.links)
+            .zip(&names.links)
+            .map(|(((counters, queue_delay), view), name)| {
+                let bits = counters.capacity_bits - view.before.capacity_bits;
+                let wire = counters.wire_bytes.saturating_sub(view.before.wire_bytes);
+                LinkSummaryInput {
+                    name,
+                    span,
+                    capacity: Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX)),
+                    delivered: wire,
+                    delivered_packets: counters.delivered.packets - view.before.delivered.packets,
+                    dropped_packets: dropped(counters, &view.before),
+                    queue_delay,
+                }
+            })
+            .collect();
+        let summary = Summary::new(run, &flows, &links);
+        Ok(Outcome { summary, tables: ended.observed.recorder.finish()? })
+    }
+}
+
+fn dropped(now: &LinkCounters, before: &LinkCounters) -> DroppedPackets {
+    let count = |cause| now.dropped(cause).packets - before.dropped(cause).packets;
+    DroppedPackets {
+        queue: count(DropCause::Queue),
+        channel: count(DropCause::Channel),
+        down: count(DropCause::Down),
+        mtu: count(DropCause::Mtu),
+    }
+}
+
+fn congestion(flow: &FlowSpec) -> Option<&'static str> {
+    match &flow.transport {
+        TransportSpec::Quic(quic) => Some(quic.congestion.kind()),
+        TransportSpec::Udp(_) => None,
+    }
+}
+
+/// The mean rate a flow's sources offer together, if each has one.
+fn offered(flow: &FlowSpec) -> Option<f64> {
+    match (&flow.streams, &flow.source) {
+        (Streams::Each(streams), _) => {
+            streams.iter().map(|stream| stream.source.model().offered_bps()).sum()
+        }
+        (Streams::Dealt(_), Some(source)) => source.model().offered_bps(),
+        (Streams::Dealt(_), None) => None,
+    }
+}

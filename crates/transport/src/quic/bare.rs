@@ -1,0 +1,70 @@
+//! The stack as it is, configured as the endpoint configures it but with nothing of ours around it: the floor that the
+//! benchmark measures the engine against.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use leobench_base::{RngTree, SimTime};
+use noq_proto::congestion::ControllerFactory;
+use noq_proto::{ClientConfig, Endpoint, TransportConfig};
+
+use super::clock::Clock;
+use super::config;
+use super::frames::SentLog;
+use super::spec::QuicSpec;
+
+/// Makes bare ends of one connection.
+pub struct Bare {
+    spec: QuicSpec,
+    rng: RngTree,
+    transport: Arc<TransportConfig>,
+    log: Arc<SentLog>,
+    clock: Clock,
+}
+
+impl Bare {
+    /// Ends with one stream, under congestion control of the stack's own; a stream may be written ahead by
+    /// `send_window` bytes that are not acknowledged.
+    pub fn new(
+        spec: &QuicSpec,
+        rng: &RngTree,
+        send_window: u64,
+        controllers: Arc<dyn ControllerFactory + Send + Sync>,
+    ) -> Self {
+        let clock = Clock::new();
+        let epoch = clock.instant(SimTime::ZERO);
+        let mut transport = config::transport(spec, 1, controllers, None, epoch);
+        transport.send_window(send_window);
+        Self {
+            spec: spec.clone(),
+            rng: rng.clone(),
+            transport: Arc::new(transport),
+            log: Arc::new(SentLog::new(0)),
+            clock,
+        }
+    }
+
+    /// The instant that stands for the start.
+    pub fn epoch(&self) -> Instant {
+        self.clock.instant(SimTime::ZERO)
+    }
+
+    /// What the client connects with.
+    pub fn client_config(&self) -> ClientConfig {
+        config::client(Arc::clone(&self.transport), &self.log, &self.rng.child("client"))
+    }
+
+    /// The client's endpoint.
+    pub fn client_endpoint(&self) -> Endpoint {
+        let rng = self.rng.child("client");
+        Endpoint::new(Arc::new(config::endpoint(&self.spec, &rng)), None, true)
+    }
+
+    /// The server's endpoint.
+    pub fn server_endpoint(&self) -> Endpoint {
+        let rng = self.rng.child("server");
+        let server = config::server(Arc::clone(&self.transport), &self.log, &rng);
+        let server = Some(Arc::new(server));
+        Endpoint::new(Arc::new(config::endpoint(&self.spec, &rng)), server, true)
+    }
+}
