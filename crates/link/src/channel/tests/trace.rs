@@ -177,7 +177,6 @@ fn a_random_start_shifts_opportunities_and_delays_together() {
     for seed in 0..50 {
         let mut channel = spec.build(&context(seed)).unwrap();
         let Service::Opportunities(trace) = channel.state().service.clone() else { unreachable!() };
-        // The only three at one instant with nothing 6 ms before, at 3 ms of the trace's 50 (see `testdata`).
         let threes: Vec<u64> = (1..=100)
             .filter(|at| trace.count_through(ms(*at)) - trace.count_through(ms(at - 1)) == 3)
             .collect();

@@ -148,6 +148,19 @@ fn packets_overtake_only_where_asked_to() {
 }
 
 #[test]
+fn packets_that_arrive_together_stay_in_order() {
+    // Sent at 1, 2 and 3 ms, with 20, 20 and 18 ms to go: the third arrives with the first.
+    let state = |millis| ChannelState { delay: SimDuration::from_millis(millis), ..mbps(8) };
+    let mut bench = Bench::new(LinkConfig { overtaking: true, ..plain() }, &state(20));
+    for id in 0..3 {
+        bench.send(0, id, 1000);
+    }
+    bench.change(2 * MS + 1, &state(18));
+    bench.run(99 * MS);
+    assert_eq!(bench.arrivals, [(0, 21 * MS), (2, 21 * MS), (1, 22 * MS)]);
+}
+
+#[test]
 fn a_late_driver_sees_the_same_packets() {
     let mut bench =
         Bench::new(LinkConfig { delay: SimDuration::from_millis(5), ..plain() }, &mbps(8));
