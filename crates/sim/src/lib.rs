@@ -1,8 +1,12 @@
 //! The network as one state machine.
 
 pub mod ledger;
+pub mod network;
 pub mod record;
 pub mod registry;
 pub mod routes;
+pub mod run;
 pub mod scenario;
 pub mod summary;
+
+pub use run::{Outcome, Progress, Run, RunError, RunOptions};
