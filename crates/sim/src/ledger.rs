@@ -18,6 +18,8 @@ use crate::record::MessageRow;
 #[derive(Clone, Debug)]
 pub struct FlowLedger {
     streams: Vec<StreamLedger>,
+    /// Messages neither delivered nor lost.
+    open: u64,
     statistics: Statistics,
 }
 
@@ -52,6 +54,7 @@ impl FlowLedger {
         let statistics = Statistics::new(warm_up);
         Self {
             streams: (0..streams).map(|_| StreamLedger::new(statistics.clone())).collect(),
+            open: 0,
             statistics,
         }
     }
@@ -59,6 +62,7 @@ impl FlowLedger {
     /// The application wrote a message; returns its number within the stream.
     pub fn created(&mut self, stream: usize, message: Message) -> u64 {
         assert!(message.size > 0, "a message has at least one byte");
+        self.open += 1;
         self.statistics.created(message.created);
         self.streams[stream].created(message)
     }
@@ -80,6 +84,7 @@ impl FlowLedger {
             }
         };
         self.statistics.arrived(now, arrived);
+        self.open -= (finished.len() - known) as u64;
         for row in &finished[known..] {
             self.statistics.delivered(now, row.created);
         }
@@ -91,12 +96,13 @@ impl FlowLedger {
         let ledger = &mut self.streams[stream];
         if let Some(index) = ledger.index_of(message) {
             ledger.close(index, stream, None, finished);
+            self.open -= 1;
         }
     }
 
     /// Whether no message is waiting or on its way.
     pub fn is_drained(&self) -> bool {
-        self.streams.iter().all(|stream| stream.open.is_empty())
+        self.open == 0
     }
 
     /// At the end of the run: takes out the messages that were neither delivered nor lost, by stream and number.

@@ -1,4 +1,5 @@
-//! The summary of a run, as `summary.json` holds it. What was not measured is `null`; nothing is ever not-a-number.
+//! The summary of a run, as `summary.json` holds it, its warm-up left out. What was not measured is `null`; nothing is
+//! ever not-a-number.
 
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
 use leobench_transport::endpoint::{PathSample, Totals};
@@ -144,7 +145,7 @@ pub struct LinkSummary {
     pub name: String,
     /// Mean rate it offered over the run.
     pub mean_rate_bps: Option<f64>,
-    /// Share of it that delivered packets took, framing included.
+    /// Share of it that packets took, framing and those lost on the channel included.
     pub utilisation: Option<f64>,
     /// Packets that came out at the far end.
     pub delivered_packets: u64,
@@ -227,11 +228,11 @@ pub struct FlowSummaryInput<'a> {
     pub offered_bps: Option<f64>,
     /// Its messages.
     pub ledger: &'a FlowLedger,
-    /// Totals of its sender.
+    /// Totals of its sender since the end of the warm-up (see [`totals_since`]).
     pub totals: Totals,
-    /// Round-trip times its sender measured, in nanoseconds.
+    /// Round-trip times its sender measured after the warm-up, in nanoseconds.
     pub rtt: &'a LogHistogram,
-    /// The state of its paths at the end.
+    /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
 }
 
@@ -240,17 +241,17 @@ pub struct FlowSummaryInput<'a> {
 pub struct LinkSummaryInput<'a> {
     /// Its name, `name/a->b`.
     pub name: &'a str,
-    /// Time it was observed for.
+    /// Time it was observed for, from the end of the warm-up.
     pub span: SimDuration,
     /// Bytes it could have sent in that time, framing included.
     pub capacity: Bytes,
-    /// Bytes of the packets it delivered in that time, framing included.
+    /// Bytes of the packets it sent in that time, framing and those lost on the channel included.
     pub delivered: Bytes,
-    /// Packets it delivered.
+    /// Packets it delivered in that time.
     pub delivered_packets: u64,
-    /// Packets it dropped.
+    /// Packets it dropped in that time.
     pub dropped_packets: DroppedPackets,
-    /// Waiting times in its queue, in nanoseconds.
+    /// Waiting times in its queue in that time, in nanoseconds.
     pub queue_delay: &'a LogHistogram,
 }
 
@@ -344,6 +345,23 @@ impl DelaySummary {
 impl RttSummary {
     fn new(rtts: &LogHistogram) -> Self {
         Self { mean: rtts.mean().map(millis), p50: quantile(rtts, 0.50), p95: quantile(rtts, 0.95) }
+    }
+}
+
+/// What was added to a sender's totals between two readings.
+pub fn totals_since(before: &Totals, after: &Totals) -> Totals {
+    Totals {
+        sent_packets: after.sent_packets - before.sent_packets,
+        sent_bytes: after.sent_bytes - before.sent_bytes,
+        received_packets: after.received_packets - before.received_packets,
+        acked_bytes: after.acked_bytes - before.acked_bytes,
+        lost_packets: after.lost_packets - before.lost_packets,
+        lost_bytes: after.lost_bytes - before.lost_bytes,
+        retransmitted_bytes: after.retransmitted_bytes - before.retransmitted_bytes,
+        congestion_events: after.congestion_events - before.congestion_events,
+        timeouts: after.timeouts - before.timeouts,
+        spurious_losses: after.spurious_losses - before.spurious_losses,
+        ecn_marks: after.ecn_marks - before.ecn_marks,
     }
 }
 

@@ -1,1 +1,322 @@
+use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
+use leobench_transport::buffer::Message;
+use leobench_transport::endpoint::Report;
+use proptest::prelude::*;
 
+use super::{FlowLedger, StreamLedger};
+use crate::record::MessageRow;
+
+const NONE: [u64; 0] = [];
+
+fn ms(millis: u64) -> SimTime {
+    SimTime::ZERO + SimDuration::from_millis(millis)
+}
+
+fn message(size: u64, created: SimTime) -> Message {
+    Message { size, created }
+}
+
+fn delivered(stream: usize, offset: u64) -> Report {
+    Report::Delivered { stream, offset }
+}
+
+fn datagram(message: u64, payload: u64) -> Report {
+    Report::Datagram { stream: 0, message, payload: Bytes::new(payload) }
+}
+
+/// The numbers of the messages a report completes.
+fn completes(ledger: &mut FlowLedger, now: SimTime, report: Report) -> Vec<u64> {
+    let mut finished = Vec::new();
+    ledger.report(now, report, &mut finished);
+    assert!(finished.iter().all(|row| row.delivered == Some(now)));
+    finished.iter().map(|row| row.number).collect()
+}
+
+fn lose(ledger: &mut FlowLedger, message: u64) -> Vec<MessageRow> {
+    let mut finished = Vec::new();
+    ledger.lost(0, message, &mut finished);
+    finished
+}
+
+#[test]
+fn messages_end_where_their_sizes_add_up_to() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    for (number, size) in [100, 50, 25].into_iter().enumerate() {
+        assert_eq!(ledger.created(0, message(size, ms(1))), number as u64);
+    }
+    assert_eq!(completes(&mut ledger, ms(2), delivered(0, 99)), NONE);
+    assert_eq!(completes(&mut ledger, ms(3), delivered(0, 160)), [0, 1]);
+    assert!(!ledger.is_drained());
+    assert_eq!(completes(&mut ledger, ms(4), delivered(0, 175)), [2]);
+    assert!(ledger.is_drained());
+    assert_eq!(ledger.created(0, message(7, ms(5))), 3);
+}
+
+#[test]
+fn a_row_tells_when_the_first_byte_was_sent() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    let mut finished = Vec::new();
+    for _ in 0..3 {
+        ledger.created(0, message(100, ms(1)));
+    }
+    // Byte 100, the first of the second message, leaves with the second report.
+    for (at, offset) in [(2, 100), (3, 101), (4, 150)] {
+        ledger.report(ms(at), Report::Sent { stream: 0, offset }, &mut finished);
+    }
+    ledger.report(ms(9), delivered(0, 150), &mut finished);
+    finished.extend(ledger.take_open());
+    let times: Vec<_> = finished.iter().map(|row| (row.first_sent, row.delivered)).collect();
+    assert_eq!(
+        times,
+        [(Some(ms(2)), Some(ms(9))), (Some(ms(3)), None), (None, None)],
+        "delivered, partly delivered, never sent"
+    );
+    assert_eq!(finished[1].size, Bytes::new(100));
+}
+
+/// Delays of 10, 14, 11 and 11 ms in order of delivery change by 4, 3 and 0.
+#[test]
+fn jitter_is_the_mean_change_of_delay_in_order_of_delivery() {
+    let mut ledger = FlowLedger::new(2, SimTime::ZERO);
+    for (stream, created) in [(0, 0), (1, 2), (0, 7), (1, 8)] {
+        ledger.created(stream, message(10, ms(created)));
+    }
+    for (at, stream, offset) in [(10, 0, 10), (16, 1, 10), (18, 0, 20), (19, 1, 20)] {
+        completes(&mut ledger, ms(at), delivered(stream, offset));
+    }
+    assert_eq!(ledger.statistics().jitter_ns(), Some(7e6 / 3.0));
+    let streams: Vec<_> = ledger.streams().map(|stream| stream.jitter_ns()).collect();
+    assert_eq!(streams, [Some(1e6), Some(3e6)], "10 to 11 ms, and 14 to 11 ms");
+    assert_eq!(ledger.statistics().delay().mean(), Some(11.5e6));
+    assert_eq!(ledger.statistics().delay().max(), Some(14_000_000));
+}
+
+#[test]
+fn one_message_has_no_jitter() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    assert_eq!(ledger.statistics().jitter_ns(), None);
+    ledger.created(0, message(10, ms(0)));
+    completes(&mut ledger, ms(1), delivered(0, 10));
+    assert_eq!(ledger.statistics().jitter_ns(), None);
+}
+
+/// A terabyte of which 125 MB arrive between 1 s and 11 s: 100 Mbit/s.
+#[test]
+fn a_transfer_cut_short_has_a_goodput_and_no_delay() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    assert_eq!(ledger.statistics().goodput_bps(), None);
+    ledger.created(0, message(1_000_000_000_000, ms(1_000)));
+    assert_eq!(ledger.statistics().goodput_bps(), Some(0.0));
+    for tenth in 1..=100 {
+        let offset = tenth * 1_250_000;
+        assert_eq!(completes(&mut ledger, ms(1_000 + tenth * 100), delivered(0, offset)), NONE);
+    }
+    let statistics = ledger.statistics();
+    assert_eq!(statistics.goodput_bps(), Some(100e6));
+    assert_eq!((statistics.messages(), statistics.undelivered()), (1, 1));
+    assert_eq!((statistics.delay().count(), statistics.completion()), (0, None));
+}
+
+#[test]
+fn a_transfer_completes_with_its_last_byte() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    ledger.created(0, message(1_000, ms(0)));
+    completes(&mut ledger, ms(30), delivered(0, 999));
+    assert_eq!(ledger.statistics().completion(), None);
+    completes(&mut ledger, ms(40), delivered(0, 1_000));
+    completes(&mut ledger, ms(50), delivered(0, 1_000));
+    assert_eq!(ledger.statistics().completion(), Some(ms(40)));
+}
+
+/// Warm-up to 100 ms. Delays count messages created from then on: the last two, with 20 and 30 ms. Goodput counts
+/// what arrives from then on: 300 bytes in the 150 - 100 ms up to the last delivery.
+#[test]
+fn the_warm_up_is_left_out() {
+    let mut ledger = FlowLedger::new(1, ms(100));
+    for created in [0, 90, 100, 120] {
+        ledger.created(0, message(100, ms(created)));
+    }
+    for (at, offset) in [(60, 100), (115, 200), (120, 300), (150, 400)] {
+        completes(&mut ledger, ms(at), delivered(0, offset));
+    }
+    let statistics = ledger.statistics();
+    assert_eq!((statistics.messages(), statistics.undelivered()), (2, 0));
+    assert_eq!(statistics.delay().mean(), Some(25e6));
+    assert_eq!(statistics.jitter_ns(), Some(10e6));
+    assert_eq!(statistics.goodput_bps(), Some(2_400.0 / 0.05));
+    assert_eq!(statistics.completion(), Some(ms(150)));
+}
+
+#[test]
+fn an_unreliable_message_is_delivered_when_all_its_datagrams_are() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    for _ in 0..2 {
+        ledger.created(0, message(150, ms(0)));
+    }
+    assert_eq!(completes(&mut ledger, ms(1), datagram(0, 100)), NONE);
+    // The second message overtakes the rest of the first.
+    assert_eq!(completes(&mut ledger, ms(2), datagram(1, 50)), NONE);
+    assert_eq!(completes(&mut ledger, ms(3), datagram(1, 100)), [1]);
+    assert_eq!(completes(&mut ledger, ms(4), datagram(0, 50)), [0]);
+    assert!(ledger.is_drained());
+    assert_eq!(ledger.statistics().undelivered(), 0);
+    assert_eq!(ledger.statistics().completion(), Some(ms(4)));
+}
+
+#[test]
+fn a_dropped_datagram_loses_its_message_once() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    for _ in 0..2 {
+        ledger.created(0, message(150, ms(0)));
+    }
+    let mut finished = Vec::new();
+    ledger.report(ms(1), Report::Sent { stream: 0, offset: 300 }, &mut finished);
+    let lost = lose(&mut ledger, 0);
+    assert_eq!(lost.len(), 1);
+    assert_eq!((lost[0].number, lost[0].first_sent, lost[0].delivered), (0, Some(ms(1)), None));
+    assert_eq!(lose(&mut ledger, 0), [], "its other datagram was dropped as well");
+    assert_eq!(completes(&mut ledger, ms(2), datagram(1, 150)), [1]);
+    assert_eq!(completes(&mut ledger, ms(8), datagram(0, 50)), NONE, "arrives in vain");
+    assert!(ledger.is_drained());
+    let statistics = ledger.statistics();
+    assert_eq!((statistics.messages(), statistics.undelivered()), (2, 1));
+    assert_eq!(statistics.completion(), None);
+    // All 200 payload bytes that arrived count, the useless ones included.
+    assert_eq!(statistics.goodput_bps(), Some(1_600.0 / 0.008));
+}
+
+/// 600 s of 10,000 messages a second, 1 % lost, 50 always on their way: no more than those take memory.
+#[test]
+fn losses_do_not_accumulate() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    let mut rng = RngTree::new(1).child("losses").rng();
+    let mut finished = Vec::new();
+    let mut losses = 0;
+    for number in 0..600_000 {
+        ledger.created(0, message(1_000, SimTime::from_nanos(number * 100_000)));
+        if let Some(old) = number.checked_sub(50) {
+            finished.clear();
+            if rng.bernoulli(0.01) {
+                ledger.lost(0, old, &mut finished);
+                losses += 1;
+            } else {
+                let now = SimTime::from_nanos(number * 100_000);
+                ledger.report(now, datagram(old, 1_000), &mut finished);
+            }
+            assert_eq!(finished.len(), 1);
+        }
+    }
+    let open: &StreamLedger = &ledger.streams[0];
+    assert!(open.open.len() <= 50 && open.open.capacity() <= 128, "{}", open.open.capacity());
+    assert_eq!(ledger.statistics().undelivered(), losses + 50);
+}
+
+#[test]
+#[should_panic(expected = "byte 101 delivered outside of 0..=100")]
+fn delivering_what_was_never_created_is_a_bug() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    ledger.created(0, message(100, ms(0)));
+    completes(&mut ledger, ms(1), delivered(0, 101));
+}
+
+#[test]
+#[should_panic(expected = "byte 49 delivered outside of 50..=100")]
+fn delivering_twice_is_a_bug() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    ledger.created(0, message(100, ms(0)));
+    completes(&mut ledger, ms(1), delivered(0, 50));
+    completes(&mut ledger, ms(2), delivered(0, 49));
+}
+
+#[test]
+#[should_panic(expected = "more of message 0 arrived than was sent")]
+fn a_duplicated_datagram_is_a_bug() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    ledger.created(0, message(100, ms(0)));
+    for _ in 0..2 {
+        completes(&mut ledger, ms(1), datagram(0, 60));
+    }
+}
+
+proptest! {
+    /// Random sizes on two streams, sent and delivered up to random offsets at random moments: every message comes
+    /// out once, in order, at the first moment its last byte has arrived.
+    #[test]
+    fn every_message_is_delivered_once_and_in_order(
+        sizes in prop::collection::vec((0..2_usize, 1..5_000_u64), 1..200),
+        steps in prop::collection::vec((0..2_usize, 0.0..1.0_f64, 0.0..1.0_f64), 0..200),
+    ) {
+        let mut ledger = FlowLedger::new(2, SimTime::ZERO);
+        let mut ends: [Vec<u64>; 2] = Default::default();
+        for (stream, size) in &sizes {
+            let end = ends[*stream].last().unwrap_or(&0) + size;
+            prop_assert_eq!(ledger.created(*stream, message(*size, ms(0))), ends[*stream].len() as u64);
+            ends[*stream].push(end);
+        }
+        let totals = ends.clone().map(|ends| ends.last().copied().unwrap_or(0));
+        let mut sent = [0; 2];
+        let mut arrived = [0; 2];
+        let mut rows: [Vec<MessageRow>; 2] = Default::default();
+        let mut finished = Vec::new();
+        let everything = [(0, 1.0, 1.0), (1, 1.0, 1.0)];
+        for (step, (stream, send, deliver)) in steps.into_iter().chain(everything).enumerate() {
+            let now = ms(step as u64 + 1);
+            let advance = |from: u64, to: u64, share: f64| from + ((to - from) as f64 * share) as u64;
+            sent[stream] = advance(sent[stream], totals[stream], send);
+            arrived[stream] = advance(arrived[stream], sent[stream], deliver);
+            ledger.report(now, Report::Sent { stream, offset: sent[stream] }, &mut finished);
+            ledger.report(now, delivered(stream, arrived[stream]), &mut finished);
+            for row in finished.drain(..) {
+                prop_assert_eq!(row.stream, stream);
+                prop_assert_eq!(row.delivered, Some(now));
+                prop_assert!(row.first_sent.is_some());
+                rows[stream].push(row);
+            }
+            let complete = ends[stream].iter().filter(|end| **end <= arrived[stream]).count();
+            prop_assert_eq!(rows[stream].len(), complete);
+        }
+        prop_assert!(ledger.is_drained());
+        for stream in 0..2 {
+            let mut offset = 0;
+            for (number, row) in rows[stream].iter().enumerate() {
+                offset += row.size.get();
+                prop_assert_eq!(row.number, number as u64);
+                prop_assert_eq!(offset, ends[stream][number]);
+            }
+        }
+        prop_assert_eq!(ledger.statistics().delay().count(), sizes.len() as u64);
+        prop_assert_eq!(ledger.take_open().count(), 0);
+    }
+
+    /// Unreliable messages of one to five datagrams, arriving or dropped in any order: each comes out once, delivered
+    /// exactly if nothing of it was dropped.
+    #[test]
+    fn every_unreliable_message_has_one_fate(
+        messages in prop::collection::vec(prop::collection::vec(prop::bool::weighted(0.9), 1..5), 1..60),
+        seed: u64,
+    ) {
+        let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+        let mut pieces = Vec::new();
+        for (number, arrives) in messages.iter().enumerate() {
+            ledger.created(0, message(arrives.len() as u64 * 10, ms(0)));
+            pieces.extend(arrives.iter().map(|arrives| (number as u64, *arrives)));
+        }
+        let mut rng = RngTree::new(seed).rng();
+        let mut finished = Vec::new();
+        while !pieces.is_empty() {
+            let (number, arrives) = pieces.swap_remove(rng.below(pieces.len() as u64) as usize);
+            if arrives {
+                ledger.report(ms(1), datagram(number, 10), &mut finished);
+            } else {
+                ledger.lost(0, number, &mut finished);
+            }
+        }
+        prop_assert!(ledger.is_drained());
+        finished.sort_by_key(|row| row.number);
+        prop_assert_eq!(finished.len(), messages.len());
+        for (number, (row, arrives)) in finished.iter().zip(&messages).enumerate() {
+            prop_assert_eq!(row.number, number as u64);
+            prop_assert_eq!(row.delivered.is_some(), arrives.iter().all(|arrives| *arrives));
+        }
+    }
+}

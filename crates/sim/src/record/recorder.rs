@@ -1,7 +1,7 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
-use leobench_link::queue::{Backlog, DropCause};
+use leobench_link::{Backlog, DropCause};
 use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::{PathId, PathSample};
 
@@ -291,7 +291,7 @@ impl Recorder {
         let (event, cause) = match packet.event {
             PacketEvent::Enqueue => ("enqueue", None),
             PacketEvent::Deliver => ("deliver", None),
-            PacketEvent::Drop(cause) => ("drop", Some(name_of(cause))),
+            PacketEvent::Drop(cause) => ("drop", Some(cause.name())),
         };
         let row = [
             now.into(),
@@ -311,15 +311,6 @@ impl Recorder {
     /// If the sink fails.
     pub fn finish(self) -> Result<Vec<StoredTable>, SinkError> {
         self.tables.finish()
-    }
-}
-
-const fn name_of(cause: DropCause) -> &'static str {
-    match cause {
-        DropCause::Queue => "queue",
-        DropCause::Channel => "channel",
-        DropCause::Down => "down",
-        DropCause::Mtu => "mtu",
     }
 }
 

@@ -1,1 +1,274 @@
+use std::io::Cursor;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_ipc::reader::FileReader;
+use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
+use leobench_link::{Backlog, DropCause};
+use leobench_transport::buffer::{Message, SendBuffer};
+use leobench_transport::endpoint::{PathId, PathSample, Totals};
+
+use super::rows::BATCH_ROWS;
+use super::*;
+
+const SETTINGS: RecordSettings = RecordSettings {
+    interval: SimDuration::from_millis(10),
+    messages: true,
+    series: true,
+    packets: true,
+};
+
+fn names() -> Names {
+    let streams = vec!["audio".to_owned(), "video".to_owned()];
+    Names {
+        flows: vec![FlowNames { name: "call".to_owned(), streams }],
+        links: vec!["uplink/a->b".to_owned(), "uplink/b->a".to_owned()],
+    }
+}
+
+fn in_memory(settings: RecordSettings) -> Recorder {
+    Recorder::new(settings, names(), Box::new(MemorySink::new().unwrap()))
+}
+
+fn ms(millis: u64) -> SimTime {
+    SimTime::ZERO + SimDuration::from_millis(millis)
+}
+
+/// A row into every table, all distinguishable, with and without what may be missing.
+fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
+    let message = MessageRow {
+        stream: 1,
+        number: 3,
+        size: Bytes::new(700),
+        created: ms(1),
+        first_sent: Some(ms(2)),
+        delivered: Some(ms(40)),
+    };
+    recorder.message(0, &message)?;
+    recorder.message(0, &MessageRow { number: 4, first_sent: None, delivered: None, ..message })?;
+    let sample = PathSample {
+        path: PathId(2),
+        cwnd: Bytes::new(12_000),
+        ssthresh: Some(Bytes::new(9_000)),
+        in_flight: Bytes::new(5_000),
+        smoothed_rtt: Some(SimDuration::from_millis(30)),
+        latest_rtt: Some(SimDuration::from_millis(31)),
+        pacing: Some(BitRate::from_bps(4_000_000)),
+        phase: "avoidance",
+        totals: Totals {
+            sent_bytes: 11,
+            acked_bytes: 12,
+            lost_bytes: 13,
+            retransmitted_bytes: 14,
+            ..Totals::default()
+        },
+    };
+    recorder.transport(ms(10), 0, &sample)?;
+    recorder.transport(ms(20), 0, &PathSample { phase: "start", ..PathSample::default() })?;
+    let mut buffer = SendBuffer::new(2);
+    buffer.push(1, Message { size: 500, created: ms(4) });
+    buffer.push(1, Message { size: 600, created: ms(7) });
+    recorder.stream(ms(10), 0, 1, &buffer.streams()[1])?;
+    recorder.queue(ms(10), 1, Backlog { packets: 3, bytes: Bytes::new(4_500) })?;
+    let channel = ChannelRow {
+        rate: Some(BitRate::from_bps(45_000_000)),
+        delay: SimDuration::from_millis(15),
+        loss: 0.25,
+        up: true,
+        label: "line-of-sight",
+    };
+    recorder.channel(ms(0), 0, &channel)?;
+    recorder.channel(ms(5), 1, &ChannelRow { rate: None, up: false, ..channel })?;
+    let base_rtt = SimDuration::from_millis(30);
+    recorder.path(ms(0), 0, PathId(0), base_rtt, Some(BitRate::from_bps(45_000_000)))?;
+    recorder.path(ms(5), 0, PathId(1), base_rtt, None)?;
+    recorder.event(ms(6), "congestion", "call", "window halved")?;
+    let packet = PacketRow {
+        packet: 9,
+        link: 0,
+        event: PacketEvent::Enqueue,
+        size: Bytes::new(1_280),
+        flow: Some(0),
+    };
+    recorder.packet(ms(6), &packet)?;
+    recorder.packet(ms(7), &PacketRow { event: PacketEvent::Deliver, ..packet })?;
+    let drop = PacketEvent::Drop(DropCause::Mtu);
+    recorder.packet(ms(8), &PacketRow { event: drop, flow: None, ..packet })
+}
+
+/// The rows recorded by [`record_everything`], as a person would write them.
+const EVERYTHING: [(Table, &[&str]); 8] = [
+    (
+        Table::Messages,
+        &["call video 3 700 1000000 2000000 40000000", "call video 4 700 1000000 - -"],
+    ),
+    (
+        Table::Transport,
+        &[
+            "10000000 call 2 12000 9000 5000 30000000 31000000 4000000 avoidance 11 12 13 14",
+            "20000000 call 0 0 - 0 - - - start 0 0 0 0",
+        ],
+    ),
+    (Table::Streams, &["10000000 call video 1100 6000000 9000000"]),
+    (Table::Queues, &["10000000 uplink/b->a 4500 3"]),
+    (
+        Table::Channel,
+        &[
+            "0 uplink/a->b 45000000 15000000 0.25 true line-of-sight",
+            "5000000 uplink/b->a - 15000000 0.25 false line-of-sight",
+        ],
+    ),
+    (Table::Paths, &["0 call 0 30000000 45000000", "5000000 call 1 30000000 -"]),
+    (Table::Events, &["6000000 congestion call window halved"]),
+    (
+        Table::Packets,
+        &[
+            "6000000 9 uplink/a->b enqueue - 1280 call",
+            "7000000 9 uplink/a->b deliver - 1280 call",
+            "8000000 9 uplink/a->b drop mtu 1280 -",
+        ],
+    ),
+];
+
+fn read(table: &StoredTable) -> Vec<RecordBatch> {
+    let bytes = match &table.stored {
+        Stored::Memory(bytes) => bytes.clone(),
+        Stored::File(path) => std::fs::read(path).unwrap(),
+    };
+    let reader = FileReader::try_new(Cursor::new(bytes), None).unwrap();
+    assert_eq!(reader.schema(), table.table.schema());
+    reader.map(Result::unwrap).collect()
+}
+
+fn show(batch: &RecordBatch, row: usize) -> String {
+    let cell = |(index, column): (usize, &Column)| {
+        let values = batch.column(index);
+        match column.kind {
+            _ if values.is_null(row) => "-".to_owned(),
+            ColumnKind::Integer => values.as_primitive::<Int64Type>().value(row).to_string(),
+            ColumnKind::Float => values.as_primitive::<Float64Type>().value(row).to_string(),
+            ColumnKind::Flag => values.as_boolean().value(row).to_string(),
+            ColumnKind::Text => values.as_string::<i32>().value(row).to_owned(),
+        }
+    };
+    let columns = Table::ALL.into_iter().find(|table| table.schema() == batch.schema()).unwrap();
+    columns.columns().iter().enumerate().map(cell).collect::<Vec<_>>().join(" ")
+}
+
+fn rows(table: &StoredTable) -> Vec<String> {
+    let batches = read(table);
+    batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|row| show(batch, row))).collect()
+}
+
+#[test]
+fn every_column_holds_what_it_is_named_after() {
+    let mut recorder = in_memory(SETTINGS);
+    record_everything(&mut recorder).unwrap();
+    let tables = recorder.finish().unwrap();
+    for (stored, (table, expected)) in tables.iter().zip(EVERYTHING) {
+        assert_eq!(stored.table, table);
+        assert_eq!(rows(stored), expected, "{}", table.name());
+    }
+}
+
+#[test]
+fn tables_without_rows_are_there_with_their_columns() {
+    for table in in_memory(SETTINGS).finish().unwrap() {
+        assert_eq!(rows(&table), [""; 0], "{}", table.table.name());
+    }
+}
+
+#[test]
+fn what_is_switched_off_is_not_recorded() {
+    let settings = RecordSettings { messages: false, series: false, packets: false, ..SETTINGS };
+    let mut recorder = in_memory(settings);
+    record_everything(&mut recorder).unwrap();
+    let filled: Vec<_> = recorder
+        .finish()
+        .unwrap()
+        .into_iter()
+        .filter(|table| !rows(table).is_empty())
+        .map(|table| table.table)
+        .collect();
+    assert_eq!(filled, [Table::Events]);
+}
+
+#[test]
+fn many_rows_go_out_in_batches_and_come_back_in_order() {
+    let mut recorder = in_memory(SETTINGS);
+    let count = 2 * BATCH_ROWS + 5;
+    for row in 0..count {
+        recorder.event(ms(row as u64), "tick", "clock", &row.to_string()).unwrap();
+    }
+    let tables = recorder.finish().unwrap();
+    let events = &tables[Table::Events as usize];
+    let sizes: Vec<_> = read(events).iter().map(RecordBatch::num_rows).collect();
+    assert_eq!(sizes, [BATCH_ROWS, BATCH_ROWS, 5]);
+    for (row, text) in rows(events).into_iter().enumerate() {
+        assert_eq!(text, format!("{} tick clock {row}", row * 1_000_000));
+    }
+}
+
+#[test]
+fn files_hold_the_same_bytes_as_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let sink = FileSink::new(folder.path()).unwrap();
+    let mut to_files = Recorder::new(SETTINGS, names(), Box::new(sink));
+    let mut to_memory = in_memory(SETTINGS);
+    for recorder in [&mut to_files, &mut to_memory] {
+        for _ in 0..BATCH_ROWS {
+            record_everything(recorder).unwrap();
+        }
+    }
+    for (file, memory) in to_files.finish().unwrap().into_iter().zip(to_memory.finish().unwrap()) {
+        let path = folder.path().join(format!("{}.arrow", file.table.name()));
+        assert_eq!(file, StoredTable { table: memory.table, stored: Stored::File(path.clone()) });
+        assert_eq!(Stored::Memory(std::fs::read(path).unwrap()), memory.stored);
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_an_error_with_its_name() {
+    let folder = tempfile::tempdir().unwrap().path().join("absent");
+    let error = FileSink::new(&folder).err().unwrap().to_string();
+    assert!(error.starts_with("cannot create ") && error.contains("absent"), "{error}");
+}
+
+/// `/dev/full` fails every write as a full disk does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_surfaces_as_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("events.arrow")).unwrap();
+    let sink = FileSink::new(folder.path()).unwrap();
+    let mut recorder = Recorder::new(SETTINGS, names(), Box::new(sink));
+    let results: Vec<_> =
+        (0..BATCH_ROWS as u64).map(|row| recorder.event(ms(row), "tick", "clock", "")).collect();
+    let (last, others) = results.split_last().unwrap();
+    assert!(others.iter().all(Result::is_ok), "rows wait for their batch");
+    let error = last.as_ref().unwrap_err().to_string();
+    assert!(error.starts_with("cannot write the table `events`: "), "{error}");
+    assert!(error.contains("os error 28"), "ENOSPC: {error}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_surfaces_even_when_everything_fits_the_buffer() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("events.arrow")).unwrap();
+    let sink = FileSink::new(folder.path()).unwrap();
+    let error = Recorder::new(SETTINGS, names(), Box::new(sink)).finish().unwrap_err();
+    assert!(matches!(error, SinkError::Write { table: Table::Events, .. }), "{error}");
+}
+
+#[test]
+fn names_of_columns_are_distinct_and_documented() {
+    for table in Table::ALL {
+        let mut names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
+        assert!(table.columns().iter().all(|column| !column.doc.is_empty()));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), table.columns().len(), "{}", table.name());
+    }
+}

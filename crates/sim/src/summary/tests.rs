@@ -1,1 +1,195 @@
+use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_transport::buffer::Message;
+use leobench_transport::endpoint::{PathSample, Report, Totals};
+use serde_json::{Value, json};
 
+use super::{DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary, jain};
+use crate::ledger::FlowLedger;
+
+const RUN: RunSummaryInput<'_> = RunSummaryInput {
+    scenario: "demo",
+    seed: 7,
+    engine: "virtual",
+    end: SimTime::from_nanos(2_500_000_000),
+    packets: 42,
+};
+
+fn flow<'a>(
+    name: &'a str,
+    streams: &'a [String],
+    ledger: &'a FlowLedger,
+    rtt: &'a LogHistogram,
+) -> FlowSummaryInput<'a> {
+    FlowSummaryInput {
+        name,
+        streams,
+        transport: "udp",
+        congestion: None,
+        background: false,
+        offered_bps: None,
+        ledger,
+        totals: Totals::default(),
+        rtt,
+        paths: &[],
+    }
+}
+
+/// A ledger with one message of a megabit, created at 0 and delivered after `millis`.
+fn megabit_in(millis: u64) -> FlowLedger {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    ledger.created(0, Message { size: 125_000, created: SimTime::ZERO });
+    let now = SimTime::ZERO + SimDuration::from_millis(millis);
+    ledger.report(now, Report::Delivered { stream: 0, offset: 125_000 }, &mut Vec::new());
+    ledger
+}
+
+#[test]
+fn fairness_of_textbook_shares() {
+    assert_eq!(jain(&[]), None);
+    assert_eq!(jain(&[5.0]), None);
+    assert_eq!(jain(&[0.0, 0.0]), None, "nobody has anything");
+    assert_eq!(jain(&[3.0, 3.0, 3.0]), Some(1.0));
+    assert_eq!(jain(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
+    // (1 + 2 + 3)^2 / (3 * 14)
+    assert_eq!(jain(&[1.0, 2.0, 3.0]), Some(36.0 / 42.0));
+}
+
+#[test]
+fn the_warm_up_can_be_left_out_of_totals() {
+    let totals = |factor: u64| Totals {
+        sent_packets: factor,
+        sent_bytes: 2 * factor,
+        received_packets: 3 * factor,
+        acked_bytes: 4 * factor,
+        lost_packets: 5 * factor,
+        lost_bytes: 6 * factor,
+        retransmitted_bytes: 7 * factor,
+        congestion_events: 8 * factor,
+        timeouts: 9 * factor,
+        spurious_losses: 10 * factor,
+        ecn_marks: 11 * factor,
+    };
+    assert_eq!(totals_since(&totals(3), &totals(10)), totals(7));
+}
+
+#[test]
+fn background_flows_are_left_out_of_fairness() {
+    let (fast, slow) = (megabit_in(100), megabit_in(300));
+    let rtt = LogHistogram::new();
+    let names = ["0".to_owned()];
+    let mut flows = [
+        flow("a", &names, &fast, &rtt),
+        flow("b", &names, &slow, &rtt),
+        flow("noise", &names, &slow, &rtt),
+    ];
+    flows[2].background = true;
+    // Shares 3 : 1, so (3 + 1)^2 / (2 * 10).
+    let index = Summary::new(RUN, &flows, &[]).fairness_jain.unwrap();
+    assert!((index - 0.8).abs() < 1e-12, "{index}");
+    flows[1].background = true;
+    assert_eq!(Summary::new(RUN, &flows, &[]).fairness_jain, None);
+}
+
+#[test]
+fn an_idle_run_is_all_null_and_never_not_a_number() {
+    let ledger = FlowLedger::new(1, SimTime::ZERO);
+    let nothing = LogHistogram::new();
+    let names = ["0".to_owned()];
+    let link = LinkSummaryInput {
+        name: "uplink/a->b",
+        span: SimDuration::ZERO,
+        capacity: Bytes::ZERO,
+        delivered: Bytes::ZERO,
+        delivered_packets: 0,
+        dropped_packets: DroppedPackets::default(),
+        queue_delay: &nothing,
+    };
+    let summary = Summary::new(RUN, &[flow("a", &names, &ledger, &nothing)], &[link]);
+    let flow = &summary.flows[0];
+    assert_eq!((flow.goodput_bps, flow.jitter_ms, flow.completion_s), (None, None, None));
+    assert_eq!((flow.delay_ms.mean, flow.delay_ms.max, flow.rtt_ms.p50), (None, None, None));
+    assert_eq!((summary.links[0].mean_rate_bps, summary.links[0].utilisation), (None, None));
+    let text = serde_json::to_string(&summary).unwrap();
+    assert!(text.contains(r#""queue_delay_ms":{"mean":null,"p95":null}"#), "{text}");
+}
+
+/// The keys and their order are the file format: readers of `summary.json` rely on them.
+#[test]
+fn the_file_holds_what_it_promises() {
+    let ledger = megabit_in(100);
+    let mut rtt = LogHistogram::new();
+    rtt.record(50_000_000);
+    let names = ["video".to_owned()];
+    let totals = Totals { sent_packets: 101, lost_packets: 1, ecn_marks: 2, ..Totals::default() };
+    let path = PathSample { totals, ..PathSample::default() };
+    let input = FlowSummaryInput {
+        transport: "quic",
+        congestion: Some("cubic"),
+        offered_bps: Some(1e6),
+        totals,
+        paths: std::slice::from_ref(&path),
+        ..flow("a", &names, &ledger, &rtt)
+    };
+    let link = LinkSummaryInput {
+        name: "uplink/a->b",
+        span: SimDuration::from_secs(2),
+        capacity: Bytes::new(1_000_000),
+        delivered: Bytes::new(250_000),
+        delivered_packets: 100,
+        dropped_packets: DroppedPackets { queue: 4, channel: 3, down: 2, mtu: 1 },
+        queue_delay: &rtt,
+    };
+    let delay = |extra: &[&str]| {
+        let keys = ["mean", "p50", "p95"].iter().chain(extra);
+        Value::Object(keys.map(|key| ((*key).to_owned(), json!(100.0))).collect())
+    };
+    let mut summary = serde_json::to_value(Summary::new(RUN, &[input], &[link])).unwrap();
+    round_quantiles(&mut summary);
+    let expected = json!({
+        "scenario": "demo", "seed": 7, "engine": "virtual", "virtual_s": 2.5, "packets": 42,
+        "flows": [{
+            "name": "a", "transport": "quic", "congestion": "cubic", "offered_bps": 1e6,
+            "goodput_bps": 1e7, "messages": 1, "undelivered_messages": 0,
+            "delay_ms": delay(&["p99", "max"]), "jitter_ms": null,
+            "rtt_ms": {"mean": 50.0, "p50": 50.0, "p95": 50.0},
+            "sent_packets": 101, "lost_packets": 1, "retransmitted_bytes": 0,
+            "congestion_events": 0, "timeouts": 0, "spurious_losses": 0, "ecn_marks": 2,
+            "completion_s": 0.1,
+            "streams": [{
+                "name": "video", "goodput_bps": 1e7, "messages": 1, "undelivered_messages": 0,
+                "delay_ms": delay(&["p99", "max"]), "jitter_ms": null,
+            }],
+            "paths": [{
+                "path": 0, "srtt_ms": null, "sent_packets": 101, "lost_packets": 1,
+                "retransmitted_bytes": 0, "congestion_events": 0, "timeouts": 0,
+                "spurious_losses": 0, "ecn_marks": 2,
+            }],
+        }],
+        "links": [{
+            "name": "uplink/a->b", "mean_rate_bps": 4e6, "utilisation": 0.25,
+            "delivered_packets": 100,
+            "dropped_packets": {"queue": 4, "channel": 3, "down": 2, "mtu": 1},
+            "queue_delay_ms": {"mean": 50.0, "p95": 50.0},
+        }],
+        "fairness_jain": null,
+    });
+    assert_eq!(serde_json::to_string(&summary).unwrap(), serde_json::to_string(&expected).unwrap());
+}
+
+/// Quantiles are within 0.1 %: rounds every delay to whole milliseconds.
+fn round_quantiles(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(round_quantiles),
+        Value::Object(entries) => {
+            for (key, entry) in entries {
+                match entry.as_f64() {
+                    Some(number) if key.starts_with('p') && entry.is_f64() => {
+                        *entry = json!(number.round());
+                    }
+                    _ => round_quantiles(entry),
+                }
+            }
+        }
+        _ => {}
+    }
+}
