@@ -1,1 +1,26 @@
-//! The module `leobench._core`.
+//! The module `leobench._core`: scenarios and runs for Python. Everything here is conversion; what a run does is in
+//! `leobench_sim`, and what becomes of its tables is in the Python package.
+
+mod drive;
+mod kinds;
+mod scenario;
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// The exceptions of `leobench.errors`, which Python code catches.
+mod errors {
+    pyo3::import_exception!(leobench.errors, InputError);
+    pyo3::import_exception!(leobench.errors, RunError);
+    pyo3::import_exception!(leobench.errors, ScenarioError);
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("KINDS", PyTuple::new(module.py(), leobench_sim::registry::kinds())?)?;
+    module.add_class::<scenario::PyScenario>()?;
+    module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(drive::run, module)?)
+}

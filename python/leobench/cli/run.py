@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "run"
 HELP = "run a scenario and write its results"
-EXAMPLE = 'leobench run scenarios/khan2023-ka.toml --seed 3 --set links.lms.queue.limit="15 packets"'
+EXAMPLE = 'leobench run scenarios/khan2023-ka.toml --seed 3 --set links.uplink.queue.limit="15 packets"'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

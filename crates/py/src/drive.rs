@@ -1,0 +1,71 @@
+//! Driving a run: slices of bounded work with the interpreter set free, progress and signals in between.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use leobench_sim::record::{FileSink, MemorySink, Stored, TableSink};
+use leobench_sim::{Run, RunOptions};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::errors::RunError;
+use crate::scenario::{PyScenario, as_json};
+
+/// Events in a slice: some milliseconds of work, so that Ctrl-C is noticed at once and the clock is read seldom.
+const SLICE_EVENTS: u64 = 10_000;
+
+/// Wall time between two reports of progress.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Runs a scenario. Tables go to Arrow files in `tables_dir`, or are returned as the bytes of such files.
+#[pyfunction]
+#[pyo3(signature = (scenario, tables_dir = None, qlog_dir = None, progress = None))]
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    scenario: &PyScenario,
+    tables_dir: Option<PathBuf>,
+    qlog_dir: Option<PathBuf>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<(String, Bound<'py, PyDict>)> {
+    let sink = sink(tables_dir.as_deref())?;
+    let options = RunOptions { qlog: qlog_dir };
+    let mut run = Run::new(&scenario.0, scenario.0.spec.seed, options, sink).map_err(failed)?;
+    let mut reported = now();
+    loop {
+        let state = py.detach(|| run.advance(SLICE_EVENTS)).map_err(failed)?;
+        py.check_signals()?;
+        if let Some(progress) = &progress
+            && (state.done || reported.elapsed() >= REPORT_EVERY)
+        {
+            progress.call1((state.now.as_secs_f64(), state.end.as_secs_f64(), state.packets))?;
+            reported = now();
+        }
+        if state.done {
+            break;
+        }
+    }
+    let finished = py.detach(|| run.finish()).map_err(failed)?;
+    let tables = PyDict::new(py);
+    for table in finished.tables {
+        if let Stored::Memory(bytes) = table.stored {
+            tables.set_item(table.table.name(), PyBytes::new(py, &bytes))?;
+        }
+    }
+    Ok((as_json(&finished.summary)?, tables))
+}
+
+fn sink(folder: Option<&Path>) -> PyResult<Box<dyn TableSink>> {
+    Ok(match folder {
+        Some(folder) => Box::new(FileSink::new(folder).map_err(failed)?),
+        None => Box::new(MemorySink::new().map_err(failed)?),
+    })
+}
+
+fn failed(error: impl std::fmt::Display) -> PyErr {
+    RunError::new_err(error.to_string())
+}
+
+#[expect(clippy::disallowed_methods, reason = "progress is for people, whose time it is shown in")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,52 @@
+//! Scenarios: loading and checking.
+
+use std::path::PathBuf;
+
+use leobench_sim::scenario::{self, Scenario};
+use pyo3::prelude::*;
+
+use crate::errors::ScenarioError;
+
+/// A scenario that was read and checked.
+#[pyclass(name = "Scenario", module = "leobench._core", frozen)]
+pub(crate) struct PyScenario(pub(crate) Scenario);
+
+#[pymethods]
+impl PyScenario {
+    /// Reads and checks a scenario file, with values put in place of its own.
+    #[staticmethod]
+    #[pyo3(signature = (path, overrides = Vec::new()))]
+    #[expect(clippy::needless_pass_by_value, reason = "converted from Python by value")]
+    fn load(path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        scenario::load_file(&path, &overrides)
+            .map(Self)
+            .map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.spec.name
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.spec.seed
+    }
+
+    /// The scenario as JSON, every default spelled out.
+    fn to_json(&self) -> PyResult<String> {
+        as_json(&self.0.write())
+    }
+}
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+pub(crate) fn schema() -> PyResult<String> {
+    as_json(&Scenario::schema())
+}
+
+/// JSON text; failing would be a bug of ours, as only maps with keys other than text cannot be written.
+pub(crate) fn as_json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value)
+        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+}

@@ -1,0 +1,44 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+QUICK = """\
+name = "quick"
+duration = "2 s"
+until = "drained"
+
+[nodes.client]
+[nodes.server]
+
+[links.uplink]
+between = ["client", "server"]
+rate = "10 Mbps"
+delay = "10 ms"
+queue = { kind = "fifo", limit = "50 packets" }
+
+[flows.main]
+transport = { kind = "quic", congestion = "cubic" }
+from = "client"
+to = "server"
+source = { kind = "cbr", rate = "5 Mbps", size = "1000 B" }
+"""
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Path:
+    """A scenario that takes milliseconds to run."""
+    file = tmp_path / "quick.toml"
+    file.write_text(QUICK, encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="session")
+def scenarios() -> Path:
+    """The folder of the scenarios that are shipped."""
+    return ROOT / "scenarios"

@@ -1,0 +1,33 @@
+"""Running leobench as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LEOBENCH = [sys.executable, "-m", "leobench"]
+
+
+def leobench(*args: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command line to its end."""
+    return subprocess.run(
+        [*LEOBENCH, *map(str, args)],
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def start(*args: object, cwd: Path) -> subprocess.Popen[str]:
+    """Starts a command line and lets it run."""
+    return subprocess.Popen(
+        [*LEOBENCH, *map(str, args)], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )

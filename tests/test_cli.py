@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from programs import LEOBENCH, leobench, start
+
+from leobench import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Capture = pytest.CaptureFixture[str]
+
+TABLES = {"messages", "transport", "streams", "queues", "channel", "paths", "events", "packets"}
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_run_writes_a_whole_folder_and_says_where(tmp_path: Path, quick: Path, capsys: Capture) -> None:
+    assert cli.main(["run", str(quick), "--seed", "3"]) == 0
+    said = capsys.readouterr()
+    assert "Results in results/quick-3/" in said.out
+    assert "main" in said.out
+    assert "uplink/client->server" in said.out
+    assert said.err == "", "no bar where there is no terminal"
+    folder = tmp_path / "results" / "quick-3"
+    assert {file.name for file in folder.iterdir()} == {
+        "manifest.json",
+        "summary.json",
+        *(f"{name}.parquet" for name in TABLES),
+    }
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["seed"] == manifest["scenario"]["seed"] == 3
+    assert manifest["engine"] == "virtual"
+    assert manifest["validity"] == {"verdict": "ok", "warnings": []}
+    assert manifest["wall_s"] > 0
+
+
+def test_values_can_be_set_from_the_command_line(tmp_path: Path, quick: Path, capsys: Capture) -> None:
+    run = ["run", str(quick), "--json", "--set", "links.uplink.queue.limit=3 packets"]
+    assert cli.main([*run, "--set", "flows.main.transport.congestion=newreno"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    (flow,) = said["summary"]["flows"]
+    assert flow["congestion"] == "newreno"
+    manifest = json.loads((tmp_path / "results/quick-1/manifest.json").read_text())
+    assert manifest["scenario"]["links"]["uplink"]["queue"] == {"kind": "fifo", "limit": "3 packets"}
+    assert said["out"] == "results/quick-1"
+    assert said["summary"] == json.loads((tmp_path / "results/quick-1/summary.json").read_text())
+
+
+def test_a_folder_that_exists_is_refused_before_the_run(tmp_path: Path, quick: Path, capsys: Capture) -> None:
+    run = ["run", str(quick), "--out", "out", "--quiet"]
+    assert cli.main(run) == 0
+    written = (tmp_path / "out" / "manifest.json").stat().st_mtime_ns
+    assert cli.main([*run, "--set", "duration=1 h"]) == 2
+    assert "out: exists already" in capsys.readouterr().err
+    assert (tmp_path / "out" / "manifest.json").stat().st_mtime_ns == written
+    assert cli.main([*run, "--force"]) == 0
+    assert (tmp_path / "out" / "manifest.json").stat().st_mtime_ns > written
+    assert capsys.readouterr().out == ""
+
+
+def test_qlogs_are_written_on_request(tmp_path: Path, quick: Path) -> None:
+    assert cli.main(["run", str(quick), "--qlog", "--out", "out", "--quiet"]) == 0
+    logs = sorted((tmp_path / "out" / "qlog").iterdir())
+    assert len(logs) == 2, "one for each end of the connection"
+    for log in logs:
+        assert b"packet_sent" in log.read_bytes()
+
+
+def test_a_run_cut_short_is_marked(tmp_path: Path, quick: Path, capsys: Capture) -> None:
+    overload = ["--set", "flows.main.source.rate=20 Mbps", "--set", 'until="time"']
+    assert cli.main(["run", str(quick), "--quiet", *overload]) == 0
+    assert "warning: flow main: " in capsys.readouterr().err
+    manifest = json.loads((tmp_path / "results/quick-1/manifest.json").read_text())
+    assert manifest["validity"]["verdict"] == "warnings"
+
+
+def test_check_goes_through_all_and_says_which_is_wrong(quick: Path, tmp_path: Path, capsys: Capture) -> None:
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(quick.read_text().replace('"10 Mbps"', '"10 Mb"'))
+    assert cli.main(["check", str(wrong), str(quick)]) == 2
+    said = capsys.readouterr()
+    assert said.out == f"{quick}: fine: quick, 2 s, 2 nodes, 1 link, 1 flow\n"
+    assert said.err.startswith(f'leobench: {wrong}: links.uplink.rate = "10 Mb": has an unknown unit "Mb"')
+    assert "did you mean `10 Mbps`" in said.err
+    assert cli.main(["check", "--json", str(quick)]) == 0
+    assert json.loads(capsys.readouterr().out)["flows"]["main"]["background"] is False
+
+
+def test_everything_can_be_listed(capsys: Capture) -> None:
+    assert cli.main(["list"]) == 0
+    everything = capsys.readouterr().out
+    for name in (
+        "channels:",
+        "lms",
+        "on_off",
+        "presets:",
+        "ka",
+        "fifo",
+        "gilbert_elliott",
+        "cubic",
+        "rr",
+        "poisson",
+    ):
+        assert name in everything
+    assert cli.main(["list", "congestion", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["congestion"]) >= {"cubic", "newreno"}
+    assert cli.main(["list", "chanels"]) == 2
+    assert "did you mean `channels`" in capsys.readouterr().err
+
+
+def test_the_schema_is_printed(capsys: Capture) -> None:
+    assert cli.main(["schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert {"name", "duration", "nodes", "links", "flows"} <= set(schema["required"])
+
+
+def test_a_result_folder_can_be_plotted(tmp_path: Path, quick: Path, capsys: Capture) -> None:
+    assert cli.main(["run", str(quick), "--out", "out", "--quiet"]) == 0
+    assert cli.main(["plot", "out"]) == 0
+    assert capsys.readouterr().out == "out/timeline.png\n"
+    assert (tmp_path / "out" / "timeline.png").read_bytes().startswith(b"\x89PNG")
+    assert cli.main(["plot", "out", "--out", "part.pdf", "--from", "1", "--to", "2"]) == 0
+    assert (tmp_path / "part.pdf").read_bytes().startswith(b"%PDF")
+    assert cli.main(["plot", "out", "--flow", "mian"]) == 2
+    assert "did you mean `main`" in capsys.readouterr().err
+    assert cli.main(["plot", "absent"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["run"], "the following arguments are required: SCENARIO"),
+        (["rnu", "x.toml"], "invalid choice"),
+        (["run", "x.toml", "--set", "duration"], "is no PLACE=VALUE"),
+        (["run", "x.toml", "--frobnicate"], "unrecognized arguments"),
+        ([], "arguments are required: COMMAND"),
+    ],
+)
+def test_a_wrong_command_line_exits_2(args: list[str], message: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(args)
+    assert exit_.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["", "run", "check", "list", "schema", "plot"])
+def test_help_has_an_example(command: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([*command.split(), "--help"])
+    assert exit_.value.code == 0
+    assert f"\n  leobench {command}" in capsys.readouterr().out
+
+
+def test_help_answers_at_once(tmp_path: Path) -> None:
+    """In a fifth of a second of processor time: how long others keep the processor is not ours to test."""
+
+    def children() -> float:
+        spent = os.times()
+        return spent.children_user + spent.children_system
+
+    spent = []
+    for _ in range(5):
+        before = children()
+        assert leobench("--help", cwd=tmp_path).returncode == 0
+        spent.append(children() - before)
+    assert min(spent) < 0.2
+
+
+def test_the_version_is_that_of_the_core(capsys: Capture) -> None:
+    from leobench import _core
+
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(["--version"])
+    assert exit_.value.code == 0
+    assert capsys.readouterr().out == f"leobench {_core.__version__}\n"
+
+
+def test_a_bar_is_drawn_on_a_terminal_only(quick: Path, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    args = ["run", str(quick), "--out", "out", "--set", "duration=20 s"]
+    process = subprocess.Popen([*LEOBENCH, *args], cwd=tmp_path, stderr=theirs, stdout=subprocess.PIPE)
+    os.close(theirs)
+    drawn = b""
+    while True:
+        try:
+            chunk = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        drawn += chunk
+    os.close(ours)
+    output, _ = process.communicate()
+    assert process.returncode == 0
+    assert b"virtual s per second" in drawn
+    assert b"of 20 s" in drawn
+    assert b"#" not in output
+
+
+def test_whoever_reads_the_output_may_stop(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*LEOBENCH, "schema"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 0
+
+
+def test_an_interrupted_run_leaves_nothing(quick: Path, tmp_path: Path) -> None:
+    for kill, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        process = start("run", quick, "--out", "out/run", "--set", "duration=100000 s", cwd=tmp_path)
+        running = tmp_path / "out"
+        while not (running.is_dir() and any(running.glob(".run.partial-*/arrow/*.arrow"))):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(kill)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == code
+        assert list(running.iterdir()) == []
+        assert "Traceback" not in said
+        if code == 130:
+            assert said == "leobench: interrupted; nothing was written\n"

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import made_up
+
+from leobench.cli import progress, report
+from leobench.manifest import validity_warnings
+
+
+def test_the_report_is_a_table_a_person_can_read() -> None:
+    flows = [
+        made_up.flow("main"),
+        made_up.flow(
+            "bg", transport="udp", congestion=None, goodput_bps=None, rtt_ms={"mean": None}, lost_packets=0
+        ),
+    ]
+    summary = made_up.result(flows=flows, fairness_jain=0.98765).summary
+    expected = """\
+                  offered  goodput                not    delay                           RTT     packets
+flow  transport    Mbit/s   Mbit/s  messages  arrived  mean ms    p50    p95    p99  mean ms        lost
+----  ----------  -------  -------  --------  -------  -------  -----  -----  -----  -------  ----------
+main  quic cubic    40.00    37.90     3,000        0    212.4  150.0  612.0  803.0    230.0  23 (0.01%)
+bg    udp           40.00        -     3,000        0    212.4  150.0  612.0  803.0        -           0
+
+                 mean rate           packets   dropped       on  while  over   queued
+link                Mbit/s   used  delivered  by queue  channel   down   MTU  mean ms    p95
+---------------  ---------  -----  ---------  --------  -------  -----  ----  -------  -----
+lms/ground->sat      41.30   2.0%    230,000         0        0      0     0    180.2  590.0
+lms/sat->ground      41.30  93.0%    230,000         0        0      0     0    180.2  590.0
+
+Jain fairness of the goodputs: 0.988"""
+    assert report.render(summary) == expected
+
+
+def test_streams_are_listed_where_there_are_several() -> None:
+    streams = [
+        {"name": name, "goodput_bps": bps, "delay_ms": {"mean": 1.0, "p50": None, "p95": None, "p99": None}}
+        for name, bps in (("fast", 2e6), ("slow", 1e6))
+    ]
+    text = report.render(made_up.result(flows=[made_up.flow("main", streams=streams)]).summary)
+    assert "fast" in text
+    assert "1.00" in text
+    assert "fast" not in report.render(made_up.result().summary)
+
+
+def test_the_progress_bar_says_how_far_and_how_fast() -> None:
+    assert progress.render(15.0, 60.0, 12_345, 0.5) == (
+        "[#######                     ]  25%  15.0 of 60 s  30 virtual s per second  12,345 packets"
+    )
+    assert progress.render(70.0, 60.0, 1, 0.0).startswith("[############################] 100%  70.0 of 60 s")
+
+
+def test_delays_that_are_missing_are_warned_of() -> None:
+    whole = made_up.flow("main")
+    cut = made_up.flow("main", undelivered_messages=7)
+    silent = made_up.flow("main", messages=0)
+    udp = made_up.flow("bg", transport="udp", undelivered_messages=7)
+
+    def warnings(flow: dict[str, object], until: str = "time") -> str:
+        return "\n".join(validity_warnings({"until": until}, {"flows": [flow]}))
+
+    assert warnings(whole) == ""
+    assert warnings(udp) == "", "datagrams that are lost are no fault of the run"
+    assert "7 of 3000 messages had not arrived at the end of the run" in warnings(cut)
+    assert 'set `until = "drained"`' in warnings(cut)
+    assert "when `drain_limit` passed" in warnings(cut, "drained")
+    assert "created no message" in warnings(silent)

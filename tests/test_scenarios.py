@@ -1,0 +1,110 @@
+"""The scenarios that are shipped, and two that say how leobench behaves at its edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import ROOT
+
+import leobench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHIPPED = sorted(file.name for file in (ROOT / "scenarios").glob("*.toml"))
+STARLINK = ROOT.parent / "shared" / "data" / "starlink-leocc"
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_scenario_runs_to_its_end(name: str, scenarios: Path) -> None:
+    result = leobench.run(scenarios / name, overrides={"duration": "12 s"})
+    assert f"{result.summary['scenario']}.toml" == name
+    for flow in result.summary["flows"]:
+        assert flow["goodput_bps"] > 0, flow["name"]
+        assert flow["delay_ms"]["p50"] <= flow["delay_ms"]["p95"] <= flow["delay_ms"]["max"]
+    for link in result.summary["links"]:
+        assert 0 < link["utilisation"] <= 1, link["name"]
+
+
+def test_every_byte_arrives_where_a_run_waits_for_it(scenarios: Path) -> None:
+    result = leobench.run(scenarios / "khan2023-ka-7-packets.toml", overrides={"duration": "12 s"})
+    (flow,) = result.summary["flows"]
+    (link,) = (link for link in result.summary["links"] if link["name"].endswith("client->server"))
+    assert link["dropped_packets"]["queue"] > 0
+    assert flow["undelivered_messages"] == 0
+    messages = result.tables.messages
+    assert messages.height == flow["messages"]
+    assert messages["delivered_ns"].null_count() == 0
+    # In order: a later message of a stream never arrives before an earlier one.
+    for _, stream in messages.sort("message").group_by("stream", maintain_order=True):
+        assert stream["delivered_ns"].is_sorted()
+        assert stream["created_ns"].is_sorted()
+
+
+def test_a_large_window_survives_its_overshoot_and_fills_the_link(quick: Path, tmp_path: Path) -> None:
+    """1 Gbit/s with a round-trip time of 100 ms and a queue of 10,000 packets, from slow start."""
+    text = quick.read_text()
+    for old, new in (
+        ('rate = "10 Mbps"', 'rate = "1 Gbps"'),
+        ('delay = "10 ms"', 'delay = "50 ms"'),
+        ("50 packets", "10000 packets"),
+        (
+            'source = { kind = "cbr", rate = "5 Mbps", size = "1000 B" }',
+            'source = { kind = "bulk", size = "8 GB" }',
+        ),
+        ('duration = "2 s"\nuntil = "drained"', 'duration = "12 s"\nwarm_up = "6 s"'),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    file = tmp_path / "large.toml"
+    file.write_text(text)
+    result = leobench.run(file)
+    (forward,) = (link for link in result.summary["links"] if link["name"].endswith("client->server"))
+    assert forward["utilisation"] > 0.98
+    assert result.summary["flows"][0]["lost_packets"] > 0, "the overshoot overflows the queue"
+
+
+@pytest.mark.skipif(not STARLINK.is_dir(), reason="the measured trace is not shipped with leobench")
+def test_quic_over_a_measured_starlink_trace(tmp_path: Path) -> None:
+    """The link carries what the trace allows, and the delay is the trace's plus at most a full queue."""
+    file = tmp_path / "starlink.toml"
+    file.write_text(f"""\
+name = "starlink"
+duration = "120 s"
+
+[nodes.terminal]
+[nodes.server]
+
+[links.access]
+between = ["terminal", "server"]
+queue = {{ kind = "fifo", limit = "500 packets" }}
+
+[links.access.channel]
+kind = "trace"
+file = "{STARLINK}/bw.mahimahi.gz"
+delay_file = "{STARLINK}/delay_10ms.txt"
+delay_interval = "10 ms"
+
+[flows.upload]
+transport = {{ kind = "quic", congestion = "cubic" }}
+from = "terminal"
+to = "server"
+source = {{ kind = "cbr", rate = "60 Mbps", size = "1200 B" }}
+""")
+    result = leobench.run(file)
+    assert result.summary["virtual_s"] == pytest.approx(120.0)
+    (forward,) = (link for link in result.summary["links"] if link["name"].endswith("terminal->server"))
+    # The trace's mean over its 120.052 s, as its description states it.
+    assert forward["mean_rate_bps"] == pytest.approx(48.74e6, rel=0.01)
+    assert forward["utilisation"] > 0.9
+    channel = result.tables.channel.filter(pl.col("link") == forward["name"])
+    delays = np.loadtxt(STARLINK / "delay_10ms.txt") * 1_000_000
+    assert channel["delay_ns"].min() == delays.min()
+    assert channel["delay_ns"].max() == delays.max()
+    # No sample of the round-trip time is below twice the smallest one-way delay.
+    transport = result.tables.transport
+    assert transport["latest_rtt_ns"].min() >= 2 * delays.min()
+    assert result.tables.queues["backlog_packets"].max() <= 500  # type: ignore[operator]
