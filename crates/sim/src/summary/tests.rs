@@ -3,7 +3,10 @@ use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::{PathSample, Report, Totals};
 use serde_json::{Value, json};
 
-use super::{DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary, jain};
+use super::{
+    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary, jain,
+    totals_since,
+};
 use crate::ledger::FlowLedger;
 
 const RUN: RunSummaryInput<'_> = RunSummaryInput {
