@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use leobench_base::{Bytes, SimTime};
 use leobench_link::{DropCause, LinkCounters};
+use leobench_transport::endpoint::{PathSample, Totals};
 
 use crate::network::{BuildError, Network, NetworkError};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
-    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary,
+    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary, totals_since,
 };
 
 /// What drives a run, as results name it.
@@ -129,7 +130,8 @@ impl Run {
             end: network.now(),
             packets: network.packets(),
         };
-        let ended = network.finish()?;
+        let mut ended = network.finish()?;
+        leave_out(&ended.observed.before, &mut ended.senders);
         let names = ended.observed.recorder.names();
         let flows: Vec<_> = scenario
             .spec
@@ -171,6 +173,19 @@ impl Run {
             .collect();
         let summary = Summary::new(run, &flows, &links);
         Ok(Outcome { summary, tables: ended.observed.recorder.finish()? })
+    }
+}
+
+/// Takes what the senders did in the warm-up off their totals, and off those of the paths that were there already.
+fn leave_out(before: &[(Totals, Vec<PathSample>)], senders: &mut [(Totals, Vec<PathSample>)]) {
+    for ((totals, paths), (totals_before, paths_before)) in senders.iter_mut().zip(before) {
+        *totals = totals_since(totals_before, totals);
+        for path in paths {
+            let earlier = paths_before.iter().find(|earlier| earlier.path == path.path);
+            if let Some(earlier) = earlier {
+                path.totals = totals_since(&earlier.totals, &path.totals);
+            }
+        }
     }
 }
 

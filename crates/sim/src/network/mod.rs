@@ -130,6 +130,10 @@ impl Network {
             return Ok(false);
         };
         self.now = time;
+        if self.observer.ends_warm_up(time) {
+            let senders = self.senders();
+            self.observer.end_warm_up(&mut self.links, senders);
+        }
         if entity >= self.layout.observer {
             self.sample()?;
         } else if entity >= self.layout.endpoints {
@@ -301,16 +305,21 @@ impl Network {
     /// # Errors
     /// If results cannot be written.
     pub(crate) fn finish(self) -> Result<Ended, SinkError> {
-        let Self { now, links, endpoints, observer, .. } = self;
-        let senders = endpoints.iter().step_by(2).map(|slot| {
-            let mut paths = Vec::new();
-            slot.endpoint.sample_paths(now, &mut paths);
-            (slot.endpoint.totals(), paths)
-        });
-        let senders = senders.collect();
+        let senders = self.senders();
+        let Self { now, links, observer, .. } = self;
         let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
         let links = links.collect();
         Ok(Ended { observed: observer.finish()?, senders, links })
+    }
+
+    /// Totals and paths of the senders, by flow.
+    fn senders(&self) -> Vec<(Totals, Vec<PathSample>)> {
+        let senders = self.endpoints.iter().step_by(2).map(|slot| {
+            let mut paths = Vec::new();
+            slot.endpoint.sample_paths(self.now, &mut paths);
+            (slot.endpoint.totals(), paths)
+        });
+        senders.collect()
     }
 
     fn flow_error(&self, flow: usize, error: EndpointError) -> NetworkError {

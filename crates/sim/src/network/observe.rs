@@ -2,7 +2,7 @@
 
 use leobench_base::{BitRate, LogHistogram, Packet, SimDuration, SimTime};
 use leobench_link::{ChannelState, DropCause, Link, LinkCounters, Service};
-use leobench_transport::endpoint::{Event, PathSample, Report};
+use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
 
 use crate::ledger::FlowLedger;
@@ -16,6 +16,8 @@ pub(super) struct Observer {
     ledgers: Vec<FlowLedger>,
     rtts: Vec<LogHistogram>,
     links: Vec<LinkView>,
+    /// Totals of the senders at the end of the warm-up, and their paths.
+    before: Vec<(Totals, Vec<PathSample>)>,
     routes: Vec<FlowRoutes>,
     next_sample: SimTime,
     warm_up: SimTime,
@@ -49,6 +51,8 @@ pub(crate) struct Observed {
     pub(crate) ledgers: Vec<FlowLedger>,
     pub(crate) rtts: Vec<LogHistogram>,
     pub(crate) links: Vec<LinkView>,
+    /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
+    pub(crate) before: Vec<(Totals, Vec<PathSample>)>,
 }
 
 impl Observer {
@@ -65,6 +69,7 @@ impl Observer {
             recorder,
             ledgers,
             links,
+            before: Vec::new(),
             routes,
             next_sample: SimTime::ZERO,
             warm_up,
@@ -193,9 +198,6 @@ impl Observer {
         links: &mut [Link],
         senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
     ) -> Result<(), SinkError> {
-        if !self.warm && now >= self.warm_up {
-            self.end_warm_up(now, links);
-        }
         if now < self.next_sample {
             return Ok(());
         }
@@ -231,10 +233,21 @@ impl Observer {
         Ok(())
     }
 
-    fn end_warm_up(&mut self, now: SimTime, links: &mut [Link]) {
+    /// Whether the warm-up ends at `now`, before anything else happens at that instant.
+    pub(super) fn ends_warm_up(&self, now: SimTime) -> bool {
+        !self.warm && now >= self.warm_up
+    }
+
+    /// Ends the warm-up: from here on everything counts.
+    pub(super) fn end_warm_up(
+        &mut self,
+        links: &mut [Link],
+        senders: Vec<(Totals, Vec<PathSample>)>,
+    ) {
         self.warm = true;
+        self.before = senders;
         for (view, link) in self.links.iter_mut().zip(links) {
-            view.before = link.counters(now);
+            view.before = link.counters(self.warm_up);
             link.restart_queue_delay();
         }
     }
@@ -246,7 +259,7 @@ impl Observer {
                 self.recorder.message(flow, &row)?;
             }
         }
-        let Self { recorder, ledgers, rtts, links, .. } = self;
-        Ok(Observed { recorder, ledgers, rtts, links })
+        let Self { recorder, ledgers, rtts, links, before, .. } = self;
+        Ok(Observed { recorder, ledgers, rtts, links, before })
     }
 }

@@ -1,11 +1,17 @@
-//! Runs scenarios given as text.
+//! Runs scenarios given as text, and reads their tables.
+
+#![allow(dead_code, reason = "not every test file uses everything")]
+
+pub mod frame;
 
 use std::path::{Path, PathBuf};
 
-use leobench_sim::record::{MemorySink, Stored, StoredTable};
+use leobench_sim::record::{MemorySink, Stored, StoredTable, Table};
 use leobench_sim::scenario::{Scenario, Source, Syntax, load, load_file};
 use leobench_sim::summary::Summary;
 use leobench_sim::{Outcome, Run, RunOptions};
+
+use frame::Frame;
 
 /// The scenario in `text`.
 pub fn scenario(text: &str) -> Scenario {
@@ -15,7 +21,6 @@ pub fn scenario(text: &str) -> Scenario {
 }
 
 /// The shipped scenario of this name, with overrides.
-#[allow(dead_code, reason = "not every test file uses it")]
 pub fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
     let overrides: Vec<_> =
@@ -25,24 +30,31 @@ pub fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
 
 /// Runs to the end, tables in memory.
 pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
+    run_with(scenario, seed, RunOptions::default())
+}
+
+/// Runs to the end with options, tables in memory.
+pub fn run_with(scenario: &Scenario, seed: u64, options: RunOptions) -> Outcome {
     let sink = Box::new(MemorySink::new().expect("memory"));
-    let mut run = Run::new(scenario, seed, RunOptions::default(), sink)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let mut run = Run::new(scenario, seed, options, sink).unwrap_or_else(|error| panic!("{error}"));
     run.to_end().unwrap_or_else(|error| panic!("{error}"));
     run.finish().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs to the end, for the summary.
-#[allow(dead_code, reason = "not every test file uses it")]
 pub fn summary(text: &str) -> Summary {
     run(&scenario(text), 1).summary
 }
 
+/// One of a run's tables.
+pub fn table(outcome: &Outcome, table: Table) -> Frame {
+    Frame::read(bytes(&outcome.tables[table as usize]))
+}
+
 /// A table's bytes.
-#[allow(dead_code, reason = "not every test file uses it")]
 pub fn bytes(table: &StoredTable) -> &[u8] {
     match &table.stored {
         Stored::Memory(bytes) => bytes,
-        other => panic!("a memory sink stored {other:?}"),
+        other @ Stored::File(_) => panic!("a memory sink stored {other:?}"),
     }
 }
