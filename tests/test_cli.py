@@ -216,7 +216,8 @@ def test_whoever_reads_the_output_may_stop(tmp_path: Path) -> None:
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
-    assert process.stderr.read() == b""
+    with process.stderr as errors:
+        assert errors.read() == b""
     assert process.wait(60) == 0
 
 

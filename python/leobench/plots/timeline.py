@@ -176,12 +176,14 @@ def _window(axes: Axes, view: _View) -> None:
     for path in paths:
         for column, label, look in _WINDOW_LINES:
             times, values = _series(rows.filter(pl.col("path") == path), "t_ns", column)
+            if np.isnan(values).all():
+                continue
             times, values = style.thin(times, values / factor)
             axes.plot(times, values, label=label if path == paths[0] else None, **look)
     # A threshold far above every window would press the window flat; the legend goes above the window.
     axes.set_ylim(0, largest / factor * _HEADROOM)
     events = flow["congestion_events"]
-    reduced = f"reduced {'once' if events == 1 else f'{events:,} times'}"
+    reduced = {0: "never reduced", 1: "reduced once"}.get(events, f"reduced {events:,} times")
     title = f"Congestion window of {flow['name']} ({controller}): {reached}, {reduced}{view.scope}"
     style.dress(axes, title, f"window ({unit})")
     _legend(axes)

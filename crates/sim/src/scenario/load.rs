@@ -90,7 +90,7 @@ impl Syntax {
         match self {
             Self::Toml => toml::from_str(text).map_err(|error| {
                 let position = error.span().map(|span| position(text, &span));
-                (position, one_line(error.message()))
+                (position, toml_problem(text, &error))
             }),
             Self::Json => serde_json::from_str(text).map_err(|error| {
                 let position = (error.line() > 0).then(|| (error.line(), error.column()));
@@ -173,6 +173,16 @@ fn position(text: &str, span: &Range<usize>) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(span.start)];
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// What is wrong with a TOML text; the parser leaves it to the reader to look up which name is given twice.
+fn toml_problem(text: &str, error: &toml::de::Error) -> String {
+    match error.span().and_then(|span| text.get(span)) {
+        Some(name) if error.message() == "duplicate key" => {
+            format!("the name {name:?} is given twice; allowed: a name of its own for each")
+        }
+        _ => one_line(error.message()),
+    }
 }
 
 fn one_line(message: &str) -> String {
