@@ -59,7 +59,7 @@ fn the_synthetic_trace_follows_its_rule() {
         (ms - 1) % 15_000 >= 100 && ms % step == 0
     };
     let trace = lines(&mut (1..=30_000).filter(sends));
-    let delay = |i| if i < 150 { 35 - i / 10 } else { 25 + (i - 150) / 10 };
+    let delay = |i: u32| if i < 150 { 35 - i / 10 } else { 25 + (i - 150) / 10 };
     let delay = lines(&mut (0..300).map(delay));
     let read = |name| fs::read_to_string(folder().join("traces").join(name)).unwrap();
     assert_eq!(read("synthetic.mahimahi"), trace);
