@@ -70,6 +70,12 @@ impl BitRate {
         if self.0 == 0 {
             return None;
         }
+        // Packets fit 64 bits, whose division is much the faster.
+        if let Some(scaled) = size.bits().checked_mul(1_000_000_000)
+            && let Some(scaled) = scaled.checked_add(carry)
+        {
+            return Some((SimDuration::from_nanos(scaled / self.0), scaled % self.0));
+        }
         let scaled = size.bits() as u128 * 1_000_000_000 + carry as u128;
         let nanos = scaled / self.0 as u128;
         let nanos = if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 };

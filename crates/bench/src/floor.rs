@@ -154,7 +154,8 @@ impl Side {
             }
         }
         self.buffer.clear();
-        while let Some(transmit) = connection.poll_transmit(now, NonZeroUsize::MIN, &mut self.buffer)
+        while let Some(transmit) =
+            connection.poll_transmit(now, NonZeroUsize::MIN, &mut self.buffer)
         {
             self.sent += 1;
             line.put(now, &self.buffer[..transmit.size]);
@@ -186,7 +187,12 @@ struct DelayLine {
 
 impl DelayLine {
     fn new(case: &Case) -> Self {
-        Self { rate_bps: case.rate_bps, queue: case.queue, busy_until: None, flying: VecDeque::new() }
+        Self {
+            rate_bps: case.rate_bps,
+            queue: case.queue,
+            busy_until: None,
+            flying: VecDeque::new(),
+        }
     }
 
     fn due(&self) -> Option<Instant> {

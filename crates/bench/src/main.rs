@@ -31,7 +31,12 @@ const ROUNDS: usize = 3;
 
 const CASES: [Case; 3] = [
     Case { name: "45 Mbit/s", rate_bps: 45_000_000, queue: 200, span: SimDuration::from_secs(60) },
-    Case { name: "200 Mbit/s", rate_bps: 200_000_000, queue: 200, span: SimDuration::from_secs(60) },
+    Case {
+        name: "200 Mbit/s",
+        rate_bps: 200_000_000,
+        queue: 200,
+        span: SimDuration::from_secs(60),
+    },
     Case {
         name: "1 Gbit/s",
         rate_bps: 1_000_000_000,
@@ -79,7 +84,9 @@ fn all() {
         "Null cipher that keeps every size, an ACK for every second packet (RFC 9000 section 13.2.2), UDP payload \
          {PAYLOAD} bytes, profile `fast` (fat LTO, one codegen unit), fastest of {ROUNDS} rounds."
     );
-    println!("Engine: recorder on as by default. Floor: two bare noq connections and a delay line in memory.\n");
+    println!(
+        "Engine: recorder on as by default. Floor: two bare noq connections and a delay line in memory.\n"
+    );
     println!(
         "{:12} {:>10} {:>12} {:>12} {:>12} {:>12} {:>8}",
         "bottleneck", "packets", "floor ns", "engine ns", "floor x", "engine x", "ratio"

@@ -176,6 +176,14 @@ pub trait Endpoint: Send {
 
     /// Totals over all paths, those that are gone included.
     fn totals(&self) -> Totals;
+
+    /// Completes what it writes on the side, such as a qlog, at the end of a run.
+    ///
+    /// # Errors
+    /// If something could not be written.
+    fn finish(&mut self) -> Result<(), EndpointError> {
+        Ok(())
+    }
 }
 
 /// Why an endpoint cannot go on.
@@ -189,6 +197,9 @@ pub enum EndpointError {
         /// Why, in the words of the stack.
         reason: String,
     },
+    /// Its qlog could not be written.
+    #[error("the qlog cannot be written: {0}")]
+    Qlog(String),
     /// A scheduler did what a scheduler must not.
     #[error("scheduler `{scheduler}` at {at}: {problem}")]
     Scheduler {

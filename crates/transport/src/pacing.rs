@@ -8,9 +8,14 @@ const GAIN_DENOMINATOR: u64 = 4;
 
 /// The rate at which a window spread over a round trip leaves, with the gain of RFC 9002 section 7.7.
 pub fn window_rate(window: Bytes, smoothed_rtt: SimDuration) -> BitRate {
-    let nanos = u128::from(smoothed_rtt.as_nanos().max(1)) * u128::from(GAIN_DENOMINATOR);
-    let bits = u128::from(window.bits()) * u128::from(GAIN_NUMERATOR) * 1_000_000_000;
-    BitRate::from_bps(u64::try_from(bits / nanos).unwrap_or(u64::MAX))
+    const SCALE: u64 = GAIN_NUMERATOR * 1_000_000_000;
+    let nanos = smoothed_rtt.as_nanos().max(1).saturating_mul(GAIN_DENOMINATOR);
+    let rate = match window.bits().checked_mul(SCALE) {
+        Some(scaled) => scaled / nanos,
+        None => u64::try_from(u128::from(window.bits()) * u128::from(SCALE) / u128::from(nanos))
+            .unwrap_or(u64::MAX),
+    };
+    BitRate::from_bps(rate)
 }
 
 /// A leaky bucket: packets leave at the pacing rate, but for a burst after an idle time.

@@ -21,8 +21,8 @@ use rustc_hash::FxHashMap;
 
 pub use build::BuildError;
 use flow::Application;
-use observe::Observer;
 pub(crate) use observe::Observed;
+use observe::Observer;
 pub use wake::WakeTree;
 
 use crate::record::{PacketEvent, SinkError};
@@ -303,8 +303,12 @@ impl Network {
     /// Takes the network apart at the end of a run.
     ///
     /// # Errors
-    /// If results cannot be written.
-    pub(crate) fn finish(self) -> Result<Ended, SinkError> {
+    /// If results or what the endpoints wrote on the side cannot be written.
+    pub(crate) fn finish(mut self) -> Result<Ended, NetworkError> {
+        for endpoint in 0..self.endpoints.len() {
+            let done = self.endpoints[endpoint].endpoint.finish();
+            done.map_err(|error| self.flow_error(endpoint / 2, error))?;
+        }
         let senders = self.senders();
         let Self { now, links, observer, .. } = self;
         let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));

@@ -10,15 +10,15 @@ use noq_proto::{ClientConfig, Endpoint, TransportConfig};
 
 use super::clock::Clock;
 use super::config;
-use super::frames::SentLog;
 use super::spec::QuicSpec;
+use super::tap::Tap;
 
 /// Makes bare ends of one connection.
 pub struct Bare {
     spec: QuicSpec,
     rng: RngTree,
     transport: Arc<TransportConfig>,
-    log: Arc<SentLog>,
+    tap: Arc<Tap>,
     clock: Clock,
 }
 
@@ -32,14 +32,13 @@ impl Bare {
         controllers: Arc<dyn ControllerFactory + Send + Sync>,
     ) -> Self {
         let clock = Clock::new();
-        let epoch = clock.instant(SimTime::ZERO);
-        let mut transport = config::transport(spec, 1, controllers, None, epoch);
+        let mut transport = config::transport(spec, 1, controllers);
         transport.send_window(send_window);
         Self {
             spec: spec.clone(),
             rng: rng.clone(),
             transport: Arc::new(transport),
-            log: Arc::new(SentLog::new(0)),
+            tap: Arc::new(Tap::new(0, None)),
             clock,
         }
     }
@@ -51,7 +50,7 @@ impl Bare {
 
     /// What the client connects with.
     pub fn client_config(&self) -> ClientConfig {
-        config::client(Arc::clone(&self.transport), &self.log, &self.rng.child("client"))
+        config::client(Arc::clone(&self.transport), &self.tap, &self.rng.child("client"))
     }
 
     /// The client's endpoint.
@@ -63,7 +62,7 @@ impl Bare {
     /// The server's endpoint.
     pub fn server_endpoint(&self) -> Endpoint {
         let rng = self.rng.child("server");
-        let server = config::server(Arc::clone(&self.transport), &self.log, &rng);
+        let server = config::server(Arc::clone(&self.transport), &self.tap, &rng);
         let server = Some(Arc::new(server));
         Endpoint::new(Arc::new(config::endpoint(&self.spec, &rng)), server, true)
     }

@@ -12,7 +12,10 @@ pub(super) struct Clock {
 
 impl Clock {
     pub(super) fn new() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "the only way to make an Instant; never read as a time")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the only way to make an Instant; never read as a time"
+        )]
         let epoch = Instant::now();
         Self { epoch }
     }

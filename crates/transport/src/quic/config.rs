@@ -1,24 +1,22 @@
 //! The stack's configuration, made deterministic: every random choice comes from the run's seed, no clock is read.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use leobench_base::spec::Window;
 use leobench_base::{RngTree, SimRng};
 use noq_proto::congestion::ControllerFactory;
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
 use noq_proto::{
-    ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, QlogConfig, QlogFactory,
-    ServerConfig, Side, TimeSource, TransportConfig, VarInt,
+    ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, ServerConfig, TimeSource,
+    TransportConfig, VarInt,
 };
 use siphasher::sip128::SipHasher13;
 
-use super::QlogWriter;
 use super::clock::duration;
-use super::frames::SentLog;
 use super::null_tls::NullTls;
 use super::spec::QuicSpec;
+use super::tap::Tap;
 
 /// Bytes of a connection ID, long enough for a client's first choice (RFC 9000 section 7.2).
 pub(super) const CONNECTION_ID_LEN: usize = 8;
@@ -43,10 +41,10 @@ pub(super) fn endpoint(spec: &QuicSpec, rng: &RngTree) -> EndpointConfig {
 
 pub(super) fn client(
     transport: Arc<TransportConfig>,
-    log: &Arc<SentLog>,
+    tap: &Arc<Tap>,
     rng: &RngTree,
 ) -> ClientConfig {
-    let mut config = ClientConfig::new(Arc::new(NullTls { log: Arc::clone(log) }));
+    let mut config = ClientConfig::new(Arc::new(NullTls { tap: Arc::clone(tap) }));
     config.transport_config(transport);
     let ids = Mutex::new(ConnectionIds(rng.child("initial-destination").rng()));
     config.initial_dst_cid_provider(Arc::new(move || {
@@ -57,11 +55,11 @@ pub(super) fn client(
 
 pub(super) fn server(
     transport: Arc<TransportConfig>,
-    log: &Arc<SentLog>,
+    tap: &Arc<Tap>,
     rng: &RngTree,
 ) -> ServerConfig {
     let token_key = Arc::new(NullKey(rng.child("token-key").rng().bits()));
-    let mut config = ServerConfig::new(Arc::new(NullTls { log: Arc::clone(log) }), token_key);
+    let mut config = ServerConfig::new(Arc::new(NullTls { tap: Arc::clone(tap) }), token_key);
     config.transport_config(transport);
     config.time_source(Arc::new(NoTime));
     config.validation_token.sent(0);
@@ -73,8 +71,6 @@ pub(super) fn transport(
     spec: &QuicSpec,
     streams: usize,
     controllers: Arc<dyn ControllerFactory + Send + Sync>,
-    qlog: Option<QlogWriter>,
-    epoch: Instant,
 ) -> TransportConfig {
     let mut config = TransportConfig::default();
     let payload = u16::try_from(spec.payload.get()).unwrap_or(u16::MAX);
@@ -94,9 +90,6 @@ pub(super) fn transport(
         .allow_spin(false)
         .datagram_receive_buffer_size(None)
         .congestion_controller_factory(controllers);
-    if let Some(writer) = qlog {
-        config.qlog_factory(Arc::new(OneQlog { writer: Mutex::new(Some(writer)), epoch }));
-    }
     config
 }
 
@@ -161,26 +154,5 @@ struct NoTime;
 impl TimeSource for NoTime {
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH
-    }
-}
-
-/// Gives its writer to the first connection asked for.
-struct OneQlog {
-    writer: Mutex<Option<QlogWriter>>,
-    epoch: Instant,
-}
-
-impl QlogFactory for OneQlog {
-    fn for_connection(
-        &self,
-        side: Side,
-        _remote: SocketAddr,
-        _initial_dst_cid: ConnectionId,
-        _now: Instant,
-    ) -> Option<QlogConfig> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let mut config = QlogConfig::new(writer);
-        config.title(Some(format!("leobench {side:?}"))).start_time(self.epoch);
-        Some(config)
     }
 }

@@ -3,17 +3,21 @@
 //! The stack builds one controller per path and is told nothing but acknowledgements and losses; ours is one object
 //! per connection. Every controller handed to the stack is therefore a handle on the same [`Control`], knowing its
 //! path. The handle also carries the gate by which the endpoint paces: a shut gate is a window of zero.
+//!
+//! All of this runs on one thread at a time. The numbers looked at for every packet are atomics, because the stack
+//! wants its controllers shareable; relaxed loads and stores of them cost nothing.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use leobench_base::{Bytes, SimDuration};
-use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use leobench_base::{BitRate, Bytes, SimDuration};
 use noq_proto::RttEstimator;
+use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
 use super::clock::{Clock, span};
+use super::tap::Tap;
 use crate::congestion::{Acked, Congestion, CongestionControl, Rtt, Sent};
 use crate::endpoint::{Event, PathId};
 
@@ -21,28 +25,34 @@ use crate::endpoint::{Event, PathId};
 #[derive(Debug)]
 pub(super) struct Control {
     clock: Clock,
+    tap: Arc<Tap>,
     state: Mutex<ControlState>,
-    /// The window of the only path, as the stack will be told unless the gate is shut.
-    window: AtomicU64,
-    gate_open: AtomicBool,
-    /// Whether the application leaves room in the window (RFC 9002 section 7.8), as the endpoint sees it.
-    app_limited: AtomicBool,
+    live: Live,
     paths: AtomicU32,
-    /// Whether the stack keeps a qlog, which wants the true window.
-    qlog: bool,
 }
 
-/// What the endpoint and the stack's calls work on.
+/// What is looked at for every packet.
+#[derive(Debug, Default)]
+struct Live {
+    /// The window of the only path, as the stack will be told unless the gate is shut.
+    window: AtomicU64,
+    /// The algorithm's own pacing rate in bits per second; zero if it has none.
+    pacing_bps: AtomicU64,
+    gate_shut: AtomicBool,
+    /// Whether the application leaves room in the window (RFC 9002 section 7.8), as the endpoint sees it.
+    app_limited: AtomicBool,
+    /// Bytes sent and neither acknowledged nor declared lost.
+    in_flight: AtomicU64,
+    /// Packets that count towards the window, sent so far.
+    sent_packets: AtomicU64,
+    largest_acked: AtomicU64,
+}
+
+/// The algorithm and what its path has been through.
 pub(super) struct ControlState {
     pub(super) algorithm: Box<dyn CongestionControl>,
-    /// Bytes sent and neither acknowledged nor declared lost.
-    pub(super) in_flight: u64,
-    /// Packets that count towards the window, sent so far.
-    pub(super) sent_packets: u64,
-    /// Largest packet number acknowledged.
-    pub(super) largest_acked: u64,
-    /// Latest round-trip time sample: of the last packet of the last acknowledgement.
-    pub(super) latest_rtt: Option<SimDuration>,
+    /// Round-trip times as of the last acknowledgement; the latest is that of its last packet.
+    pub(super) rtt: Option<Rtt>,
     pub(super) acked_bytes: u64,
     pub(super) lost_packets: u64,
     pub(super) lost_bytes: u64,
@@ -54,38 +64,29 @@ pub(super) struct ControlState {
 
 impl std::fmt::Debug for ControlState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ControlState").field("in_flight", &self.in_flight).finish_non_exhaustive()
+        f.debug_struct("ControlState").field("rtt", &self.rtt).finish_non_exhaustive()
     }
 }
 
 impl Control {
     pub(super) fn new(
         clock: Clock,
+        tap: Arc<Tap>,
         algorithm: Box<dyn CongestionControl>,
-        qlog: bool,
     ) -> Arc<Self> {
-        Arc::new(Self {
-            clock,
-            state: Mutex::new(ControlState {
-                algorithm,
-                in_flight: 0,
-                sent_packets: 0,
-                largest_acked: 0,
-                latest_rtt: None,
-                acked_bytes: 0,
-                lost_packets: 0,
-                lost_bytes: 0,
-                congestion_events: 0,
-                spurious_losses: 0,
-                ecn_marks: 0,
-                events: Vec::new(),
-            }),
-            window: AtomicU64::new(0),
-            gate_open: AtomicBool::new(true),
-            app_limited: AtomicBool::new(false),
-            paths: AtomicU32::new(0),
-            qlog,
-        })
+        let state = ControlState {
+            algorithm,
+            rtt: None,
+            acked_bytes: 0,
+            lost_packets: 0,
+            lost_bytes: 0,
+            congestion_events: 0,
+            spurious_losses: 0,
+            ecn_marks: 0,
+            events: Vec::new(),
+        };
+        let (live, paths) = (Live::default(), AtomicU32::new(0));
+        Arc::new(Self { clock, tap, state: Mutex::new(state), live, paths })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, ControlState> {
@@ -94,16 +95,56 @@ impl Control {
 
     /// Opens or shuts the gate: through a shut gate leave only acknowledgements and loss probes.
     pub(super) fn set_gate(&self, open: bool) {
-        self.gate_open.store(open, Ordering::Relaxed);
+        self.live.gate_shut.store(!open, Relaxed);
     }
 
     /// Says whether the application leaves room in the window.
     pub(super) fn set_app_limited(&self, limited: bool) {
-        self.app_limited.store(limited, Ordering::Relaxed);
+        self.live.app_limited.store(limited, Relaxed);
+    }
+
+    /// The window, whatever the gate.
+    pub(super) fn window(&self) -> Bytes {
+        Bytes::new(self.live.window.load(Relaxed))
+    }
+
+    /// The pacing rate of the algorithm's own, if it has one.
+    pub(super) fn pacing_rate(&self) -> Option<BitRate> {
+        let rate = BitRate::from_bps(self.live.pacing_bps.load(Relaxed));
+        (!rate.is_zero()).then_some(rate)
+    }
+
+    /// Bytes sent and neither acknowledged nor declared lost.
+    pub(super) fn in_flight(&self) -> Bytes {
+        Bytes::new(self.live.in_flight.load(Relaxed))
+    }
+
+    /// Packets that count towards the window, sent so far.
+    pub(super) fn sent_packets(&self) -> u64 {
+        self.live.sent_packets.load(Relaxed)
+    }
+
+    /// Largest packet number acknowledged.
+    pub(super) fn largest_acked(&self) -> u64 {
+        self.live.largest_acked.load(Relaxed)
     }
 
     fn publish(&self, state: &ControlState, path: PathId) {
-        self.window.store(state.algorithm.window(path).get(), Ordering::Relaxed);
+        self.live.window.store(state.algorithm.window(path).get(), Relaxed);
+        let pacing = state.algorithm.pacing_rate(path).map_or(0, BitRate::bps);
+        self.live.pacing_bps.store(pacing, Relaxed);
+    }
+
+    fn leave_flight(&self, bytes: u64) {
+        let rest = self.live.in_flight.load(Relaxed).saturating_sub(bytes);
+        self.live.in_flight.store(rest, Relaxed);
+    }
+
+    fn log_metrics(&self, state: &ControlState, path: PathId) {
+        self.tap.qlog(|qlog| {
+            let ssthresh = state.algorithm.ssthresh(path);
+            qlog.metrics(self.window(), ssthresh, self.in_flight().get(), state.rtt);
+        });
     }
 }
 
@@ -114,7 +155,7 @@ pub(super) struct HandleFactory(pub(super) Arc<Control>);
 impl ControllerFactory for HandleFactory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
         let control = Arc::clone(&self.0);
-        let path = PathId(control.paths.fetch_add(1, Ordering::Relaxed));
+        let path = PathId(control.paths.fetch_add(1, Relaxed));
         let mut state = control.lock();
         state.algorithm.open(path, control.clock.time(now), Bytes::new(mtu.into()));
         control.publish(&state, path);
@@ -130,21 +171,17 @@ struct Handle {
     path: PathId,
 }
 
-impl Handle {
-    fn congestion(&self, now: Instant, sent: Instant, lost: u64, persistent: bool) -> Congestion {
-        let clock = self.control.clock;
-        Congestion::new(clock.time(now), clock.time(sent), Bytes::new(lost), persistent)
-    }
-}
-
 impl Controller for Handle {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        let live = &self.control.live;
+        let in_flight = live.in_flight.load(Relaxed) + u64::from(bytes);
+        live.in_flight.store(in_flight, Relaxed);
+        live.sent_packets.store(self.control.sent_packets() + 1, Relaxed);
         let now = self.control.clock.time(now);
+        let sent = Sent::new(now, Bytes::new(bytes.into()), Bytes::new(in_flight), pn);
         let mut state = self.control.lock();
-        state.in_flight += u64::from(bytes);
-        state.sent_packets += 1;
-        let sent = Sent::new(now, Bytes::new(bytes.into()), Bytes::new(state.in_flight), pn);
         state.algorithm.on_sent(self.path, &sent);
+        self.control.publish(&state, self.path);
     }
 
     fn on_ack(
@@ -156,36 +193,39 @@ impl Controller for Handle {
         _app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        let mut state = self.control.lock();
         let latest = span(now.saturating_duration_since(sent));
+        let rtt = Rtt { latest, smoothed: span(rtt.get()), min: span(rtt.min()) };
         let acked = Acked {
             now: self.control.clock.time(now),
             sent: self.control.clock.time(sent),
             size: Bytes::new(bytes),
             packet_number: pn,
-            in_flight: Bytes::new(state.in_flight),
-            app_limited: self.control.app_limited.load(Ordering::Relaxed),
-            rtt: Rtt { latest, smoothed: span(rtt.get()), min: span(rtt.min()) },
+            in_flight: self.control.in_flight(),
+            app_limited: self.control.live.app_limited.load(Relaxed),
+            rtt,
         };
-        state.in_flight = state.in_flight.saturating_sub(bytes);
+        self.control.leave_flight(bytes);
+        let mut state = self.control.lock();
         state.acked_bytes += bytes;
-        if pn >= state.largest_acked {
-            state.largest_acked = pn;
-            state.latest_rtt = Some(latest);
+        if pn >= self.control.largest_acked() {
+            self.control.live.largest_acked.store(pn, Relaxed);
+            state.rtt = Some(rtt);
         }
         state.algorithm.on_ack(self.path, &acked);
         self.control.publish(&state, self.path);
     }
 
     fn on_end_acks(&mut self, _now: Instant, in_flight: u64, _app_limited: bool, _: Option<u64>) {
-        self.control.lock().in_flight = in_flight;
+        self.control.live.in_flight.store(in_flight, Relaxed);
+        self.control.log_metrics(&self.control.lock(), self.path);
     }
 
-    fn on_packet_lost(&mut self, lost_bytes: u16, _pn: u64, _now: Instant) {
+    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, _now: Instant) {
+        self.control.leave_flight(lost_bytes.into());
         let mut state = self.control.lock();
-        state.in_flight = state.in_flight.saturating_sub(lost_bytes.into());
         state.lost_packets += 1;
         state.lost_bytes += u64::from(lost_bytes);
+        self.control.tap.qlog(|qlog| qlog.packet_lost(pn));
     }
 
     fn on_congestion_event(
@@ -197,7 +237,9 @@ impl Controller for Handle {
         lost_bytes: u64,
         _largest_lost_pn: u64,
     ) {
-        let congestion = self.congestion(now, sent, lost_bytes, is_persistent_congestion);
+        let (now, sent) = (self.control.clock.time(now), self.control.clock.time(sent));
+        let lost = Bytes::new(lost_bytes);
+        let congestion = Congestion::new(now, sent, lost, is_persistent_congestion);
         let mut state = self.control.lock();
         let before = state.algorithm.window(self.path);
         if is_ecn {
@@ -207,14 +249,17 @@ impl Controller for Handle {
             state.algorithm.on_loss(self.path, &congestion);
         }
         let after = state.algorithm.window(self.path);
+        self.control.publish(&state, self.path);
         if after < before {
             state.congestion_events += 1;
-            let kind = if is_persistent_congestion { "persistent-congestion" } else { "congestion" };
+            let kind =
+                if is_persistent_congestion { "persistent-congestion" } else { "congestion" };
             let cause = if is_ecn { "ECN" } else { "loss" };
             let detail = format!("{cause}: window {before} -> {after}");
             state.events.push(Event { kind, detail });
+            self.control.tap.qlog(|qlog| qlog.phase(state.algorithm.phase(self.path)));
         }
-        self.control.publish(&state, self.path);
+        self.control.log_metrics(&state, self.path);
     }
 
     fn on_spurious_congestion_event(&mut self) {
@@ -227,24 +272,13 @@ impl Controller for Handle {
     fn on_mtu_update(&mut self, _new_mtu: u16) {}
 
     fn window(&self) -> u64 {
-        if self.control.gate_open.load(Ordering::Relaxed) {
-            self.control.window.load(Ordering::Relaxed)
-        } else {
-            0
-        }
+        if self.control.live.gate_shut.load(Relaxed) { 0 } else { self.control.window().get() }
     }
 
-    /// Switches the stack's own pacer off, because the endpoint paces: by a window too large for it, or, where a qlog
-    /// is to show the true window, by a rate without bound (which costs a little more per packet).
+    /// Says a window too large for the stack's own pacer, which is thereby switched off: the endpoint paces.
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = u64::MAX;
-        if self.control.qlog {
-            let state = self.control.lock();
-            metrics.congestion_window = state.algorithm.window(self.path).get();
-            metrics.ssthresh = state.algorithm.ssthresh(self.path).map(Bytes::get);
-            metrics.pacing_rate = Some(u64::MAX >> 8);
-        }
         metrics
     }
 
@@ -253,10 +287,17 @@ impl Controller for Handle {
     }
 
     fn initial_window(&self) -> u64 {
-        self.control.window.load(Ordering::Relaxed)
+        self.control.window().get()
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+impl ControlState {
+    /// Latest round-trip time sample.
+    pub(super) fn latest_rtt(&self) -> Option<SimDuration> {
+        self.rtt.map(|rtt| rtt.latest)
     }
 }

@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimDuration, SimTime};
+use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimTime};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, FourTuple, PathId as StackPathId,
 };
 
 use super::clock::{Clock, span};
 use super::control::{Control, ControlState, HandleFactory};
-use super::frames::SentLog;
+use super::qlog::Qlog;
 use super::receiver::Receiver;
 use super::sender::{FeedError, Sender};
 use super::spec::QuicSpec;
+use super::tap::{MALFORMED, Tap};
 use super::{QlogWriter, config};
 use crate::buffer::SendBuffer;
 use crate::endpoint::{
@@ -70,7 +71,7 @@ pub struct QuicEndpoint {
     connection: Option<(ConnectionHandle, Connection)>,
     established: bool,
     control: Arc<Control>,
-    log: Arc<SentLog>,
+    tap: Arc<Tap>,
     pacer: Option<Pacer>,
     sender: Option<Sender>,
     receiver: Receiver,
@@ -87,15 +88,15 @@ impl QuicEndpoint {
     pub fn new(config: QuicConfig<'_>) -> Self {
         let QuicConfig { spec, role, sends, streams, local, remote, start, rng, qlog } = config;
         let clock = Clock::new();
-        let control = Control::new(clock, spec.congestion.model().build(), qlog.is_some());
-        let log = Arc::new(SentLog::new(if sends { streams } else { 0 }));
-        let epoch = clock.instant(SimTime::ZERO);
+        let qlog = qlog.map(|writer| Qlog::new(writer, role));
+        let tap = Arc::new(Tap::new(if sends { streams } else { 0 }, qlog));
+        let control = Control::new(clock, Arc::clone(&tap), spec.congestion.model().build());
         let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
-        let transport = Arc::new(config::transport(spec, streams, controllers, qlog, epoch));
+        let transport = Arc::new(config::transport(spec, streams, controllers));
         let endpoint_config = Arc::new(config::endpoint(spec, rng));
         let (client, server) = match role {
-            Role::Client => (Some(config::client(transport, &log, rng)), None),
-            Role::Server => (None, Some(Arc::new(config::server(transport, &log, rng)))),
+            Role::Client => (Some(config::client(transport, &tap, rng)), None),
+            Role::Server => (None, Some(Arc::new(config::server(transport, &tap, rng)))),
         };
         let endpoint = noq_proto::Endpoint::new(endpoint_config, server, true);
         let burst = Bytes::new(spec.payload.get() * BURST_PACKETS);
@@ -111,7 +112,7 @@ impl QuicEndpoint {
             connection: None,
             established: false,
             control,
-            log,
+            tap,
             pacer: spec.pacing.then(|| Pacer::new(burst)),
             sender: sends.then(|| Sender::new(streams, scheduler(), spec.scheduler.kind())),
             receiver: Receiver::default(),
@@ -138,6 +139,7 @@ impl QuicEndpoint {
 
     fn receive(&mut self, now: SimTime, meta: &Meta, data: BytesMut) -> Result<(), EndpointError> {
         self.received_datagrams += 1;
+        self.tap.set_time(now);
         let instant = self.clock.instant(now);
         let path = FourTuple::new(meta.source, Some(meta.destination.ip()));
         self.buffer.clear();
@@ -194,10 +196,10 @@ impl QuicEndpoint {
         let instant = self.clock.instant(now);
         let Some((_, connection)) = &mut self.connection else { return };
         connection.handle_timeout(instant);
-        let before = self.control.lock().sent_packets;
+        let before = self.control.sent_packets();
         self.control.set_gate(false);
         while self.transmit(now, outbox) {}
-        if self.control.lock().sent_packets > before {
+        if self.control.sent_packets() > before {
             self.timeouts += 1;
             outbox.events.push(Event { kind: "timeout", detail: String::new() });
         }
@@ -231,8 +233,10 @@ impl QuicEndpoint {
 
     /// Whether nothing that was never sent is left, and nothing lost waits to be sent again.
     fn is_idle(&self) -> bool {
-        let retransmits = self.connection.as_ref().is_some_and(|(_, c)| c.has_pending_retransmits());
-        let sender_idle = self.sender.as_ref().is_none_or(|sender| sender.is_idle(&self.log.lock()));
+        let retransmits =
+            self.connection.as_ref().is_some_and(|(_, c)| c.has_pending_retransmits());
+        let sender_idle =
+            self.sender.as_ref().is_none_or(|sender| sender.is_idle(&self.tap.sent()));
         sender_idle && !retransmits
     }
 
@@ -240,14 +244,12 @@ impl QuicEndpoint {
         let (Some(sender), Some((_, connection))) = (&mut self.sender, &mut self.connection) else {
             return Ok(());
         };
-        let state = self.control.lock();
-        let window = state.algorithm.window(PathId::default()).get();
-        if !self.established || state.in_flight + self.payload.get() > window {
+        let needed = self.control.in_flight() + self.payload;
+        if !self.established || needed > self.control.window() {
             return Ok(());
         }
-        let largest_acked = state.largest_acked;
-        drop(state);
-        let sent = self.log.lock();
+        let sent = self.tap.sent();
+        let largest_acked = self.control.largest_acked();
         let fed = sender.feed(now, connection, self.payload.get(), &sent, largest_acked);
         fed.map_err(|error| feed_error(now, error))
     }
@@ -257,23 +259,21 @@ impl QuicEndpoint {
         let Some((_, connection)) = &mut self.connection else { return false };
         self.buffer.clear();
         let instant = self.clock.instant(now);
-        let before = self.control.lock().sent_packets;
+        let before = self.control.sent_packets();
         let Some(transmit) = connection.poll_transmit(instant, NonZeroUsize::MIN, &mut self.buffer)
         else {
             return false;
         };
         let size = Bytes::new(transmit.size as u64);
-        let state = self.control.lock();
-        if state.sent_packets > before
+        if self.control.sent_packets() > before
             && let Some(pacer) = &mut self.pacer
         {
-            let path = PathId::default();
-            let rtt = connection.rtt(StackPathId::ZERO).map_or(SimDuration::ZERO, span);
-            let rate = state.algorithm.pacing_rate(path);
-            let rate = rate.unwrap_or_else(|| window_rate(state.algorithm.window(path), rtt));
+            let rate = self.control.pacing_rate().unwrap_or_else(|| {
+                let rtt = connection.rtt(StackPathId::ZERO).unwrap_or_default();
+                window_rate(self.control.window(), span(rtt))
+            });
             pacer.on_sent(now, size, rate);
         }
-        drop(state);
         self.sent_datagrams += 1;
         self.sent_bytes += size.get();
         let source_ip = transmit.src_ip.unwrap_or(self.local.ip());
@@ -293,13 +293,27 @@ impl QuicEndpoint {
     }
 
     fn report_sent(&mut self, outbox: &mut Outbox) {
-        let mut sent = self.log.lock();
+        let mut sent = self.tap.sent();
         while let Some(stream) = sent.advanced.pop() {
             outbox.reports.push(Report::Sent { stream, offset: sent.offsets[stream] });
         }
     }
 
-    fn step(&mut self, now: SimTime, outbox: &mut Outbox) -> Result<Option<SimTime>, EndpointError> {
+    /// Makes sure that what left is fully known.
+    fn check_readable(&self, now: SimTime) -> Result<(), EndpointError> {
+        match self.tap.sent().unreadable {
+            None => Ok(()),
+            Some(MALFORMED) => Err(lost(now, "a packet left that ends within a frame".into())),
+            Some(kind) => Err(lost(now, format!("a packet left with a frame of type {kind:#x}"))),
+        }
+    }
+
+    fn step(
+        &mut self,
+        now: SimTime,
+        outbox: &mut Outbox,
+    ) -> Result<Option<SimTime>, EndpointError> {
+        self.tap.set_time(now);
         if self.client.is_some() {
             if now < self.start {
                 return Ok(Some(self.start));
@@ -314,9 +328,7 @@ impl QuicEndpoint {
         self.process(now, outbox)?;
         self.report_sent(outbox);
         outbox.events.append(&mut self.control.lock().events);
-        if let Some(kind) = self.log.lock().unreadable {
-            return Err(lost(now, format!("a packet left with a frame of unknown type {kind:#x}")));
-        }
+        self.check_readable(now)?;
         let timer = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
         // The stack may ask for a wait that rounds to nothing; time must move.
         let next = SimTime::from_nanos(now.as_nanos() + 1);
@@ -331,7 +343,9 @@ impl QuicEndpoint {
 impl Endpoint for QuicEndpoint {
     fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
         match input {
-            Input::Packet(Packet { meta, body: Body::Quic(data) }) => self.receive(now, &meta, data),
+            Input::Packet(Packet { meta, body: Body::Quic(data) }) => {
+                self.receive(now, &meta, data)
+            }
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
             Input::Packet(_) => Ok(()),
             Input::Message { stream, message } => {
@@ -354,7 +368,11 @@ impl Endpoint for QuicEndpoint {
         }
     }
 
-    fn poll(&mut self, now: SimTime, outbox: &mut Outbox) -> Result<Option<SimTime>, EndpointError> {
+    fn poll(
+        &mut self,
+        now: SimTime,
+        outbox: &mut Outbox,
+    ) -> Result<Option<SimTime>, EndpointError> {
         self.step(now, outbox)
     }
 
@@ -363,18 +381,18 @@ impl Endpoint for QuicEndpoint {
         let path = PathId::default();
         let state = self.control.lock();
         let smoothed = connection.rtt(StackPathId::ZERO).map(span);
-        let window = state.algorithm.window(path);
+        let window = self.control.window();
         let pacing = self.pacer.as_ref().and_then(|_| {
-            let own = state.algorithm.pacing_rate(path);
+            let own = self.control.pacing_rate();
             own.or_else(|| smoothed.map(|rtt| window_rate(window, rtt)))
         });
         samples.push(PathSample {
             path,
             cwnd: window,
             ssthresh: state.algorithm.ssthresh(path),
-            in_flight: Bytes::new(state.in_flight),
-            smoothed_rtt: state.latest_rtt.and(smoothed),
-            latest_rtt: state.latest_rtt,
+            in_flight: self.control.in_flight(),
+            smoothed_rtt: state.rtt.and(smoothed),
+            latest_rtt: state.latest_rtt(),
             pacing,
             phase: state.algorithm.phase(path),
             totals: self.count(&state),
@@ -388,6 +406,10 @@ impl Endpoint for QuicEndpoint {
     fn totals(&self) -> Totals {
         self.count(&self.control.lock())
     }
+
+    fn finish(&mut self) -> Result<(), EndpointError> {
+        self.tap.flush().map_err(|error| EndpointError::Qlog(error.to_string()))
+    }
 }
 
 impl QuicEndpoint {
@@ -399,7 +421,7 @@ impl QuicEndpoint {
             acked_bytes: state.acked_bytes,
             lost_packets: state.lost_packets,
             lost_bytes: state.lost_bytes,
-            retransmitted_bytes: self.log.lock().retransmitted,
+            retransmitted_bytes: self.tap.sent().retransmitted,
             congestion_events: state.congestion_events,
             timeouts: self.timeouts,
             spurious_losses: state.spurious_losses,

@@ -2,7 +2,7 @@
 //!
 //! The stack is used as it is; what it lacks is added from outside: congestion control of ours ([`control`]), pacing,
 //! a decision per packet about which stream's bytes it carries ([`sender`]), reassembly without limits ([`receiver`]),
-//! and a look at what really left ([`frames`]).
+//! and a look at what really passes ([`tap`]).
 
 mod bare;
 mod clock;
@@ -11,9 +11,11 @@ mod control;
 mod endpoint;
 mod frames;
 mod null_tls;
+mod qlog;
 mod receiver;
 mod sender;
 mod spec;
+mod tap;
 
 pub use bare::Bare;
 pub use endpoint::{QuicConfig, QuicEndpoint, Role};

@@ -12,7 +12,7 @@ use noq_proto::crypto::{
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError, TransportErrorCode};
 
-use super::frames::SentLog;
+use super::tap::{Level, Tap};
 
 /// Bytes of the authentication tag of every AEAD that QUIC allows (RFC 9001 section 5.3).
 pub(super) const TAG_LEN: usize = 16;
@@ -27,10 +27,10 @@ const CLIENT_FINISHED: usize = 36;
 /// Every message starts with its length and the length of the transport parameters in it.
 const PREFIX: usize = 8;
 
-/// Configuration of either side; the sent packets of an established connection are noted in `log`.
+/// Configuration of either side; whatever is protected or unprotected is shown to `tap`.
 #[derive(Debug)]
 pub(super) struct NullTls {
-    pub(super) log: Arc<SentLog>,
+    pub(super) tap: Arc<Tap>,
 }
 
 impl NullTls {
@@ -43,7 +43,7 @@ impl NullTls {
             params: written,
             incoming: BytesMut::new(),
             peer_params: None,
-            log: Arc::clone(&self.log),
+            tap: Arc::clone(&self.tap),
         })
     }
 }
@@ -61,7 +61,7 @@ impl ClientConfig for NullTls {
 
 impl ServerConfig for NullTls {
     fn initial_keys(&self, _: u32, _: ConnectionId) -> Result<Keys, UnsupportedVersion> {
-        Ok(keys(None))
+        Ok(keys(&self.tap, Level::Initial))
     }
 
     fn retry_tag(&self, _: u32, _: ConnectionId, _: &[u8]) -> [u8; 16] {
@@ -96,7 +96,7 @@ struct NullSession {
     params: Vec<u8>,
     incoming: BytesMut,
     peer_params: Option<Vec<u8>>,
-    log: Arc<SentLog>,
+    tap: Arc<Tap>,
 }
 
 impl NullSession {
@@ -127,7 +127,7 @@ impl NullSession {
 
 impl Session for NullSession {
     fn initial_keys(&self, _: ConnectionId, _: Side) -> Keys {
-        keys(None)
+        keys(&self.tap, Level::Initial)
     }
 
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
@@ -169,7 +169,10 @@ impl Session for NullSession {
                 (Side::Server, Step::Flight) => Step::Done,
                 (_, step) => {
                     let reason = format!("handshake message out of place: {step:?}");
-                    return Err(TransportError::new(TransportErrorCode::PROTOCOL_VIOLATION, reason));
+                    return Err(TransportError::new(
+                        TransportErrorCode::PROTOCOL_VIOLATION,
+                        reason,
+                    ));
                 }
             };
         }
@@ -194,28 +197,28 @@ impl Session for NullSession {
             (Side::Server, Step::ServerHello) => {
                 self.write_message(buf, SERVER_HELLO, false);
                 self.step = Step::Keys;
-                Some(keys(None))
+                Some(keys(&self.tap, Level::Handshake))
             }
             (Side::Client, Step::Keys) => {
                 self.step = Step::Flight;
-                Some(keys(None))
+                Some(keys(&self.tap, Level::Handshake))
             }
             (Side::Server, Step::Keys) => {
                 self.write_message(buf, SERVER_FLIGHT, true);
                 self.step = Step::Flight;
-                Some(keys(Some(&self.log)))
+                Some(keys(&self.tap, Level::OneRtt))
             }
             (Side::Client, Step::Finished) => {
                 self.write_message(buf, CLIENT_FINISHED, false);
                 self.step = Step::Done;
-                Some(keys(Some(&self.log)))
+                Some(keys(&self.tap, Level::OneRtt))
             }
             _ => None,
         }
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-        Some(keys(Some(&self.log)).packet)
+        Some(keys(&self.tap, Level::OneRtt).packet)
     }
 
     fn is_valid_retry(&self, _: ConnectionId, _: &[u8], _: &[u8]) -> bool {
@@ -232,38 +235,37 @@ impl Session for NullSession {
     }
 }
 
-fn keys(log: Option<&Arc<SentLog>>) -> Keys {
-    let packet = |log: Option<&Arc<SentLog>>| -> Box<dyn PacketKey> {
-        Box::new(NullPacketKey { log: log.map(Arc::clone) })
-    };
+fn keys(tap: &Arc<Tap>, level: Level) -> Keys {
+    let packet = || Box::new(NullPacketKey { tap: Arc::clone(tap), level });
     Keys {
         header: KeyPair { local: Box::new(NullHeaderKey), remote: Box::new(NullHeaderKey) },
-        packet: KeyPair { local: packet(log), remote: packet(None) },
+        packet: KeyPair { local: packet(), remote: packet() },
     }
 }
 
 struct NullPacketKey {
-    log: Option<Arc<SentLog>>,
+    tap: Arc<Tap>,
+    level: Level,
 }
 
 impl PacketKey for NullPacketKey {
     fn encrypt(&self, _path: PathId, packet: u64, buf: &mut [u8], header_len: usize) {
         let end = buf.len() - TAG_LEN;
-        if let Some(log) = &self.log {
-            log.note(packet, &buf[header_len..end]);
-        }
+        self.tap.on_sent(self.level, packet, buf.len(), &buf[header_len..end]);
         buf[end..].fill(0);
     }
 
     fn decrypt(
         &self,
         _path: PathId,
-        _packet: u64,
-        _header: &[u8],
+        packet: u64,
+        header: &[u8],
         payload: &mut BytesMut,
     ) -> Result<(), CryptoError> {
+        let size = header.len() + payload.len();
         let end = payload.len().checked_sub(TAG_LEN).ok_or(CryptoError)?;
         payload.truncate(end);
+        self.tap.on_received(self.level, packet, size, payload);
         Ok(())
     }
 

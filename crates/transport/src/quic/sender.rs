@@ -9,8 +9,8 @@ use leobench_base::SimTime;
 use noq_proto::{Connection, Dir, StreamId};
 
 use super::config::CONNECTION_ID_LEN;
-use super::frames::Sent;
 use super::null_tls::TAG_LEN;
+use super::tap::Sent;
 use crate::buffer::SendBuffer;
 use crate::scheduler::{PacketShares, StreamScheduler};
 
@@ -63,7 +63,8 @@ impl Sender {
     pub(super) fn open(&mut self, connection: &mut Connection) -> Result<(), FeedError> {
         while self.ids.len() < self.buffer.streams().len() {
             let id = connection.streams().open(Dir::Uni);
-            let id = id.ok_or_else(|| FeedError::Stack("the peer allows no more streams".into()))?;
+            let id =
+                id.ok_or_else(|| FeedError::Stack("the peer allows no more streams".into()))?;
             self.ids.push(id);
         }
         Ok(())

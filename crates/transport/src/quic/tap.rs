@@ -1,0 +1,155 @@
+//! What passes packet protection, seen in plaintext: the exact place to learn which bytes of which stream left in
+//! which packet, and to write it down.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use leobench_base::SimTime;
+
+use super::frames::{Frame, Frames};
+use super::qlog::Qlog;
+
+/// How a packet is protected (RFC 9001 section 2.1), by its name in qlog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Initial,
+    Handshake,
+    OneRtt,
+}
+
+/// A look at one end's packets, shared by the keys, the congestion control and the endpoint.
+#[derive(Debug)]
+pub(super) struct Tap {
+    sent: Mutex<Sent>,
+    qlog: Option<Mutex<Qlog>>,
+}
+
+/// What the 1-RTT packets sent so far carried.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    /// Number after that of the last packet.
+    pub(super) next_packet: u64,
+    /// By stream number: one past the highest byte sent.
+    pub(super) offsets: Vec<u64>,
+    /// The sum of the offsets.
+    pub(super) total: u64,
+    /// Streams whose offset has grown since this was last emptied; a stream may stand here more than once.
+    pub(super) advanced: Vec<usize>,
+    /// Stream bytes sent more than once.
+    pub(super) retransmitted: u64,
+    /// Type of a frame that could not be read (or [`MALFORMED`]); what followed it in its packet is not known.
+    pub(super) unreadable: Option<u64>,
+}
+
+/// Stands for a packet that ends within a frame.
+pub(super) const MALFORMED: u64 = u64::MAX;
+
+impl Tap {
+    pub(super) fn new(streams: usize, qlog: Option<Qlog>) -> Self {
+        let sent = Sent { offsets: vec![0; streams], ..Sent::default() };
+        Self { sent: Mutex::new(sent), qlog: qlog.map(Mutex::new) }
+    }
+
+    pub(super) fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes to the qlog, if one is kept.
+    pub(super) fn qlog(&self, write: impl FnOnce(&mut Qlog)) {
+        if let Some(qlog) = &self.qlog {
+            write(&mut qlog.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Completes the qlog, if one is kept.
+    ///
+    /// # Errors
+    /// The first error in writing it.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        let Some(qlog) = &self.qlog else { return Ok(()) };
+        qlog.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+
+    /// Says the time of what follows.
+    pub(super) fn set_time(&self, now: SimTime) {
+        self.qlog(|qlog| qlog.set_time(now));
+    }
+
+    /// A packet is about to be sent; `size` is that of the whole packet.
+    pub(super) fn on_sent(&self, level: Level, packet: u64, size: usize, payload: &[u8]) {
+        if level == Level::OneRtt {
+            self.sent().note(packet, payload);
+        }
+        self.qlog(|qlog| qlog.packet("packet_sent", level, packet, size, payload));
+    }
+
+    /// A packet was received.
+    pub(super) fn on_received(&self, level: Level, packet: u64, size: usize, payload: &[u8]) {
+        self.qlog(|qlog| qlog.packet("packet_received", level, packet, size, payload));
+    }
+}
+
+impl Sent {
+    fn note(&mut self, packet: u64, payload: &[u8]) {
+        self.next_packet = packet + 1;
+        let mut frames = Frames::new(payload);
+        while !frames.is_done() {
+            match frames.next_frame() {
+                Some(Frame::Stream { id, offset, len, .. }) => self.stream(id, offset, len),
+                Some(Frame::Unknown(kind)) => {
+                    self.unreadable = Some(kind);
+                    return;
+                }
+                Some(_) => {}
+                None => {
+                    self.unreadable = Some(MALFORMED);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn stream(&mut self, id: u64, offset: u64, len: u64) {
+        // The two low bits of a stream ID are its type (RFC 9000 section 2.1).
+        let stream = (id >> 2) as usize;
+        if stream >= self.offsets.len() {
+            self.offsets.resize(stream + 1, 0);
+        }
+        let sent = &mut self.offsets[stream];
+        self.retransmitted += sent.saturating_sub(offset).min(len);
+        let grown = (offset + len).saturating_sub(*sent);
+        if grown > 0 {
+            *sent += grown;
+            self.total += grown;
+            if self.advanced.last() != Some(&stream) {
+                self.advanced.push(stream);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_bytes_are_told_from_retransmissions() {
+        let tap = Tap::new(1, None);
+        tap.on_sent(Level::OneRtt, 7, 0, &[0x0e, 2, 0, 3, 9, 9, 9, 0x0a, 6, 2, 1, 2]);
+        assert_eq!(tap.sent().offsets, [3, 2]);
+        assert_eq!((tap.sent().next_packet, tap.sent().total), (8, 5));
+        tap.on_sent(Level::OneRtt, 8, 0, &[0x0e, 2, 1, 4, 9, 9, 9, 9]);
+        let sent = tap.sent();
+        assert_eq!((sent.offsets[0], sent.retransmitted, sent.unreadable), (5, 2, None));
+        assert_eq!(sent.advanced, [0, 1, 0]);
+    }
+
+    #[test]
+    fn only_application_packets_count() {
+        let tap = Tap::new(1, None);
+        tap.on_sent(Level::Handshake, 3, 0, &[0x40, 0x99]);
+        assert_eq!((tap.sent().next_packet, tap.sent().unreadable), (0, None));
+        tap.on_sent(Level::OneRtt, 3, 0, &[0x0e, 2, 0, 9, 1]);
+        assert_eq!(tap.sent().unreadable, Some(MALFORMED));
+    }
+}
