@@ -3,7 +3,7 @@ use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
 use proptest::prelude::*;
 
-use super::{FlowLedger, StreamLedger};
+use super::{FlowLedger, Statistics, StreamLedger};
 use crate::record::MessageRow;
 
 const NONE: [u64; 0] = [];
@@ -85,7 +85,7 @@ fn jitter_is_the_mean_change_of_delay_in_order_of_delivery() {
         completes(&mut ledger, ms(at), delivered(stream, offset));
     }
     assert_eq!(ledger.statistics().jitter_ns(), Some(7e6 / 3.0));
-    let streams: Vec<_> = ledger.streams().map(|stream| stream.jitter_ns()).collect();
+    let streams: Vec<_> = ledger.streams().map(Statistics::jitter_ns).collect();
     assert_eq!(streams, [Some(1e6), Some(3e6)], "10 to 11 ms, and 14 to 11 ms");
     assert_eq!(ledger.statistics().delay().mean(), Some(11.5e6));
     assert_eq!(ledger.statistics().delay().max(), Some(14_000_000));
