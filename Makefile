@@ -28,7 +28,7 @@ $(VENV)/.requirements: requirements.lock
 
 # The compiled core, with the package linked into the environment (an edit of Python takes effect at once).
 $(VENV)/.core: $(VENV)/.requirements $(RUST)
-	VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --profile release --quiet
+	VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --profile release
 	@touch $@
 
 install: $(VENV)/.core
