@@ -159,19 +159,17 @@ impl Network {
 
     /// A channel changes: its links follow.
     fn change(&mut self, channel: usize) -> Result<(), NetworkError> {
-        let slot = &mut self.channels[channel];
-        let state = slot.channel.advance(self.now);
-        for &link in &slot.links {
+        self.channels[channel].channel.advance(self.now);
+        for index in 0..self.channels[channel].links.len() {
+            let slot = &self.channels[channel];
+            let (link, state) = (slot.links[index], slot.channel.state());
             self.links[link].set_channel(self.now, state, &mut self.link_output);
             self.wakes.set(self.layout.links + link, self.links[link].next_wake());
             self.observer.channel(self.now, link, state)?;
-        }
-        self.wakes.set(channel, slot.channel.next_change());
-        self.observer.paths(self.now)?;
-        for index in 0..self.channels[channel].links.len() {
-            let link = self.channels[channel].links[index];
             self.deliver(link)?;
         }
+        self.wakes.set(channel, self.channels[channel].channel.next_change());
+        self.observer.paths(self.now)?;
         Ok(())
     }
 
@@ -237,7 +235,8 @@ impl Network {
         }
         self.links[link].enqueue(self.now, packet, &mut self.link_output);
         self.wakes.set(self.layout.links + link, self.links[link].next_wake());
-        if self.link_output.drops.is_empty() { Ok(()) } else { self.account_drops(link) }
+        // At the very instant this packet comes in, another one may reach the far end.
+        self.deliver(link)
     }
 
     fn input(&mut self, endpoint: usize, input: Input) -> Result<(), NetworkError> {

@@ -1,12 +1,14 @@
 //! What is seen of a network while it runs: messages, samples, events, and the numbers for the summary.
 
+use std::fmt::Write as _;
+
 use leobench_base::{BitRate, LogHistogram, Packet, SimDuration, SimTime};
 use leobench_link::{ChannelState, DropCause, Link, LinkCounters, Service};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
 
 use crate::ledger::FlowLedger;
-use crate::record::{ChannelRow, MessageRow, PacketEvent, PacketRow, Recorder, SinkError};
+use crate::record::{ChannelRow, MessageRow, Names, PacketEvent, PacketRow, Recorder, SinkError};
 
 /// Watches a network and feeds the recorder.
 pub(super) struct Observer {
@@ -25,6 +27,8 @@ pub(super) struct Observer {
     warm: bool,
     samples: Vec<PathSample>,
     rows: Vec<MessageRow>,
+    names: Names,
+    detail: String,
 }
 
 /// What is known of a link beside the link itself.
@@ -66,6 +70,7 @@ impl Observer {
         Self {
             packets: recorder.settings().packets,
             rtts: vec![LogHistogram::new(); ledgers.len()],
+            names: recorder.names().clone(),
             recorder,
             ledgers,
             links,
@@ -76,6 +81,7 @@ impl Observer {
             warm: warm_up == SimTime::ZERO,
             samples: Vec::new(),
             rows: Vec::new(),
+            detail: String::new(),
         }
     }
 
@@ -124,8 +130,7 @@ impl Observer {
         flow: usize,
         event: &Event,
     ) -> Result<(), SinkError> {
-        let subject = self.recorder.names().flows[flow].name.clone();
-        self.recorder.event(now, event.kind, &subject, &event.detail)
+        self.recorder.event(now, event.kind, &self.names.flows[flow].name, &event.detail)
     }
 
     pub(super) fn packet(
@@ -149,11 +154,11 @@ impl Observer {
         cause: DropCause,
     ) -> Result<(), SinkError> {
         self.packet(now, link, flow, packet, PacketEvent::Drop(cause))?;
-        let names = self.recorder.names();
-        let flow = flow.map_or("", |flow| names.flows[flow].name.as_str());
-        let detail = format!("{cause:?}: packet {} of flow {flow}", packet.meta.id).to_lowercase();
-        let subject = names.links[link].clone();
-        self.recorder.event(now, "drop", &subject, &detail)
+        let flow = flow.map_or("nobody", |flow| self.names.flows[flow].name.as_str());
+        self.detail.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(self.detail, "{}: packet {} of {flow}", cause.name(), packet.meta.id);
+        self.recorder.event(now, "drop", &self.names.links[link], &self.detail)
     }
 
     pub(super) fn channel(

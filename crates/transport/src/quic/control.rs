@@ -46,6 +46,7 @@ struct Live {
     /// Packets that count towards the window, sent so far.
     sent_packets: AtomicU64,
     largest_acked: AtomicU64,
+    has_events: AtomicBool,
 }
 
 /// The algorithm and what its path has been through.
@@ -59,7 +60,7 @@ pub(super) struct ControlState {
     pub(super) congestion_events: u64,
     pub(super) spurious_losses: u64,
     pub(super) ecn_marks: u64,
-    pub(super) events: Vec<Event>,
+    events: Vec<Event>,
 }
 
 impl std::fmt::Debug for ControlState {
@@ -127,6 +128,14 @@ impl Control {
     /// Largest packet number acknowledged.
     pub(super) fn largest_acked(&self) -> u64 {
         self.live.largest_acked.load(Relaxed)
+    }
+
+    /// Appends the events since the last call.
+    pub(super) fn take_events(&self, events: &mut Vec<Event>) {
+        if self.live.has_events.load(Relaxed) {
+            self.live.has_events.store(false, Relaxed);
+            events.append(&mut self.lock().events);
+        }
     }
 
     fn publish(&self, state: &ControlState, path: PathId) {
@@ -257,6 +266,7 @@ impl Controller for Handle {
             let cause = if is_ecn { "ECN" } else { "loss" };
             let detail = format!("{cause}: window {before} -> {after}");
             state.events.push(Event { kind, detail });
+            self.control.live.has_events.store(true, Relaxed);
             self.control.tap.qlog(|qlog| qlog.phase(state.algorithm.phase(self.path)));
         }
         self.control.log_metrics(&state, self.path);

@@ -28,6 +28,9 @@ use crate::pacing::{Pacer, window_rate};
 /// Packets that may leave at once after an idle time (RFC 9002 section 7.7: at most the initial window).
 const BURST_PACKETS: u64 = 10;
 
+/// Datagrams that carry path challenges are padded to at least this (RFC 9000 section 8.2.1), whatever follows them.
+const SMALLEST_PADDED: u64 = 1_200;
+
 /// Who speaks first on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -198,7 +201,7 @@ impl QuicEndpoint {
         connection.handle_timeout(instant);
         let before = self.control.sent_packets();
         self.control.set_gate(false);
-        while self.transmit(now, outbox) {}
+        while self.transmit(now, outbox) > 0 {}
         if self.control.sent_packets() > before {
             self.timeouts += 1;
             outbox.events.push(Event { kind: "timeout", detail: String::new() });
@@ -207,28 +210,41 @@ impl QuicEndpoint {
 
     /// Sends what may be sent, feeding the stack as it goes; when pacing lets the next packet go, if that is what
     /// holds it back.
+    ///
+    /// Asking the stack for a packet costs almost as much when it has none, so it is not asked where that is known.
     fn send(
         &mut self,
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
-        let mut held_until = None;
+        let mut ready = self.pacer.as_ref().map_or(SimTime::ZERO, Pacer::ready);
         loop {
-            let ready = self.pacer.as_ref().map_or(SimTime::ZERO, Pacer::ready);
             let open = ready <= now;
             self.control.set_gate(open);
             if open {
                 self.feed(now)?;
-            } else {
-                held_until = Some(ready);
             }
-            if !self.transmit(now, outbox) {
+            let sent = self.transmit(now, outbox);
+            ready = self.pacer.as_ref().map_or(SimTime::ZERO, Pacer::ready);
+            if sent == 0 || self.established && self.is_last(now, sent, ready) {
                 break;
             }
         }
         let idle = self.is_idle();
-        self.control.set_app_limited(idle && held_until.is_none());
-        Ok(held_until.filter(|_| !idle))
+        self.control.set_app_limited(idle && self.has_window());
+        Ok((ready > now && !idle).then_some(ready))
+    }
+
+    /// Whether nothing can follow a datagram of `size` bytes: pacing or the window holds all else back (what needs
+    /// neither went with it), or it had room left, as only the end of all there was leaves.
+    fn is_last(&self, now: SimTime, size: u64, ready: SimTime) -> bool {
+        let held = self.sender.is_some() && (ready > now || !self.has_window());
+        held || size < SMALLEST_PADDED && self.is_idle()
+    }
+
+    /// Whether the window has room for a full packet.
+    fn has_window(&self) -> bool {
+        self.control.in_flight() + self.payload <= self.control.window()
     }
 
     /// Whether nothing that was never sent is left, and nothing lost waits to be sent again.
@@ -241,28 +257,27 @@ impl QuicEndpoint {
     }
 
     fn feed(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        if !self.established || !self.has_window() {
+            return Ok(());
+        }
         let (Some(sender), Some((_, connection))) = (&mut self.sender, &mut self.connection) else {
             return Ok(());
         };
-        let needed = self.control.in_flight() + self.payload;
-        if !self.established || needed > self.control.window() {
-            return Ok(());
-        }
         let sent = self.tap.sent();
         let largest_acked = self.control.largest_acked();
         let fed = sender.feed(now, connection, self.payload.get(), &sent, largest_acked);
         fed.map_err(|error| feed_error(now, error))
     }
 
-    /// Takes one datagram out of the stack, if it has one.
-    fn transmit(&mut self, now: SimTime, outbox: &mut Outbox) -> bool {
-        let Some((_, connection)) = &mut self.connection else { return false };
+    /// Takes one datagram out of the stack, if it has one, and returns its size.
+    fn transmit(&mut self, now: SimTime, outbox: &mut Outbox) -> u64 {
+        let Some((_, connection)) = &mut self.connection else { return 0 };
         self.buffer.clear();
         let instant = self.clock.instant(now);
         let before = self.control.sent_packets();
         let Some(transmit) = connection.poll_transmit(instant, NonZeroUsize::MIN, &mut self.buffer)
         else {
-            return false;
+            return 0;
         };
         let size = Bytes::new(transmit.size as u64);
         if self.control.sent_packets() > before
@@ -289,19 +304,16 @@ impl QuicEndpoint {
             },
             body: Body::Quic(BytesMut::from(&self.buffer[..transmit.size])),
         });
-        true
+        size.get()
     }
 
-    fn report_sent(&mut self, outbox: &mut Outbox) {
+    /// Reports what left, and makes sure that it is fully known.
+    fn report_sent(&mut self, now: SimTime, outbox: &mut Outbox) -> Result<(), EndpointError> {
         let mut sent = self.tap.sent();
         while let Some(stream) = sent.advanced.pop() {
             outbox.reports.push(Report::Sent { stream, offset: sent.offsets[stream] });
         }
-    }
-
-    /// Makes sure that what left is fully known.
-    fn check_readable(&self, now: SimTime) -> Result<(), EndpointError> {
-        match self.tap.sent().unreadable {
+        match sent.unreadable {
             None => Ok(()),
             Some(MALFORMED) => Err(lost(now, "a packet left that ends within a frame".into())),
             Some(kind) => Err(lost(now, format!("a packet left with a frame of type {kind:#x}"))),
@@ -325,10 +337,8 @@ impl QuicEndpoint {
         }
         self.process(now, outbox)?;
         let held_until = self.send(now, outbox)?;
-        self.process(now, outbox)?;
-        self.report_sent(outbox);
-        outbox.events.append(&mut self.control.lock().events);
-        self.check_readable(now)?;
+        self.report_sent(now, outbox)?;
+        self.control.take_events(&mut outbox.events);
         let timer = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
         // The stack may ask for a wait that rounds to nothing; time must move.
         let next = SimTime::from_nanos(now.as_nanos() + 1);
