@@ -144,8 +144,8 @@ impl Fault {
             (place, field) if place.is_empty() => field.to_owned(),
             (place, field) => format!("{place}.{field}"),
         };
-        let steps = self.field.split(['.', '[', ']']).filter(|step| !step.is_empty());
-        let shown = steps.fold(Some(value), |here, step| match here? {
+        let mut steps = self.field.split(['.', '[', ']']).filter(|step| !step.is_empty());
+        let shown = steps.try_fold(value, |here, step| match here {
             Value::Table(table) => table.get(step),
             Value::Array(values) => values.get(step.parse::<usize>().ok()?),
             _ => None,
