@@ -56,7 +56,7 @@ fn the_synthetic_trace_follows_its_rule() {
     };
     let sends = |ms: &u32| {
         let step = if *ms > 15_000 { 4 } else { 2 };
-        (ms - 1) % 15_000 >= 100 && ms % step == 0
+        (ms - 1) % 15_000 >= 100 && ms.is_multiple_of(step)
     };
     let trace = lines(&mut (1..=30_000).filter(sends));
     let delay = |i: u32| if i < 150 { 35 - i / 10 } else { 25 + (i - 150) / 10 };
