@@ -65,10 +65,11 @@ fn exchange(case: &Case) -> (u64, u64) {
     (client.sent, server.received_bytes)
 }
 
-/// Enough to keep the path and the queue full with a packet in hand for each, and no more: what is written ahead costs.
+/// Enough to keep path and queue full, and no more: the stack searches what is written and not acknowledged for every
+/// packet it builds.
 fn send_window(case: &Case) -> u64 {
     let path = case.rate_bps / 8 * 2 * DELAY.as_nanos() / 1_000_000_000;
-    2 * (path + case.queue * u64::from(PAYLOAD)) + 4 * WRITE as u64
+    path + case.queue * u64::from(PAYLOAD) + 4 * WRITE as u64
 }
 
 /// One bare connection and its endpoint.
