@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn an_unknown_kind_is_told_the_nearest() {
         let error = entries("chanels").unwrap_err().to_string();
-        assert!(error.starts_with("chanels: there is no such kind; allowed: `channels`, "), "{error}");
+        assert!(
+            error.starts_with("chanels: there is no such kind; allowed: `channels`, "),
+            "{error}"
+        );
         assert!(error.ends_with("did you mean `channels`?"), "{error}");
     }
 }
