@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "not every test file uses everything")]
 
 pub mod frame;
+pub mod random;
 
 use std::path::{Path, PathBuf};
 
