@@ -1,6 +1,6 @@
 //! Driving a run: slices of bounded work with the interpreter set free, progress and signals in between.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use leobench_sim::record::{FileSink, MemorySink, Stored, TableSink};
@@ -25,16 +25,16 @@ pub(crate) fn run<'py>(
     scenario: &PyScenario,
     tables_dir: Option<PathBuf>,
     qlog_dir: Option<PathBuf>,
-    progress: Option<Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let sink = sink(tables_dir.as_deref())?;
+    let sink = sink(tables_dir)?;
     let options = RunOptions { qlog: qlog_dir };
     let mut run = Run::new(&scenario.0, scenario.0.spec.seed, options, sink).map_err(failed)?;
     let mut reported = now();
     loop {
         let state = py.detach(|| run.advance(SLICE_EVENTS)).map_err(failed)?;
         py.check_signals()?;
-        if let Some(progress) = &progress
+        if let Some(progress) = progress
             && (state.done || reported.elapsed() >= REPORT_EVERY)
         {
             progress.call1((state.now.as_secs_f64(), state.end.as_secs_f64(), state.packets))?;
@@ -54,9 +54,9 @@ pub(crate) fn run<'py>(
     Ok((as_json(&finished.summary)?, tables))
 }
 
-fn sink(folder: Option<&Path>) -> PyResult<Box<dyn TableSink>> {
+fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {
     Ok(match folder {
-        Some(folder) => Box::new(FileSink::new(folder).map_err(failed)?),
+        Some(folder) => Box::new(FileSink::new(&folder).map_err(failed)?),
         None => Box::new(MemorySink::new().map_err(failed)?),
     })
 }
