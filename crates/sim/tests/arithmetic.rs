@@ -1,5 +1,7 @@
 //! Runs against arithmetic: what a link must carry, how long a packet must take, and when a run is over.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 mod common;
 
 use std::fmt::Write as _;

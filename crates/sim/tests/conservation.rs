@@ -1,5 +1,7 @@
 //! Random networks with random traffic: nothing is lost, doubled or made up, and the numbers agree with each other.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 mod common;
 
 use std::collections::BTreeMap;
