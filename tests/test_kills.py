@@ -19,7 +19,9 @@ def test_a_result_folder_is_whole_or_absent_whenever_a_run_is_killed(scenarios: 
     """Twenty runs, killed at moments spread over their whole length, three ways."""
     args = ("run", scenarios / "khan2023-ka-15-packets.toml", "--quiet", "--out")
     started = time.monotonic()
-    assert start(*args, "whole", cwd=tmp_path).wait() == 0
+    process = start(*args, "whole", cwd=tmp_path)
+    process.communicate()
+    assert process.returncode == 0
     length = time.monotonic() - started
     whole = leobench.open(tmp_path / "whole")
     rng = random.Random(1)  # noqa: S311

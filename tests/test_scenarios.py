@@ -70,7 +70,8 @@ def test_a_large_window_survives_its_overshoot_and_fills_the_link(quick: Path, t
     result = leobench.run(file)
     (forward,) = (link for link in result.summary["links"] if link["name"].endswith("client->server"))
     assert forward["utilisation"] > 0.98
-    assert result.summary["flows"][0]["lost_packets"] > 0, "the overshoot overflows the queue"
+    # The overshoot overflows the queue in the warm-up, which the tables hold and the summary leaves out.
+    assert result.tables.transport["bytes_lost"].max() > 1_000_000  # type: ignore[operator]
 
 
 @pytest.mark.skipif(not STARLINK.is_dir(), reason="the measured trace is not shipped with leobench")
