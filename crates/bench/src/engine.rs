@@ -20,7 +20,7 @@ pub(crate) fn run(case: &Case) -> Measured {
         let summary = run.finish()?.summary;
         let flow = &summary.flows[0];
         let delivered = flow.goodput_bps.unwrap_or(0.0) * summary.virtual_s / 8.0;
-        Ok((flow.sent_packets, delivered as u64))
+        Ok((summary.packets, delivered as u64))
     };
     let (wall, outcome) = timed(run);
     match outcome {

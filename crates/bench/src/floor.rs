@@ -62,7 +62,7 @@ fn exchange(case: &Case) -> (u64, u64) {
             server.drive(now, &mut back, false);
         }
     }
-    (client.sent, server.received_bytes)
+    (client.sent + server.sent, server.received_bytes)
 }
 
 /// Enough to keep path and queue full, and no more: the stack searches what is written and not acknowledged for every

@@ -45,7 +45,7 @@ const CASES: [Case; 3] = [
     },
 ];
 
-/// Wall time taken and data packets sent.
+/// Wall time taken and packets sent, data and acknowledgements.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
     wall: Duration,
@@ -115,7 +115,7 @@ fn all() {
             goodput(&engine, case)
         );
     }
-    println!("\n(ns: wall nanoseconds per data packet; x: virtual seconds per second)\n");
+    println!("\n(ns: wall nanoseconds per packet, data and acknowledgements; x: virtual seconds per second)\n");
     memory::compare();
 }
 
