@@ -35,7 +35,7 @@ fn exchange(case: &Case) -> (u64, u64) {
     let mut spec = QuicSpec::example();
     spec.payload = leobench_base::Bytes::new(PAYLOAD.into());
     let controllers = Arc::new(CubicConfig::default());
-    let bare = Bare::new(&spec, &RngTree::new(1), send_window(case), controllers);
+    let bare = Bare::new(&spec, &RngTree::new(1), controllers);
     let mut client = Side::new(bare.client_endpoint(), 1, 2);
     let mut server = Side::new(bare.server_endpoint(), 2, 1);
     let mut there = DelayLine::new(case);
@@ -45,31 +45,32 @@ fn exchange(case: &Case) -> (u64, u64) {
     let connect = client.endpoint.connect(epoch, bare.client_config(), client.remote, "floor");
     client.connection = Some(connect.unwrap_or_else(|error| panic!("connect: {error}")));
     let mut now = epoch;
-    client.drive(now, &mut there, true);
+    client.drive(now, &mut there);
     loop {
+        client.write_up_to = server.received_bytes + written_ahead(case);
         let due = [there.due(), back.due(), client.timer, server.timer];
         let Some(next) = due.into_iter().flatten().min().filter(|next| *next <= end) else { break };
         now = next.max(now);
         if there.due().is_some_and(|due| due <= now) {
             server.receive(now, &mut there);
-            server.drive(now, &mut back, false);
+            server.drive(now, &mut back);
         } else if back.due().is_some_and(|due| due <= now) {
             client.receive(now, &mut back);
-            client.drive(now, &mut there, true);
+            client.drive(now, &mut there);
         } else if client.timer.is_some_and(|due| due <= now) {
-            client.drive(now, &mut there, true);
+            client.drive(now, &mut there);
         } else {
-            server.drive(now, &mut back, false);
+            server.drive(now, &mut back);
         }
     }
     (client.sent + server.sent, server.received_bytes)
 }
 
-/// Enough to keep path and queue full, and no more: the stack searches what is written and not acknowledged for every
-/// packet it builds.
-fn send_window(case: &Case) -> u64 {
+/// How far the stream is written beyond what has arrived: enough to keep path and queue full, and no more, because the
+/// stack searches what is written and not acknowledged for every packet it builds.
+fn written_ahead(case: &Case) -> u64 {
     let path = case.rate_bps / 8 * 2 * DELAY.as_nanos() / 1_000_000_000;
-    path + case.queue * u64::from(PAYLOAD) + 4 * WRITE as u64
+    path + case.queue * u64::from(PAYLOAD) + 2 * WRITE as u64
 }
 
 /// One bare connection and its endpoint.
@@ -83,6 +84,9 @@ struct Side {
     buffer: Vec<u8>,
     sent: u64,
     received_bytes: u64,
+    written: u64,
+    /// How far the stream is to be written; nothing at the end that only receives.
+    write_up_to: u64,
 }
 
 impl Side {
@@ -98,6 +102,8 @@ impl Side {
             buffer: Vec::with_capacity(PAYLOAD.into()),
             sent: 0,
             received_bytes: 0,
+            written: 0,
+            write_up_to: 0,
         }
     }
 
@@ -119,7 +125,7 @@ impl Side {
         }
     }
 
-    fn drive(&mut self, now: Instant, line: &mut DelayLine, sends: bool) {
+    fn drive(&mut self, now: Instant, line: &mut DelayLine) {
         let Some((handle, connection)) = &mut self.connection else { return };
         if self.timer.is_some_and(|timer| timer <= now) {
             connection.handle_timeout(now);
@@ -129,12 +135,10 @@ impl Side {
                 connection.handle_event(event);
             }
         }
-        let mut writable = false;
         while let Some(event) = connection.poll() {
             match event {
-                Event::Connected if sends => {
+                Event::Connected if self.write_up_to > 0 => {
                     self.stream = connection.streams().open(Dir::Uni);
-                    writable = true;
                 }
                 Event::Stream(StreamEvent::Opened { dir }) => {
                     while let Some(id) = connection.streams().accept(dir) {
@@ -144,14 +148,14 @@ impl Side {
                 Event::Stream(StreamEvent::Readable { id }) => {
                     self.received_bytes += read(connection, id);
                 }
-                Event::Stream(StreamEvent::Writable { .. }) => writable = true,
                 _ => {}
             }
         }
-        if let (Some(stream), true) = (self.stream, writable) {
-            let mut chunks = [Bytes::from_static(&ZEROES)];
-            while connection.send_stream(stream).write_chunks(&mut &mut chunks[..]).is_ok() {
-                chunks = [Bytes::from_static(&ZEROES)];
+        if let Some(stream) = self.stream {
+            while self.written < self.write_up_to {
+                let mut chunks = [Bytes::from_static(&ZEROES)];
+                let wrote = connection.send_stream(stream).write_chunks(&mut &mut chunks[..]);
+                self.written += wrote.unwrap_or_else(|error| panic!("write: {error}")) as u64;
             }
         }
         self.buffer.clear();

@@ -115,7 +115,9 @@ fn all() {
             goodput(&engine, case)
         );
     }
-    println!("\n(ns: wall nanoseconds per packet, data and acknowledgements; x: virtual seconds per second)\n");
+    println!(
+        "\n(ns: wall nanoseconds per packet, data and acknowledgements; x: virtual seconds per second)\n"
+    );
     memory::compare();
 }
 

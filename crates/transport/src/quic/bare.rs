@@ -23,17 +23,14 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Ends with one stream, under congestion control of the stack's own; a stream may be written ahead by
-    /// `send_window` bytes that are not acknowledged.
+    /// Ends with one stream, under congestion control of the stack's own.
     pub fn new(
         spec: &QuicSpec,
         rng: &RngTree,
-        send_window: u64,
         controllers: Arc<dyn ControllerFactory + Send + Sync>,
     ) -> Self {
         let clock = Clock::new();
-        let mut transport = config::transport(spec, 1, controllers);
-        transport.send_window(send_window);
+        let transport = config::transport(spec, 1, controllers);
         Self {
             spec: spec.clone(),
             rng: rng.clone(),
