@@ -357,7 +357,7 @@ impl Endpoint for QuicEndpoint {
                 self.receive(now, &meta, data)
             }
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
-            Input::Packet(_) => Ok(()),
+            Input::Packet(_) | Input::Interface(_) => Ok(()),
             Input::Message { stream, message } => {
                 if let Some(sender) = &mut self.sender {
                     sender.buffer.push(stream, message);
@@ -370,7 +370,6 @@ impl Endpoint for QuicEndpoint {
                 }
                 Ok(())
             }
-            Input::Interface(_) => Ok(()),
             Input::Hint(hint) => {
                 self.control.lock().algorithm.on_hint(hint.path, &hint);
                 Ok(())

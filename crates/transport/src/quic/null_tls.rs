@@ -289,7 +289,7 @@ impl HeaderKey for NullHeaderKey {
 
     fn encrypt(&self, _: usize, _: &mut [u8]) {}
 
-    /// As AES and ChaCha20 header protection sample (RFC 9001 section 5.4.2).
+    /// As AES and `ChaCha20` header protection sample (RFC 9001 section 5.4.2).
     fn sample_size(&self) -> usize {
         16
     }
