@@ -248,10 +248,8 @@ impl Builder<'_> {
         let opens = (flow.opened_by == OpenedBy::From) == sends;
         let role = if opens { Role::Client } else { Role::Server };
         let end = if sends { "sender" } else { "receiver" };
-        let (local, remote) = match sends {
-            true => (ends.sender, ends.receiver),
-            false => (ends.receiver, ends.sender),
-        };
+        let (local, remote) =
+            if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
         Ok(QuicEndpoint::new(QuicConfig {
             spec,
             role,
@@ -350,7 +348,7 @@ impl Network {
         for endpoint in 0..self.endpoints.len() {
             self.wakes.set(self.layout.endpoints + endpoint, Some(SimTime::ZERO));
         }
-        self.wakes.set(self.layout.observer, self.observer.next_wake());
+        self.wakes.set(self.layout.observer, Some(self.observer.next_wake()));
         Ok(())
     }
 }

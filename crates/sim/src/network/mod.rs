@@ -295,7 +295,7 @@ impl Network {
     fn sample(&mut self) -> Result<(), NetworkError> {
         let endpoints = self.endpoints.iter().step_by(2).map(|slot| &*slot.endpoint);
         self.observer.sample(self.now, &mut self.links, endpoints)?;
-        self.wakes.set(self.layout.observer, self.observer.next_wake());
+        self.wakes.set(self.layout.observer, Some(self.observer.next_wake()));
         Ok(())
     }
 

@@ -85,8 +85,8 @@ impl Observer {
         }
     }
 
-    pub(super) fn next_wake(&self) -> Option<SimTime> {
-        Some(if self.warm { self.next_sample } else { self.next_sample.min(self.warm_up) })
+    pub(super) fn next_wake(&self) -> SimTime {
+        if self.warm { self.next_sample } else { self.next_sample.min(self.warm_up) }
     }
 
     pub(super) fn is_drained(&self) -> bool {

@@ -12,7 +12,7 @@ pub struct Frame(Vec<RecordBatch>);
 
 impl Frame {
     pub fn read(bytes: &[u8]) -> Self {
-        let reader = FileReader::try_new(Cursor::new(bytes), None).unwrap();
+        let reader = FileReader::try_new(Cursor::new(bytes), None).expect("an Arrow file");
         Self(reader.map(Result::unwrap).collect())
     }
 

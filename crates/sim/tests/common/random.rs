@@ -112,13 +112,13 @@ pub fn any_case() -> impl Strategy<Value = Case> {
              record = {{ packets = true }}\n"
         );
         for node in 0..=links.len() {
-            writeln!(text, "[nodes.n{node}]").unwrap();
+            writeln!(text, "[nodes.n{node}]").expect("a text takes all");
         }
         for (_, link) in &links {
             text.push_str(link);
         }
         for (number, (_, flow)) in flows.iter().enumerate() {
-            write!(text, "[flows.f{number}]\n{flow}").unwrap();
+            write!(text, "[flows.f{number}]\n{flow}").expect("a text takes all");
         }
         let links = links.into_iter().map(|(link, _)| link).collect();
         Case { text, links, flows: flows.into_iter().map(|(flow, _)| flow).collect(), seed }
