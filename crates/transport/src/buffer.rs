@@ -166,3 +166,6 @@ impl SendBuffer {
         (self.next_occupied(first + 1) == Some(first)).then_some(first)
     }
 }
+
+#[cfg(test)]
+mod tests;

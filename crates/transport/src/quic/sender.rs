@@ -2,7 +2,8 @@
 //! feeds the stack just in time, so that a stream scheduler decides for every packet.
 //!
 //! With one stream there is nothing to decide, and the stack is fed in bulk. With several, the stack is given one
-//! packet's worth at a time, and nothing new before that has left; only then does each packet carry the latest choice.
+//! packet's worth at a time, and nothing new before that has left, so that each packet carries the latest choice. Only
+//! what does not fit (acknowledgements and retransmissions go first) leaves with the next packet, which is given less.
 
 use bytes::Bytes as Payload;
 use leobench_base::SimTime;
@@ -12,10 +13,12 @@ use super::config::CONNECTION_ID_LEN;
 use super::null_tls::TAG_LEN;
 use super::tap::Sent;
 use crate::buffer::SendBuffer;
-use crate::scheduler::{PacketShares, StreamScheduler};
+use crate::scheduler::{PacketShares, StreamScheduler, frame_size};
 
 /// How far the stack is fed ahead on a single stream; more would cost memory bandwidth.
 const FEED: u64 = 64 * 1024;
+/// The least room that new data is put behind the rest of an earlier packet's for.
+const WORTHWHILE: u64 = 100;
 /// Content of every stream: nobody reads it.
 static ZEROES: [u8; FEED as usize] = [0; FEED as usize];
 
@@ -96,8 +99,8 @@ impl Sender {
         if self.buffer.backlog() > 0 {
             if self.ids.len() == 1 {
                 self.feed_single(connection, sent)?;
-            } else if self.unsent(sent) == 0 {
-                self.feed_packet(now, connection, payload, sent.next_packet, largest_acked)?;
+            } else {
+                self.feed_packet(now, connection, payload, sent, largest_acked)?;
             }
         }
         if self.finished {
@@ -120,12 +123,17 @@ impl Sender {
         now: SimTime,
         connection: &mut Connection,
         payload: u64,
-        next_packet: u64,
+        sent: &Sent,
         largest_acked: u64,
     ) -> Result<(), FeedError> {
-        let number = packet_number_len(next_packet, largest_acked);
+        let Some(left) = self.left_over(sent) else { return Ok(()) };
+        let number = packet_number_len(sent.next_packet, largest_acked);
         let header = 1 + CONNECTION_ID_LEN as u64 + number + TAG_LEN as u64;
-        self.shares.start(payload.saturating_sub(header));
+        let room = payload.saturating_sub(header + left);
+        if room < WORTHWHILE {
+            return Ok(());
+        }
+        self.shares.start(room);
         let scheduled = self.scheduler.schedule(now, &self.buffer, &mut self.shares);
         let name = self.scheduler_name;
         scheduled.map_err(|problem| FeedError::Scheduler { name, problem })?;
@@ -138,6 +146,22 @@ impl Sender {
             self.write(connection, share.stream, share.bytes)?;
         }
         Ok(())
+    }
+
+    /// Room that the rest of the last packet's worth will take: what acknowledgements or retransmissions in front of it
+    /// left no room for. `None` if still more waits in the stack.
+    fn left_over(&self, sent: &Sent) -> Option<u64> {
+        let mut unsent = self.unsent(sent);
+        let mut room = 0;
+        for share in self.shares.shares() {
+            let offset = sent.offsets[share.stream];
+            let left = self.buffer.streams()[share.stream].taken().saturating_sub(offset);
+            if left > 0 {
+                unsent = unsent.saturating_sub(left);
+                room += frame_size(share.stream, offset, left);
+            }
+        }
+        (unsent == 0).then_some(room)
     }
 
     /// Moves up to `bytes` of a stream into the stack, as far as flow control lets it.

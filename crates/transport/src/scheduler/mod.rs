@@ -81,6 +81,11 @@ fn frame_header(stream: usize, offset: u64) -> u64 {
     1 + varint_size(id) + if offset == 0 { 0 } else { varint_size(offset) }
 }
 
+/// Bytes of a STREAM frame that does not fill its packet.
+pub(crate) fn frame_size(stream: usize, offset: u64, bytes: u64) -> u64 {
+    frame_header(stream, offset) + varint_size(bytes) + bytes
+}
+
 /// Bytes of a variable-length integer (RFC 9000 section 16).
 fn varint_size(value: u64) -> u64 {
     match value {
@@ -123,3 +128,6 @@ impl Default for SchedulerSpec {
         Self::RoundRobin(rr::RoundRobinSpec {})
     }
 }
+
+#[cfg(test)]
+mod tests;
