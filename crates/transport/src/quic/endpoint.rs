@@ -230,9 +230,12 @@ impl QuicEndpoint {
                 break;
             }
         }
-        let idle = self.is_idle();
-        self.control.set_app_limited(idle && self.has_window());
-        Ok((ready > now && !idle).then_some(ready))
+        let (idle, paced) = (self.is_idle(), ready > now);
+        // The window is underutilised for want of data or of flow control credit (RFC 9002 section 7.8). Pacing alone
+        // spreads a window over a round trip, which leaves more than half of it in flight.
+        let sparse = 2 * self.control.in_flight().get() < self.control.window().get();
+        self.control.set_app_limited((idle || !paced || sparse) && self.has_window());
+        Ok((paced && !idle).then_some(ready))
     }
 
     /// Whether nothing can follow a datagram of `size` bytes: pacing or the window holds all else back (what needs

@@ -23,3 +23,6 @@ pub use spec::QuicSpec;
 
 /// Where a connection's qlog goes.
 pub type QlogWriter = Box<dyn std::io::Write + Send + Sync>;
+
+#[cfg(test)]
+mod tests;

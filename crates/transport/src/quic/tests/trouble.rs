@@ -1,0 +1,94 @@
+//! Pipes that lose, delay and fall silent.
+
+use leobench_base::BitRate;
+
+use super::*;
+
+#[test]
+fn what_is_lost_is_sent_again() {
+    for streams in [1, 4] {
+        for lossy in [SENDER, RECEIVER] {
+            let mut pipe = Pipe::new(&spec(|_| ()), streams, Role::Client);
+            pipe.rate = BitRate::from_bps(20_000_000);
+            pipe.fate = Box::new(move |end, number, _| {
+                (end != lossy || number % 25 != 24).then_some(SimDuration::ZERO)
+            });
+            (0..streams).for_each(|stream| pipe.write(stream, 2_000_000 / streams as u64));
+            pipe.finish();
+            pipe.deliver(2_000_000);
+            pipe.run(ms(700_000), |_| false);
+            let totals = pipe.ends[SENDER].totals();
+            // Retransmissions that go first do not leave packets with the rest of what they pushed out.
+            let packets = pipe.passed[SENDER].iter();
+            let data = packets.filter(|packet| !packet.frames.is_empty() && packet.backlog > 0);
+            let short = data.filter(|packet| packet.size < 1_200).count();
+            assert!(short <= 2, "{short} short packets");
+            // All that is declared lost was dropped, and all that was dropped is declared lost in the end.
+            assert_eq!(totals.lost_packets, pipe.dropped[SENDER] as u64, "{streams}");
+            let lost = totals.lost_bytes + 1_252 * 2 * totals.timeouts;
+            assert!(totals.retransmitted_bytes <= lost, "{totals:?}");
+            assert_eq!(totals.spurious_losses, 0);
+            if lossy == RECEIVER {
+                assert_eq!((totals.retransmitted_bytes, totals.congestion_events), (0, 0));
+            } else {
+                assert!(totals.congestion_events > 10, "{totals:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn reordering_is_survived() {
+    let mut pipe = Pipe::new(&spec(|_| ()), 3, Role::Client);
+    pipe.rate = BitRate::from_bps(20_000_000);
+    pipe.fate = Box::new(|_, number, _| {
+        Some(SimDuration::from_micros(((number * 7_919) % 13) as u64 * 500))
+    });
+    (0..3).for_each(|stream| pipe.write(stream, 500_000));
+    pipe.deliver(1_500_000);
+    pipe.run(ms(600_000), |_| false);
+    let totals = pipe.ends[SENDER].totals();
+    // Overtaken by more than three packets, a packet counts as lost (RFC 9002 section 6.1.1), wrongly.
+    assert!(totals.lost_packets > 0 && totals.spurious_losses > 0, "{totals:?}");
+}
+
+#[test]
+fn packets_that_overtake_by_little_are_no_losses() {
+    let mut pipe = Pipe::new(&spec(|_| ()), 1, Role::Client);
+    pipe.rate = BitRate::from_bps(20_000_000);
+    // A packet takes 0.5 ms; every other one is 1 ms late, and falls behind two.
+    pipe.fate = Box::new(|end, number, _| {
+        Some(SimDuration::from_micros(if end == SENDER && number % 2 == 0 { 900 } else { 0 }))
+    });
+    pipe.write(0, 1_000_000);
+    pipe.deliver(1_000_000);
+    let totals = pipe.ends[SENDER].totals();
+    assert_eq!((totals.lost_packets, totals.retransmitted_bytes, totals.timeouts), (0, 0, 0));
+}
+
+#[test]
+fn a_blackout_is_probed_and_survived() {
+    let mut pipe = Pipe::new(&spec(|_| ()), 2, Role::Client);
+    pipe.rate = BitRate::from_bps(20_000_000);
+    pipe.fate =
+        Box::new(|_, _, at| (!(ms(500)..ms(2_500)).contains(&at)).then_some(SimDuration::ZERO));
+    (0..2).for_each(|stream| pipe.write(stream, 2_000_000));
+    pipe.deliver(4_000_000);
+    let totals = pipe.ends[SENDER].totals();
+    // The probe timeout starts near three round trips (RFC 9002 section 6.2.1) and doubles: 2 s hold 3 to 5 of them.
+    assert!((3..=6).contains(&totals.timeouts), "{totals:?}");
+    assert!(pipe.now < ms(6_000), "it took until {}", pipe.now);
+}
+
+#[test]
+fn the_handshake_survives_losses() {
+    for role in [Role::Client, Role::Server] {
+        for lost in 0..8 {
+            let mut pipe = Pipe::new(&spec(|_| ()), 1, role);
+            pipe.fate = Box::new(move |_, number, _| (number != lost).then_some(SimDuration::ZERO));
+            pipe.write(0, 20_000);
+            pipe.deliver(20_000);
+            assert!(pipe.now < ms(3_500), "{role:?}, the {lost}. lost: {}", pipe.now);
+        }
+    }
+}
