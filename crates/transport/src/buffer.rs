@@ -88,7 +88,10 @@ impl StreamBuffer {
 #[derive(Clone, Debug)]
 pub struct SendBuffer {
     streams: Vec<StreamBuffer>,
+    /// By stream, a bit: whether it has bytes waiting and is not held.
     occupied: Vec<u64>,
+    /// By stream, a bit: whether flow control holds it.
+    held: Vec<u64>,
     backlog: u64,
     taken: u64,
 }
@@ -99,6 +102,7 @@ impl SendBuffer {
         Self {
             streams: vec![StreamBuffer::default(); streams],
             occupied: vec![0; streams.div_ceil(64)],
+            held: vec![0; streams.div_ceil(64)],
             backlog: 0,
             taken: 0,
         }
@@ -108,8 +112,27 @@ impl SendBuffer {
     pub fn push(&mut self, stream: usize, message: Message) {
         self.streams[stream].push(message);
         self.backlog += message.size;
-        if self.streams[stream].backlog > 0 {
-            self.occupied[stream / 64] |= 1 << (stream % 64);
+        self.mark(stream);
+    }
+
+    /// Leaves a stream out of [`next_occupied`](Self::next_occupied) while flow control lets none of its bytes go, or
+    /// takes it in again.
+    pub fn hold(&mut self, stream: usize, held: bool) {
+        let bit = 1 << (stream % 64);
+        if held {
+            self.held[stream / 64] |= bit;
+        } else {
+            self.held[stream / 64] &= !bit;
+        }
+        self.mark(stream);
+    }
+
+    fn mark(&mut self, stream: usize) {
+        let (word, bit) = (stream / 64, 1 << (stream % 64));
+        if self.streams[stream].backlog > 0 && self.held[word] & bit == 0 {
+            self.occupied[word] |= bit;
+        } else {
+            self.occupied[word] &= !bit;
         }
     }
 
@@ -121,9 +144,7 @@ impl SendBuffer {
         self.streams[stream].take(bytes);
         self.backlog -= bytes;
         self.taken += bytes;
-        if self.streams[stream].backlog == 0 {
-            self.occupied[stream / 64] &= !(1 << (stream % 64));
-        }
+        self.mark(stream);
     }
 
     /// Bytes waiting in all streams.
@@ -141,8 +162,8 @@ impl SendBuffer {
         &self.streams
     }
 
-    /// The first stream with bytes waiting whose number is at least `from`, else the first of all; in constant time
-    /// for the usual handful of streams, a 64th of linear for many.
+    /// The first stream with bytes waiting, and not held, whose number is at least `from`, else the first of all; in
+    /// constant time for the usual handful of streams, a 64th of linear for many.
     pub fn next_occupied(&self, from: usize) -> Option<usize> {
         self.occupied_between(from, self.streams.len()).or_else(|| self.occupied_between(0, from))
     }

@@ -9,6 +9,7 @@ use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimTime};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, FourTuple, PathId as StackPathId,
+    StreamEvent,
 };
 
 use super::clock::{Clock, span};
@@ -184,6 +185,11 @@ impl QuicEndpoint {
                 noq_proto::Event::ConnectionLost { reason } => {
                     return Err(lost(now, reason.to_string()));
                 }
+                noq_proto::Event::Stream(StreamEvent::Writable { id }) => {
+                    if let Some(sender) = &mut self.sender {
+                        sender.on_writable(id);
+                    }
+                }
                 noq_proto::Event::Stream(event) => {
                     self.receiver.on_event(&event, connection, &mut outbox.reports);
                 }
@@ -230,12 +236,13 @@ impl QuicEndpoint {
                 break;
             }
         }
-        let (idle, paced) = (self.is_idle(), ready > now);
-        // The window is underutilised for want of data or of flow control credit (RFC 9002 section 7.8). Pacing alone
-        // spreads a window over a round trip, which leaves more than half of it in flight.
+        let idle = self.is_idle();
+        // The window is underutilised for want of data or of flow-control credit (RFC 9002 section 7.8). Waiting for the
+        // pacer does not count, unless it hides want: pacing spreads a window over a round trip, and so leaves more than
+        // half of it in flight.
         let sparse = 2 * self.control.in_flight().get() < self.control.window().get();
-        self.control.set_app_limited((idle || !paced || sparse) && self.has_window());
-        Ok((paced && !idle).then_some(ready))
+        self.control.set_app_limited((idle || sparse) && self.has_window());
+        Ok((ready > now && !idle).then_some(ready))
     }
 
     /// Whether nothing can follow a datagram of `size` bytes: pacing or the window holds all else back (what needs
@@ -250,7 +257,7 @@ impl QuicEndpoint {
         self.control.in_flight() + self.payload <= self.control.window()
     }
 
-    /// Whether nothing that was never sent is left, and nothing lost waits to be sent again.
+    /// Whether there is nothing to send now: nothing new that flow control lets go, and nothing lost.
     fn is_idle(&self) -> bool {
         let retransmits =
             self.connection.as_ref().is_some_and(|(_, c)| c.has_pending_retransmits());

@@ -78,9 +78,14 @@ impl Sender {
         self.buffer.taken().saturating_sub(sent.total)
     }
 
-    /// Whether everything has been sent at least once.
+    /// Whether nothing waits that flow control lets go, and all that went has been sent at least once.
     pub(super) fn is_idle(&self, sent: &Sent) -> bool {
-        self.buffer.backlog() == 0 && self.unsent(sent) == 0
+        self.buffer.next_occupied(0).is_none() && self.unsent(sent) == 0
+    }
+
+    /// Flow control lets a stream go on.
+    pub(super) fn on_writable(&mut self, id: StreamId) {
+        self.buffer.hold(id.index() as usize, false);
     }
 
     /// Hands the stack what the next packet of `payload` bytes may carry; `numbers` are the next packet number and the
@@ -96,7 +101,7 @@ impl Sender {
         if self.ids.is_empty() {
             return Ok(());
         }
-        if self.buffer.backlog() > 0 {
+        if self.buffer.next_occupied(0).is_some() {
             if self.ids.len() == 1 {
                 self.feed_single(connection, sent)?;
             } else {
@@ -174,7 +179,7 @@ impl Sender {
         let mut chunks = [Payload::from_static(&ZEROES[..bytes as usize])];
         match connection.send_stream(self.ids[stream]).write_chunks(&mut &mut chunks[..]) {
             Ok(written) => self.buffer.take(stream, written as u64),
-            Err(noq_proto::WriteError::Blocked) => {}
+            Err(noq_proto::WriteError::Blocked) => self.buffer.hold(stream, true),
             Err(error) => return Err(FeedError::Stack(error.to_string())),
         }
         Ok(())
