@@ -1,0 +1,31 @@
+"""Statistics of repeated runs: means and quantiles with intervals, comparisons, fairness, jitter.
+
+Values must be independent: one per run. Messages of one run are not; summarise each run first.
+"""
+
+from leobench.stats.comparison import Comparison, paired
+from leobench.stats.estimate import Estimate
+from leobench.stats.fairness import jain
+from leobench.stats.jitter import (
+    jitter_mean_absolute,
+    jitter_rfc3550,
+    jitter_rfc3550_series,
+    jitter_standard_deviation,
+)
+from leobench.stats.mean import Method, mean_interval
+from leobench.stats.quantiles import quantile, quantile_interval
+
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Method",
+    "jain",
+    "jitter_mean_absolute",
+    "jitter_rfc3550",
+    "jitter_rfc3550_series",
+    "jitter_standard_deviation",
+    "mean_interval",
+    "paired",
+    "quantile",
+    "quantile_interval",
+]
