@@ -31,6 +31,18 @@ impl LogHistogram {
         self.max = self.max.max(value);
     }
 
+    /// The values counted since `earlier`, a copy of this histogram made then; its largest value is known as well as
+    /// its quantiles are.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let before = |bucket: usize| earlier.counts.get(bucket).copied().unwrap_or(0);
+        let counts: Vec<u64> =
+            self.counts.iter().enumerate().map(|(bucket, count)| count - before(bucket)).collect();
+        let last = counts.iter().rposition(|count| *count > 0);
+        let max = if self.max > earlier.max { self.max } else { last.map_or(0, middle_of) };
+        Self { counts, count: self.count - earlier.count, sum: self.sum - earlier.sum, max }
+    }
+
     /// How many values were counted.
     pub fn count(&self) -> u64 {
         self.count
@@ -71,4 +83,39 @@ fn middle_of(bucket: usize) -> u64 {
     let octave = (bucket / SUB_BUCKETS).saturating_sub(1);
     let low = (bucket - octave * SUB_BUCKETS) << octave;
     low + ((1u64 << octave) >> 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> LogHistogram {
+        let mut histogram = LogHistogram::new();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn quantiles_are_within_a_thousandth_and_the_mean_is_exact() {
+        let histogram = of((1..=100_000).map(|value| value * 1_000));
+        assert_eq!(histogram.mean(), Some(50_000_500.0));
+        for (quantile, exact) in [(0.01, 1e6), (0.5, 50e6), (0.95, 95e6), (1.0, 100e6)] {
+            let found = histogram.quantile(quantile).unwrap() as f64;
+            assert!((found / exact - 1.0).abs() < 1e-3, "{quantile}: {found}");
+        }
+        assert_eq!(of([]).quantile(0.5), None);
+        assert_eq!(of([7, 1_023, 3]).quantile(0.5), Some(7), "small values are exact");
+    }
+
+    #[test]
+    fn what_came_since_is_what_came_after() {
+        let earlier = of([5, 9_000, 70_000]);
+        let mut histogram = earlier.clone();
+        [6, 6, 30_000].into_iter().for_each(|value| histogram.record(value));
+        let since = histogram.since(&earlier);
+        assert_eq!((since.count(), since.mean()), (3, Some(30_012.0 / 3.0)));
+        assert_eq!(since.quantile(0.5), Some(6));
+        let max = since.max().unwrap() as f64;
+        assert!((max / 30_000.0 - 1.0).abs() < 1e-3, "{max}");
+    }
 }

@@ -92,9 +92,17 @@ impl FlowLedger {
 
     /// The network dropped a datagram of an unreliable message, which can no longer be delivered: appends it to
     /// `finished`, unless an earlier datagram of it was dropped already.
-    pub fn lost(&mut self, stream: usize, message: u64, finished: &mut Vec<MessageRow>) {
+    pub fn lost(
+        &mut self,
+        now: SimTime,
+        stream: usize,
+        message: u64,
+        finished: &mut Vec<MessageRow>,
+    ) {
         let ledger = &mut self.streams[stream];
         if let Some(index) = ledger.index_of(message) {
+            self.statistics.lost(now);
+            ledger.statistics.lost(now);
             ledger.close(index, stream, None, finished);
             self.open -= 1;
         }
@@ -261,8 +269,10 @@ pub struct Statistics {
     first_created: Option<SimTime>,
     last_arrival: Option<SimTime>,
     arrived: u64,
-    /// Messages delivered and created, those of the warm-up included.
+    last_loss: Option<SimTime>,
+    /// Messages delivered, lost and created, those of the warm-up included.
     delivered_ever: u64,
+    lost_ever: u64,
     created_ever: u64,
 }
 
@@ -277,7 +287,9 @@ impl Statistics {
             first_created: None,
             last_arrival: None,
             arrived: 0,
+            last_loss: None,
             delivered_ever: 0,
+            lost_ever: 0,
             created_ever: 0,
         }
     }
@@ -293,6 +305,11 @@ impl Statistics {
             self.last_arrival = Some(now);
             self.arrived += if now >= self.warm_up { bytes } else { 0 };
         }
+    }
+
+    fn lost(&mut self, now: SimTime) {
+        self.lost_ever += 1;
+        self.last_loss = Some(now);
     }
 
     fn delivered(&mut self, now: SimTime, created: SimTime) {
@@ -329,14 +346,17 @@ impl Statistics {
         Some(self.delay_changes as f64 / changes as f64)
     }
 
-    /// Bits per second delivered, from the first creation (or the end of the warm-up, if later) to the last delivery;
-    /// `None` if there was nothing to deliver.
-    pub fn goodput_bps(&self) -> Option<f64> {
+    /// Bits per second delivered, from the first creation (or the end of the warm-up, if later) until the last message
+    /// was delivered or lost, or until the run's `end` if one was still waiting or travelling then; `None` if there was
+    /// nothing to deliver.
+    pub fn goodput_bps(&self, end: SimTime) -> Option<f64> {
         let start = self.first_created?.max(self.warm_up);
         if self.arrived == 0 {
             return Some(0.0);
         }
-        let span = self.last_arrival?.saturating_since(start);
+        let settled = self.delivered_ever + self.lost_ever == self.created_ever;
+        let until = if settled { self.last_arrival.max(self.last_loss)? } else { end };
+        let span = until.saturating_since(start);
         (!span.is_zero()).then(|| self.arrived as f64 * 8.0 / span.as_secs_f64())
     }
 

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use leobench_base::{Bytes, SimTime};
 use leobench_link::{DropCause, LinkCounters};
-use leobench_transport::endpoint::{PathSample, Totals};
 
 use crate::network::{BuildError, Network, NetworkError};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
-    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary, totals_since,
+    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary,
 };
 
 /// What drives a run, as results name it.
@@ -131,7 +130,9 @@ impl Run {
             packets: network.packets(),
         };
         let mut ended = network.finish()?;
-        leave_out(&ended.observed.before, &mut ended.senders);
+        for (sender, before) in ended.senders.iter_mut().zip(&ended.observed.before) {
+            sender.leave_out(before);
+        }
         let names = ended.observed.recorder.names();
         let flows: Vec<_> = scenario
             .spec
@@ -146,9 +147,10 @@ impl Run {
                 background: flow.background,
                 offered_bps: offered(flow),
                 ledger: &ended.observed.ledgers[index],
-                totals: ended.senders[index].0,
-                rtt: &ended.observed.rtts[index],
-                paths: &ended.senders[index].1,
+                end: run.end,
+                totals: ended.senders[index].totals,
+                rtt: &ended.senders[index].rtts,
+                paths: &ended.senders[index].paths,
             })
             .collect();
         let span = run.end.saturating_since(SimTime::ZERO + scenario.spec.warm_up);
@@ -173,19 +175,6 @@ impl Run {
             .collect();
         let summary = Summary::new(run, &flows, &links);
         Ok(Outcome { summary, tables: ended.observed.recorder.finish()? })
-    }
-}
-
-/// Takes what the senders did in the warm-up off their totals, and off those of the paths that were there already.
-fn leave_out(before: &[(Totals, Vec<PathSample>)], senders: &mut [(Totals, Vec<PathSample>)]) {
-    for ((totals, paths), (totals_before, paths_before)) in senders.iter_mut().zip(before) {
-        *totals = totals_since(totals_before, totals);
-        for path in paths {
-            let earlier = paths_before.iter().find(|earlier| earlier.path == path.path);
-            if let Some(earlier) = earlier {
-                path.totals = totals_since(&earlier.totals, &path.totals);
-            }
-        }
     }
 }
 

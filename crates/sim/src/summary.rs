@@ -228,6 +228,8 @@ pub struct FlowSummaryInput<'a> {
     pub offered_bps: Option<f64>,
     /// Its messages.
     pub ledger: &'a FlowLedger,
+    /// When the run ended.
+    pub end: SimTime,
     /// Totals of its sender since the end of the warm-up (see [`totals_since`]).
     pub totals: Totals,
     /// Round-trip times its sender measured after the warm-up, in nanoseconds.
@@ -264,7 +266,7 @@ impl FlowSummaryInput<'_> {
             transport: self.transport.to_owned(),
             congestion: self.congestion.map(str::to_owned),
             offered_bps: self.offered_bps,
-            goodput_bps: statistics.goodput_bps(),
+            goodput_bps: statistics.goodput_bps(self.end),
             messages: statistics.messages(),
             undelivered_messages: statistics.undelivered(),
             delay_ms: DelaySummary::new(statistics.delay()),
@@ -278,17 +280,19 @@ impl FlowSummaryInput<'_> {
             spurious_losses: self.totals.spurious_losses,
             ecn_marks: self.totals.ecn_marks,
             completion_s: statistics.completion().map(SimTime::as_secs_f64),
-            streams: streams.map(|(name, stream)| StreamSummary::new(name, stream)).collect(),
+            streams: streams
+                .map(|(name, stream)| StreamSummary::new(name, stream, self.end))
+                .collect(),
             paths: self.paths.iter().map(PathSummary::new).collect(),
         }
     }
 }
 
 impl StreamSummary {
-    fn new(name: &str, statistics: &Statistics) -> Self {
+    fn new(name: &str, statistics: &Statistics, end: SimTime) -> Self {
         Self {
             name: name.to_owned(),
-            goodput_bps: statistics.goodput_bps(),
+            goodput_bps: statistics.goodput_bps(end),
             messages: statistics.messages(),
             undelivered_messages: statistics.undelivered(),
             delay_ms: DelaySummary::new(statistics.delay()),

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use leobench_base::{BitRate, Bytes, Packet, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, LogHistogram, Packet, SimDuration, SimTime};
 
 use crate::buffer::Message;
 
@@ -176,6 +176,11 @@ pub trait Endpoint: Send {
 
     /// Totals over all paths, those that are gone included.
     fn totals(&self) -> Totals;
+
+    /// Every round-trip time sample taken so far, in nanoseconds.
+    fn rtts(&self) -> LogHistogram {
+        LogHistogram::new()
+    }
 
     /// Completes what it writes on the side, such as a qlog, at the end of a run.
     ///

@@ -30,6 +30,7 @@ macro_rules! spec {
                     if !description.is_empty() && let Some(schema) = schema.as_object_mut() {
                         schema.insert("description".into(), description.into());
                     }
+                    $crate::spec!(@default schema, $type $(, $default)?);
                     $crate::spec!(@required $type, required, stringify!($field) $(, $default)?);
                     properties.insert(stringify!($field).into(), schema);
                 )*
@@ -79,6 +80,11 @@ macro_rules! spec {
         $reader.take_or::<$type>($key, || $default)?
     };
     (@take $reader:ident, $key:expr, $type:ty) => { $reader.take::<$type>($key)? };
+    (@default $schema:ident, $type:ty, $default:expr) => {
+        let default: $type = $default;
+        $schema["default"] = $crate::spec::json!($crate::spec::Spec::write(&default));
+    };
+    (@default $schema:ident, $type:ty) => {};
     (@required $type:ty, $required:ident, $key:expr, $default:expr) => {};
     (@required $type:ty, $required:ident, $key:expr) => {
         if <$type as $crate::spec::Spec>::absent().is_none() {

@@ -34,7 +34,7 @@ fn completes(ledger: &mut FlowLedger, now: SimTime, report: Report) -> Vec<u64> 
 
 fn lose(ledger: &mut FlowLedger, message: u64) -> Vec<MessageRow> {
     let mut finished = Vec::new();
-    ledger.lost(0, message, &mut finished);
+    ledger.lost(ms(1), 0, message, &mut finished);
     finished
 }
 
@@ -104,15 +104,16 @@ fn one_message_has_no_jitter() {
 #[test]
 fn a_transfer_cut_short_has_a_goodput_and_no_delay() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
-    assert_eq!(ledger.statistics().goodput_bps(), None);
+    assert_eq!(ledger.statistics().goodput_bps(ms(1_000)), None);
     ledger.created(0, message(1_000_000_000_000, ms(1_000)));
-    assert_eq!(ledger.statistics().goodput_bps(), Some(0.0));
+    assert_eq!(ledger.statistics().goodput_bps(ms(1_000)), Some(0.0));
     for tenth in 1..=100 {
         let offset = tenth * 1_250_000;
         assert_eq!(completes(&mut ledger, ms(1_000 + tenth * 100), delivered(0, offset)), NONE);
     }
     let statistics = ledger.statistics();
-    assert_eq!(statistics.goodput_bps(), Some(100e6));
+    assert_eq!(statistics.goodput_bps(ms(11_000)), Some(100e6));
+    assert_eq!(statistics.goodput_bps(ms(21_000)), Some(50e6), "dead for as long again");
     assert_eq!((statistics.messages(), statistics.undelivered()), (1, 1));
     assert_eq!((statistics.delay().count(), statistics.completion()), (0, None));
 }
@@ -143,7 +144,7 @@ fn the_warm_up_is_left_out() {
     assert_eq!((statistics.messages(), statistics.undelivered()), (2, 0));
     assert_eq!(statistics.delay().mean(), Some(25e6));
     assert_eq!(statistics.jitter_ns(), Some(10e6));
-    assert_eq!(statistics.goodput_bps(), Some(2_400.0 / 0.05));
+    assert_eq!(statistics.goodput_bps(ms(999)), Some(2_400.0 / 0.05));
     assert_eq!(statistics.completion(), Some(ms(150)));
 }
 
@@ -182,7 +183,7 @@ fn a_dropped_datagram_loses_its_message_once() {
     assert_eq!((statistics.messages(), statistics.undelivered()), (2, 1));
     assert_eq!(statistics.completion(), None);
     // All 200 payload bytes that arrived count, the useless ones included.
-    assert_eq!(statistics.goodput_bps(), Some(1_600.0 / 0.008));
+    assert_eq!(statistics.goodput_bps(ms(999)), Some(1_600.0 / 0.008));
 }
 
 /// 600 s of 10,000 messages a second, 1 % lost, 50 always on their way: no more than those take memory.
@@ -197,7 +198,8 @@ fn losses_do_not_accumulate() {
         if let Some(old) = number.checked_sub(50) {
             finished.clear();
             if rng.bernoulli(0.01) {
-                ledger.lost(0, old, &mut finished);
+                let now = SimTime::from_nanos(number * 100_000);
+                ledger.lost(now, 0, old, &mut finished);
                 losses += 1;
             } else {
                 let now = SimTime::from_nanos(number * 100_000);
@@ -308,7 +310,7 @@ proptest! {
             if arrives {
                 ledger.report(ms(1), datagram(number, 10), &mut finished);
             } else {
-                ledger.lost(0, number, &mut finished);
+                ledger.lost(ms(1), 0, number, &mut finished);
             }
         }
         prop_assert!(ledger.is_drained());

@@ -15,14 +15,13 @@ use std::net::SocketAddr;
 
 use leobench_base::{Body, LogHistogram, Packet, SimTime};
 use leobench_link::{Channel, Drop, Link, LinkCounters, LinkOutput};
-use leobench_transport::endpoint::{PathSample, Totals};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 
 pub use build::BuildError;
 use flow::Application;
 pub(crate) use observe::Observed;
-use observe::Observer;
+use observe::{Observer, SenderState};
 pub use wake::WakeTree;
 
 use crate::record::{PacketEvent, SinkError};
@@ -77,8 +76,8 @@ struct FlowSlot {
 pub(crate) struct Ended {
     /// What was observed of it.
     pub(crate) observed: Observed,
-    /// Totals and paths of the senders.
-    pub(crate) senders: Vec<(Totals, Vec<PathSample>)>,
+    /// What the senders have done.
+    pub(crate) senders: Vec<SenderState>,
     /// Totals and waiting times of the links.
     pub(crate) links: Vec<(LinkCounters, LogHistogram)>,
 }
@@ -207,7 +206,7 @@ impl Network {
             let flow = self.flow_of(&packet);
             self.observer.dropped(self.now, link, flow, &packet, cause)?;
             if let (Some(flow), Body::Datagram(datagram)) = (flow, &packet.body) {
-                self.observer.lost(flow, datagram.stream, datagram.message)?;
+                self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
             }
         }
         self.link_output.drops = drops;
@@ -279,7 +278,7 @@ impl Network {
             self.observer.report(self.now, flow, report)?;
         }
         for event in self.outbox.events.drain(..) {
-            self.observer.event(self.now, flow, &event)?;
+            self.observer.event(self.now, endpoint, &event)?;
         }
         let mut packets = std::mem::take(&mut self.outbox.packets);
         for mut packet in packets.drain(..) {
@@ -315,14 +314,10 @@ impl Network {
         Ok(Ended { observed: observer.finish()?, senders, links })
     }
 
-    /// Totals and paths of the senders, by flow.
-    fn senders(&self) -> Vec<(Totals, Vec<PathSample>)> {
-        let senders = self.endpoints.iter().step_by(2).map(|slot| {
-            let mut paths = Vec::new();
-            slot.endpoint.sample_paths(self.now, &mut paths);
-            (slot.endpoint.totals(), paths)
-        });
-        senders.collect()
+    /// What the senders have done, by flow.
+    fn senders(&self) -> Vec<SenderState> {
+        let senders = self.endpoints.iter().step_by(2);
+        senders.map(|slot| SenderState::of(self.now, &*slot.endpoint)).collect()
     }
 
     fn flow_error(&self, flow: usize, error: EndpointError) -> NetworkError {

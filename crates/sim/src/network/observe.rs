@@ -8,7 +8,10 @@ use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
 
 use crate::ledger::FlowLedger;
-use crate::record::{ChannelRow, MessageRow, Names, PacketEvent, PacketRow, Recorder, SinkError};
+use crate::record::{
+    ChannelRow, FlowNames, MessageRow, Names, PacketEvent, PacketRow, Recorder, SinkError,
+};
+use crate::summary::totals_since;
 
 /// Watches a network and feeds the recorder.
 pub(super) struct Observer {
@@ -16,10 +19,9 @@ pub(super) struct Observer {
     /// Whether every packet is recorded.
     pub(super) packets: bool,
     ledgers: Vec<FlowLedger>,
-    rtts: Vec<LogHistogram>,
     links: Vec<LinkView>,
     /// Totals of the senders at the end of the warm-up, and their paths.
-    before: Vec<(Totals, Vec<PathSample>)>,
+    before: Vec<SenderState>,
     routes: Vec<FlowRoutes>,
     next_sample: SimTime,
     warm_up: SimTime,
@@ -28,6 +30,8 @@ pub(super) struct Observer {
     samples: Vec<PathSample>,
     rows: Vec<MessageRow>,
     names: Names,
+    /// Names of both ends of every flow, senders first.
+    endpoints: Vec<String>,
     detail: String,
 }
 
@@ -49,14 +53,41 @@ pub(super) struct FlowRoutes {
     pub(super) recorded: Option<(SimDuration, Option<BitRate>)>,
 }
 
+/// What a sender has done and measured since the start.
+pub(crate) struct SenderState {
+    pub(crate) totals: Totals,
+    pub(crate) paths: Vec<PathSample>,
+    /// Round-trip times in nanoseconds.
+    pub(crate) rtts: LogHistogram,
+}
+
+impl SenderState {
+    pub(super) fn of(now: SimTime, sender: &dyn Endpoint) -> Self {
+        let mut paths = Vec::new();
+        sender.sample_paths(now, &mut paths);
+        Self { totals: sender.totals(), paths, rtts: sender.rtts() }
+    }
+
+    /// Takes off what was done up to `before`, on those paths too that were there already.
+    pub(crate) fn leave_out(&mut self, before: &Self) {
+        self.totals = totals_since(&before.totals, &self.totals);
+        self.rtts = self.rtts.since(&before.rtts);
+        for path in &mut self.paths {
+            let earlier = before.paths.iter().find(|earlier| earlier.path == path.path);
+            if let Some(earlier) = earlier {
+                path.totals = totals_since(&earlier.totals, &path.totals);
+            }
+        }
+    }
+}
+
 /// What the summary takes over.
 pub(crate) struct Observed {
     pub(crate) recorder: Recorder,
     pub(crate) ledgers: Vec<FlowLedger>,
-    pub(crate) rtts: Vec<LogHistogram>,
     pub(crate) links: Vec<LinkView>,
     /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
-    pub(crate) before: Vec<(Totals, Vec<PathSample>)>,
+    pub(crate) before: Vec<SenderState>,
 }
 
 impl Observer {
@@ -69,7 +100,7 @@ impl Observer {
     ) -> Self {
         Self {
             packets: recorder.settings().packets,
-            rtts: vec![LogHistogram::new(); ledgers.len()],
+            endpoints: endpoint_names(recorder.names()),
             names: recorder.names().clone(),
             recorder,
             ledgers,
@@ -109,11 +140,12 @@ impl Observer {
 
     pub(super) fn lost(
         &mut self,
+        now: SimTime,
         flow: usize,
         stream: usize,
         message: u64,
     ) -> Result<(), SinkError> {
-        self.ledgers[flow].lost(stream, message, &mut self.rows);
+        self.ledgers[flow].lost(now, stream, message, &mut self.rows);
         self.record_messages(flow)
     }
 
@@ -127,10 +159,10 @@ impl Observer {
     pub(super) fn event(
         &mut self,
         now: SimTime,
-        flow: usize,
+        endpoint: usize,
         event: &Event,
     ) -> Result<(), SinkError> {
-        self.recorder.event(now, event.kind, &self.names.flows[flow].name, &event.detail)
+        self.recorder.event(now, event.kind, &self.endpoints[endpoint], &event.detail)
     }
 
     pub(super) fn packet(
@@ -226,9 +258,6 @@ impl Observer {
         sender.sample_paths(now, &mut self.samples);
         for sample in &self.samples {
             self.recorder.transport(now, flow, sample)?;
-            if let (true, Some(rtt)) = (self.warm, sample.latest_rtt) {
-                self.rtts[flow].record(rtt.as_nanos());
-            }
         }
         if let Some(buffer) = sender.send_buffer() {
             for (stream, buffer) in buffer.streams().iter().enumerate() {
@@ -244,11 +273,7 @@ impl Observer {
     }
 
     /// Ends the warm-up: from here on everything counts.
-    pub(super) fn end_warm_up(
-        &mut self,
-        links: &mut [Link],
-        senders: Vec<(Totals, Vec<PathSample>)>,
-    ) {
+    pub(super) fn end_warm_up(&mut self, links: &mut [Link], senders: Vec<SenderState>) {
         self.warm = true;
         self.before = senders;
         for (view, link) in self.links.iter_mut().zip(links) {
@@ -264,7 +289,12 @@ impl Observer {
                 self.recorder.message(flow, &row)?;
             }
         }
-        let Self { recorder, ledgers, rtts, links, before, .. } = self;
-        Ok(Observed { recorder, ledgers, rtts, links, before })
+        let Self { recorder, ledgers, links, before, .. } = self;
+        Ok(Observed { recorder, ledgers, links, before })
     }
+}
+
+fn endpoint_names(names: &Names) -> Vec<String> {
+    let ends = |flow: &FlowNames| ["sender", "receiver"].map(|end| format!("{}/{end}", flow.name));
+    names.flows.iter().flat_map(ends).collect()
 }

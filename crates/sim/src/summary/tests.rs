@@ -24,6 +24,7 @@ fn flow<'a>(
     rtt: &'a LogHistogram,
 ) -> FlowSummaryInput<'a> {
     FlowSummaryInput {
+        end: SimTime::MAX,
         name,
         streams,
         transport: "udp",

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use leobench_base::{BitRate, Bytes, SimDuration};
+use leobench_base::{BitRate, Bytes, LogHistogram, SimDuration};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
@@ -54,6 +54,8 @@ pub(super) struct ControlState {
     pub(super) algorithm: Box<dyn CongestionControl>,
     /// Round-trip times as of the last acknowledgement; the latest is that of its last packet.
     pub(super) rtt: Option<Rtt>,
+    /// All samples, one for every acknowledgement, in nanoseconds.
+    pub(super) rtts: LogHistogram,
     pub(super) acked_bytes: u64,
     pub(super) lost_packets: u64,
     pub(super) lost_bytes: u64,
@@ -78,6 +80,7 @@ impl Control {
         let state = ControlState {
             algorithm,
             rtt: None,
+            rtts: LogHistogram::new(),
             acked_bytes: 0,
             lost_packets: 0,
             lost_bytes: 0,
@@ -226,7 +229,11 @@ impl Controller for Handle {
 
     fn on_end_acks(&mut self, _now: Instant, in_flight: u64, _app_limited: bool, _: Option<u64>) {
         self.control.live.in_flight.store(in_flight, Relaxed);
-        self.control.log_metrics(&self.control.lock(), self.path);
+        let mut state = self.control.lock();
+        if let Some(latest) = state.latest_rtt() {
+            state.rtts.record(latest.as_nanos());
+        }
+        self.control.log_metrics(&state, self.path);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, _now: Instant) {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimTime};
+use leobench_base::{
+    BitRate, Body, Bytes, Ecn, LogHistogram, Meta, Packet, Protocol, RngTree, SimTime,
+};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, FourTuple, PathId as StackPathId,
     StreamEvent,
@@ -117,7 +119,7 @@ impl QuicEndpoint {
             established: false,
             control,
             tap,
-            pacer: spec.pacing.then(|| Pacer::new(burst)),
+            pacer: spec.pacing.then(|| Pacer::new(burst, spec.payload)),
             sender: sends.then(|| Sender::new(streams, scheduler(), spec.scheduler.kind())),
             receiver: Receiver::default(),
             timer: None,
@@ -223,7 +225,7 @@ impl QuicEndpoint {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
-        let mut ready = self.pacer.as_ref().map_or(SimTime::ZERO, Pacer::ready);
+        let mut ready = self.ready();
         loop {
             let open = ready <= now;
             self.control.set_gate(open);
@@ -231,7 +233,7 @@ impl QuicEndpoint {
                 self.feed(now)?;
             }
             let sent = self.transmit(now, outbox);
-            ready = self.pacer.as_ref().map_or(SimTime::ZERO, Pacer::ready);
+            ready = self.ready();
             if sent == 0 || self.established && self.is_last(now, sent, ready) {
                 break;
             }
@@ -243,6 +245,16 @@ impl QuicEndpoint {
         let sparse = 2 * self.control.in_flight().get() < self.control.window().get();
         self.control.set_app_limited((idle || sparse) && self.has_window());
         Ok((ready > now && !idle).then_some(ready))
+    }
+
+    /// When the pacer lets the next packet go.
+    fn ready(&self) -> SimTime {
+        match (&self.pacer, &self.connection) {
+            (Some(pacer), Some((_, connection))) => {
+                pacer.ready(pacing_rate(&self.control, connection))
+            }
+            _ => SimTime::ZERO,
+        }
     }
 
     /// Whether nothing can follow a datagram of `size` bytes: pacing or the window holds all else back (what needs
@@ -293,11 +305,7 @@ impl QuicEndpoint {
         if self.control.sent_packets() > before
             && let Some(pacer) = &mut self.pacer
         {
-            let rate = self.control.pacing_rate().unwrap_or_else(|| {
-                let rtt = connection.rtt(StackPathId::ZERO).unwrap_or_default();
-                window_rate(self.control.window(), span(rtt))
-            });
-            pacer.on_sent(now, size, rate);
+            pacer.on_sent(now, size, pacing_rate(&self.control, connection));
         }
         self.sent_datagrams += 1;
         self.sent_bytes += size.get();
@@ -400,14 +408,10 @@ impl Endpoint for QuicEndpoint {
         let path = PathId::default();
         let state = self.control.lock();
         let smoothed = connection.rtt(StackPathId::ZERO).map(span);
-        let window = self.control.window();
-        let pacing = self.pacer.as_ref().and_then(|_| {
-            let own = self.control.pacing_rate();
-            own.or_else(|| smoothed.map(|rtt| window_rate(window, rtt)))
-        });
+        let pacing = self.pacer.as_ref().map(|_| pacing_rate(&self.control, connection));
         samples.push(PathSample {
             path,
-            cwnd: window,
+            cwnd: self.control.window(),
             ssthresh: state.algorithm.ssthresh(path),
             in_flight: self.control.in_flight(),
             smoothed_rtt: state.rtt.and(smoothed),
@@ -424,6 +428,10 @@ impl Endpoint for QuicEndpoint {
 
     fn totals(&self) -> Totals {
         self.count(&self.control.lock())
+    }
+
+    fn rtts(&self) -> LogHistogram {
+        self.control.lock().rtts.clone()
     }
 
     fn finish(&mut self) -> Result<(), EndpointError> {
@@ -447,6 +455,14 @@ impl QuicEndpoint {
             ecn_marks: state.ecn_marks,
         }
     }
+}
+
+/// The rate the algorithm asks for, or the window spread over the round trip.
+fn pacing_rate(control: &Control, connection: &Connection) -> BitRate {
+    control.pacing_rate().unwrap_or_else(|| {
+        let rtt = connection.rtt(StackPathId::ZERO).unwrap_or_default();
+        window_rate(control.window(), span(rtt))
+    })
 }
 
 fn lost(at: SimTime, reason: String) -> EndpointError {
