@@ -7,15 +7,17 @@ result.tables.messages
 
 from typing import TYPE_CHECKING
 
-from leobench.api import check, kinds, open, run, schema  # noqa: A004 (read as `leobench.open`)
+from leobench.api import check, kinds, open, run, schema, sweep  # noqa: A004 (read as `leobench.open`)
 from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
 
 if TYPE_CHECKING:
+    from leobench.campaign import CampaignResult
     from leobench.result import Result, Tables
 
     __version__: str
 
 __all__ = [
+    "CampaignResult",
     "InputError",
     "LeobenchError",
     "Result",
@@ -28,6 +30,7 @@ __all__ = [
     "open",
     "run",
     "schema",
+    "sweep",
 ]
 
 
@@ -36,6 +39,10 @@ def __getattr__(name: str) -> object:
         from leobench import result
 
         return getattr(result, name)
+    if name == "CampaignResult":
+        from leobench.campaign import CampaignResult
+
+        return CampaignResult
     if name == "__version__":
         from leobench import _core
 

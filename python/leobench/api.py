@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor
     from os import PathLike
 
     from leobench._core import Scenario
+    from leobench.campaign import CampaignResult, Status
     from leobench.result import Result
 
     Progress = Callable[[float, float, int], object]
@@ -99,6 +101,43 @@ def run_loaded(
     return open(target)
 
 
+def sweep(
+    campaign: str | PathLike[str],
+    out: str | PathLike[str] | None = None,
+    executor: Executor | None = None,
+    *,
+    workers: int | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: Callable[[Status], object] | None = None,
+) -> CampaignResult:
+    """Runs a campaign: every replicate of every variant of a scenario that a campaign file asks for.
+
+    Args:
+        campaign: The campaign file; `docs/campaigns.md` describes it.
+        out: Folder to write the results to; `results/<name>` unless given.
+        executor: Who runs it, such as a Dask client's executor; processes of this machine unless given. They read
+            the calling program again: it needs `if __name__ == "__main__":` around what it does.
+        workers: How many processes, all processors unless given; 1 runs in this process.
+        resume: Whether to continue if `out` holds a part of this campaign.
+        force: Whether to replace a campaign that `out` holds.
+        progress: Called at the start and after every run. What it raises ends the campaign; finished runs
+            are kept.
+
+    Raises:
+        InputError: If the campaign or a scenario is wrong, or the results cannot go to `out`.
+        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that fails raises
+            nothing: it is in the result's `failures`.)
+    """
+    from leobench.campaign import Campaign, run_campaign
+
+    loaded = Campaign.load(campaign)
+    target = Path("results") / loaded.name if out is None else out
+    return run_campaign(
+        loaded, target, executor, workers=workers, resume=resume, force=force, progress=progress
+    )
+
+
 def check(scenario: str | PathLike[str], overrides: Mapping[str, object] | None = None) -> dict[str, Any]:
     """Reads and checks a scenario without running it, and returns it with every default spelled out.
 
@@ -141,4 +180,6 @@ def kinds(kind: str) -> dict[str, str]:
 
 def _as_text(value: object) -> str:
     """An override as it would be typed after `--set`."""
-    return value if isinstance(value, str) else json.dumps(value)
+    from leobench.overrides import as_text
+
+    return value if isinstance(value, str) else as_text(value)

@@ -22,15 +22,20 @@ def describe(scenario: Scenario, summary: dict[str, Any], wall_s: float) -> dict
         "engine": summary["engine"],
         "seed": scenario.seed,
         "wall_s": round(wall_s, 3),
-        "machine": {
-            "system": platform.system(),
-            "release": platform.release(),
-            "architecture": platform.machine(),
-            "processors": os.cpu_count(),
-            "python": platform.python_version(),
-        },
+        "machine": machine(),
         "validity": {"verdict": "warnings" if warnings else "ok", "warnings": warnings},
         "scenario": resolved,
+    }
+
+
+def machine() -> dict[str, Any]:
+    """The machine that this is."""
+    return {
+        "system": platform.system(),
+        "release": platform.release(),
+        "architecture": platform.machine(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
     }
 
 

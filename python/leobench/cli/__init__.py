@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from leobench.cli import check, list_kinds, plot, run, schema
+from leobench.cli import check, list_kinds, plot, run, schema, sweep
 from leobench.errors import InputError, LeobenchError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Command(Protocol):
         """Does the work and returns the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot)
+COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep)
 
 _EXAMPLES = """\
 examples:

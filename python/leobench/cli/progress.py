@@ -1,27 +1,30 @@
-"""A progress bar with the virtual time reached and how fast it passes; only where someone watches."""
+"""Progress bars on standard error, only where someone watches: of a run, and of a campaign."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leobench.campaign import Status
 
 _WIDTH = 28
 
 
-class Progress:
-    """Draws a bar on standard error if that is a terminal; call it with what `leobench.run` reports."""
+class _Line:
+    """A line on standard error that is drawn over and over, if that is a terminal."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
         self._started = time.perf_counter()
 
-    def __call__(self, now_s: float, end_s: float, packets: int) -> None:
-        """Redraws the bar."""
-        if not self._shown:
-            return
-        elapsed = time.perf_counter() - self._started
-        line = render(now_s, end_s, packets, elapsed)
+    @property
+    def _elapsed_s(self) -> float:
+        return time.perf_counter() - self._started
+
+    def _draw(self, line: str) -> None:
         columns = shutil.get_terminal_size().columns
         sys.stderr.write(f"\r{line[: columns - 1]}\x1b[K")
         sys.stderr.flush()
@@ -33,12 +36,57 @@ class Progress:
             sys.stderr.flush()
 
 
+class Progress(_Line):
+    """The virtual time a run has reached and how fast it passes; call it with what `leobench.run` reports."""
+
+    def __call__(self, now_s: float, end_s: float, packets: int) -> None:
+        """Redraws the bar."""
+        if self._shown:
+            self._draw(render(now_s, end_s, packets, self._elapsed_s))
+
+
+class CampaignProgress(_Line):
+    """The runs of a campaign that are done and the time left; call it with what `leobench.sweep` reports."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self.status: Status | None = None
+
+    def __call__(self, status: Status) -> None:
+        """Redraws the bar."""
+        self.status = status
+        if self._shown:
+            self._draw(render_campaign(status, self._elapsed_s))
+
+
 def render(now_s: float, end_s: float, packets: int, elapsed_s: float) -> str:
-    """The bar as text."""
+    """The bar of a run as text."""
     share = min(now_s / end_s, 1.0) if end_s > 0 else 1.0
-    bar = "#" * int(share * _WIDTH)
     speed = now_s / elapsed_s if elapsed_s > 0 else 0.0
     return (
-        f"[{bar:<{_WIDTH}}] {share:4.0%}  {now_s:.1f} of {end_s:g} s  "
-        f"{speed:,.0f} virtual s per second  {packets:,} packets"
+        f"{_bar(share)}  {now_s:.1f} of {end_s:g} s  {speed:,.0f} virtual s per second  {packets:,} packets"
     )
+
+
+def render_campaign(status: Status, elapsed_s: float) -> str:
+    """The bar of a campaign as text; the time left is judged by the runs done since it was started."""
+    done_now, left = status.done - status.kept, status.total - status.done
+    parts = [
+        _bar(status.done / status.total),
+        f"{status.done:,} of {status.total:,} runs",
+        *([f"{status.failed:,} failed"] if status.failed else []),
+        *([f"{_duration(elapsed_s / done_now * left)} left"] if done_now and left else []),
+    ]
+    return "  ".join(parts)
+
+
+def _bar(share: float) -> str:
+    return f"[{'#' * int(share * _WIDTH):<{_WIDTH}}] {share:4.0%}"
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

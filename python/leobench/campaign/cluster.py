@@ -1,0 +1,35 @@
+"""Running campaigns on a Dask cluster, whose workers have leobench and see the scenario's files under the same path."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+
+TIMEOUT = "10 s"
+
+
+@contextmanager
+def dask(scheduler: str) -> Iterator[Executor]:
+    """An executor on the Dask cluster of a scheduler, such as `tcp://10.0.0.1:8786`.
+
+    Raises:
+        InputError: If Dask is not installed, or no scheduler answers within ten seconds.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("--executor dask: needs Dask: pip install leobench[dask]") from None
+    try:
+        client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(
+            f"--scheduler {scheduler}: no Dask scheduler answers there within {TIMEOUT}: {error}"
+        ) from error
+    with client, client.get_executor(pure=False, retries=0) as executor:
+        yield executor

@@ -1,0 +1,293 @@
+"""Reading a campaign file; whatever is wrong with it gets one message."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from leobench.campaign import names
+from leobench.campaign.plan import Campaign, Variant
+from leobench.errors import InputError
+from leobench.folder import TABLES
+from leobench.overrides import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Table = dict[str, Any]
+
+KEYS = (
+    "name", "description", "scenario", "replicates", "seed", "seeds", "metrics", "tables", "set", "grid", "variants",
+)  # fmt: skip
+_PARTS = ("nodes", "links", "flows", "record")
+_RECORDED = ("record.messages", "record.series", "record.packets")
+
+
+def read(file: Path) -> Campaign:
+    """Reads and checks a campaign file.
+
+    Raises:
+        InputError: If it is wrong.
+    """
+    text = _text(file)
+    try:
+        return _Reader(file, text).campaign()
+    except _Wrong as wrong:
+        raise InputError(f"{file}: {wrong}") from None
+
+
+class _Wrong(Exception):
+    """What is wrong in the file, and where."""
+
+
+class _Reader:
+    """The parts of a campaign file, one after the other."""
+
+    def __init__(self, file: Path, text: str) -> None:
+        self.file, self.text = file, text
+        self.table = _parse(file, text)
+
+    def campaign(self) -> Campaign:
+        table = self.table
+        _refuse_unknown(table, KEYS, "")
+        grid = self._grid()
+        explicit = self._explicit()
+        variants = (*grid, *explicit) or (Variant("base", {}, {}),)
+        _refuse_twice((variant.name for variant in variants), "variants")
+        seeds = table.get("seeds", "common")
+        if seeds not in ("common", "independent"):
+            _wrong(
+                "seeds",
+                seeds,
+                "unknown word",
+                "`common`, `independent`",
+                _near(seeds, ["common", "independent"]),
+            )
+        return Campaign(
+            name=_name(table, "name", ""),
+            description=_string(table, "description", default=""),
+            file=self.file,
+            text=self.text,
+            scenario=Path(os.path.normpath(self.file.parent / _string(table, "scenario"))),
+            replicates=_whole(table, "replicates", 1),
+            seed=_whole(table, "seed", 0, default=1),
+            seeds=seeds,
+            metrics=_words(table, "metrics"),
+            tables=_tables(table),
+            set=_overrides(table.get("set", {}), "set"),
+            variants=variants,
+        )
+
+    def _grid(self) -> list[Variant]:
+        if "grid" not in self.table:
+            return []
+        blocks = _array_of_tables(self.table["grid"], "grid")
+        origins: dict[str, str] = {}
+        for index, block in enumerate(blocks):
+            _check_block(block, f"grid[{index}]")
+            for place in block:
+                if place in origins:
+                    _wrong(f'grid[{index}]."{place}"', None, f"is in {origins[place]} already")
+                origins[place] = f"grid[{index}]"
+        rows = [
+            [dict(zip(block, values, strict=True)) for values in zip(*block.values(), strict=True)]
+            for block in blocks
+        ]
+        combinations = [
+            {place: value for row in chosen for place, value in row.items()}
+            for chosen in itertools.product(*rows)
+        ]
+        named = names.derive(combinations)
+        _refuse_twice(named, "grid")
+        return [Variant(name, values, origins) for name, values in zip(named, combinations, strict=True)]
+
+    def _explicit(self) -> list[Variant]:
+        if "variants" not in self.table:
+            return []
+        found = []
+        for index, table in enumerate(_array_of_tables(self.table["variants"], "variants")):
+            at = f"variants[{index}]"
+            _refuse_unknown(table, ("name", "set"), at)
+            values = _overrides(table.get("set", {}), f"{at}.set")
+            found.append(Variant(_name(table, "name", at), values, dict.fromkeys(values, f"{at}.set")))
+        return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{file}: there is no such file; allowed: a campaign file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: is not a text, at byte {error.start}; allowed: TOML in UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}; allowed: a campaign file") from None
+
+
+def _parse(file: Path, text: str) -> Table:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+        if place is None:
+            raise InputError(f"{file}: {error}") from None
+        line, column = place.groups()
+        raise InputError(f"{file}:{line}:{column}: {str(error)[: place.start()]}") from None
+
+
+def _check_block(block: Table, at: str) -> None:
+    """A block of the grid: lists of values, all of one length."""
+    if not block:
+        _wrong(
+            at,
+            None,
+            "is empty",
+            'places with lists of values, such as `"links.uplink.delay" = ["1 ms", "9 ms"]`',
+        )
+    for place, values in block.items():
+        here = f'{at}."{place}"'
+        _check_place(place, here)
+        if isinstance(values, dict):
+            _wrong(here, None, "is a table", 'a place in quotes, such as `"links.uplink.delay" = [...]`')
+        if not isinstance(values, list) or not values:
+            _wrong(here, values, "is no list of values", "a list of one value or more")
+        for value in values:
+            _check_value(value, here)
+    lengths = {place: len(values) for place, values in block.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{length} of `{place}`" for place, length in lengths.items())
+        _wrong(at, None, f"the lists of a block are taken in step, but it has {said}", "lists of one length")
+
+
+def _overrides(table: Any, at: str) -> dict[str, object]:
+    if not isinstance(table, dict):
+        _wrong(at, table, "is no table", 'a table of places and values, such as `"duration" = "20 s"`')
+    for place, value in table.items():
+        here = f'{at}."{place}"'
+        _check_place(place, here)
+        if place in _PARTS and isinstance(value, dict):
+            _wrong(
+                here,
+                None,
+                "would replace all of it",
+                'a place in quotes, such as `"links.uplink.delay" = "5 ms"`',
+            )
+        _check_value(value, here)
+    return dict(table)
+
+
+def _check_place(place: str, here: str) -> None:
+    if place == "seed":
+        _wrong(here, None, "the seeds of runs are derived from the campaign's `seed`", "any other place")
+    if place in _RECORDED or place == "record":
+        _wrong(here, None, "what runs record follows from the campaign's `tables`", "any other place")
+
+
+def _check_value(value: object, here: str) -> None:
+    try:
+        as_text(value)
+    except InputError as error:
+        _wrong(here, None, str(error))
+
+
+def _array_of_tables(value: Any, key: str) -> list[Table]:
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        _wrong(key, value, "is no array of tables", f"`[[{key}]]`")
+    if not value:
+        _wrong(key, value, "is empty", f"`[[{key}]]`, or no `{key}` at all")
+    return value
+
+
+def _name(table: Table, key: str, at: str) -> str:
+    name = _string(table, key, at)
+    if not names.is_sound(name):
+        _wrong(_join(at, key), name, "is no name", names.ALLOWED)
+    return name
+
+
+def _string(table: Table, key: str, at: str = "", default: str | None = None) -> str:
+    value = table.get(key, default)
+    if value is None:
+        _wrong(_join(at, key), None, "is required but missing")
+    if not isinstance(value, str):
+        _wrong(_join(at, key), value, "is no string", "a string")
+    return value
+
+
+def _whole(table: Table, key: str, least: int, default: int | None = None) -> int:
+    value = table.get(key, default)
+    if value is None:
+        _wrong(key, None, "is required but missing")
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        _wrong(key, value, "is no such number", f"a whole number from {least}")
+    return value
+
+
+def _words(table: Table, key: str) -> tuple[str, ...]:
+    value = table.get(key)
+    if value is None:
+        _wrong(key, None, "is required but missing", 'a list such as `["flows.main.goodput_bps"]`')
+    if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
+        _wrong(key, value, "is no list of strings", "one string or more")
+    _refuse_twice(value, key)
+    return tuple(value)
+
+
+def _tables(table: Table) -> tuple[str, ...]:
+    if table.get("tables", []) == []:
+        return ()
+    asked = _words(table, "tables")
+    for index, name in enumerate(asked):
+        if name not in TABLES:
+            _wrong(f"tables[{index}]", name, "unknown table", _listed(TABLES), _near(name, TABLES))
+    return asked
+
+
+def _refuse_unknown(table: Mapping[str, object], known: Sequence[str], at: str) -> None:
+    for key in table:
+        if key not in known:
+            _wrong(_join(at, key), None, "unknown key", _listed(known), _near(key, known))
+
+
+def _refuse_twice(words: Iterable[str], at: str) -> None:
+    seen = set()
+    for word in words:
+        if word.casefold() in seen:
+            _wrong(at, None, f"`{word}` is there twice", "each only once")
+        seen.add(word.casefold())
+
+
+def _join(at: str, key: str) -> str:
+    return f"{at}.{key}" if at else key
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _near(word: object, known: Iterable[str]) -> str | None:
+    near = difflib.get_close_matches(str(word), list(known), 1)
+    return near[0] if near else None
+
+
+def _wrong(
+    place: str, value: object, problem: str, allowed: str | None = None, near: str | None = None
+) -> NoReturn:
+    at = place if value is None else f"{place} = {_shown(value)}"
+    raise _Wrong(
+        f"{at}: {problem}"
+        + (f"; allowed: {allowed}" if allowed else "")
+        + (f"; did you mean `{near}`?" if near else "")
+    )
+
+
+def _shown(value: object) -> str:
+    try:
+        return as_text(value)
+    except InputError:
+        return str(value)

@@ -1,0 +1,85 @@
+"""Metrics: the numbers of a run's summary, each under a path such as `flows.main.delay_ms.mean`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError, LeobenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from leobench.campaign.plan import Campaign, Variant
+
+    Number = float | None
+
+
+def flatten(summary: Mapping[str, Any]) -> dict[str, Number]:
+    """Every number of a summary by its path; what was not measured is `None`.
+
+    Flows, streams and links go by their names, the paths of a flow by their numbers.
+    """
+    return {
+        path: value for path, value in _leaves(summary, "") if value is None or isinstance(value, int | float)
+    }
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, held in value.items():
+            yield from _leaves(held, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _leaves(held, f"{path}.{held['name'] if 'name' in held else held['path']}")
+    else:
+        yield path, value
+
+
+def produced(campaign: Campaign) -> set[str] | None:
+    """The metrics that the variants' summaries have, found by running each for a millisecond of virtual time.
+
+    `None` if a variant cannot be cut that short.
+    """
+    found: set[str] = set()
+    for variant in campaign.variants:
+        metrics = _probe(campaign, variant)
+        if metrics is None:
+            return None
+        found |= metrics
+    return found
+
+
+def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
+    from leobench import _core, api
+
+    short: dict[str, object] = {"duration": "1 ms", "warm_up": "0 s", "until": "time", "record.series": False}
+    for name, flow in campaign.scenarios[variant.name]["flows"].items():
+        short[f"flows.{name}.start"] = "0 s"
+        if flow.get("stop") is not None:
+            short[f"flows.{name}.stop"] = "1 ms"
+    try:
+        scenario = api.load(campaign.scenario, None, {**campaign.overrides(variant), **short})
+        summary, _ = _core.run(scenario)
+    except LeobenchError:
+        return None
+    return set(flatten(json.loads(summary)))
+
+
+def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:
+    """Checks that the campaign's metrics are among those that its runs produce.
+
+    Raises:
+        InputError: If one is not; the text names the nearest that are.
+    """
+    for index, metric in enumerate(campaign.metrics):
+        if metric not in known:
+            near = difflib.get_close_matches(metric, sorted(known), 3, 0.5)
+            tail = metric.rpartition(".")[2]
+            allowed = near or sorted(path for path in known if path.endswith(f".{tail}")) or sorted(known)
+            listed = ", ".join(f"`{path}`" for path in allowed[:12])
+            raise InputError(
+                f'{campaign.file}: metrics[{index}] = "{metric}": no run produces it; '
+                + (f"did you mean {listed}?" if near else f"allowed: {listed}{', ...' * (len(allowed) > 12)}")
+            )

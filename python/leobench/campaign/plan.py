@@ -1,0 +1,210 @@
+"""The plan of a campaign: its variants, and for each of them the runs with their seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from leobench.campaign import provenance
+from leobench.errors import InputError, ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+    from pathlib import Path
+
+SERIES = ("transport", "streams", "queues", "channel", "paths")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way of changing the base scenario.
+
+    Attributes:
+        name: Unique in its campaign, and fit to be the name of a file.
+        overrides: Values by place in the scenario.
+        origins: Where the campaign file gives them, by the same places; for messages.
+    """
+
+    name: str
+    overrides: Mapping[str, object]
+    origins: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a campaign; `leobench.run(run.scenario, run.seed, run.overrides)` repeats it by hand.
+
+    Attributes:
+        variant: Name of the variant.
+        replicate: Number of the run among those of its variant, from 1.
+        seed: Seed of all its randomness.
+        scenario: The base scenario's file.
+        overrides: Everything the run replaces in it.
+        fingerprint: Digest of the scenario and the files it names, as they were planned with.
+    """
+
+    variant: str
+    replicate: int
+    seed: int
+    scenario: Path
+    overrides: Mapping[str, object]
+    fingerprint: str
+
+    @property
+    def stem(self) -> str:
+        """What the files of the run are named."""
+        return f"{self.variant}-{self.replicate:04}"
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign as its file describes it.
+
+    Attributes:
+        name: What results are filed under.
+        description: For a reader.
+        file: The campaign file.
+        text: What it says.
+        scenario: The base scenario's file.
+        replicates: Runs of each variant.
+        seed: Root of all seeds.
+        seeds: Whether replicate k has one seed in all variants (`common`) or one in each (`independent`).
+        metrics: Paths into the summary of a run, such as `flows.main.goodput_bps`.
+        tables: Tables of the runs that are kept.
+        set: Values that replace the base scenario's in every run, by place.
+        variants: The variants, in order.
+    """
+
+    name: str
+    description: str
+    file: Path
+    text: str
+    scenario: Path
+    replicates: int
+    seed: int
+    seeds: Literal["common", "independent"]
+    metrics: tuple[str, ...]
+    tables: tuple[str, ...]
+    set: Mapping[str, object]
+    variants: tuple[Variant, ...]
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Campaign:
+        """Reads a campaign file (TOML; `docs/campaigns.md` describes it). The scenario is checked by `plan`.
+
+        Raises:
+            InputError: If the file is wrong; the text names the place, the value and what is allowed.
+        """
+        from pathlib import Path
+
+        from leobench.campaign import file
+
+        return file.read(Path(path))
+
+    def scaled(
+        self, replicates: int | None = None, overrides: Mapping[str, object] | None = None
+    ) -> Campaign:
+        """The same campaign in another size: fewer (or more) replicates, or values replaced in every run.
+
+        Replicate k keeps its seed whatever their number.
+
+        Raises:
+            InputError: If an override would undo what tells the variants apart.
+        """
+        if replicates is not None and replicates < 1:
+            raise InputError(f"replicates = {replicates}: is not positive; allowed: a whole number from 1")
+        for place in overrides or {}:
+            for variant in self.variants:
+                if place in variant.overrides:
+                    raise InputError(
+                        f"{place}: is what variant `{variant.name}` varies; allowed: any other place"
+                    )
+        return dataclasses.replace(
+            self,
+            replicates=self.replicates if replicates is None else replicates,
+            set={**self.set, **(overrides or {})},
+        )
+
+    def plan(self) -> list[PlannedRun]:
+        """Every run: all replicates of the first variant, then of the next.
+
+        Raises:
+            ScenarioError: If the base scenario or that of a variant is wrong.
+        """
+        scenario = self.scenario.absolute()
+        prints = {
+            name: provenance.fingerprint(resolved, scenario.parent)
+            for name, resolved in self.scenarios.items()
+        }
+        return [
+            PlannedRun(
+                variant.name,
+                replicate,
+                derive_seed(self.seed, replicate, None if self.seeds == "common" else variant.name),
+                scenario,
+                self.overrides(variant),
+                prints[variant.name],
+            )
+            for variant in self.variants
+            for replicate in range(1, self.replicates + 1)
+        ]
+
+    def overrides(self, variant: Variant) -> dict[str, object]:
+        """Everything that the runs of a variant replace in the base scenario.
+
+        What a run records follows from the tables that are kept: recording for nobody costs time and memory.
+        """
+        return {
+            **self.set,
+            **variant.overrides,
+            "record.messages": "messages" in self.tables,
+            "record.series": any(table in SERIES for table in self.tables),
+            "record.packets": "packets" in self.tables,
+        }
+
+    @cached_property
+    def scenarios(self) -> dict[str, dict[str, Any]]:
+        """The scenario of every variant by its name, every default spelled out, without a seed."""
+        from leobench import api
+
+        try:
+            api.load(self.scenario)
+        except ScenarioError as error:
+            raise ScenarioError(f"{self.file}: scenario: {error}") from None
+        return {variant.name: self._resolve(variant) for variant in self.variants}
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The places that any variant replaces, in the order of the file."""
+        return tuple(dict.fromkeys(place for variant in self.variants for place in variant.overrides))
+
+    def _resolve(self, variant: Variant) -> dict[str, Any]:
+        from leobench import api
+
+        try:
+            loaded = api.load(self.scenario, None, self.overrides(variant))
+        except ScenarioError as error:
+            said = str(error).removeprefix(f"{self.scenario}: ")
+            raise ScenarioError(f"{self.file}: {self._origin(variant, said)}: {said}") from None
+        return provenance.without_seed(json.loads(loaded.to_json()))
+
+    def _origin(self, variant: Variant, said: str) -> str:
+        """Where in the campaign file stands what a message about a scenario complains of."""
+        origins = {**dict.fromkeys(self.set, "set"), **variant.origins}
+        named = [place for place in origins if said.startswith(place)]
+        return origins[max(named, key=len)] if named else f"variant `{variant.name}`"
+
+
+def derive_seed(root: int, replicate: int, variant: str | None = None) -> int:
+    """The seed of a run: the first 63 bits, most significant first, of a SHA-256 (FIPS 180-4).
+
+    Digested is the text `leobench/<root>/<replicate>`, with `/<variant>` added where every variant has
+    seeds of its own. 63 bits fit the signed integers of TOML and Parquet.
+    """
+    text = f"leobench/{root}/{replicate}" + ("" if variant is None else f"/{variant}")
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

@@ -1,0 +1,127 @@
+"""What a campaign's results come from, and whether a store may be continued."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from leobench.campaign.plan import Campaign
+
+
+def identity(campaign: Campaign) -> dict[str, Any]:
+    """Everything that determines the bytes of a campaign's results.
+
+    Raises:
+        InputError: If a file that a scenario names cannot be read.
+    """
+    from leobench import _core
+
+    described = {
+        "leobench": _core.__version__,
+        "campaign": campaign.name,
+        "text": campaign.text,
+        "sha256": hashlib.sha256(campaign.text.encode()).hexdigest(),
+        "replicates": campaign.replicates,
+        "seed": campaign.seed,
+        "seeds": campaign.seeds,
+        "metrics": list(campaign.metrics),
+        "tables": list(campaign.tables),
+        "set": dict(campaign.set),
+        "variants": [
+            {
+                "name": variant.name,
+                "set": dict(variant.overrides),
+                "scenario": campaign.scenarios[variant.name],
+            }
+            for variant in campaign.variants
+        ],
+        "files": files(campaign),
+    }
+    # As it will be read again: JSON knows no tuples.
+    read: dict[str, Any] = json.loads(json.dumps(described))
+    return read
+
+
+def files(campaign: Campaign) -> dict[str, str]:
+    """SHA-256 of every file that the campaign's scenarios read, by its name there.
+
+    Raises:
+        InputError: If one cannot be read.
+    """
+    folder = campaign.scenario.parent
+    return {
+        name: digest
+        for each in campaign.scenarios.values()
+        for name, digest in _digests(each, folder).items()
+    }
+
+
+def fingerprint(resolved: Mapping[str, Any], folder: Path) -> str:
+    """Digest of a resolved scenario, its seed apart, and of the files it names, which are relative to `folder`.
+
+    Raises:
+        InputError: If a file cannot be read.
+    """
+    described = [without_seed(resolved), _digests(resolved, folder)]
+    return hashlib.sha256(json.dumps(described).encode()).hexdigest()
+
+
+def without_seed(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """A resolved scenario as all replicates have it."""
+    return {key: value for key, value in resolved.items() if key != "seed"}
+
+
+def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    return {name: _sha256(folder / name) for name in sorted(set(_file_names(resolved["links"])))}
+
+
+def difference(stored: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """Why results stored under one identity cannot be continued under another; `None` if they can."""
+    if stored.get("campaign") != now["campaign"]:
+        return f"it holds campaign `{stored.get('campaign')}`, not `{now['campaign']}`"
+    if stored.get("leobench") != now["leobench"]:
+        return f"it was written by leobench {stored.get('leobench')}, and this is {now['leobench']}"
+    if stored.get("text") != now["text"]:
+        return "the campaign file has changed since"
+    for key in ("replicates", "set", "seed", "seeds", "metrics", "tables"):
+        if stored.get(key) != now[key]:
+            return f"`{key}` was {stored.get(key)} and is {now[key]} now"
+    for before, after in zip(stored["variants"], now["variants"], strict=True):
+        if before != after:
+            return f"the scenario of variant `{after['name']}` has changed since: {_place(before, after)}"
+    changed = [name for name in now["files"] if stored["files"].get(name) != now["files"][name]]
+    return f"{', '.join(changed)}: has changed since" if changed else None
+
+
+def _place(before: Any, after: Any, at: str = "") -> str:
+    """The first place where two trees differ, with both values."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(key for key in after if key not in before)]:
+            if before.get(key) != after.get(key):
+                below = "" if not at and key == "scenario" else f"{at}.{key}" if at else key
+                return _place(before.get(key), after.get(key), below)
+    return f"{at} was {before!r} and is {after!r} now"
+
+
+def _file_names(tree: Any) -> Iterator[str]:
+    """The values of `file` and `..._file` anywhere in a tree."""
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        if isinstance(value, dict | list):
+            yield from _file_names(value)
+        elif isinstance(value, str) and (key == "file" or str(key).endswith("_file")):
+            yield value
+
+
+def _sha256(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,85 @@
+"""What a campaign gives back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError
+from leobench.folder import TABLES
+from leobench.result import Tables
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import polars as pl
+
+MANIFEST, RUNS, FAILURES = "manifest.json", "runs.parquet", "failures.parquet"
+
+
+@dataclass(frozen=True)
+class CampaignResult:
+    """A finished campaign; its frames are read when they are first asked for.
+
+    Attributes:
+        folder: Where it lies.
+        manifest: What ran, on what machine, for how long.
+    """
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str]) -> CampaignResult:
+        """Opens the folder of a finished campaign.
+
+        Raises:
+            InputError: If there is none, or it is not finished.
+        """
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        if manifest is None:
+            raise InputError(f"{folder}: is no campaign folder; `leobench sweep` makes campaign folders")
+        if not manifest["complete"]:
+            raise InputError(f"{folder}: is not finished; continue it with `leobench sweep --resume`")
+        return cls(folder, manifest)
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """A row per run and metric, in the order of the plan.
+
+        Columns: `variant`, one per place that variants replace (null where a variant leaves it alone),
+        `replicate`, `seed`, `metric`, `value` (in the metric's own unit; null if not measured).
+        """
+        return self._read(RUNS)
+
+    @cached_property
+    def failures(self) -> pl.DataFrame:
+        """A row per run that failed: the same first columns, and `error`."""
+        return self._read(FAILURES)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables that were kept, with `variant` and `replicate` before their own columns."""
+        files = {name: self.folder / "tables" / f"{name}.parquet" for name in TABLES}
+        return Tables.from_parquet({name: file for name, file in files.items() if file.is_file()})
+
+    def __repr__(self) -> str:
+        return f"CampaignResult({self.manifest['identity']['campaign']}, {self.folder})"
+
+    def _read(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_parquet(self.folder / name)
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a campaign folder; `None` if it is none."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return manifest if isinstance(manifest, dict) and {"identity", "complete"} <= manifest.keys() else None

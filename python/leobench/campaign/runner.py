@@ -1,0 +1,142 @@
+"""Running a campaign, on this machine's processors or on any executor."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leobench import manifest
+from leobench.campaign import dataset, metrics, processes, provenance, store, task
+from leobench.campaign.result import CampaignResult, read_manifest
+from leobench.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
+    from os import PathLike
+
+    from leobench.campaign.plan import Campaign, PlannedRun
+    from leobench.campaign.store import Store
+    from leobench.campaign.task import Outcomes
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a campaign has come.
+
+    Attributes:
+        done: Runs that are finished, failed ones included.
+        failed: Those that failed.
+        total: Runs of the campaign.
+        kept: Those that were finished before, and are not repeated.
+    """
+
+    done: int
+    failed: int
+    total: int
+    kept: int
+
+
+def run_campaign(
+    campaign: Campaign,
+    out: str | PathLike[str],
+    executor: Executor | None = None,
+    *,
+    workers: int | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: Callable[[Status], object] | None = None,
+) -> CampaignResult:
+    """Runs a campaign, or what is left of it: the same bytes, by whomever and in however many goes.
+
+    Args:
+        campaign: The campaign.
+        out: Folder to write to.
+        executor: Who runs it, such as a Dask client's executor; processes of this machine unless given.
+        workers: How many processes, all processors unless given; 1 runs in this process.
+        resume: Whether to continue if `out` holds a part of this campaign.
+        force: Whether to replace a campaign that `out` holds.
+        progress: Called at the start and after every run. What it raises ends the campaign; finished runs
+            are kept.
+
+    Raises:
+        InputError: If the campaign or a scenario is wrong, or the results cannot go to `out`.
+        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that fails raises
+            nothing: it is in the result's `failures`.)
+    """
+    _check(workers, resume=resume, force=force)
+    plan = campaign.plan()
+    identity = provenance.identity(campaign)
+    known = metrics.produced(campaign)
+    if known is not None:
+        metrics.refuse_unknown(campaign, known)
+    with store.opened(Path(out), identity, resume=resume, force=force) as opened:
+        try:
+            if not _is_complete(campaign, opened.folder):
+                _run(campaign, plan, opened, executor, workers, progress or (lambda _: None))
+                dataset.write(campaign, plan, opened)
+                opened.describe(complete=True)
+            opened.clear()
+        except RunError as error:
+            raise RunError(f"{error}; finished runs are kept: continue with --resume") from error
+    return CampaignResult.open(out)
+
+
+def _check(workers: int | None, *, resume: bool, force: bool) -> None:
+    if resume and force:
+        raise InputError("resume and force exclude each other: continue the campaign, or start it again")
+    if workers is not None and workers < 1:
+        raise InputError(f"workers = {workers}: is not positive; allowed: a whole number from 1")
+    processes.refuse_nested()
+
+
+def _is_complete(campaign: Campaign, folder: Path) -> bool:
+    described = read_manifest(folder)
+    return described is not None and described["complete"] and dataset.is_written(campaign, folder)
+
+
+def _run(
+    campaign: Campaign,
+    plan: Sequence[PlannedRun],
+    opened: Store,
+    executor: Executor | None,
+    workers: int | None,
+    progress: Callable[[Status], object],
+) -> None:
+    """Does the runs that are left; adds a session to the manifest however it ends."""
+    started = time.perf_counter()
+    before = {run.stem: outcome for run in plan if (outcome := opened.read(run, campaign.tables)) is not None}
+    failed = sum(outcome.error is not None for outcome in before.values())
+    status = Status(len(before), failed, len(plan), len(before))
+    # All first replicates, then all second ones: variants differ in cost, and so the time left is soon known.
+    left = sorted((run for run in plan if run.stem not in before), key=lambda run: run.replicate)
+    try:
+        progress(status)
+        with closing(_outcomes(left, campaign.tables, executor, workers)) as outcomes:
+            for run, outcome in outcomes:
+                opened.write(run, outcome)
+                failed = status.failed + (outcome.error is not None)
+                status = replace(status, done=status.done + 1, failed=failed)
+                progress(status)
+    finally:
+        session = {
+            "runs": status.done - status.kept,
+            "wall_s": round(time.perf_counter() - started, 3),
+            "machine": manifest.machine(),
+        }
+        with suppress(RunError):  # The disk may be full, which is being told already.
+            opened.describe(complete=False, session=session)
+
+
+def _outcomes(
+    runs: Sequence[PlannedRun], tables: Sequence[str], executor: Executor | None, workers: int | None
+) -> Outcomes:
+    if executor is not None:
+        return task.on_executor(executor, runs, tables)
+    workers = workers or processes.available()
+    if workers == 1 or len(runs) <= 1:
+        return task.in_process(runs, tables)
+    return processes.in_processes(runs, tables, workers)

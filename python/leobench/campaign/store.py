@@ -1,0 +1,254 @@
+"""The folder of a campaign: every finished run at once, the datasets when all are there.
+
+Until all runs are done it holds `manifest.json` and, in `runs/`, for each finished run its kept tables and then
+`<run>.json`, whose presence says that the run is finished. Every file is written beside its place, synchronised
+with the disk and renamed, so that whatever has its name is whole.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from leobench.campaign import provenance
+from leobench.campaign.result import MANIFEST, read_manifest
+from leobench.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from leobench.campaign.plan import PlannedRun
+
+_PARTIAL, _LOCK = ".partial", ".lock"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run.
+
+    Attributes:
+        summary: Its summary; `None` if it failed.
+        error: Why it failed; `None` if it did not.
+        tables: The tables that are kept, by name, as Parquet files.
+    """
+
+    summary: dict[str, Any] | None
+    error: str | None
+    tables: Mapping[str, bytes]
+
+
+class Store:
+    """The folder of a campaign that is being run."""
+
+    def __init__(self, folder: Path, identity: Mapping[str, Any], sessions: Sequence[object]) -> None:
+        self.folder = folder
+        self.runs = folder / "runs"
+        self._identity = identity
+        self._sessions = list(sessions)
+
+    def read(self, run: PlannedRun, tables: Sequence[str] = ()) -> Outcome | None:
+        """A finished run, without its tables; `None` if it is not finished, or one of `tables` is missing.
+
+        Raises:
+            InputError: If its file was damaged or replaced.
+        """
+        file = self._record(run)
+        try:
+            record = json.loads(file.read_text(encoding="utf-8"))
+            outcome, seed = Outcome(record["summary"], record["error"], {}), record["seed"]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{file}: is damaged ({error}); delete it, and the run is repeated") from error
+        if seed != run.seed:
+            raise InputError(f"{file}: is of another run; delete it, and the run is repeated")
+        present = outcome.error is not None or all(self.table(run, name).is_file() for name in tables)
+        return outcome if present else None
+
+    def write(self, run: PlannedRun, outcome: Outcome) -> None:
+        """Adds a finished run.
+
+        Raises:
+            RunError: If there is no room for it, or the folder cannot be written to any more.
+        """
+        for name, table in outcome.tables.items():
+            self.write_file(self.table(run, name), table)
+        record = {
+            "variant": run.variant,
+            "replicate": run.replicate,
+            "seed": run.seed,
+            "error": outcome.error,
+            "summary": outcome.summary,
+        }
+        self.write_file(self._record(run), _as_json(record))
+
+    def table(self, run: PlannedRun, name: str) -> Path:
+        """Where a kept table of a run lies until the dataset is complete."""
+        return self.runs / f"{run.stem}.{name}.parquet"
+
+    def write_file(self, file: Path, content: bytes) -> None:
+        """Writes a file, whole or not at all.
+
+        Raises:
+            RunError: If it cannot be written.
+        """
+        self.create(file, lambda partial: partial.write_bytes(content))
+
+    def create(self, file: Path, write: Callable[[Path], object]) -> None:
+        """Has a file written, whole or not at all: `write` is given the path to write to.
+
+        Raises:
+            RunError: If it cannot be written.
+        """
+        partial = file.with_name(f".{file.name}{_PARTIAL}")
+        try:
+            file.parent.mkdir(exist_ok=True)
+            write(partial)
+            _synchronise(partial)
+            partial.replace(file)
+            _synchronise(file.parent)
+        except OSError as error:
+            with suppress(OSError):
+                partial.unlink()
+            why = error.strerror or error
+            raise RunError(f"{file}: cannot be written: {why}") from error
+
+    def describe(self, *, complete: bool, session: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Writes the manifest, and returns it. Nothing else may depend on the clock or the machine.
+
+        Raises:
+            RunError: If it cannot be written.
+        """
+        if session is not None:
+            self._sessions.append(session)
+        manifest = {"complete": complete, "sessions": self._sessions, "identity": self._identity}
+        self.write_file(self.folder / MANIFEST, _as_json(manifest))
+        return manifest
+
+    def clear(self) -> None:
+        """Removes what interrupted writes left, and the tables of single runs once the manifest says complete."""
+        for file in [*self.folder.rglob(f".*{_PARTIAL}")]:
+            file.unlink()
+        manifest = read_manifest(self.folder)
+        if manifest is not None and manifest["complete"]:
+            for file in self.runs.glob("*.parquet"):
+                file.unlink()
+
+    def _record(self, run: PlannedRun) -> Path:
+        return self.runs / f"{run.stem}.json"
+
+
+@contextmanager
+def opened(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bool) -> Iterator[Store]:
+    """The store in `folder`, new or continued, for this process alone.
+
+    Raises:
+        InputError: If `folder` holds something that may be neither continued nor replaced, or cannot be written
+            to, or another process is running a campaign in it.
+    """
+    folder = folder.absolute()
+    _admit(folder, identity, resume=resume, force=force)
+    with _creating(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        _take(lock, folder)
+        # Looked at again now that nobody else may change it.
+        sessions = _admit(folder, identity, resume=resume, force=force)
+        if sessions is None:
+            _empty(folder)
+        store = Store(folder, identity, sessions or [])
+        with _creating(folder):
+            store.runs.mkdir(exist_ok=True)
+        store.clear()
+        if sessions is None:
+            store.describe(complete=False)
+        yield store
+    finally:
+        os.close(lock)
+
+
+def _admit(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bool) -> list[object] | None:
+    """The sessions of the campaign in `folder` that is to be continued; `None` to start anew there."""
+    if not folder.exists() and not folder.is_symlink():
+        return None
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is there already and is no folder; choose another with --out")
+    manifest = read_manifest(folder)
+    if manifest is None:
+        if all(entry.name.startswith(".") for entry in folder.iterdir()):
+            return None
+        raise InputError(
+            f"{folder}: is no campaign folder, so nothing is written to it; choose another with --out"
+        )
+    if force:
+        return None
+    if not resume:
+        raise InputError(
+            f"{folder}: exists already; continue it with --resume, replace it with --force, "
+            "or choose another folder with --out"
+        )
+    why = provenance.difference(manifest["identity"], identity)
+    if why is not None:
+        raise InputError(
+            f"{folder}: cannot be resumed: {why}; choose another folder with --out, or start again with --force"
+        )
+    sessions: list[object] = manifest["sessions"]
+    return sessions
+
+
+def _take(lock: int, folder: Path) -> None:
+    """Locks out other processes until this one ends, however it ends."""
+    import fcntl
+
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(f"{folder}: another process is running a campaign there") from None
+    except OSError as error:
+        raise InputError(f"{folder / _LOCK}: cannot be locked: {error.strerror}") from error
+
+
+def _empty(folder: Path) -> None:
+    """Removes an old campaign; the manifest goes last, so that what is left half-way is known as a campaign's."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name == MANIFEST):
+        if entry.name == _LOCK:
+            continue
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+@contextmanager
+def _creating(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written to: {error.strerror}") from error
+
+
+def _synchronise(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _as_json(value: object) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def as_parquet(frame: Any) -> bytes:
+    """A Polars frame as the bytes of a Parquet file."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", row_group_size=100_000)
+    return buffer.getvalue()

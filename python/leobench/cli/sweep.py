@@ -1,0 +1,155 @@
+"""Runs a campaign: every replicate of every variant of a scenario, on all processors or on a cluster."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from leobench.cli import report
+from leobench.cli.progress import CampaignProgress
+
+if TYPE_CHECKING:
+    import argparse
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+
+    from leobench.campaign import CampaignResult
+
+NAME = "sweep"
+HELP = "run a campaign: many runs of a scenario's variants"
+EXAMPLE = "leobench sweep campaigns/buffers.toml --workers 2"
+
+_INTERRUPTED = 130
+_HEAD = (("", "variant"), ("", "metric"), ("", "runs"), ("", "mean"), ("standard", "deviation"))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("campaign", metavar="CAMPAIGN", help="campaign file, TOML")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: results/<campaign>)")
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="processes to run in (default: one per processor)"
+    )
+    parser.add_argument(
+        "--executor",
+        choices=("processes", "dask"),
+        default="processes",
+        help="run in processes of this machine, or on a Dask cluster",
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"
+    )
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument("--resume", action="store_true", help="continue a campaign that was interrupted")
+    existing.add_argument("--force", action="store_true", help="replace a campaign folder that exists")
+    parser.add_argument("--json", action="store_true", help="print what ran, and how long, as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Runs the campaign, and says what came out and where it is; exits 1 if a run failed."""
+    from leobench.campaign import Campaign, run_campaign
+
+    campaign = Campaign.load(args.campaign)
+    target = args.out or Path("results") / campaign.name
+    signal.signal(signal.SIGTERM, _terminate)
+    progress = CampaignProgress(quiet=args.quiet)
+    try:
+        with _executor(args) as executor:
+            result = run_campaign(
+                campaign,
+                target,
+                executor,
+                workers=args.workers,
+                resume=args.resume,
+                force=args.force,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        progress.clear()
+        status = progress.status
+        kept = (
+            f"{status.done} of {status.total} runs are kept in {target}/" if status else "no run was started"
+        )
+        print(f"leobench: interrupted; {kept}; continue with --resume", file=sys.stderr)
+        return _INTERRUPTED
+    finally:
+        progress.clear()
+    return _say(result, args)
+
+
+def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | None]:
+    from leobench.errors import InputError
+
+    if args.executor == "dask":
+        from leobench.campaign import cluster
+
+        if args.scheduler is None:
+            raise InputError("--executor dask: needs the address of a scheduler: --scheduler tcp://HOST:8786")
+        if args.workers is not None:
+            raise InputError(f"--workers {args.workers}: a Dask cluster has the workers it has; leave it out")
+        return cluster.dask(args.scheduler)
+    if args.scheduler is not None:
+        raise InputError(f"--scheduler {args.scheduler}: needs --executor dask")
+    return nullcontext()
+
+
+def _say(result: CampaignResult, args: argparse.Namespace) -> int:
+    manifest, failed = result.manifest, result.failures.height
+    total = manifest["identity"]["replicates"] * len(manifest["identity"]["variants"])
+    wall_s = sum(session["wall_s"] for session in manifest["sessions"])
+    for row in result.failures.head(5).iter_rows(named=True):
+        said = f"variant {row['variant']}, replicate {row['replicate']}: {row['error']}"
+        print(f"leobench: failed: {said}", file=sys.stderr)
+    if failed > 5:
+        print(f"leobench: failed: {failed - 5} more, in {result.folder}/failures.parquet", file=sys.stderr)
+    for metric in unmeasured(result):
+        print(f"leobench: warning: {metric}: was measured in no run", file=sys.stderr)
+    if args.json:
+        ran = {"out": str(result.folder), "runs": total, "failed": failed, "wall_s": round(wall_s, 3)}
+        print(json.dumps(ran, indent=2, ensure_ascii=False))
+    elif not args.quiet:
+        print(f"{manifest['identity']['campaign']}: {total} runs, {failed} failed, in {wall_s:.2f} s\n")
+        print(report.table(_HEAD, rows(result), words=2))
+        kept = "".join(f", tables/{name}.parquet" for name in result.tables)
+        print(f"\nResults in {result.folder}/: runs.parquet, failures.parquet{kept}, manifest.json")
+    return 1 if failed else 0
+
+
+def rows(result: CampaignResult) -> list[list[str]]:
+    """Mean and standard deviation over the runs, by variant and metric."""
+    import polars as pl
+
+    grouped = result.runs.group_by("variant", "metric", maintain_order=True)
+    frame = grouped.agg(
+        pl.col("value").count().alias("n"),
+        pl.col("value").mean().alias("mean"),
+        pl.col("value").std().alias("sd"),
+    )
+    return [
+        [
+            variant,
+            metric,
+            f"{count:,}",
+            *(report.NONE if value is None else f"{value:,.6g}" for value in (mean, sd)),
+        ]
+        for variant, metric, count, mean, sd in frame.iter_rows()
+    ]
+
+
+def unmeasured(result: CampaignResult) -> list[str]:
+    """Metrics that have a value in no run."""
+    import polars as pl
+
+    counted = result.runs.group_by("metric", maintain_order=True).agg(pl.col("value").count())
+    return [metric for metric, count in counted.iter_rows() if count == 0]
+
+
+def _terminate(signum: int, frame: object) -> NoReturn:
+    """Ends by an exception, so that workers end too."""
+    del frame
+    sys.exit(128 + signum)
