@@ -91,7 +91,9 @@ mod tests {
 
     fn of(values: impl IntoIterator<Item = u64>) -> LogHistogram {
         let mut histogram = LogHistogram::new();
-        values.into_iter().for_each(|value| histogram.record(value));
+        for value in values {
+            histogram.record(value);
+        }
         histogram
     }
 
@@ -111,7 +113,9 @@ mod tests {
     fn what_came_since_is_what_came_after() {
         let earlier = of([5, 9_000, 70_000]);
         let mut histogram = earlier.clone();
-        [6, 6, 30_000].into_iter().for_each(|value| histogram.record(value));
+        for value in [6, 6, 30_000] {
+            histogram.record(value);
+        }
         let since = histogram.since(&earlier);
         assert_eq!((since.count(), since.mean()), (3, Some(30_012.0 / 3.0)));
         assert_eq!(since.quantile(0.5), Some(6));

@@ -44,11 +44,18 @@ impl Spec for f64 {
     }
 }
 
+/// The largest number of a type that a file can say, whose integers have 64 bits and a sign (TOML 1.0).
+macro_rules! largest {
+    ($type:ty) => {
+        i64::try_from(<$type>::MAX).unwrap_or(i64::MAX)
+    };
+}
+
 macro_rules! integer {
     ($($type:ty),*) => {$(
         impl Spec for $type {
             fn schema() -> Schema {
-                json!({"type": "integer", "minimum": <$type>::MIN, "maximum": <$type>::MAX})
+                json!({"type": "integer", "minimum": <$type>::MIN, "maximum": largest!($type)})
             }
 
             fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
@@ -56,7 +63,7 @@ macro_rules! integer {
                     Value::Integer(value) => <$type>::try_from(*value).ok(),
                     _ => None,
                 };
-                let allowed = || format!("a whole number from {} to {}", <$type>::MIN, <$type>::MAX);
+                let allowed = || format!("a whole number from {} to {}", <$type>::MIN, largest!($type));
                 read.ok_or_else(|| at.error(value, "is no such number").allowed(allowed()))
             }
 

@@ -207,10 +207,14 @@ impl Spec for Limit {
         if *value == Value::String("unlimited".into()) {
             return Ok(Self::Unlimited);
         }
-        if let Value::String(text) = value
-            && let Ok(packets) = parse(text, PACKETS)
-        {
-            return Ok(Self::Packets(packets));
+        if let Value::String(text) = value {
+            match parse(text, PACKETS) {
+                Ok(packets) => return Ok(Self::Packets(packets)),
+                Err(_) if text.contains('p') => {
+                    return read_quantity(value, at, PACKETS, LIMIT_EXAMPLES).map(Self::Packets);
+                }
+                Err(_) => {}
+            }
         }
         read_quantity(value, at, SIZES, LIMIT_EXAMPLES).map(|size| Self::Bytes(Bytes::new(size)))
     }

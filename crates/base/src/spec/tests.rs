@@ -169,6 +169,21 @@ fn quantities_are_exact() {
 }
 
 #[test]
+fn a_limit_in_packets_is_refused_as_one() {
+    let refused = |text: &str| message::<Limit>(&format!("{text:?}"));
+    assert!(refused("-1 packets").contains("is negative"), "{}", refused("-1 packets"));
+    assert!(refused("1.5 packets").contains("is not a whole number"));
+    assert!(refused("15 pakets").contains("did you mean `15 packets`?"));
+    assert!(refused("15 kb").contains("did you mean `15 kB`?"));
+}
+
+#[test]
+fn a_number_a_file_cannot_say_is_not_asked_for() {
+    assert!(message::<u64>("-1").ends_with("a whole number from 0 to 9223372036854775807"));
+    assert!(message::<u16>("65536").ends_with("a whole number from 0 to 65535"));
+}
+
+#[test]
 fn duplicate_names_are_refused() {
     let error = serde_json::from_str::<Value>(r#"{"a": 1, "a": 2}"#).unwrap_err();
     assert!(error.to_string().contains("given twice"), "{error}");

@@ -83,12 +83,14 @@ fn default_name(index: usize) -> String {
     format!("s{}", index + 1)
 }
 
-const STREAMS: &str = "a number from 1, or an array of tables with `source`";
+/// As many as there are ports; each takes some memory.
+const MOST_STREAMS: u32 = 65_535;
+const STREAMS: &str = "a number from 1 to 65535, or an array of tables with `source`";
 
 impl Spec for Streams {
     fn schema() -> Schema {
         json!({"oneOf": [
-            {"type": "integer", "minimum": 1, "maximum": u32::MAX},
+            {"type": "integer", "minimum": 1, "maximum": MOST_STREAMS},
             {"type": "array", "items": StreamSpec::schema(), "minItems": 1},
         ]})
     }
@@ -96,7 +98,7 @@ impl Spec for Streams {
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
         match value {
             Value::Integer(count) => match u32::try_from(*count) {
-                Ok(count) if count > 0 => Ok(Self::Dealt(count)),
+                Ok(count @ 1..=MOST_STREAMS) => Ok(Self::Dealt(count)),
                 _ => Err(at.error(value, "is no number of streams").allowed(STREAMS)),
             },
             Value::Array(streams) if streams.is_empty() => {

@@ -8,10 +8,10 @@ use super::ScenarioSpec;
 ///
 /// Names in `place` are divided by dots, numbers of an array's values likewise or in brackets. A word that stands for
 /// a table of its kind (`queue = "fifo"`) becomes the table when something below it is meant; a table that is left
-/// to its defaults is spelled out first.
+/// to its defaults is spelled out first. An empty text takes the value away.
 ///
 /// # Errors
-/// If there is no such place.
+/// If there is no such place, or nothing there to take away.
 pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), SpecError> {
     let value = parse(text);
     let error = |problem: String| SpecError {
@@ -34,8 +34,13 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
         if depth + 1 == steps.len()
             && let Value::Table(table) = here
         {
-            table.insert(step, value);
-            return Ok(());
+            if !text.trim().is_empty() {
+                table.insert(step, value);
+                return Ok(());
+            }
+            if table.remove(step).is_some() {
+                return Ok(());
+            }
         }
         here = enter(here, step, spelled).map_err(|words| {
             let words: Vec<_> = words.iter().map(String::as_str).collect();

@@ -99,3 +99,13 @@ fn a_place_that_is_not_there_is_refused_with_the_nearest_that_is() {
         assert_eq!(load_text(BASE, &[(place, text)]).unwrap_err(), message);
     }
 }
+
+#[test]
+fn nothing_behind_the_equals_sign_takes_a_value_away() {
+    let fading =
+        [("links.wire.rate", ""), ("links.wire.channel", r#"{ kind = "lms", preset = "ka" }"#)];
+    assert_eq!(set(&fading, &["links", "wire", "channel", "kind"]), r#""lms""#);
+    let error = load_text(BASE, &[("links.wire.rat", "")]).unwrap_err().to_string();
+    assert!(error.contains("there is no `links.wire.rat`"), "{error}");
+    assert!(error.contains("did you mean `links.wire.rate`?"), "{error}");
+}

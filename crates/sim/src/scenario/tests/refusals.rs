@@ -341,13 +341,13 @@ fn traffic() {
         (
             SOURCE,
             "streams = 0",
-            "flows.main.streams = 0: is no number of streams; allowed: a number from 1, or an array of tables with \
+            "flows.main.streams = 0: is no number of streams; allowed: a number from 1 to 65535, or an array of tables with \
              `source`",
         ),
         (
             SOURCE,
             "streams = []",
-            "flows.main.streams = []: is empty; allowed: a number from 1, or an array of tables with `source`",
+            "flows.main.streams = []: is empty; allowed: a number from 1 to 65535, or an array of tables with `source`",
         ),
     ]);
 }
