@@ -385,3 +385,29 @@ fn messages_are_dealt_over_streams_in_turn() {
     let goodputs = outcome.summary.flows[0].streams.iter().map(|stream| stream.messages);
     assert!(goodputs.eq([25; 4]));
 }
+
+/// 20 kB at 100 Mbit/s and 20 ms round trip: the handshake takes 30 ms when the receiver opens, the first window leaves
+/// at once, and the rest follows half a round trip and more later, paced by the round trip measured by then.
+#[test]
+fn a_short_transfer_is_not_paced_by_the_initial_guess() {
+    let summary = summary(
+        r#"
+        name = "short"
+        duration = "5 s"
+        until = "drained"
+        nodes = { client = {}, server = {} }
+        [links.path]
+        between = ["client", "server"]
+        rate = "100 Mbps"
+        delay = "10 ms"
+        [flows.main]
+        transport = "quic"
+        from = "client"
+        to = "server"
+        opened_by = "to"
+        source = { kind = "bulk", size = "20 kB" }
+        "#,
+    );
+    let completion = summary.flows[0].completion_s.unwrap();
+    assert!((0.060..0.065).contains(&completion), "{completion} s");
+}

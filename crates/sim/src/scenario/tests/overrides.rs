@@ -105,7 +105,7 @@ fn nothing_behind_the_equals_sign_takes_a_value_away() {
     let fading =
         [("links.wire.rate", ""), ("links.wire.channel", r#"{ kind = "lms", preset = "ka" }"#)];
     assert_eq!(set(&fading, &["links", "wire", "channel", "kind"]), r#""lms""#);
-    let error = load_text(BASE, &[("links.wire.rat", "")]).unwrap_err().to_string();
+    let error = load_text(BASE, &[("links.wire.rat", "")]).unwrap_err();
     assert!(error.contains("there is no `links.wire.rat`"), "{error}");
     assert!(error.contains("did you mean `links.wire.rate`?"), "{error}");
 }
