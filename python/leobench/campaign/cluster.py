@@ -1,4 +1,7 @@
-"""Running campaigns on a Dask cluster, whose workers have leobench and see the scenario's files under the same path."""
+"""Running campaigns on a Dask cluster.
+
+Its workers have the same leobench, and see the scenario and the files it names under the same path.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ def dask(scheduler: str) -> Iterator[Executor]:
     except ImportError:
         raise InputError("--executor dask: needs Dask: pip install leobench[dask]") from None
     try:
-        client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)
+        client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
             f"--scheduler {scheduler}: no Dask scheduler answers there within {TIMEOUT}: {error}"
         ) from error
-    with client, client.get_executor(pure=False, retries=0) as executor:
+    with client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
         yield executor

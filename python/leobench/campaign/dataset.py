@@ -10,7 +10,7 @@ from leobench.campaign.store import as_parquet
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -62,12 +62,11 @@ def _rows(
     import polars as pl
 
     overrides = {variant.name: variant.overrides for variant in campaign.variants}
-    keys = {
-        "variant": pl.String,
-        **{place: _kind([values[place] for values in overrides.values() if place in values]) for place in campaign.varied},
-        "replicate": pl.Int64,
-        "seed": pl.Int64,
-    }  # fmt: skip
+    varied = {
+        place: _kind([values[place] for values in overrides.values() if place in values])
+        for place in campaign.varied
+    }
+    keys = {"variant": pl.String, **varied, "replicate": pl.Int64, "seed": pl.Int64}
     rows: list[dict[str, Any]] = []
     failed: list[dict[str, Any]] = []
     for run, outcome in zip(plan, outcomes, strict=True):

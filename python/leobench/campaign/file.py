@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Table = dict[str, Any]
 
 KEYS = (
-    "name", "description", "scenario", "replicates", "seed", "seeds", "metrics", "tables", "set", "grid", "variants",
+    "name", "description", "scenario", "replicates", "seed", "seeds", "metrics", "tables", "set", "grid",
+    "variants",
 )  # fmt: skip
 _PARTS = ("nodes", "links", "flows", "record")
 _RECORDED = ("record.messages", "record.series", "record.packets")
@@ -37,11 +38,11 @@ def read(file: Path) -> Campaign:
     text = _text(file)
     try:
         return _Reader(file, text).campaign()
-    except _Wrong as wrong:
+    except _WrongError as wrong:
         raise InputError(f"{file}: {wrong}") from None
 
 
-class _Wrong(Exception):
+class _WrongError(Exception):
     """What is wrong in the file, and where."""
 
 
@@ -279,7 +280,7 @@ def _wrong(
     place: str, value: object, problem: str, allowed: str | None = None, near: str | None = None
 ) -> NoReturn:
     at = place if value is None else f"{place} = {_shown(value)}"
-    raise _Wrong(
+    raise _WrongError(
         f"{at}: {problem}"
         + (f"; allowed: {allowed}" if allowed else "")
         + (f"; did you mean `{near}`?" if near else "")

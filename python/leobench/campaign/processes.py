@@ -46,8 +46,8 @@ def in_processes(runs: Sequence[PlannedRun], tables: Sequence[str], workers: int
             return
         left = lost
     raise RunError(
-        f"worker processes were killed {RESTARTS + 1} times, the last time with {len(left)} runs left; if memory "
-        "ran out, fewer --workers need less"
+        f"worker processes were killed {RESTARTS + 1} times, the last time with {len(left)} runs left; "
+        "if memory ran out, fewer --workers need less"
     )
 
 
@@ -59,8 +59,8 @@ def refuse_nested() -> None:
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise LeobenchError(
-            "a program that runs campaigns is read again by every worker process: put the call below `if __name__ == "
-            '"__main__":`, or give workers=1'
+            "a program that runs campaigns is read again by every worker process: put the call below "
+            '`if __name__ == "__main__":`, or give workers=1'
         )
 
 
@@ -68,9 +68,9 @@ def refuse_nested() -> None:
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """A pool whose processes are started afresh and end with it, at once if it is left by an exception.
 
-    Forking would copy Polars' threads' locks but not its threads, so `spawn`. Every worker holds the reading end
-    of a pipe that only this process can write to: when it is closed, on purpose or because this process was
-    killed, workers end in the middle of what they do.
+    Forking would copy the locks of Polars' threads but not the threads, so `spawn`. Every worker holds the
+    reading end of a pipe that only this process can write to: when it is closed, on purpose or because this
+    process was killed, workers end in the middle of what they do.
     """
     spawn = multiprocessing.get_context("spawn")
     lifeline, ours = spawn.Pipe(duplex=False)

@@ -64,7 +64,7 @@ def files(campaign: Campaign) -> dict[str, str]:
 
 
 def fingerprint(resolved: Mapping[str, Any], folder: Path) -> str:
-    """Digest of a resolved scenario, its seed apart, and of the files it names, which are relative to `folder`.
+    """Digest of a resolved scenario, its seed apart, and of the files it names, relative to `folder`.
 
     Raises:
         InputError: If a file cannot be read.

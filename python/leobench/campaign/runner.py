@@ -64,8 +64,8 @@ def run_campaign(
 
     Raises:
         InputError: If the campaign or a scenario is wrong, or the results cannot go to `out`.
-        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that fails raises
-            nothing: it is in the result's `failures`.)
+        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that
+            fails raises nothing: it is in the result's `failures`.)
     """
     _check(workers, resume=resume, force=force)
     plan = campaign.plan()

@@ -1,8 +1,8 @@
 """The folder of a campaign: every finished run at once, the datasets when all are there.
 
-Until all runs are done it holds `manifest.json` and, in `runs/`, for each finished run its kept tables and then
-`<run>.json`, whose presence says that the run is finished. Every file is written beside its place, synchronised
-with the disk and renamed, so that whatever has its name is whole.
+Until all runs are done it holds `manifest.json` and, in `runs/`, for each finished run its kept tables and
+then `<run>.json`, whose presence says that the run is finished. Every file is written beside its place,
+synchronised with the disk and renamed, so that whatever has its name is whole.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ class Store:
         return manifest
 
     def clear(self) -> None:
-        """Removes what interrupted writes left, and the tables of single runs once the manifest says complete."""
-        for file in [*self.folder.rglob(f".*{_PARTIAL}")]:
+        """Removes what interrupted writes left, and single runs' tables once the manifest says complete."""
+        for file in list(self.folder.rglob(f".*{_PARTIAL}")):
             file.unlink()
         manifest = read_manifest(self.folder)
         if manifest is not None and manifest["complete"]:
@@ -149,8 +149,8 @@ def opened(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
     """The store in `folder`, new or continued, for this process alone.
 
     Raises:
-        InputError: If `folder` holds something that may be neither continued nor replaced, or cannot be written
-            to, or another process is running a campaign in it.
+        InputError: If `folder` holds something that may be neither continued nor replaced, or cannot be
+            written to, or another process is running a campaign in it.
     """
     folder = folder.absolute()
     _admit(folder, identity, resume=resume, force=force)
@@ -197,7 +197,8 @@ def _admit(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
     why = provenance.difference(manifest["identity"], identity)
     if why is not None:
         raise InputError(
-            f"{folder}: cannot be resumed: {why}; choose another folder with --out, or start again with --force"
+            f"{folder}: cannot be resumed: {why}; "
+            "choose another folder with --out, or start again with --force"
         )
     sessions: list[object] = manifest["sessions"]
     return sessions
@@ -216,7 +217,7 @@ def _take(lock: int, folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Removes an old campaign; the manifest goes last, so that what is left half-way is known as a campaign's."""
+    """Removes an old campaign; the manifest goes last: what is left half-way is known as a campaign's."""
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name == MANIFEST):
         if entry.name == _LOCK:
             continue

@@ -1,10 +1,10 @@
-"""One run of a campaign, as it happens in whatever process it is sent to, and the ways of having runs done."""
+"""One run of a campaign, in whatever process it is sent to, and the ways of having runs done."""
 
 from __future__ import annotations
 
 import io
 import json
-from concurrent.futures import BrokenExecutor, CancelledError, as_completed
+from concurrent.futures import BrokenExecutor, as_completed
 from typing import TYPE_CHECKING
 
 from leobench.campaign import provenance
@@ -37,6 +37,10 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
         summary, recorded = _core.run(scenario)
     except RunError as error:
         return Outcome(None, str(error), {})
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        return Outcome(None, f"a bug in leobench: {error}", {})
     return Outcome(json.loads(summary), None, {name: _parquet(recorded[name]) for name in tables})
 
 
@@ -93,7 +97,7 @@ def _result(run: PlannedRun, result: Callable[[], Outcome]) -> Outcome:
         return result()
     except (LeobenchError, BrokenExecutor):
         raise
-    except (Exception, CancelledError) as error:
+    except Exception as error:
         said = f"{type(error).__name__}: {error}".rstrip(": ")
         raise RunError(f"variant {run.variant}, replicate {run.replicate}: {said}") from error
 
