@@ -1,4 +1,8 @@
-"""Figures: one file per kind, one line here to register it."""
+"""Figures: one file per kind.
+
+Kinds that show a run are registered here, one line each, for `leobench plot`. Kinds that show a frame, such
+as the runs of a campaign, are called: `bars.draw`, `box.draw`, `ecdf.draw`, `lines.draw`.
+"""
 
 from __future__ import annotations
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -15,6 +19,12 @@ if TYPE_CHECKING:
 # Okabe and Ito, "Color universal design" (2008): told apart by colour-blind readers too.
 BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, BLACK = "#e69f00", "#56b4e9", "#000000"
+
+# For series without an order: neighbours differ in lightness too, for print in grey.
+CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, BLACK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
 
 INK, FAINT = "#222222", "#777777"
 FONT = 8.5
@@ -40,6 +50,37 @@ def byte_unit(largest: float) -> tuple[float, str]:
 def second_unit(largest: float) -> tuple[float, str]:
     """The unit for times up to `largest` seconds: its seconds and its name."""
     return _pick(largest, _SECONDS)
+
+
+_SCALES = {
+    "B": (1.0, _BYTES),
+    "bit/s": (1.0, _RATES),
+    "s": (1.0, _SECONDS),
+    "ms": (1e-3, _SECONDS),
+    "us": (1e-6, _SECONDS),
+    "ns": (1e-9, _SECONDS),
+}
+
+
+def scale(unit: str, largest: float) -> tuple[float, str]:
+    """How to write values of up to `largest` in this unit: what to divide them by, and the unit then.
+
+    Bytes (`B`), rates (`bit/s`) and times (`s`, `ms`, `us`, `ns`) get the prefix that suits them; any other
+    unit stays as it is.
+    """
+    if unit not in _SCALES:
+        return 1.0, unit
+    base, units = _SCALES[unit]
+    size, name = _pick(largest * base, units)
+    return size / base, name
+
+
+def number_text(value: float) -> str:
+    """A number to three digits."""
+    sign, size = "-" if value < 0 else "", abs(value)
+    if size >= 100 or size == int(size):
+        return f"{sign}{size:.0f}"
+    return sign + (f"{size:.1f}" if size >= 10 else f"{size:.2f}" if size >= 1 else f"{size:.2g}")
 
 
 def rate_text(bps: float) -> str:
@@ -84,16 +125,80 @@ def thin(times: Array, values: Array, columns: int = COLUMNS) -> tuple[Array, Ar
     return times[chosen], values[chosen]
 
 
-def dress(axes: Axes, title: str, label: str) -> None:
-    """Title, label and frame of a panel; values start at zero."""
+def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
+    """Title, label and frame of a panel; values start at zero unless told otherwise."""
     axes.set_title(title, loc="left", fontsize=TITLE, color=INK, pad=4)
     axes.set_ylabel(label, fontsize=FONT, color=INK)
     axes.tick_params(labelsize=FONT - 0.5, colors=INK, width=0.6, length=3)
-    axes.set_ylim(bottom=0)
+    if zero:
+        axes.set_ylim(bottom=0)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_linewidth(0.6)
+
+
+def panels(count: int = 1, *, width: float = 3.6, height: float = 2.9) -> tuple[Figure, list[Axes]]:
+    """A figure with `count` panels side by side, each of so many inches: two fill the width of a page."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(max(4.8, width * count), height), layout="constrained")
+    return figure, list(figure.subplots(1, count, squeeze=False)[0])
+
+
+def begin(axes: Axes | None) -> tuple[Figure, Axes]:
+    """The panel to draw in and its figure: a new one of a single panel unless given."""
+    if axes is None:
+        figure, (axes,) = panels()
+        return figure, axes
+    return cast("Figure", axes.figure), axes
+
+
+def plain_log(axis: Axis) -> None:
+    """Marks a logarithmic axis in plain numbers: 1, 2, 5, 10, over many decades the powers of ten only."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 1e3 * low else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def key(figure: Figure, axes: Axes, title: str = "") -> None:
+    """One legend above all panels, of the series of one of them; none if it shows a single one."""
+    handles, labels = axes.get_legend_handles_labels()
+    if len(handles) < 2:
+        return
+    figure.legend(
+        handles,
+        labels,
+        title=title or None,
+        loc="outside upper center",
+        ncols=min(len(handles), _key_columns(labels, float(figure.get_figwidth()))),
+        fontsize=FONT - 0.5,
+        title_fontsize=FONT - 0.5,
+        frameon=False,
+        handlelength=2.2,
+        columnspacing=1.4,
+    )
+
+
+def _key_columns(labels: Sequence[str], inches: float) -> int:
+    """How many legend entries fit beside each other: a letter takes 0.065 inches, a sample of a line 0.5."""
+    return max(1, int(inches / (0.5 + 0.065 * max(map(len, labels)))))
+
+
+def note(figure: Figure, text: str) -> None:
+    """A remark below all panels: what the whiskers are, how many runs."""
+    if text:
+        figure.supxlabel(text, fontsize=FONT - 1.5, color=FAINT, x=0.99, ha="right")
+
+
+def ramp(count: int) -> list[str]:
+    """Colours for `count` series that have an order: shades of one blue, from light to dark."""
+    light, dark = np.array([0.72, 0.86, 0.96]), np.array([0.01, 0.19, 0.38])
+    steps = np.linspace(0.0, 1.0, count) if count > 1 else [0.6]
+    return ["#" + "".join(f"{round(255 * c):02x}" for c in light + (dark - light) * step) for step in steps]
 
 
 def say(axes: Axes, text: str) -> None:

@@ -1,0 +1,127 @@
+"""Boxes or violins: how the values of each group and series are spread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.mlab import GaussianKDE
+
+from leobench.plots import frames, style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from leobench.plots.frames import Column
+
+READING = "box: quartiles, line: median, whiskers: 5 % to 95 %, diamond: mean"
+
+# Fewer values have no quartiles worth a box.
+_FEWEST = 5
+_FILLED = 0.8
+_WHISKERS = (5, 95)
+
+
+def draw(
+    frame: pl.DataFrame,
+    *,
+    group: Column | str,
+    value: Column | str,
+    series: Column | str | None = None,
+    violin: bool = False,
+    title: str = "",
+    colours: Sequence[str] | None = None,
+    axes: Axes | None = None,
+) -> Figure:
+    """Draws a box for every group and series, in the order of the frame.
+
+    The box reaches from the lower to the upper quartile, with a line at the median, whiskers from the 5 % to
+    the 95 % quantile, and a diamond at the mean. Fewer than five values are drawn as points instead. Missing
+    values, such as delays of messages that never arrived, are left out, and their share is written above.
+
+    Args:
+        frame: One row per value.
+        group: Column that names the groups.
+        value: Column of the values.
+        series: Column that names the series; none draws one box per group.
+        violin: Whether to draw the estimated density around each box.
+        title: What the panel shows.
+        colours: One per series.
+        axes: The panel to draw in; a new figure with a legend unless given.
+
+    Returns:
+        The figure, the given panel's if there is one.
+
+    Raises:
+        InputError: If the frame is empty, lacks a column, holds something that cannot be drawn, or has more
+            series than there are colours.
+    """
+    across, measured, by = frames.column(group), frames.column(value), frames.series_of(series)
+    frames.check("box", frame, [across, by], [measured])
+    figure, panel = style.begin(axes)
+    groups, names = frames.levels(frame, across), frames.levels(frame, by)
+    factor, label = measured.scaled(frames.largest(frame, [measured]))
+    if measured.log:
+        panel.set_yscale("log")
+    room = _FILLED / len(names)
+    fills = frames.colours(colours, len(names), "box")
+    for index, (name, fill) in enumerate(zip(names, fills, strict=True)):
+        rows = frames.rows(frame, by, name)
+        for place, each in enumerate(groups):
+            values = frames.floats(frames.rows(rows, across, each), measured.name) / factor
+            at = place + (index - (len(names) - 1) / 2) * room
+            known = values[np.isfinite(values)]
+            _cell(panel, known, at, room, fill, violin=violin)
+            if missing := 100 * (len(values) - len(known)) / max(1, len(values)):
+                frames.remark(panel, at, f"{style.number_text(missing)} % missing", top=True)
+        # Boxes have no legend of their own; a bar without height has.
+        panel.bar(0, 0, color=fill, label=frames.text(name) if by else label)
+    frames.name_groups(panel, groups, across)
+    frames.dress(panel, title, label, low=frames.lowest(frame, [measured]), log=measured.log)
+    if axes is None:
+        frames.finish(figure, panel, by, READING)
+    return figure
+
+
+def _cell(axes: Axes, values: style.Array, at: float, room: float, fill: str, *, violin: bool) -> None:
+    outline: dict[str, Any] = {"markeredgecolor": style.INK, "markeredgewidth": 0.6}
+    if len(values) < _FEWEST:
+        axes.plot(np.full(len(values), at), values, "o", color=fill, markersize=3.5, **outline)
+        return
+    if violin and np.ptp(values) > 0:
+        heights, widths = _density(values, log=axes.get_yscale() == "log")
+        reach = 0.47 * room * widths
+        axes.fill_betweenx(
+            heights, at - reach, at + reach, facecolor=fill, edgecolor=fill, alpha=0.45, linewidth=0.6
+        )
+    line = {"color": style.INK, "linewidth": 0.8}
+    axes.boxplot(
+        [values],
+        positions=[at],
+        widths=room * (0.22 if violin else 0.72),
+        whis=_WHISKERS,
+        showfliers=False,
+        showmeans=True,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"facecolor": fill, "edgecolor": style.INK, "linewidth": 0.8},
+        medianprops=line | {"linewidth": 1.6},
+        meanprops={"marker": "D", "markerfacecolor": "white", "markersize": 3.2, **outline},
+        whiskerprops=line,
+        capprops=line,
+    )
+
+
+def _density(values: style.Array, *, log: bool) -> tuple[style.Array, style.Array]:
+    """Heights and relative widths of a violin: a Gaussian kernel density, on the scale of the axis.
+
+    The bandwidth is Scott's ("Multivariate density estimation", 1992); the violin ends where the values do.
+    """
+    shown = np.log10(values) if log else values
+    heights = np.linspace(shown.min(), shown.max(), 200)
+    widths = GaussianKDE(shown).evaluate(heights)
+    return 10**heights if log else heights, widths / np.max(widths)

@@ -1,0 +1,204 @@
+"""What the figures of frames share: which columns to draw, how to write them, and what cannot be drawn."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from leobench.errors import InputError
+from leobench.plots import style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a frame and how a figure writes it.
+
+    Attributes:
+        name: Its name in the frame.
+        label: Its name in the figure; that in the frame unless given.
+        unit: The unit of its numbers. Bytes, bits per second and times are shown with a fitting prefix.
+        log: Whether its axis is logarithmic.
+    """
+
+    name: str
+    label: str = ""
+    unit: str = ""
+    log: bool = False
+
+    def scaled(self, largest: float) -> tuple[float, str]:
+        """What to divide its numbers by if they go up to `largest`, and the label of its axis then."""
+        factor, unit = style.scale(self.unit, largest)
+        label = self.label or self.name
+        return factor, f"{label} ({unit})" if unit else label
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Columns with the ends of an interval around each number.
+
+    Attributes:
+        low: Column of the lower ends.
+        high: Column of the upper ends.
+        label: What the interval is; figures say so below.
+    """
+
+    low: str
+    high: str
+    label: str = "95 % confidence interval of the mean"
+
+
+def column(given: Column | str) -> Column:
+    """The column; a name alone is written as it is."""
+    return Column(given) if isinstance(given, str) else given
+
+
+def series_of(given: Column | str | None) -> Column | None:
+    """The column that names the series, if there is one."""
+    return None if given is None else column(given)
+
+
+def with_ends(number: Column, interval: Interval | None) -> list[Column]:
+    """A column of numbers, and those of the ends of their intervals, on the same axis."""
+    names = [] if interval is None else [interval.low, interval.high]
+    return [number, *(Column(name, log=number.log) for name in names)]
+
+
+def check(kind: str, frame: pl.DataFrame, names: Sequence[Column | None], numbers: Sequence[Column]) -> None:
+    """Checks that a frame can be drawn.
+
+    Raises:
+        InputError: If it is empty, a column is missing, or one of `numbers` holds something else, an infinite
+            number, or one that its logarithmic axis has no place for.
+    """
+    for name in [each.name for each in (*names, *numbers) if each is not None]:
+        if name not in frame.columns:
+            near = difflib.get_close_matches(name, frame.columns, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            known = ", ".join(f"`{each}`" for each in frame.columns)
+            raise InputError(f"{kind}: no column `{name}`; allowed: {known}{hint}")
+    if frame.is_empty():
+        raise InputError(f"{kind}: the frame has no rows")
+    for each in numbers:
+        if not frame[each.name].dtype.is_numeric():
+            raise InputError(f"{kind}: column `{each.name}` holds {frame[each.name].dtype}; allowed: numbers")
+        values = floats(frame, each.name)
+        if np.isinf(values).any():
+            raise InputError(f"{kind}: column `{each.name}` holds infinity; allowed: finite numbers or null")
+        if each.log and np.any(values <= 0):
+            raise InputError(
+                f"{kind}: column `{each.name}` holds {np.nanmin(values):g}; "
+                "allowed on a logarithmic axis: more than 0"
+            )
+
+
+def check_once(kind: str, frame: pl.DataFrame, columns: Sequence[Column | None]) -> None:
+    """Checks that there is one row per combination of these columns.
+
+    Raises:
+        InputError: If there are two.
+    """
+    names = [each.name for each in columns if each is not None]
+    twice = frame.filter(frame.select(names).is_duplicated())
+    if not twice.is_empty():
+        place = ", ".join(
+            f"{name} = {value}" for name, value in twice.select(names).row(0, named=True).items()
+        )
+        raise InputError(f"{kind}: several rows for {place}; allowed: one, summarise them first")
+
+
+def floats(frame: pl.DataFrame, name: str) -> style.Array:
+    """A column's numbers; missing ones are not-a-number."""
+    return frame[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def largest(frame: pl.DataFrame, columns: Iterable[Column]) -> float:
+    """The largest magnitude in these columns; 0 if they hold no number."""
+    sizes = [np.abs(floats(frame, each.name)) for each in columns]
+    return float(np.max(np.nan_to_num(np.concatenate(sizes)), initial=0.0))
+
+
+def lowest(frame: pl.DataFrame, columns: Iterable[Column]) -> float:
+    """The lowest number in these columns, if it is below zero; else 0."""
+    values = np.concatenate([floats(frame, each.name) for each in columns])
+    return float(np.min(np.nan_to_num(values), initial=0.0))
+
+
+def levels(frame: pl.DataFrame, by: Column | None) -> list[Any]:
+    """The values of a column, each once, in the order of the frame; one None for no column."""
+    return [None] if by is None else frame[by.name].unique(maintain_order=True).to_list()
+
+
+def rows(frame: pl.DataFrame, by: Column | None, level: Any) -> pl.DataFrame:
+    """The rows with this value in a column; all for no column."""
+    return frame if by is None else frame.filter(pl.col(by.name).eq_missing(pl.lit(level)))
+
+
+def text(level: Any) -> str:
+    """How a value of a column of names is written: whole numbers without a point."""
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def colours(given: Sequence[str] | None, count: int, kind: str) -> list[str]:
+    """A colour for each series.
+
+    Raises:
+        InputError: If there are more series than colours.
+    """
+    known = style.CATEGORIES if given is None else given
+    if count > len(known):
+        raise InputError(
+            f"{kind}: {count} series; allowed: {len(known)}, more cannot be told apart (for series "
+            "that have an order, colours = style.ramp(count))"
+        )
+    return list(known[:count])
+
+
+def dress(axes: Axes, title: str, label: str, *, low: float, log: bool) -> None:
+    """Title, label, frame and scale of a panel whose numbers, from `low` up, are on the vertical axis."""
+    axes.grid(axis="y", color="#dddddd", linewidth=0.5)
+    axes.set_axisbelow(True)
+    if log:
+        axes.set_yscale("log")
+        style.plain_log(axes.yaxis)
+    elif low < 0:
+        axes.axhline(0, color=style.INK, linewidth=0.6, zorder=0.5)
+    style.dress(axes, title, label, zero=low >= 0 and not log)
+
+
+def name_groups(axes: Axes, groups: Sequence[Any], by: Column) -> None:
+    """Writes the groups below the horizontal axis, one per unit of it from 0."""
+    axes.set_xticks(range(len(groups)), [text(each) for each in groups])
+    axes.set_xlim(-0.5, len(groups) - 0.5)
+    axes.set_xlabel(by.scaled(0.0)[1] if by.label else "", fontsize=style.FONT, color=style.INK)
+
+
+def remark(axes: Axes, x: float, text: str, *, top: bool = False) -> None:
+    """Writes upright words at a place of the horizontal axis: at the foot of the panel, or at its top."""
+    axes.annotate(
+        text,
+        (x, 1 if top else 0),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, -2 if top else 2),
+        textcoords="offset points",
+        rotation=90,
+        ha="center",
+        va="top" if top else "bottom",
+        fontsize=style.FONT - 2,
+        color=style.FAINT,
+    )
+
+
+def finish(figure: Figure, axes: Axes, by: Column | None, note: str) -> None:
+    """Adds the legend of the series, and a note, to a figure of one panel."""
+    style.key(figure, axes, by.label if by is not None else "")
+    style.note(figure, note)

@@ -1,0 +1,97 @@
+"""Sweep lines with bands: how a number changes with a parameter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leobench.plots import frames, style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from leobench.plots.frames import Column, Interval
+
+# Up to so many swept values, the axis marks them and nothing between.
+_MOST_TICKS = 8
+
+
+def draw(
+    frame: pl.DataFrame,
+    *,
+    x: Column | str,
+    y: Column | str,
+    series: Column | str | None = None,
+    interval: Interval | None = None,
+    title: str = "",
+    colours: Sequence[str] | None = None,
+    axes: Axes | None = None,
+) -> Figure:
+    """Draws a line with a marker at every swept value, and a band, for every series.
+
+    A missing value interrupts its line, missing bounds its band.
+
+    Args:
+        frame: One row per swept value and series.
+        x: Column of the swept values.
+        y: Column of the numbers.
+        series: Column that names the series, in the order of the frame.
+        interval: Columns of the lower and upper edges of the bands.
+        title: What the panel shows.
+        colours: One per series.
+        axes: The panel to draw in; a new figure with a legend unless given.
+
+    Returns:
+        The figure, the given panel's if there is one.
+
+    Raises:
+        InputError: If the frame is empty, lacks a column, holds something that cannot be drawn, has several
+            rows for one point, or more series than there are colours.
+    """
+    swept, number, by = frames.column(x), frames.column(y), frames.series_of(series)
+    numbers = frames.with_ends(number, interval)
+    frames.check("lines", frame, [by], [swept, *numbers])
+    frames.check_once("lines", frame, [swept, by])
+    figure, panel = style.begin(axes)
+    names = frames.levels(frame, by)
+    factor, label = number.scaled(frames.largest(frame, numbers))
+    strokes = frames.colours(colours, len(names), "lines")
+    swept_factor, swept_label = swept.scaled(frames.largest(frame, [swept]))
+    for index, (name, colour) in enumerate(zip(names, strokes, strict=True)):
+        rows = frames.rows(frame, by, name).sort(swept.name)
+        at = frames.floats(rows, swept.name) / swept_factor
+        values, *ends = (frames.floats(rows, each.name) / factor for each in numbers)
+        if ends:
+            panel.fill_between(at, ends[0], ends[1], color=colour, alpha=0.2, linewidth=0)
+        panel.plot(
+            at,
+            values,
+            color=colour,
+            linestyle=style.DASHES[index % len(style.DASHES)],
+            linewidth=1.3,
+            marker=style.MARKERS[index % len(style.MARKERS)],
+            markersize=4.5,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            label=frames.text(name) if by else label,
+        )
+    if swept.log:
+        panel.set_xscale("log")
+        style.plain_log(panel.xaxis)
+    _ticks(panel, np.unique(frames.floats(frame, swept.name) / swept_factor))
+    panel.set_xlabel(swept_label, fontsize=style.FONT, color=style.INK)
+    frames.dress(panel, title, label, low=frames.lowest(frame, numbers), log=number.log)
+    if axes is None:
+        frames.finish(figure, panel, by, f"bands: {interval.label}" if interval else "")
+    return figure
+
+
+def _ticks(axes: Axes, swept: style.Array) -> None:
+    if len(swept) <= _MOST_TICKS:
+        axes.set_xticks(swept, [f"{value:g}" for value in swept])
+        axes.set_xticks([], minor=True)
