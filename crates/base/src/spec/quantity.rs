@@ -152,7 +152,7 @@ pub(crate) fn show_rate(rate: BitRate) -> String {
 }
 
 fn quantity_schema(pattern: &str, allowed: &str) -> Schema {
-    json!({"type": "string", "pattern": pattern, "description": allowed})
+    json!({"type": "string", "pattern": pattern, "title": allowed})
 }
 
 impl Spec for SimDuration {

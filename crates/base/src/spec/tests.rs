@@ -196,6 +196,10 @@ fn the_schema_says_what_reading_accepts() {
     assert_eq!(show["required"], json!(["kind", "rate"]));
     assert_eq!(show["additionalProperties"], json!(false));
     assert_eq!(show["properties"]["limit"]["description"], json!("How much fits."));
+    assert_eq!(show["properties"]["limit"]["default"], json!("unlimited"));
+    assert_eq!(show["properties"]["rate"].get("default"), None);
+    let title = show["properties"]["rate"]["title"].as_str().unwrap();
+    assert!(title.starts_with("a rate with its unit"), "{title}");
     assert_eq!(schema["oneOf"][1], json!({"const": "plain"}));
     assert_eq!(AnySpec::summaries()[0], ("show", "A queue that shows off."));
     assert_eq!(Colour::summaries(), [("red", "Red."), ("green", "Green.")]);
