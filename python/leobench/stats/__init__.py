@@ -6,6 +6,7 @@ Values must be independent: one per run. Messages of one run are not; summarise 
 from leobench.stats.comparison import Comparison, paired
 from leobench.stats.estimate import Estimate
 from leobench.stats.fairness import jain
+from leobench.stats.grouped import mean_intervals
 from leobench.stats.jitter import (
     jitter_mean_absolute,
     jitter_rfc3550,
@@ -25,6 +26,7 @@ __all__ = [
     "jitter_rfc3550_series",
     "jitter_standard_deviation",
     "mean_interval",
+    "mean_intervals",
     "paired",
     "quantile",
     "quantile_interval",
