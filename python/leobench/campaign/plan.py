@@ -160,11 +160,11 @@ class Campaign:
         What a run records follows from the tables that are kept: recording for nobody costs time and memory.
         """
         return {
-            **self.set,
-            **variant.overrides,
             "record.messages": "messages" in self.tables,
             "record.series": any(table in SERIES for table in self.tables),
             "record.packets": "packets" in self.tables,
+            **self.set,
+            **variant.overrides,
         }
 
     @cached_property

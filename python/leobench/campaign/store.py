@@ -112,7 +112,6 @@ class Store:
             write(partial)
             _synchronise(partial)
             partial.replace(file)
-            _synchronise(file.parent)
         except OSError as error:
             with suppress(OSError):
                 partial.unlink()
@@ -236,7 +235,7 @@ def _creating(folder: Path) -> Iterator[None]:
 
 
 def _synchronise(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk."""
+    """Waits until a file's content is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

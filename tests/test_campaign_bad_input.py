@@ -1,0 +1,319 @@
+"""Everything that may be wrong with a campaign: what is said, exit code 2, nothing lost or half-written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import campaigns
+import pytest
+
+import leobench
+from leobench import _core, cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LIMITS = '"links.uplink.queue.limit" = ["2 packets", "unlimited"]'
+NO_GRID = campaigns.CAMPAIGN[campaigns.CAMPAIGN.index("[[grid]]") :]
+TWICE = '[[variants]]\nname = "a"\n[[variants]]\nname = "A"\n'
+
+# What is replaced in a campaign that is fine, by what, and what is said about it.
+WRONG = {
+    "unknown key": (
+        "replicates = 3",
+        "replicate = 3",
+        ["replicate: unknown key", "did you mean `replicates`?"],
+    ),
+    "no name": ('name = "tiny"', "", ["name: is required but missing"]),
+    "name no file's": ('name = "tiny"', 'name = "../tiny"', ['name = "../tiny"', "allowed: letters"]),
+    "no scenario": ('scenario = "udp.toml"', "", ["scenario: is required but missing"]),
+    "scenario missing": ('"udp.toml"', '"upd.toml"', ["scenario: ", "upd.toml", "there is no such file"]),
+    "zero replicates": (
+        "replicates = 3",
+        "replicates = 0",
+        ["replicates = 0", "allowed: a whole number from 1"],
+    ),
+    "half a replicate": ("replicates = 3", "replicates = 1.5", ["replicates = 1.5", "a whole number from 1"]),
+    "no replicates": ("replicates = 3", "", ["replicates: is required but missing"]),
+    "negative seed": ("seed = 1", "seed = -1", ["seed = -1", "allowed: a whole number from 0"]),
+    "seeds": ("seed = 1", 'seeds = "comon"', ['seeds = "comon"', "did you mean `common`?"]),
+    "seeds no word": ("seed = 1", "seeds = [1]", ["seeds = [1]", "`common`, `independent`"]),
+    "no metrics": (
+        'metrics = ["flows.main.goodput_bps", "flows.main.delay_ms.mean"]',
+        "",
+        ["metrics: is required"],
+    ),
+    "metrics empty": ('["flows.main.goodput_bps", "flows.main.delay_ms.mean"]', "[]", ["metrics = []"]),
+    "metric twice": (
+        '"flows.main.delay_ms.mean"',
+        '"flows.main.goodput_bps"',
+        ["metrics: ", "is there twice"],
+    ),
+    "metric of nothing": (
+        "flows.main.goodput_bps",
+        "flows.main.goodput",
+        ['metrics[0] = "flows.main.goodput": no run produces it', "did you mean `flows.main.goodput_bps`"],
+    ),
+    "metric that is no number": (
+        "flows.main.goodput_bps",
+        "flows.main.transport",
+        ['metrics[0] = "flows.main.transport": no run produces it'],
+    ),
+    "unknown table": ('"channel"', '"chanel"', ['tables[1] = "chanel"', "did you mean `channel`?"]),
+    "syntax": ("replicates = 3", "replicates = ", [".toml:3:14: "]),
+    "grid empty": (NO_GRID, "grid = []", ["grid = []: is empty"]),
+    "block empty": (NO_GRID, "[[grid]]\n", ["grid[0]: is empty"]),
+    "grid no array": (NO_GRID, '[grid]\n"duration" = ["1 s"]', ["grid = ", "allowed: `[[grid]]`"]),
+    "no values": (LIMITS, '"links.uplink.queue.limit" = []', ['grid[0]."links.uplink.queue.limit" = []']),
+    "no list": (
+        LIMITS,
+        '"links.uplink.delay" = "1 ms"',
+        ['grid[0]."links.uplink.delay"', "a list of one value"],
+    ),
+    "place without quotes": (
+        LIMITS,
+        'links.uplink.delay = ["1 ms"]',
+        ['grid[0]."links"', "a place in quotes"],
+    ),
+    "set without quotes": (
+        "[[grid]]\n" + LIMITS,
+        '[set]\nlinks.uplink.delay = "1 ms"',
+        ['set."links": would replace all of it', "a place in quotes"],
+    ),
+    "lists of two lengths": (
+        LIMITS,
+        LIMITS + '\n"links.uplink.delay" = ["1 ms", "2 ms", "3 ms"]',
+        ["grid[0]: ", "it has 2 of `links.uplink.queue.limit`, 3 of `links.uplink.delay`"],
+    ),
+    "place in two blocks": (
+        '"flows.main.source.rate" =',
+        '"links.uplink.queue.limit" =',
+        ['grid[1]."links.uplink.queue.limit": is in grid[0] already'],
+    ),
+    "value twice": (
+        '"unlimited"]',
+        '"2 packets"]',
+        ["grid: `limit=2-packets,rate=1-Mbps-", "is there twice"],
+    ),
+    "variant twice": (NO_GRID, TWICE, ["variants: `A` is there twice"]),
+    "variant's key": (
+        NO_GRID,
+        '[[variants]]\nname = "a"\nste = {}',
+        ["variants[0].ste", "did you mean `set`?"],
+    ),
+    "variant's name": (NO_GRID, '[[variants]]\nname = "a/b"', ['variants[0].name = "a/b"']),
+    "seed in the grid": (LIMITS, '"seed" = [1, 2]', ['grid[0]."seed"', "derived from the campaign's `seed`"]),
+    "record": (
+        LIMITS,
+        '"record.messages" = [true]',
+        ['grid[0]."record.messages"', "the campaign's `tables`"],
+    ),
+    "a date": (LIMITS, '"duration" = [2026-01-01]', ['grid[0]."duration"', "is a date"]),
+    "unknown place in the grid": (
+        "links.uplink.queue",
+        "links.uplnik.queue",
+        [
+            'grid[0]: links.uplnik.queue.limit = "2 packets": there is no `links.uplnik`',
+            "did you mean `links.uplink.queue.limit`?",
+        ],
+    ),
+    "unknown key in the grid": (
+        "queue.limit",
+        "queue.limt",
+        ["grid[0]: links.uplink.queue.limt", "did you mean `limit`?"],
+    ),
+    "wrong value in the grid": (
+        '"3 Mbps"',
+        '"3 Mb"',
+        ['grid[1]: flows.main.source.rate = "3 Mb"', "did you mean `3 Mbps`?"],
+    ),
+    "wrong value in a variant": (
+        NO_GRID,
+        '[[variants]]\nname = "a"\nset = { "duration" = "0 s" }',
+        ["variants[0].set: duration"],
+    ),
+    "wrong value in set": (NO_GRID, '[set]\n"duration" = "1 sec"', ["set: duration", '"1 sec"']),
+}
+
+
+def refused(folder: Path, args: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said about a command line that is refused; nothing may change."""
+    before = {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
+    assert cli.main(["sweep", *args]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("leobench: ")
+    assert said.err.count("\n") == 1, "one line, no traceback"
+    assert {file: file.stat().st_mtime_ns for file in folder.rglob("*")} == before
+    return said.err
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_campaign_is_refused_before_anything_runs(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right, wrong, parts = WRONG[case]
+    file = campaigns.write(tmp_path, (right, wrong))
+    said = refused(tmp_path, [str(file), "--out", str(tmp_path / "out")], capsys)
+    assert said.startswith(f"leobench: {file}:")
+    for part in parts:
+        assert part in said
+
+
+def test_a_file_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no such file" in refused(tmp_path, [str(tmp_path / "absent.toml")], capsys)
+    assert "cannot be read" in refused(tmp_path, [str(tmp_path)], capsys)
+    (tmp_path / "latin.toml").write_bytes(b'name = "\xff"')
+    assert "is not a text, at byte 8" in refused(tmp_path, [str(tmp_path / "latin.toml")], capsys)
+
+
+def test_a_wrong_base_scenario_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = campaigns.write(tmp_path)
+    (tmp_path / "udp.toml").write_text(campaigns.SCENARIO.replace("delay", "dealy"))
+    said = refused(tmp_path, [str(file), "--out", str(tmp_path / "out")], capsys)
+    assert "udp.toml: links.uplink.dealy" in said
+    assert "did you mean `delay`?" in said
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (["--workers", "0"], "workers = 0"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "needs --executor dask"),
+        (["--executor", "dask"], "needs the address of a scheduler"),
+        (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"], "--workers 2"),
+    ],
+)
+def test_options_that_do_not_fit(
+    args: list[str], part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = campaigns.write(tmp_path)
+    assert part in refused(tmp_path, [str(file), "--out", str(tmp_path / "out"), *args], capsys)
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = campaigns.write(tmp_path)
+    said = refused(tmp_path, [str(file), "--out", str(file / "out")], capsys)
+    assert "cannot be written to: Not a directory" in said
+    assert "is no folder" in refused(tmp_path, [str(file), "--out", str(file)], capsys)
+
+
+@pytest.mark.parametrize("flag", [[], ["--resume"], ["--force"]])
+def test_a_folder_that_is_no_campaign_s_is_never_touched(
+    flag: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = campaigns.write(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    said = refused(tmp_path, [str(file), "--out", str(tmp_path / "out"), *flag], capsys)
+    assert "is no campaign folder" in said
+
+
+@pytest.fixture
+def half(tmp_path: Path) -> Path:
+    """A campaign file, beside half of its results in `out`."""
+    file = campaigns.write(tmp_path, ('["messages", "channel"]', '["messages"]'))
+
+    def stop(status: leobench.campaign.Status) -> None:
+        if status.done == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        leobench.sweep(file, tmp_path / "out", workers=1, progress=stop)
+    return file
+
+
+def resume_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    said = refused(file.parent, [str(file), "--out", str(file.parent / "out"), "--resume"], capsys)
+    assert f"{file.parent / 'out'}: cannot be resumed: " in said
+    return said
+
+
+def test_an_existing_campaign_is_neither_continued_nor_replaced_unasked(
+    half: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(half.parent, [str(half), "--out", str(half.parent / "out")], capsys)
+    assert "exists already; continue it with --resume, replace it with --force" in said
+    with pytest.raises(
+        leobench.InputError, match="is not finished; continue it with `leobench sweep --resume`"
+    ):
+        leobench.CampaignResult.open(half.parent / "out")
+    with pytest.raises(leobench.InputError, match="resume and force exclude each other"):
+        leobench.sweep(half, half.parent / "out", resume=True, force=True)
+
+
+def test_a_changed_campaign_file_is_not_resumed(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    half.write_text(half.read_text().replace("replicates = 3", "replicates = 4"))
+    assert "the campaign file has changed since" in resume_refused(half, capsys)
+
+
+def test_another_campaign_is_not_resumed(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    half.write_text(half.read_text().replace('"tiny"', '"other"'))
+    assert "it holds campaign `tiny`, not `other`" in resume_refused(half, capsys)
+
+
+def test_a_changed_scenario_is_not_resumed(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (half.parent / "udp.toml").write_text(campaigns.SCENARIO.replace("10 ms", "11 ms"))
+    said = resume_refused(half, capsys)
+    assert "links.uplink.delay was '10 ms' and is '11 ms' now" in said
+    commented = campaigns.SCENARIO + "# A comment changes nothing.\n"
+    (half.parent / "udp.toml").write_text(commented)
+    leobench.sweep(half, half.parent / "out", workers=1, resume=True)
+
+
+def test_another_version_does_not_resume(
+    half: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = _core.__version__
+    monkeypatch.setattr(_core, "__version__", "99.0")
+    assert f"written by leobench {version}, and this is 99.0" in resume_refused(half, capsys)
+
+
+def test_a_campaign_of_another_size_is_not_resumed(half: Path) -> None:
+    campaign = leobench.campaign.Campaign.load(half).scaled(replicates=2)
+    with pytest.raises(leobench.InputError, match="`replicates` was 3 and is 2 now"):
+        leobench.campaign.run_campaign(campaign, half.parent / "out", resume=True)
+
+
+def test_a_changed_trace_is_not_resumed_and_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = campaigns.write(tmp_path)
+    traced = campaigns.SCENARIO.replace(
+        '{ kind = "lms", preset = "s" }', '{ kind = "trace", file = "a.trace" }'
+    )
+    (tmp_path / "udp.toml").write_text(traced)
+    trace = tmp_path / "a.trace"
+    trace.write_text("1\n2\n5\n")
+
+    def change(status: leobench.campaign.Status) -> None:
+        if status.done == 6:
+            trace.write_text("1\n3\n5\n")
+
+    with pytest.raises(leobench.InputError, match="has changed, or a file it names, while the campaign ran"):
+        leobench.sweep(file, tmp_path / "out", workers=1, progress=change)
+    assert "a.trace: has changed since" in resume_refused(file, capsys)
+    trace.write_text("1\n2\n5\n")
+    leobench.sweep(file, tmp_path / "out", workers=1, resume=True)
+    leobench.sweep(file, tmp_path / "whole", workers=1)
+    assert campaigns.contents(tmp_path / "out") == campaigns.contents(tmp_path / "whole")
+
+
+def test_a_damaged_run_is_named(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run, *_) = sorted((half.parent / "out" / "runs").glob("*.json"))
+    run.write_text("{")
+    assert (
+        cli.main(["sweep", str(half), "--out", str(half.parent / "out"), "--resume", "--workers", "1"]) == 2
+    )
+    assert f"{run}: is damaged" in capsys.readouterr().err
+    record = json.loads(sorted((half.parent / "out" / "runs").glob("*.json"))[1].read_text())
+    run.write_text(json.dumps(record | {"seed": 5}))
+    assert (
+        cli.main(["sweep", str(half), "--out", str(half.parent / "out"), "--resume", "--workers", "1"]) == 2
+    )
+    assert f"{run}: is of another run" in capsys.readouterr().err
+    run.unlink()
+    assert (
+        cli.main(["sweep", str(half), "--out", str(half.parent / "out"), "--resume", "--workers", "1"]) == 0
+    )

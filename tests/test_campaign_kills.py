@@ -1,0 +1,171 @@
+"""Campaigns whose processes are killed: nothing is lost, nobody stays behind, the bytes are the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import campaigns
+import pytest
+from programs import leobench as finish
+from programs import start
+
+import leobench
+from leobench.campaign import processes
+
+if TYPE_CHECKING:
+    from leobench.campaign import Status
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="finds worker processes in /proc"
+)
+
+
+def longer(folder: Path) -> Path:
+    """A campaign that takes a second or two, for kills to fall into: sixty runs."""
+    text = campaigns.CAMPAIGN.replace("replicates = 3", "replicates = 15")
+    return campaigns.write(
+        folder, campaign=text.replace("[[grid]]", '[set]\n"duration" = "20 s"\n\n[[grid]]', 1)
+    )
+
+
+def workers(parent: int) -> list[int]:
+    """The worker processes of a campaign's process."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            father = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            if father == parent and b"spawn_main" in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def finished(folder: Path) -> int:
+    """Runs that are finished."""
+    return len(list((folder / "runs").glob("*.json")))
+
+
+def sweep(file: Path, out: str, *args: str) -> subprocess.Popen[str]:
+    return start("sweep", file, "--out", out, "--workers", 2, "--quiet", *args, cwd=file.parent)
+
+
+def wait_for(runs: int, folder: Path, process: subprocess.Popen[str]) -> list[int]:
+    """Waits until that many runs are finished; the workers then."""
+    while finished(folder) < runs:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.002)
+    return workers(process.pid)
+
+
+def gone(pids: list[int]) -> bool:
+    """Whether these processes end within five seconds."""
+    deadline = time.monotonic() + 5
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    leobench.sweep(longer(folder), folder / "out", workers=1)
+    return campaigns.contents(folder / "out")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_a_killed_campaign_continues_and_leaves_no_process_behind(
+    how: signal.Signals, tmp_path: Path, uninterrupted: dict[str, bytes]
+) -> None:
+    file, out = longer(tmp_path), tmp_path / "out"
+    process = sweep(file, "out")
+    children = wait_for(3, out, process)
+    assert children
+    process.send_signal(how)
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[how]
+    assert gone(children)
+    kept = finished(out)
+    assert 3 <= kept < 60
+    if how == signal.SIGINT:
+        assert said == f"leobench: interrupted; {kept} of 60 runs are kept in out/; continue with --resume\n"
+    resumed = finish("sweep", file, "--out", "out", "--workers", 2, "--quiet", "--resume", cwd=tmp_path)
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert campaigns.contents(out) == uninterrupted
+    assert json.loads((out / "manifest.json").read_text())["sessions"][-1]["runs"] == 60 - kept
+
+
+def test_a_killed_worker_is_replaced(tmp_path: Path, uninterrupted: dict[str, bytes]) -> None:
+    file, out = longer(tmp_path), tmp_path / "out"
+    process = sweep(file, "out")
+    os.kill(wait_for(3, out, process)[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (0, "")
+    assert campaigns.contents(out) == uninterrupted
+
+
+def test_workers_that_are_killed_again_and_again_end_the_campaign(
+    tmp_path: Path, uninterrupted: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, out = longer(tmp_path), tmp_path / "out"
+
+    def kill(status: Status) -> None:
+        if status.done == 5:
+            os.kill(workers(os.getpid())[0], signal.SIGKILL)
+
+    monkeypatch.setattr(processes, "RESTARTS", 0)
+    with pytest.raises(
+        leobench.RunError, match=r"killed 1 times, .* finished runs are kept: continue with --resume"
+    ):
+        leobench.sweep(file, out, workers=2, progress=kill)
+    assert 5 <= finished(out) < 60
+    leobench.sweep(file, out, workers=2, resume=True)
+    assert campaigns.contents(out) == uninterrupted
+
+
+@pytest.mark.slow
+def test_twenty_kills_at_random_moments(tmp_path: Path, uninterrupted: dict[str, bytes]) -> None:
+    """Parent or a worker, killed at moments spread over the whole length of the campaign, then resumed."""
+    file = longer(tmp_path)
+    started = time.monotonic()
+    process = sweep(file, "whole")
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    length = time.monotonic() - started
+    rng = random.Random(1)  # noqa: S311
+    struck = []
+    for attempt in range(20):
+        out = tmp_path / f"run-{attempt}"
+        process = sweep(file, out.name)
+        time.sleep(rng.uniform(0, 1.1) * length)
+        children = workers(process.pid)
+        struck.append(finished(out))
+        if attempt % 2 and children:
+            os.kill(rng.choice(children), signal.SIGKILL)
+        else:
+            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
+        process.communicate(timeout=60)
+        assert gone(children)
+        resumed = finish("sweep", file, "--out", out, "--quiet", "--resume", cwd=tmp_path)
+        assert resumed.returncode == 0, resumed.stderr
+        assert campaigns.contents(out) == uninterrupted, attempt
+    assert sum(0 < runs < 60 for runs in struck) >= 5, "kills fell between the first run and the last"
+
+
+def test_a_program_without_a_guard_is_told_about_it(tmp_path: Path) -> None:
+    file = campaigns.write(tmp_path)
+    script = tmp_path / "script.py"
+    script.write_text(f"import leobench\nleobench.sweep({str(file)!r}, 'out', workers=2)\n")
+    ran = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 1
+    assert 'put the call below `if __name__ == "__main__":`, or give workers=1' in ran.stderr
