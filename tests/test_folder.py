@@ -13,9 +13,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def write(target: Path, *, force: bool = False, text: str = "{}") -> None:
+def write(target: Path, *, force: bool = False, seed: int = 1) -> None:
+    """What a run leaves, as far as whether it may be replaced is concerned."""
+    keys = ("leobench", "engine", "wall_s", "validity", "scenario")
     with folder.writing(target, force=force) as partial:
-        (partial / folder.MANIFEST).write_text(text, encoding="utf-8")
+        (partial / folder.MANIFEST).write_text(json.dumps(dict.fromkeys(keys) | {"seed": seed}))
+        (partial / folder.SUMMARY).write_text("{}")
+        (partial / "messages.parquet").write_bytes(b"PAR1")
+        (partial / folder.QLOG).mkdir()
+        (partial / folder.QLOG / "main-sender.sqlog").write_text("")
+
+
+def seed(target: Path) -> int:
+    """The seed of what `write` wrote there."""
+    number: int = json.loads((target / folder.MANIFEST).read_text())["seed"]
+    return number
 
 
 def test_a_folder_appears_when_it_is_complete(tmp_path: Path) -> None:
@@ -40,35 +52,82 @@ def test_nothing_is_left_of_a_run_that_fails(tmp_path: Path, failure: type[BaseE
 
 def test_what_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
     target = tmp_path / "run"
-    write(target, text="1")
+    write(target, seed=1)
     with pytest.raises(InputError, match=r"exists already; .*--out, .*--force"):
-        write(target, text="2")
-    assert (target / folder.MANIFEST).read_text() == "1"
-    write(target, force=True, text="2")
-    assert (target / folder.MANIFEST).read_text() == "2"
+        write(target, seed=2)
+    assert seed(target) == 1
+    (target / "timeline.png").write_bytes(b"drawn by leobench plot")
+    write(target, force=True, seed=2)
+    assert seed(target) == 2
+    assert not (target / "timeline.png").exists()
     assert list(tmp_path.iterdir()) == [target]
 
 
 def test_a_failed_replacement_leaves_the_old_folder(tmp_path: Path) -> None:
     target = tmp_path / "run"
-    write(target, text="1")
+    write(target, seed=1)
     with pytest.raises(ValueError, match="halfway"), folder.writing(target, force=True):
         raise ValueError("halfway")
-    assert (target / folder.MANIFEST).read_text() == "1"
+    assert seed(target) == 1
 
 
 def test_force_replaces_nothing_but_results(tmp_path: Path) -> None:
     precious = tmp_path / "home"
     precious.mkdir()
     (precious / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="is no result folder, so --force does not replace it"):
+    with pytest.raises(InputError, match="is no result folder of a run, so --force does not replace it"):
         write(precious, force=True)
+    for manifest in ('{"manifest_version": 3, "name": "an extension"}', "[]", ""):
+        (precious / folder.MANIFEST).write_text(manifest)
+        with pytest.raises(InputError, match="is no result folder of a run"):
+            write(precious, force=True)
+    assert (precious / "thesis.tex").read_text() == "years of work"
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is no folder"):
         write(tmp_path / "file", force=True)
     (tmp_path / "under").write_text("")
     with pytest.raises(InputError, match="cannot be written to"):
         write(tmp_path / "under" / "run")
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "mine.parquet", "qlog/notes.txt", "sub/timeline.png"])
+def test_force_replaces_no_result_folder_that_holds_more(tmp_path: Path, name: str) -> None:
+    target = tmp_path / "run"
+    write(target)
+    foreign = target / name
+    foreign.parent.mkdir(exist_ok=True)
+    foreign.write_text("of somebody")
+    with pytest.raises(
+        InputError, match=f"holds `{name.split('/', maxsplit=1)[0]}`, which leobench did not write"
+    ):
+        write(target, force=True, seed=2)
+    assert foreign.read_text() == "of somebody"
+    assert seed(target) == 1
+
+
+def test_a_link_stands_for_the_folder_it_leads_to(tmp_path: Path) -> None:
+    target, link = tmp_path / "run", tmp_path / "latest"
+    write(target)
+    link.symlink_to("run")
+    with pytest.raises(InputError, match="latest: exists already"):
+        write(link, seed=2)
+    write(link, force=True, seed=2)
+    assert link.is_symlink()
+    assert seed(target) == 2
+    circle = tmp_path / "circle"
+    circle.symlink_to("circle")
+    with pytest.raises(InputError, match="is no folder"):
+        write(circle, force=True)
+
+
+@pytest.mark.parametrize("parent", ["", "absent"])
+def test_a_name_the_system_does_not_take_is_refused_before_the_run(tmp_path: Path, parent: str) -> None:
+    for name in ("a" * 300, "a\0b"):
+        with pytest.raises(InputError, match="cannot be written to: "):
+            folder.writing(tmp_path / parent / name, force=False).__enter__()
+    long = tmp_path / ("a" * 255)
+    write(long)
+    assert seed(long) == 1
 
 
 def test_tables_become_parquet_unchanged_and_in_order(tmp_path: Path) -> None:

@@ -4,41 +4,102 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leobench.errors import InputError
+from leobench import plots
+from leobench.errors import InputError, RunError
 from leobench.result import Result, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    import polars as pl
 
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
+QLOG = "qlog"
 TABLES = ("messages", "transport", "streams", "queues", "channel", "paths", "events", "packets")
+
+# What tells the manifest of a run from any other.
+_MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}
+
+# Characters of the target's name in those of the folders beside it: systems take 255 bytes.
+_LONGEST_STEM = 40
 
 # Rows in one group of a Parquet file. Stated, so that the bytes do not depend on how many threads wrote them.
 _ROW_GROUP = 100_000
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
-    """Checks that results may be written to `target`.
+    """Checks that results may be written to `target`; a link stands for what it leads to.
 
     Raises:
-        InputError: If something is there that may not be replaced.
+        InputError: If something is there that may not be replaced, or it cannot be told.
     """
-    if not target.exists() and not target.is_symlink():
-        return
-    if not target.is_dir() or target.is_symlink():
-        raise InputError(f"{target}: is there already and is no folder; choose another with --out")
-    if not force:
+    place = _behind_links(target)
+    with _refusing(target):
+        if not _exists(place):
+            return
+        if not place.is_dir():
+            raise InputError(f"{target}: is there already and is no folder; choose another with --out")
+        if not force:
+            raise InputError(
+                f"{target}: exists already; choose another folder with --out, or replace it with --force"
+            )
+        entries = sorted(entry.name for entry in place.iterdir())
+        if entries and not _is_manifest(place / MANIFEST):
+            raise InputError(f"{target}: is no result folder of a run, so --force does not replace it")
+        foreign = [name for name in entries if not _is_ours(place / name)]
+    if foreign:
         raise InputError(
-            f"{target}: exists already; choose another folder with --out, or replace it with --force"
+            f"{target}: holds `{foreign[0]}`, which leobench did not write, so --force does not replace it; "
+            f"move it away, or choose another folder with --out"
         )
-    if not (target / MANIFEST).is_file() and any(target.iterdir()):
-        raise InputError(f"{target}: is no result folder, so --force does not replace it")
+
+
+def _is_manifest(file: Path) -> bool:
+    try:
+        return _load(file).keys() >= _MANIFEST_KEYS
+    except InputError:
+        return False
+
+
+def _is_ours(entry: Path) -> bool:
+    """Whether it is something that `run` or `plot` writes into a result folder."""
+    if entry.is_symlink():
+        return False
+    if entry.name == QLOG:
+        return entry.is_dir() and all(file.suffix == ".sqlog" and file.is_file() for file in entry.iterdir())
+    figure = entry.stem in plots.KINDS and entry.suffix in plots.FORMATS
+    table = entry.stem in TABLES and entry.suffix == ".parquet"
+    return entry.is_file() and (entry.name in {MANIFEST, SUMMARY} or table or figure)
+
+
+def _behind_links(target: Path) -> Path:
+    with _refusing(target):
+        return Path(os.path.realpath(target))
+
+
+def _exists(place: Path) -> bool:
+    try:
+        place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+@contextmanager
+def _refusing(target: Path) -> Iterator[None]:
+    """Tells of a place that the system refuses, such as one with too long a name."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{target}: cannot be written to: {reason}") from error
 
 
 @contextmanager
@@ -46,45 +107,64 @@ def writing(target: Path, *, force: bool) -> Iterator[Path]:
     """A folder to write results into that becomes `target` if the block succeeds, and vanishes if not.
 
     Raises:
-        InputError: If `target` exists and may not be replaced, or its parent cannot be written to.
+        InputError: If `target` exists and may not be replaced, or cannot be written to.
     """
-    target = target.absolute()
     refuse_existing(target, force=force)
-    partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    place = _behind_links(target)
+    partial = _beside(place, "partial")
+    with _refusing(target):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _exists(place)  # also tells of too long a name, before a run is done for nothing
         partial.mkdir()
-    except OSError as error:
-        raise InputError(f"{target.parent}: cannot be written to: {error.strerror}") from error
     try:
         yield partial
         refuse_existing(target, force=force)
-        if target.is_dir():
-            replaced = target.with_name(f".{target.name}.replaced-{os.getpid()}")
-            target.rename(replaced)
-            partial.rename(target)
-            shutil.rmtree(replaced)
-        else:
-            partial.rename(target)
+        with _refusing(target):
+            if place.is_dir():
+                replaced = _beside(place, "replaced")
+                place.rename(replaced)
+                partial.rename(place)
+                shutil.rmtree(replaced)
+            else:
+                partial.rename(place)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
 
 
-def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> None:
-    """Turns the Arrow files of a run into Parquet, and adds the manifest and the summary."""
+def _beside(place: Path, what: str) -> Path:
+    """A hidden name in the same folder, which no other process and no earlier one uses."""
+    return place.with_name(f".{place.name[:_LONGEST_STEM]}.{what}-{secrets.token_hex(4)}")
+
+
+def scan(arrow: Path, table: str) -> pl.LazyFrame:
+    """A table among the Arrow files of a run."""
     import polars as pl
 
-    for file in sorted(arrow.glob("*.arrow")):
-        pl.scan_ipc(file).sink_parquet(
-            partial / f"{file.stem}.parquet",
-            compression="zstd",
-            row_group_size=_ROW_GROUP,
-            maintain_order=True,
-        )
-    shutil.rmtree(arrow)
-    (partial / SUMMARY).write_text(_pretty(json.loads(summary)), encoding="utf-8")
-    (partial / MANIFEST).write_text(_pretty(manifest), encoding="utf-8")
+    return pl.scan_ipc(arrow / f"{table}.arrow")
+
+
+def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> None:
+    """Turns the Arrow files of a run into Parquet, and adds the manifest and the summary.
+
+    Raises:
+        RunError: If they cannot be written: the disk is full, for instance.
+    """
+    import polars as pl
+
+    try:
+        for file in sorted(arrow.glob("*.arrow")):
+            pl.scan_ipc(file).sink_parquet(
+                partial / f"{file.stem}.parquet",
+                compression="zstd",
+                row_group_size=_ROW_GROUP,
+                maintain_order=True,
+            )
+        shutil.rmtree(arrow)
+        (partial / SUMMARY).write_text(_pretty(json.loads(summary)), encoding="utf-8")
+        (partial / MANIFEST).write_text(_pretty(manifest), encoding="utf-8")
+    except (OSError, pl.exceptions.ComputeError) as error:
+        raise RunError(f"the results cannot be written: {error}") from error
 
 
 def read(folder: Path) -> Result:
