@@ -7,7 +7,7 @@ result.tables.messages
 
 from typing import TYPE_CHECKING
 
-from leobench.api import check, kinds, open, run, schema, sweep  # noqa: A004 (read as `leobench.open`)
+from leobench.api import check, describe, kinds, open, run, schema, sweep  # noqa: A004 (read as `leobench.open`)
 from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = [
     "Tables",
     "__version__",
     "check",
+    "describe",
     "kinds",
     "open",
     "run",

@@ -1,4 +1,7 @@
-"""Lists what scenarios can be made of: channels, queues, congestion controllers and so on."""
+"""Lists what scenarios can be made of: channels, queues, congestion controllers and so on.
+
+With a name, such as `leobench list channels lms`, its parameters.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,28 @@ if TYPE_CHECKING:
     import argparse
 
 NAME = "list"
-HELP = "list the channels, queues, controllers, ... there are"
-EXAMPLE = "leobench list channels"
+HELP = "list the channels, queues, controllers, ... there are, and their parameters"
+EXAMPLE = "leobench list channels\n  leobench list channels lms"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("kind", nargs="?", metavar="KIND", help="what to list; everything unless given")
-    parser.add_argument("--json", action="store_true", help="print JSON: names and summaries by kind")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="one of that kind, to see its parameters")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Prints names and one-line summaries."""
+    """Prints names with one-line summaries, or the parameters of one name."""
     from leobench import _core, api
 
+    if args.name:
+        from leobench import parameters
+
+        described = api.describe(args.kind, args.name)
+        text = json.dumps(described, indent=2, ensure_ascii=False)
+        print(text if args.json else parameters.render(described))
+        return 0
     chosen = [args.kind] if args.kind else _core.KINDS
     listed = {kind: api.kinds(kind) for kind in chosen}
     if args.json:

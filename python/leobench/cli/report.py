@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     Head = Sequence[tuple[str, str]]
 
 NONE = "-"
+_MOST_STREAMS = 10  # of a flow
 _DELAYS = ("mean", "p50", "p95", "p99")
 
 # Two lines per column, the unit where there is one.
@@ -29,14 +30,13 @@ _LINK_HEAD = (
 def render(summary: Mapping[str, Any]) -> str:
     """Flows, their streams where there are several, and links."""
     parts = [table(_FLOW_HEAD, [_flow(flow) for flow in summary["flows"]], words=2)]
-    streams = [
-        _stream(flow, stream)
-        for flow in summary["flows"]
-        if len(flow["streams"]) > 1
-        for stream in flow["streams"]
-    ]
+    several = [flow for flow in summary["flows"] if len(flow["streams"]) > 1]
+    streams = [_stream(flow, stream) for flow in several for stream in flow["streams"][:_MOST_STREAMS]]
     if streams:
         parts.append(table(_STREAM_HEAD, streams, words=2))
+        left = sum(len(flow["streams"]) for flow in several) - len(streams)
+        if left:
+            parts[-1] += f"\n... and {left:,} more streams; all in summary.json"
     parts.append(table(_LINK_HEAD, [_link(link) for link in summary["links"]], words=1))
     if summary["fairness_jain"] is not None:
         parts.append(f"Jain fairness of the goodputs: {summary['fairness_jain']:.3f}")
@@ -69,7 +69,8 @@ def _flow(flow: Mapping[str, Any]) -> list[str]:
         f"{flow['undelivered_messages']:,}",
         *(millis(flow["delay_ms"][key]) for key in _DELAYS),
         millis(flow["rtt_ms"]["mean"]),
-        f"{lost:,}" + (f" ({lost / sent:.2%})" if lost else ""),
+        # Who sends datagrams never learns which were lost.
+        NONE if flow["transport"] == "udp" else f"{lost:,}" + (f" ({lost / sent:.2%})" if lost else ""),
     ]
 
 

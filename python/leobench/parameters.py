@@ -1,0 +1,156 @@
+"""The parameters of what a scenario is made of, as the JSON Schema of scenarios has them."""
+
+from __future__ import annotations
+
+import difflib
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    Schema = Mapping[str, Any]
+
+# The key under which each kind of thing stands in a scenario; the others are words.
+KEYS = {
+    "channels": "channel",
+    "losses": "loss",
+    "queues": "queue",
+    "transports": "transport",
+    "congestion": "congestion",
+    "schedulers": "scheduler",
+    "sources": "source",
+}
+
+_WIDTH = 100
+
+
+def describe(schema: Schema, kind: str, name: str, summaries: Mapping[str, str]) -> dict[str, Any]:
+    """What there is to know of one of a kind; `leobench.describe` says in what form.
+
+    Args:
+        schema: The JSON Schema of scenarios.
+        kind: What kind of thing it is, such as `channels`.
+        name: Its name.
+        summaries: All names of the kind, with their summaries.
+
+    Raises:
+        InputError: If there is none of that name.
+    """
+    if name not in summaries:
+        near = difflib.get_close_matches(name, summaries, 1)
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        raise InputError(f"{kind} {name}: there is no such name; allowed: {_words(summaries)}{hint}")
+    option = _option(schema, kind, name)
+    return {
+        "kind": kind,
+        "name": name,
+        "description": option.get("description") or summaries[name],
+        "parameters": [
+            {
+                "name": key,
+                "type": type_text(value),
+                "required": key in option["required"],
+                "default": value.get("default"),
+                "description": value.get("description", ""),
+            }
+            for key, value in option.get("properties", {}).items()
+            if key != "kind"
+        ],
+    }
+
+
+def render(described: Mapping[str, Any]) -> str:
+    """What `describe` gives as text to read on a terminal."""
+    lines = [*_paragraphs(f"{described['name']}: {described['description']}", "")]
+    for parameter in described["parameters"]:
+        default = parameter["default"]
+        if parameter["required"]:
+            note = "required"
+        else:
+            note = "optional" if default is None else f"default: {value_text(default)}"
+        lines += ["", f"{parameter['name']} ({note})"]
+        lines += _paragraphs(parameter["description"], "    ")
+        lines += _paragraphs(f"Allowed: {parameter['type']}.", "    ")
+    if not described["parameters"]:
+        lines += ["", "It has no parameters."]
+    return "\n".join(lines)
+
+
+def type_text(schema: Schema) -> str:
+    """The values that a schema allows, in words."""
+    if "enum" in schema:
+        return _words(schema["enum"], " or ")
+    if "oneOf" in schema:
+        kinds = [
+            option["properties"]["kind"]["const"] for option in schema["oneOf"] if "properties" in option
+        ]
+        return f"{_words(kinds, ' or ')}, or a table of such a kind"
+    if schema["type"] == "array":
+        count = f" of {schema['minItems']}" if "minItems" in schema else ""
+        return f"an array{count}, each {type_text(schema['items'])}"
+    if schema["type"] == "object":
+        return f"a table of {_words(schema['properties'])}" if schema.get("properties") else "a table"
+    if "title" in schema:
+        return str(schema["title"])
+    words = {
+        "boolean": "true or false",
+        "string": "a text",
+        "integer": "a whole number",
+        "number": "a number",
+    }
+    return words[schema["type"]] + _range(schema)
+
+
+def value_text(value: object) -> str:
+    """A default as it would be written in a scenario."""
+    from leobench.overrides import as_text
+
+    # The rest of such a table are that kind's own defaults.
+    return as_text(value["kind"] if isinstance(value, dict) and "kind" in value else value)
+
+
+def _range(schema: Schema) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if "exclusiveMinimum" in schema:
+        return f" above {schema['exclusiveMinimum']}"
+    if low is None or high is None:
+        return ""
+    return f" from {low}" if high > 2**53 else f" from {low} to {high}"
+
+
+def _option(schema: Schema, kind: str, name: str) -> Schema:
+    """What the table of such a kind may hold, wherever in a scenario it stands; empty of a mere word."""
+    key = KEYS.get(kind, "")
+    options: list[Schema] = next((found["oneOf"] for found in _under(schema, key) if "oneOf" in found), [])
+    tables = (option for option in options if "properties" in option)
+    return next((table for table in tables if table["properties"]["kind"]["const"] == name), {})
+
+
+def _under(schema: object, key: str) -> Iterator[Schema]:
+    if isinstance(schema, list):
+        for each in schema:
+            yield from _under(each, key)
+    elif isinstance(schema, dict):
+        properties = schema.get("properties")
+        if isinstance(properties, dict) and key in properties:
+            yield properties[key]
+        for each in schema.values():
+            yield from _under(each, key)
+
+
+def _words(words: Iterable[str], between: str = ", ") -> str:
+    return between.join(f"`{word}`" for word in words)
+
+
+def _paragraphs(text: str, indent: str) -> list[str]:
+    return [
+        line
+        for number, paragraph in enumerate(text.split("\n\n"))
+        for line in [
+            *([""] if number else []),
+            *textwrap.wrap(paragraph, _WIDTH, initial_indent=indent, subsequent_indent=indent),
+        ]
+    ]
