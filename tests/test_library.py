@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -23,6 +24,44 @@ def test_a_run_gives_a_summary_tables_and_the_scenario(quick: Path) -> None:
     delays = (messages["delivered_ns"] - messages["created_ns"]) / 1e6
     assert delays.mean() == pytest.approx(flow["delay_ms"]["mean"], rel=1e-9)
     assert result.warnings == []
+
+
+def test_overrides_may_be_any_value(quick: Path) -> None:
+    result = leobench.run(
+        quick,
+        overrides={
+            "flows.main.source": {"kind": "bulk", "size": "1 MB"},
+            "flows.main.transport.pacing": False,
+            "flows.main.transport.congestion": {"kind": "newreno", "initial_window": np.int64(4)},
+            "links.uplink.loss": {"kind": "bernoulli", "probability": np.float64(0.001)},
+            "links.uplink.between": ["server", "client"],
+            "links.uplink.queue.limit": None,
+        },
+    )
+    flow = result.scenario["flows"]["main"]
+    assert flow["source"] == {"kind": "bulk", "size": "1 MB"}
+    assert flow["transport"]["pacing"] is False
+    assert flow["transport"]["congestion"]["initial_window"] == 4
+    link = result.scenario["links"]["uplink"]
+    assert link["loss"]["probability"] == 0.001
+    assert link["between"] == ["server", "client"]
+    assert link["queue"]["limit"] == "unlimited", "taken away, so that the default holds"
+    assert result.summary["flows"][0]["completion_s"] is not None
+    with pytest.raises(
+        leobench.InputError, match="allowed: a string, a number, a boolean, a list or a table"
+    ):
+        leobench.check(quick, {"flows.main.source": {"kind": object()}})
+
+
+def test_whether_to_trust_a_run(quick: Path) -> None:
+    cut = leobench.run(quick, overrides={"links.uplink.loss": {"kind": "bernoulli", "probability": 1}})
+    assert [warning.split(",")[0] for warning in cut.warnings] == [
+        "flow main: its handshake was never completed"
+    ]
+    bulk = {"flows.main.source": {"kind": "bulk", "size": "1 MB"}, "warm_up": "500 ms", "until": "time"}
+    file = leobench.run(quick, overrides=bulk)
+    assert file.summary["flows"][0]["messages"] == 0
+    assert file.warnings == []
 
 
 def test_the_tables_have_the_documented_columns_and_units(quick: Path) -> None:
@@ -73,6 +112,8 @@ def test_what_goes_wrong_is_under_one_exception(quick: Path, tmp_path: Path) -> 
         leobench.run(quick, qlog=True)
     with pytest.raises(leobench.InputError, match="did you mean `queues`"):
         leobench.kinds("queue")
+    with pytest.raises(leobench.InputError, match="did you mean `fifo`"):
+        leobench.describe("queues", "fifi")
     with pytest.raises(leobench.LeobenchError):
         leobench.open(tmp_path / "absent")
 

@@ -19,7 +19,7 @@ def test_the_report_is_a_table_a_person_can_read() -> None:
 flow  transport    Mbit/s   Mbit/s  messages  arrived  mean ms    p50    p95    p99  mean ms        lost
 ----  ----------  -------  -------  --------  -------  -------  -----  -----  -----  -------  ----------
 main  quic cubic    40.00    37.90     3,000        0    212.4  150.0  612.0  803.0    230.0  23 (0.01%)
-bg    udp           40.00        -     3,000        0    212.4  150.0  612.0  803.0        -           0
+bg    udp           40.00        -     3,000        0    212.4  150.0  612.0  803.0        -           -
 
                  mean rate           packets   dropped       on  while  over   queued
 link                Mbit/s   used  delivered  by queue  channel   down   MTU  mean ms    p95
@@ -40,6 +40,11 @@ def test_streams_are_listed_where_there_are_several() -> None:
     assert "fast" in text
     assert "1.00" in text
     assert "fast" not in report.render(made_up.result().summary)
+    many = [streams[0] | {"name": f"s{number}"} for number in range(1, 1_001)]
+    text = report.render(made_up.result(flows=[made_up.flow("main", streams=many)]).summary)
+    assert "s10 " in text
+    assert "s11 " not in text
+    assert "... and 990 more streams; all in summary.json" in text
 
 
 def test_the_progress_bar_says_how_far_and_how_fast() -> None:
@@ -52,15 +57,21 @@ def test_the_progress_bar_says_how_far_and_how_fast() -> None:
 def test_delays_that_are_missing_are_warned_of() -> None:
     whole = made_up.flow("main")
     cut = made_up.flow("main", undelivered_messages=7)
-    silent = made_up.flow("main", messages=0)
+    silent = made_up.flow("main", messages=0, goodput_bps=None)
+    bulk = made_up.flow("main", messages=0)
+    strange = made_up.flow("strange", undelivered_messages=3000, goodput_bps=0.0)
     udp = made_up.flow("bg", transport="udp", undelivered_messages=7)
 
-    def warnings(flow: dict[str, object], until: str = "time") -> str:
-        return "\n".join(validity_warnings({"until": until}, {"flows": [flow]}))
+    def warnings(flow: dict[str, object], until: str = "time", **scenario: str) -> str:
+        return "\n".join(validity_warnings({"until": until} | scenario, {"flows": [flow]}, {"main"}))
 
     assert warnings(whole) == ""
     assert warnings(udp) == "", "datagrams that are lost are no fault of the run"
     assert "7 of 3000 messages had not arrived at the end of the run" in warnings(cut)
     assert 'set `until = "drained"`' in warnings(cut)
     assert "when `drain_limit` passed" in warnings(cut, "drained")
-    assert "created no message" in warnings(silent)
+    assert "created no message, so" in warnings(silent)
+    assert "created no message after the warm-up" in warnings(silent, warm_up="10 s")
+    assert warnings(bulk, warm_up="10 s") == "", "its file was created in the warm-up, and is being delivered"
+    assert warnings(strange, "drained").startswith("flow strange: its handshake was never completed")
+    assert "drain_limit" not in warnings(strange, "drained")

@@ -35,6 +35,7 @@ def run(
         scenario: The scenario file, TOML or JSON.
         seed: Seed of all randomness; the scenario's own unless given.
         overrides: Values to replace in the scenario, by place: `{"links.uplink.queue.limit": "15 packets"}`.
+            A mapping is a table, and `None` takes away what the scenario says.
         out: Folder to write the results to; in memory unless given.
         force: Whether to replace a result folder that exists.
         qlog: Whether to write a qlog of every QUIC endpoint (needs `out`).
@@ -81,22 +82,24 @@ def run_loaded(
         if qlog:
             raise InputError("qlog: needs a folder to write to; give `out`")
         started = time.perf_counter()
-        summary, tables = _core.run(scenario, progress=progress)
+        summary, arrow = _core.run(scenario, progress=progress)
         wall_s = time.perf_counter() - started
-        described = manifest.describe(scenario, json.loads(summary), wall_s)
-        return Result(described, json.loads(summary), Tables.from_arrow(tables), None)
+        parsed, tables = json.loads(summary), Tables.from_arrow(arrow)
+        described = manifest.describe(scenario, parsed, wall_s, manifest.connected(tables.events.lazy()))
+        return Result(described, parsed, tables, None)
 
     target = Path(out)
     with folder.writing(target, force=force) as partial:
         tables_dir = partial / "arrow"
         tables_dir.mkdir()
-        qlog_dir = partial / "qlog" if qlog else None
+        qlog_dir = partial / folder.QLOG if qlog else None
         if qlog_dir is not None:
             qlog_dir.mkdir()
         started = time.perf_counter()
         summary, _ = _core.run(scenario, tables_dir, qlog_dir, progress)
         wall_s = time.perf_counter() - started
-        described = manifest.describe(scenario, json.loads(summary), wall_s)
+        connected = manifest.connected(folder.scan(tables_dir, "events"))
+        described = manifest.describe(scenario, json.loads(summary), wall_s, connected)
         folder.fill(partial, tables_dir, described, summary)
     return open(target)
 
@@ -116,8 +119,8 @@ def sweep(
     Args:
         campaign: The campaign file; `docs/campaigns.md` describes it.
         out: Folder to write the results to; `results/<name>` unless given.
-        executor: Who runs it, such as a Dask client's executor; processes of this machine unless given. They read
-            the calling program again: it needs `if __name__ == "__main__":` around what it does.
+        executor: Who runs it, such as a Dask client's executor; processes of this machine unless given. They
+            read the calling program again: it needs `if __name__ == "__main__":` around what it does.
         workers: How many processes, all processors unless given; 1 runs in this process.
         resume: Whether to continue if `out` holds a part of this campaign.
         force: Whether to replace a campaign that `out` holds.
@@ -126,8 +129,8 @@ def sweep(
 
     Raises:
         InputError: If the campaign or a scenario is wrong, or the results cannot go to `out`.
-        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that fails raises
-            nothing: it is in the result's `failures`.)
+        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that
+            fails raises nothing: it is in the result's `failures`.)
     """
     from leobench.campaign import Campaign, run_campaign
 
@@ -178,8 +181,25 @@ def kinds(kind: str) -> dict[str, str]:
     return dict(_core.kinds(kind))
 
 
+def describe(kind: str, name: str) -> dict[str, Any]:
+    """What there is to know of one of a kind, such as `("channels", "lms")`.
+
+    Returns:
+        `{"kind", "name", "description", "parameters": [{"name", "type", "required", "default",
+        "description"}]}`; a default is `None` where there is none.
+
+    Raises:
+        InputError: If there is no such kind, or none of that name.
+    """
+    from leobench import parameters
+
+    return parameters.describe(schema(), kind, name, kinds(kind))
+
+
 def _as_text(value: object) -> str:
     """An override as it would be typed after `--set`."""
     from leobench.overrides import as_text
 
+    if value is None:
+        return ""
     return value if isinstance(value, str) else as_text(value)

@@ -8,15 +8,28 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
+    import polars as pl
+
     from leobench._core import Scenario
 
 
-def describe(scenario: Scenario, summary: dict[str, Any], wall_s: float) -> dict[str, Any]:
-    """The manifest of a finished run. Only here may values depend on the clock or the machine."""
+def describe(
+    scenario: Scenario, summary: dict[str, Any], wall_s: float, connected: Container[str]
+) -> dict[str, Any]:
+    """The manifest of a finished run. Only here may values depend on the clock or the machine.
+
+    Args:
+        scenario: What ran.
+        summary: What came out.
+        wall_s: How long it took, in seconds.
+        connected: Names of the flows whose handshake was completed by at least one end.
+    """
     from leobench import _core
 
     resolved: dict[str, Any] = json.loads(scenario.to_json())
-    warnings = validity_warnings(resolved, summary)
+    warnings = validity_warnings(resolved, summary, connected)
     return {
         "leobench": _core.__version__,
         "engine": summary["engine"],
@@ -39,20 +52,43 @@ def machine() -> dict[str, Any]:
     }
 
 
-def validity_warnings(scenario: dict[str, Any], summary: dict[str, Any]) -> list[str]:
-    """Reasons not to take the numbers of a summary at face value."""
-    drained = scenario.get("until") == "drained"
-    warnings = []
-    for flow in summary["flows"]:
-        name, messages, missing = flow["name"], flow["messages"], flow["undelivered_messages"]
-        if messages == 0:
-            warnings.append(f"flow {name}: created no message, so it has no goodput and no delay")
-        elif missing and flow["transport"] != "udp":
-            # What is cut off at the end is what was delayed most: the delays that remain are biased.
-            why = "when `drain_limit` passed" if drained else "at the end of the run"
-            advice = "raise `drain_limit`" if drained else 'set `until = "drained"`'
-            warnings.append(
-                f"flow {name}: {missing} of {messages} messages had not arrived {why}, "
-                f"and their delays are not counted; {advice} to wait for them"
-            )
-    return warnings
+def connected(events: pl.LazyFrame) -> set[str]:
+    """Names of the flows that the `events` table calls established, at either end."""
+    import polars as pl
+
+    established = events.filter(pl.col("kind") == "established").select("subject").unique().collect()
+    return {subject.partition("/")[0] for subject in established["subject"]}
+
+
+def validity_warnings(
+    scenario: dict[str, Any], summary: dict[str, Any], connected: Container[str]
+) -> list[str]:
+    """Reasons not to take the numbers of a summary at face value; the arguments are those of `describe`."""
+    warnings = (_warning(flow, scenario, connected) for flow in summary["flows"])
+    return [
+        f"flow {flow['name']}: {warning}"
+        for flow, warning in zip(summary["flows"], warnings, strict=True)
+        if warning
+    ]
+
+
+def _warning(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str]) -> str | None:
+    name, messages, missing = flow["name"], flow["messages"], flow["undelivered_messages"]
+    if flow["transport"] != "udp" and flow["sent_packets"] and name not in connected:
+        return (
+            "its handshake was never completed, so nothing could be delivered; "
+            "the `events` table says what became of its packets"
+        )
+    if messages == 0 and not flow["goodput_bps"]:
+        warm = scenario.get("warm_up", "0 s") != "0 s"
+        return f"created no message{' after the warm-up' * warm}, so it has no goodput and no delay"
+    if missing and flow["transport"] != "udp":
+        # What is cut off at the end is what was delayed most: the delays that remain are biased.
+        drained = scenario.get("until") == "drained"
+        why = "when `drain_limit` passed" if drained else "at the end of the run"
+        advice = "raise `drain_limit`" if drained else 'set `until = "drained"`'
+        return (
+            f"{missing} of {messages} messages had not arrived {why}, "
+            f"and their delays are not counted; {advice} to wait for them"
+        )
+    return None

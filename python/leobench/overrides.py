@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 
 from leobench.errors import InputError
 
@@ -18,8 +19,10 @@ def as_text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
     if isinstance(value, Mapping):
         pairs = (
             f"{json.dumps(str(key), ensure_ascii=False)} = {as_text(held)}" for key, held in value.items()
