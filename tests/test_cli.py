@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,6 @@ from programs import LEOBENCH, leobench, start
 from leobench import cli
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     Capture = pytest.CaptureFixture[str]
 
 TABLES = {"messages", "transport", "streams", "queues", "channel", "paths", "events", "packets"}
@@ -96,6 +95,12 @@ def test_check_goes_through_all_and_says_which_is_wrong(quick: Path, tmp_path: P
     assert "did you mean `10 Mbps`" in said.err
     assert cli.main(["check", "--json", str(quick)]) == 0
     assert json.loads(capsys.readouterr().out)["flows"]["main"]["background"] is False
+    assert cli.main(["check", "--json", str(quick), str(quick)]) == 0
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)] == ["quick", "quick"]
+    assert cli.main(["check", "--json", str(wrong), str(quick)]) == 2
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)] == ["quick"]
+    assert cli.main(["check", "--json", str(wrong)]) == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_everything_can_be_listed(capsys: Capture) -> None:
@@ -120,6 +125,38 @@ def test_everything_can_be_listed(capsys: Capture) -> None:
     assert "did you mean `channels`" in capsys.readouterr().err
 
 
+def test_the_parameters_of_everything_can_be_seen(capsys: Capture) -> None:
+    assert cli.main(["list", "channels", "on_off"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("on_off: A constant rate with random interruptions")
+    assert (
+        "\nrate (required)\n    Rate while the channel is on.\n    Allowed: a rate with its unit (bps, "
+        in said
+    )
+    assert '\noutage (default: "hold")\n' in said
+    assert "Allowed: `hold` or `drop`." in said
+    assert cli.main(["list", "channels", "lms"]) == 0
+    assert "Allowed: an array of 3, each an array of 3, each a number from 0 to 1." in capsys.readouterr().out
+    assert cli.main(["list", "transports", "quic", "--json"]) == 0
+    described = json.loads(capsys.readouterr().out)
+    parameters = {each["name"]: each for each in described["parameters"]}
+    assert parameters["initial_rtt"]["default"] == "333 ms"
+    assert parameters["pacing"]["type"] == "true or false"
+    assert not any(each["required"] for each in parameters.values())
+    assert cli.main(["list", "channels", "lsm"]) == 2
+    assert "did you mean `lms`" in capsys.readouterr().err
+    assert cli.main(["list", "queue", "fifo"]) == 2
+    assert "did you mean `queues`" in capsys.readouterr().err
+    assert cli.main(["list", "--json"]) == 0
+    for kind, names in json.loads(capsys.readouterr().out).items():
+        for name, summary in names.items():
+            assert cli.main(["list", kind, name]) == 0
+            said = capsys.readouterr().out
+            assert " ".join(said.split()).startswith(f"{name}: {summary}")
+            assert "\nkind (" not in said
+            assert ("It has no parameters" in said) != ("Allowed: " in said)
+
+
 def test_the_schema_is_printed(capsys: Capture) -> None:
     assert cli.main(["schema"]) == 0
     schema = json.loads(capsys.readouterr().out)
@@ -142,7 +179,8 @@ def test_a_result_folder_can_be_plotted(tmp_path: Path, quick: Path, capsys: Cap
     ("args", "message"),
     [
         (["run"], "the following arguments are required: SCENARIO"),
-        (["rnu", "x.toml"], "invalid choice"),
+        (["rnu", "x.toml"], "leobench: rnu: there is no such command; allowed: `run`, "),
+        (["chekc"], "; did you mean `check`?\n"),
         (["run", "x.toml", "--set", "duration"], "is no PLACE=VALUE"),
         (["run", "x.toml", "--frobnicate"], "unrecognized arguments"),
         ([], "arguments are required: COMMAND"),
@@ -221,8 +259,47 @@ def test_whoever_reads_the_output_may_stop(tmp_path: Path) -> None:
     assert process.wait(60) == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("args", [["list"], ["--help"], ["--version"], ["run", "quick.toml", "--out", "out"]])
+def test_output_that_cannot_be_written_is_said(args: list[str], quick: Path, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.run(
+            [*LEOBENCH, *args], cwd=quick.parent, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert process.returncode == 1
+    assert process.stderr == "leobench: output cannot be written: No space left on device\n"
+    assert not list(tmp_path.glob(".*")), "nothing half-written"
+
+
+def test_a_name_too_long_for_a_folder_is_refused(quick: Path, capsys: Capture) -> None:
+    for name in ("a" * 300, f"new/{'a' * 300}"):
+        assert cli.main(["run", str(quick), "--out", name]) == 2
+        assert capsys.readouterr().err == f"leobench: {name}: cannot be written to: File name too long\n"
+
+
+def test_an_interruption_at_any_moment_is_one_line(quick: Path, tmp_path: Path) -> None:
+    """Also while libraries are imported, which may turn the interruption into errors of their own."""
+    for after in (0.1, 0.2, 0.3, 0.4, 0.6):
+        process = start("run", quick, "--out", f"out-{after}", "--set", "duration=100000 s", cwd=tmp_path)
+        wait_for_imports(process)
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in said
+        assert not list(tmp_path.glob(".out*"))
+
+
+def wait_for_imports(process: subprocess.Popen[str]) -> None:
+    """Waits until Python itself has started and handles signals as leobench asks it to."""
+    caught = 0
+    while process.poll() is None and not caught >> (signal.SIGTERM - 1) & 1:
+        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+        caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
+
+
 def test_an_interrupted_run_leaves_nothing(quick: Path, tmp_path: Path) -> None:
-    for kill, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+    for kill, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
         process = start("run", quick, "--out", "out/run", "--set", "duration=100000 s", cwd=tmp_path)
         running = tmp_path / "out"
         while not (running.is_dir() and any(running.glob(".run.partial-*/arrow/*.arrow"))):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from leobench.cli import check, list_kinds, plot, run, schema, sweep
+from leobench.cli import check, list_kinds, plot, reproduce, run, schema, sweep
 from leobench.errors import InputError, LeobenchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
+
+    from _typeshed import SupportsWrite
 
 FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -30,7 +34,7 @@ class Command(Protocol):
         """Does the work and returns the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep)
+COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep, reproduce)
 
 _EXAMPLES = """\
 examples:
@@ -48,6 +52,20 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(WRONG_INPUT, f"leobench: {message}\n")
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # Unlike the original, says so if the output cannot be written.
+        (file or sys.stderr).write(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            import difflib
+
+            near = difflib.get_close_matches(str(value), action.choices, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            known = ", ".join(f"`{name}`" for name in action.choices)
+            self.exit(WRONG_INPUT, f"leobench: {value}: there is no such command; allowed: {known}{hint}\n")
+        super()._check_value(action, value)
 
 
 class _Version(argparse.Action):
@@ -81,8 +99,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns the exit code: 0 fine, 1 failed, 2 wrong input, 130 interrupted."""
-    args = build_parser().parse_args(argv)
     try:
+        args = build_parser().parse_args(argv)
         code: int = args.main(args)
         sys.stdout.flush()
     except LeobenchError as error:
@@ -92,12 +110,63 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("leobench: interrupted; nothing was written", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has seen enough; Python must not try to flush the rest at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read the output has seen enough.
+        _silence(sys.stdout)
         return FINE
+    except OSError as error:
+        print(f"leobench: {_describe(error)}", file=sys.stderr)
+        _silence(sys.stdout)
+        return FAILED
     return code
 
 
 def entry() -> NoReturn:
     """The `leobench` program."""
-    sys.exit(main())
+    stopped: list[int] = []
+
+    def stop(signum: int, frame: object) -> NoReturn:
+        """Ends by an exception, so that what was begun is cleared away."""
+        del frame
+        stopped.append(signum)
+        if signum == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + signum)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signum = getattr(signal, name, None)
+        # What is ignored stays ignored: `nohup`, and jobs in the background of a script.
+        if signum is not None and signal.getsignal(signum) is not signal.SIG_IGN:
+            signal.signal(signum, stop)
+    try:
+        code = main()
+    except SystemExit as exit_:
+        code = int(exit_.code or 0)
+    except BaseException:
+        # Libraries that are interrupted while they are imported may raise anything.
+        if not stopped:
+            raise
+        code = 128 + stopped[0]
+    sys.exit(_finish(code))
+
+
+def _finish(code: int) -> int:
+    """Writes out what is buffered, which may fail, and returns the exit code."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+    except OSError as error:
+        _silence(sys.stdout)
+        print(f"leobench: {_describe(error)}", file=sys.stderr)
+        return code or FAILED
+    return code
+
+
+def _silence(stream: TextIO) -> None:
+    """Sends what is yet to be written nowhere, so that Python does not fail over it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _describe(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename is not None else "output cannot be written: "
+    return f"{where}{error.strerror or error}"

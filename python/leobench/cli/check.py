@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="scenario file, TOML or JSON")
     options.add_overrides(parser)
     parser.add_argument(
-        "--json", action="store_true", help="print the scenarios as JSON, every default spelled out"
+        "--json",
+        action="store_true",
+        help="print JSON, every default spelled out: the scenario, or of several an array",
     )
 
 
@@ -30,6 +32,7 @@ def main(args: argparse.Namespace) -> int:
     from leobench import api
     from leobench.errors import ScenarioError
 
+    fine = []
     wrong = False
     for path in args.scenarios:
         try:
@@ -38,12 +41,14 @@ def main(args: argparse.Namespace) -> int:
             print(f"leobench: {error}", file=sys.stderr)
             wrong = True
             continue
-        if args.json:
-            print(json.dumps(resolved, indent=2, ensure_ascii=False))
-        else:
+        fine.append(resolved)
+        if not args.json:
             counts = ", ".join(
                 f"{len(resolved[part])} {part if len(resolved[part]) != 1 else part[:-1]}"
                 for part in ("nodes", "links", "flows")
             )
             print(f"{path}: fine: {resolved['name']}, {resolved['duration']}, {counts}")
+    if args.json and (fine or len(args.scenarios) > 1):
+        shown = fine if len(args.scenarios) > 1 else fine[0]
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
     return 2 if wrong else 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from leobench.cli import options
 
@@ -44,7 +43,6 @@ def main(args: argparse.Namespace) -> int:
     target = args.out or Path("results") / f"{scenario.name}-{scenario.seed}"
     folder.refuse_existing(target, force=args.force)
 
-    signal.signal(signal.SIGTERM, _terminate)
     progress = Progress(quiet=args.quiet)
     try:
         result = api.run_loaded(scenario, target, force=args.force, qlog=args.qlog, progress=progress)
@@ -77,9 +75,3 @@ def _say(result: Result, args: argparse.Namespace) -> None:
         print(report.render(summary))
         tables = ", ".join(result.tables)
         print(f"\nResults in {result.folder}/: summary.json, manifest.json, and as Parquet: {tables}")
-
-
-def _terminate(signum: int, frame: object) -> NoReturn:
-    """Ends by an exception, so that the partial folder is cleared away."""
-    del frame
-    sys.exit(128 + signum)
