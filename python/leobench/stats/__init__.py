@@ -3,7 +3,7 @@
 Values must be independent: one per run. Messages of one run are not; summarise each run first.
 """
 
-from leobench.stats.comparison import Comparison, paired
+from leobench.stats.comparison import Comparison, paired, relative
 from leobench.stats.estimate import Estimate
 from leobench.stats.fairness import jain
 from leobench.stats.grouped import mean_intervals
@@ -30,4 +30,5 @@ __all__ = [
     "paired",
     "quantile",
     "quantile_interval",
+    "relative",
 ]

@@ -78,10 +78,7 @@ def paired(a: ArrayLike, b: ArrayLike, confidence: float = 0.95, seed: int = 1) 
     Raises:
         InputError: If there are no pairs, the lengths differ, or a value is not finite.
     """
-    before, after = sample(a, "a"), sample(b, "b")
-    if len(before) != len(after):
-        raise InputError(f"a has {counted(len(before), 'value')}, b {len(after)}; allowed: pairs")
-    share(confidence, "confidence")
+    before, after = _pairs(a, b, confidence)
     differences = after - before
     p_value, test = _sign_flip(differences, seed)
     smallest = min(1.0, 2.0 ** (1 - np.count_nonzero(differences)))
@@ -97,6 +94,32 @@ def paired(a: ArrayLike, b: ArrayLike, confidence: float = 0.95, seed: int = 1) 
         test,
         _note(differences, smallest, confidence),
     )
+
+
+def relative(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """How far the mean of b is above that of a, relative to a: the `relative` of `paired`, without its test.
+
+    Args:
+        a: One value per run of variant a.
+        b: One value per run of variant b, in the order of a.
+        confidence: Of Fieller's interval.
+
+    Raises:
+        InputError: As `paired`, and if the mean of a is zero.
+    """
+    before, after = _pairs(a, b, confidence)
+    estimate = _relative(before, after, confidence)
+    if estimate is None:
+        raise InputError("a: its mean is zero; allowed: anything else to compare with")
+    return estimate
+
+
+def _pairs(a: ArrayLike, b: ArrayLike, confidence: float) -> tuple[Array, Array]:
+    before, after = sample(a, "a"), sample(b, "b")
+    if len(before) != len(after):
+        raise InputError(f"a has {counted(len(before), 'value')}, b {len(after)}; allowed: pairs")
+    share(confidence, "confidence")
+    return before, after
 
 
 def _level(confidence: float) -> float:

@@ -1,0 +1,135 @@
+"""Reproduces figures of papers, and says which of the papers' claims hold."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leobench.cli import report
+from leobench.cli.progress import CampaignProgress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from leobench.campaign import Campaign
+    from leobench.papers import Figure, Paper, Reproduction
+
+NAME = "reproduce"
+HELP = "reproduce a paper's figures and judge its claims"
+EXAMPLE = "leobench reproduce khan2023/fig4 --quick"
+
+_INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "target",
+        metavar="PAPER[/FIGURE]",
+        nargs="?",
+        help="what to reproduce, such as khan2023 or khan2023/fig4",
+    )
+    parser.add_argument("--list", action="store_true", help="say what can be reproduced")
+    parser.add_argument(
+        "--quick", action="store_true", help="a quick look: fewer and shorter runs, weaker verdicts"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="folder of the figures' folders (default: results/reproduce/<paper>)",
+    )
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="processes to run in (default: one per processor)"
+    )
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument("--resume", action="store_true", help="continue what was interrupted")
+    existing.add_argument("--force", action="store_true", help="replace what is in the folder")
+    parser.add_argument("--quiet", action="store_true", help="print no progress and no verdicts")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Reproduces what is asked for; exits 1 if a run failed. Claims that do not hold are no failure."""
+    from leobench import papers
+    from leobench.errors import InputError
+
+    if args.list:
+        print(_listing(papers.papers()))
+        return 0
+    if args.target is None:
+        raise InputError("nothing to reproduce; give a paper or a figure, which --list lists")
+    paper, figures = papers.find(args.target)
+    folder = args.out or Path("results/reproduce") / (f"{paper.name}-quick" if args.quick else paper.name)
+    failed = 0
+    for figure in figures:
+        done = _reproduce(paper, figure, folder / figure.name, args)
+        if done is None:
+            return _INTERRUPTED
+        failed += done.result.failures.height
+    if failed:
+        print(f"leobench: {failed} runs failed; failures.parquet of the campaigns says why", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namespace) -> Reproduction | None:
+    """The figure reproduced and told of; `None` if it was interrupted."""
+    from leobench.papers import reproduction
+
+    campaign = reproduction.planned(figure, quick=args.quick)
+    if not args.quiet:
+        print(f"{paper.name}/{figure.name}: {_size(campaign)}", file=sys.stderr)
+    progress = CampaignProgress(quiet=args.quiet)
+    try:
+        done = reproduction.reproduce(
+            paper,
+            figure,
+            folder,
+            campaign,
+            workers=args.workers,
+            resume=args.resume,
+            force=args.force,
+            progress=progress,
+        )
+    except KeyboardInterrupt:
+        progress.clear()
+        status = progress.status
+        kept = (
+            f"{status.done} of {status.total} runs are kept in {folder}/" if status else "no run was started"
+        )
+        print(f"leobench: interrupted; {kept}; continue with --resume", file=sys.stderr)
+        return None
+    finally:
+        progress.clear()
+    if not args.quiet:
+        print(_told(done, quick=args.quick))
+    return done
+
+
+def _size(campaign: Campaign) -> str:
+    changed = "".join(f", {place} = {value}" for place, value in campaign.set.items())
+    return f"{len(campaign.variants)} variants of {campaign.replicates} runs{changed}"
+
+
+def _told(done: Reproduction, *, quick: bool) -> str:
+    from leobench.papers import report as findings
+
+    head = [("", name) for name in findings.HEAD]
+    table = report.table(head, findings.rows(done.findings), words=len(head)).lstrip("\n")
+    weak = "A quick look: runs are fewer and shorter than the paper's, so the verdicts are weak.\n" * quick
+    return (
+        f"\n{done.figure.title}\n\n"
+        f"{table}\n\n"
+        f"{findings.tally(done.findings)}\n{weak}"
+        f"{done.folder}/: {done.figure.name}.png, .svg, .pdf, claims.md, campaign/\n"
+    )
+
+
+def _listing(papers: tuple[Paper, ...]) -> str:
+    lines = []
+    for paper in papers:
+        lines.append(f"{paper.name}: {paper.citation}")
+        for figure in paper.figures:
+            alone = " (only if asked for by name)" if figure.extra else ""
+            lines.append(f"  {paper.name}/{figure.name}: {figure.title}{alone}")
+    return "\n".join(lines)

@@ -1,0 +1,21 @@
+"""Papers that leobench reproduces: a folder each, with campaigns, figures and the paper's claims."""
+
+from leobench.papers.catalogue import Figure, Paper, Quick, find, paper, papers
+from leobench.papers.claims import Claim
+from leobench.papers.reproduction import Reproduction, reproduce
+from leobench.papers.verdicts import Finding, Verdict, judge
+
+__all__ = [
+    "Claim",
+    "Figure",
+    "Finding",
+    "Paper",
+    "Quick",
+    "Reproduction",
+    "Verdict",
+    "find",
+    "judge",
+    "paper",
+    "papers",
+    "reproduce",
+]

@@ -1,0 +1,158 @@
+"""Claims of papers as data: what is stated where, and which relation between which numbers it amounts to."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import tomllib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+STATISTICS = ("mean", "difference", "ratio", "spread")
+
+_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+_RELATION = re.compile(
+    rf"(?P<statistic>[a-z]+) (?:(?P<sign>[<>]) (?P<bound>{_NUMBER})"
+    rf"|within \[(?P<low>{_NUMBER}), (?P<high>{_NUMBER})\])"
+)
+_FORM = (
+    f"one of {', '.join(STATISTICS)}, followed by `< 0.1`, `> 1` or `within [0.9, 1.1]`, such as `ratio > 1`"
+)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A statistic and the open range that it must lie in for a claim to hold.
+
+    Attributes:
+        statistic: One of `STATISTICS`; `docs/reproducing.md` defines them.
+        low: Lower end of the range.
+        high: Upper end of the range.
+    """
+
+    statistic: str
+    low: float
+    high: float
+
+    @classmethod
+    def parse(cls, text: str) -> Relation:
+        """Reads a relation such as `ratio > 1` or `mean within [0.9, 1.1]`.
+
+        Raises:
+            ValueError: If it is none.
+        """
+        match = _RELATION.fullmatch(text)
+        if match is None or match["statistic"] not in STATISTICS:
+            raise ValueError(f"no relation; allowed: {_FORM}")
+        low, high = float("-inf"), float("inf")
+        if match["sign"] == "<":
+            high = float(match["bound"])
+        elif match["sign"] == ">":
+            low = float(match["bound"])
+        else:
+            low, high = float(match["low"]), float(match["high"])
+        if not low < high:
+            raise ValueError("an empty range; allowed: the lower end first")
+        return cls(match["statistic"], low, high)
+
+    def __str__(self) -> str:
+        if self.low == float("-inf"):
+            return f"{self.statistic} < {self.high:g}"
+        if self.high == float("inf"):
+            return f"{self.statistic} > {self.low:g}"
+        return f"{self.statistic} within [{self.low:g}, {self.high:g}]"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper.
+
+    Attributes:
+        id: Unique among the claims of the paper.
+        figure: The figure it is about.
+        stated: Where it is stated.
+        says: What it says, in our words.
+        needs: What leobench lacks to judge it; if given, there is nothing else below.
+        metric: The number of each run that it is about.
+        unit: Of that number, if it has one.
+        relation: What must be true of the numbers.
+        because: Where the bound of the relation comes from.
+        where: Only variants with these values, by place.
+        along: The place whose values are compared.
+        values: Those values, in the order of the relation; all unless given.
+        each: Places; the claim is judged for each combination of their values.
+    """
+
+    id: str
+    figure: str
+    stated: str
+    says: str
+    needs: str = ""
+    metric: str = ""
+    unit: str = ""
+    relation: Relation | None = None
+    because: str = ""
+    where: Mapping[str, object] = field(default_factory=dict)
+    along: str = ""
+    values: Sequence[object] = ()
+    each: Sequence[str] = ()
+
+
+_KEYS = tuple(each.name for each in dataclasses.fields(Claim))
+_ALWAYS = ("id", "figure", "stated", "says")
+_TO_JUDGE = ("metric", "relation", "because")
+_KINDS = {"where": dict, "values": list, "each": list}
+
+
+def read(file: Path) -> list[Claim]:
+    """The claims in a file.
+
+    Raises:
+        InputError: If the file is wrong; the text names the place.
+    """
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: cannot be read: {error}") from error
+    entries = table.get("claims")
+    if table.keys() != {"claims"} or not isinstance(entries, list):
+        raise InputError(f"{file}: allowed: `[[claims]]` and nothing else")
+    claims = [_claim(entry, f"{file}: claims[{index}]") for index, entry in enumerate(entries)]
+    ids = [claim.id for claim in claims]
+    for id_ in ids:
+        if ids.count(id_) > 1:
+            raise InputError(f'{file}: id = "{id_}": is there twice')
+    return claims
+
+
+def _claim(entry: Any, at: str) -> Claim:
+    if not isinstance(entry, dict):
+        raise InputError(f"{at}: is no table; allowed: `[[claims]]`")
+    for key, value in entry.items():
+        if key not in _KEYS:
+            near = difflib.get_close_matches(key, _KEYS, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise InputError(f"{at}.{key}: unknown key; allowed: {', '.join(_KEYS)}{hint}")
+        kind = _KINDS.get(key, str)
+        if not isinstance(value, kind):
+            raise InputError(f"{at}.{key} = {value!r}; allowed: a TOML value that is a {kind.__name__}")
+    missing = [key for key in (_ALWAYS if "needs" in entry else _ALWAYS + _TO_JUDGE) if not entry.get(key)]
+    if missing:
+        raise InputError(f"{at}: has no `{missing[0]}`")
+    if "relation" not in entry:
+        return Claim(**entry)
+    try:
+        relation = Relation.parse(entry["relation"])
+    except ValueError as error:
+        raise InputError(f'{at}.relation = "{entry["relation"]}": {error}') from None
+    if (relation.statistic == "mean") == bool(entry.get("along")):
+        needed = "compares nothing" if relation.statistic == "mean" else "compares values of a place"
+        raise InputError(f"{at}.along: `{relation.statistic}` {needed}")
+    return Claim(**{**entry, "relation": relation})

@@ -1,0 +1,191 @@
+"""The figures of Khan et al. 2023, and the numbers that their claims need beyond a run's summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import leobench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from leobench.campaign import Campaign, CampaignResult
+
+_LINK = "uplink/client->server"
+_KEYS = ("variant", "replicate")
+_BAND, _QUEUE, _STREAMS = "links.uplink.channel.preset", "links.uplink.queue.limit", "flows.main.streams"
+
+# The slot of the channel model: nothing that the channel does is shorter on average.
+_BIN_NS = 100_000_000
+_BINS_PER_SECOND = 10
+
+# Bins from a change of state on that count as near it.
+_NEAR = 3
+
+# How far below the lowest mean a logarithmic axis begins.
+_FAR = 3.0
+
+_PANELS = (
+    ("links.uplink/client->server.queue_delay_ms.mean", "Wait in the queue", "ms", True),
+    ("flows.main.delay_ms.mean", "Message delay", "ms", True),
+    ("flows.main.goodput_bps", "Throughput", "bit/s", False),
+)
+
+
+def fig4(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
+    """The first run over time, which is left in `folder`/run for `leobench plot`."""
+    from leobench.plots import timeline
+
+    del result
+    run = campaign.plan()[0]
+    overrides = {**run.overrides, "record.packets": False}
+    shown = leobench.run(run.scenario, run.seed, overrides, folder / "run", force=True)
+    return timeline.draw(shown, flow="main", link=_LINK)
+
+
+def fig4_measures(result: CampaignResult) -> pl.DataFrame:
+    """How queue, window, delay and channel of each run move together while its source sends.
+
+    `backlog_growth`: mean backlog of the second half over that of the first. `backlog_window_correlation`:
+    of means over 1 s. `backlog_change_rate_correlation`: of the link rate with the growth of the backlog
+    from one bin of 100 ms to the next. `delay_backlog_correlation`: in bins of creation.
+    `delay_change_ratio`: mean change of the delay from one bin of arrival to the next, in the three bins from
+    a change of state on, over that elsewhere. `window_growth_gap_mb_per_s`: growth of the window in bins in
+    which the backlog grows less that in the others. Correlations are Pearson's.
+    """
+    import polars as pl
+
+    bins = _bins(result)
+    change = pl.col("backlog").diff()
+    delay_change = pl.col("arrival_delay").diff().abs()
+    window_change = pl.col("window").diff() / 1e6 * _BINS_PER_SECOND
+    second = pl.col("backlog", "window").mean()
+    slow = (
+        bins.group_by("replicate", second=pl.col("bin") // _BINS_PER_SECOND, maintain_order=True)
+        .agg(second)
+        .group_by("replicate", maintain_order=True)
+        .agg(backlog_window_correlation=pl.corr("backlog", "window"))
+    )
+    half = pl.col("bin") < pl.col("bin").max() / 2
+    fast = bins.group_by("replicate", "variant", maintain_order=True).agg(
+        backlog_growth=pl.col("backlog").filter(~half).mean() / pl.col("backlog").filter(half).mean(),
+        backlog_change_rate_correlation=pl.corr(change.slice(1), pl.col("rate").slice(1)),
+        delay_backlog_correlation=pl.corr("delay", "backlog"),
+        delay_change_ratio=delay_change.filter("near").mean() / delay_change.filter(~pl.col("near")).mean(),
+        window_growth_gap_mb_per_s=window_change.filter(change > 0).mean()
+        - window_change.filter(change <= 0).mean(),
+    )
+    wide = fast.join(slow, on="replicate")
+    long = wide.unpivot(index=["variant", "replicate"], variable_name="metric", value_name="value")
+    return long.with_columns(pl.col("value").fill_nan(None))
+
+
+def _bins(result: CampaignResult) -> pl.DataFrame:
+    """A row per run and 100 ms of sending: means of backlog, window, link rate and delays.
+
+    Columns: `variant`, `replicate`, `bin`, `backlog` and `window` (bytes), `rate` (bit/s), `delay` (of the
+    messages created, ns), `arrival_delay` (of those delivered, ns), `near` (a change of state).
+    """
+    import polars as pl
+
+    tables = result.tables
+    at_bin = [*_KEYS, "bin"]
+
+    def binned(frame: pl.DataFrame, time: str, **columns: pl.Expr) -> pl.DataFrame:
+        return frame.group_by(*_KEYS, bin=pl.col(time) // _BIN_NS).agg(**columns)
+
+    channel = tables.channel.filter(pl.col("link") == _LINK)
+    queue = _with_rate(tables.queues.filter(pl.col("link") == _LINK), channel)
+    delay = (pl.col("delivered_ns") - pl.col("created_ns")).mean()
+    changed = binned(channel.filter(pl.col("t_ns") > 0), "t_ns", changed=pl.len() > 0)
+    near = pl.any_horizontal(pl.col("changed").shift(by, fill_value=False).over(_KEYS) for by in range(_NEAR))
+    return (
+        binned(tables.messages, "created_ns", delay=delay)
+        .join(
+            binned(queue, "t_ns", backlog=pl.col("backlog_bytes").mean(), rate=pl.col("rate_bps").mean()),
+            on=at_bin,
+        )
+        .join(binned(tables.transport, "t_ns", window=pl.col("cwnd_bytes").mean()), on=at_bin)
+        .join(binned(tables.messages, "delivered_ns", arrival_delay=delay), on=at_bin, how="left")
+        .join(changed, on=at_bin, how="left")
+        .sort(at_bin)
+        .with_columns(pl.col("changed").fill_null(value=False))
+        .with_columns(near=near)
+    )
+
+
+def _with_rate(samples: pl.DataFrame, channel: pl.DataFrame) -> pl.DataFrame:
+    """Samples over time with the rate that the channel had then, from its changes."""
+    import polars as pl
+
+    together = pl.concat([channel.select(*_KEYS, "t_ns", "rate_bps"), samples], how="diagonal")
+    rate = pl.col("rate_bps").cast(pl.Float64).forward_fill().over(_KEYS)
+    in_time = together.sort(*_KEYS, "t_ns", maintain_order=True)
+    return in_time.with_columns(rate).filter(pl.col("backlog_bytes").is_not_null())
+
+
+def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
+    """Wait, delay and throughput by queue and number of streams, a column of panels per band."""
+    import polars as pl
+
+    from leobench.plots import bars, style
+    from leobench.plots.frames import Column, Interval
+
+    del folder
+    means = _means(result.runs)
+    bands = means[_BAND].unique(maintain_order=True).to_list()
+    streams = means[_STREAMS].n_unique()
+    figure, panels = _grid(len(_PANELS), len(bands))
+    for row, (metric, label, unit, log) in zip(panels, _PANELS, strict=True):
+        for axes, band in zip(row, bands, strict=True):
+            shown = means.filter((pl.col(_BAND) == band) & (pl.col("metric") == metric))
+            bars.draw(
+                _above_zero(shown) if log else shown,
+                group=Column(_QUEUE),
+                series=Column(_STREAMS, label="streams"),
+                value=Column("value", label=label, unit=unit, log=log),
+                interval=Interval("low", "high"),
+                title=f"{label}, {band.capitalize()} band",
+                colours=style.ramp(streams),
+                axes=axes,
+            )
+    style.key(figure, panels[0][0], "streams")
+    style.note(figure, f"means of {campaign.replicates} runs with 95 % confidence intervals")
+    return figure
+
+
+def _above_zero(means: pl.DataFrame) -> pl.DataFrame:
+    """For a logarithmic axis: intervals that reach down to zero, as those of few runs may, end far below."""
+    import polars as pl
+
+    return means.with_columns(low=pl.max_horizontal("low", pl.col("value").min() / _FAR))
+
+
+def _means(runs: pl.DataFrame) -> pl.DataFrame:
+    """Mean and interval of every metric and variant."""
+    import polars as pl
+
+    from leobench import stats
+
+    rows = []
+    for key, group in runs.group_by(_BAND, _QUEUE, _STREAMS, "metric", maintain_order=True):
+        values = group["value"].drop_nulls()
+        if len(values):
+            mean = stats.mean_interval(values.to_numpy())
+            rows.append((*key, mean.value, mean.low, mean.high))
+        else:
+            rows.append((*key, None, None, None))
+    keys = runs.select(_BAND, _QUEUE, _STREAMS, "metric").schema
+    schema = pl.Schema({**keys, **dict.fromkeys(("value", "low", "high"), pl.Float64())})
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def _grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.6 * columns, 2.3 * rows), layout="constrained")
+    return figure, [list(row) for row in figure.subplots(rows, columns, squeeze=False)]
