@@ -22,7 +22,7 @@ use crate::{Case, DELAY, Measured, PAYLOAD, timed};
 /// Bytes of IPv4 and UDP header, which take their time on the bottleneck.
 const HEADERS: u64 = 28;
 /// Bytes handed to the stack at a time.
-const WRITE: usize = 64 * 1024;
+const WRITE: usize = 256 * 1024;
 static ZEROES: [u8; WRITE] = [0; WRITE];
 
 /// Runs a case over bare connections.

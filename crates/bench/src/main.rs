@@ -71,11 +71,17 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     match (arguments.next().as_deref(), arguments.next()) {
         (Some("memory"), Some(seconds)) => memory::child(&seconds),
-        (Some("engine"), _) => drop(engine::run(&CASES[0])),
-        (Some("floor"), _) => drop(floor::run(&CASES[0])),
+        (Some("engine"), case) => drop(engine::run(chosen(case))),
+        (Some("floor"), case) => drop(floor::run(chosen(case))),
         (None, _) => all(),
-        (Some(other), _) => println!("unknown argument {other}: engine, floor, or none"),
+        (Some(other), _) => println!("unknown argument {other}: engine or floor, or none"),
     }
+}
+
+/// The case of this number, for a profiler; the first unless given.
+fn chosen(number: Option<String>) -> &'static Case {
+    let number = number.and_then(|number| number.parse().ok()).unwrap_or(0);
+    CASES.get(number).unwrap_or(&CASES[0])
 }
 
 fn all() {

@@ -15,8 +15,9 @@ use super::tap::Sent;
 use crate::buffer::SendBuffer;
 use crate::scheduler::{PacketShares, StreamScheduler, frame_size};
 
-/// How far the stack is fed ahead on a single stream; more would cost memory bandwidth.
-const FEED: u64 = 64 * 1024;
+/// How far the stack is fed ahead on a single stream. The stack searches what it was fed, write by write, for every packet
+/// it builds, so writes should be few; but they are copied from one place that should stay in the processor's cache.
+const FEED: u64 = 256 * 1024;
 /// The least room that new data is put behind the rest of an earlier packet's for.
 const WORTHWHILE: u64 = 100;
 /// Content of every stream: nobody reads it.
