@@ -26,8 +26,13 @@ def leobench(*args: object, cwd: Path, **environment: str) -> subprocess.Complet
     )
 
 
-def start(*args: object, cwd: Path) -> subprocess.Popen[str]:
-    """Starts a command line and lets it run."""
+def start(*args: object, cwd: Path, own_group: bool = False) -> subprocess.Popen[str]:
+    """Starts a command line and lets it run, on request in a process group of its own."""
     return subprocess.Popen(
-        [*LEOBENCH, *map(str, args)], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*LEOBENCH, *map(str, args)],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=own_group,
     )

@@ -7,7 +7,8 @@ import fcntl
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import campaigns
 import polars as pl
@@ -19,7 +20,6 @@ from leobench.campaign import Status, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -232,6 +232,39 @@ def test_a_full_disk_loses_nothing(
         )
         assert not list((tmp_path / "out").rglob(".*.partial"))
     assert cli.main([*args, "--resume"]) == 0
+    assert campaigns.contents(tmp_path / "out") == whole
+
+
+def test_a_disk_that_is_full_when_the_tables_are_put_together(
+    tiny: Path, tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = pl.LazyFrame.sink_parquet
+
+    def sink(frame: pl.LazyFrame, file: Any, **options: Any) -> None:
+        if not isinstance(file, Path):  # a table of one run, to memory
+            genuine(frame, file, **options)
+            return
+        file.write_bytes(b"PAR1")
+        raise pl.exceptions.ComputeError("underlying IO error: No space left on device (os error 28)")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pl.LazyFrame, "sink_parquet", sink)
+        with pytest.raises(
+            leobench.RunError, match=r"messages.parquet: .*No space left.*; finished runs are kept"
+        ):
+            leobench.sweep(tiny, tmp_path / "out", workers=1)
+    assert not list((tmp_path / "out" / "tables").iterdir())
+    leobench.sweep(tiny, tmp_path / "out", workers=1, resume=True)
+    assert campaigns.contents(tmp_path / "out") == whole
+
+
+def test_a_campaign_killed_before_its_manifest_was_written_starts_anew(
+    tiny: Path, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".lock").touch()
+    (tmp_path / "out" / ".manifest.json.partial").write_text("{")
+    leobench.sweep(tiny, tmp_path / "out", workers=1, resume=True)
     assert campaigns.contents(tmp_path / "out") == whole
 
 

@@ -125,6 +125,9 @@ def _write_table(table: str, finished: Sequence[PlannedRun], store: Store) -> No
     whole = pl.concat(parts)
 
     def sink(file: Path) -> None:
-        whole.sink_parquet(file, compression="zstd", row_group_size=_ROW_GROUP, maintain_order=True)
+        try:
+            whole.sink_parquet(file, compression="zstd", row_group_size=_ROW_GROUP, maintain_order=True)
+        except pl.exceptions.PolarsError as error:  # what Polars makes of a full disk
+            raise OSError(str(error)) from error
 
     store.create(store.folder / "tables" / f"{table}.parquet", sink)

@@ -8,13 +8,14 @@ import signal
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leobench.campaign.task import attempt
 from leobench.errors import LeobenchError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
     from multiprocessing.connection import Connection
 
     from leobench.campaign.plan import PlannedRun
@@ -74,7 +75,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """
     spawn = multiprocessing.get_context("spawn")
     lifeline, ours = spawn.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, spawn, _start, (lifeline,))
+    pool = _Pool(workers, spawn, _start, (lifeline,))
     try:
         yield pool
     except BaseException:
@@ -86,9 +87,21 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         lifeline.close()
 
 
+class _Pool(ProcessPoolExecutor):
+    """Ctrl-C reaches every process of a terminal: here only this one heeds it and ends the others.
+
+    Processes are started as work is submitted, and inherit what signals are blocked then.
+    """
+
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(*args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start(lifeline: Connection) -> None:
-    # Ctrl-C reaches every process of a terminal; the campaign's own decides what becomes of the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 

@@ -163,11 +163,9 @@ def opened(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
         if sessions is None:
             _empty(folder)
         store = Store(folder, identity, sessions or [])
-        with _creating(folder):
-            store.runs.mkdir(exist_ok=True)
         store.clear()
         if sessions is None:
-            store.describe(complete=False)
+            store.describe(complete=False)  # First of all: it says that the folder is a campaign's.
         yield store
     finally:
         os.close(lock)
