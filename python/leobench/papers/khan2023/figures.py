@@ -132,11 +132,12 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     """Wait, delay and throughput by queue and number of streams, a column of panels per band."""
     import polars as pl
 
+    from leobench import stats
     from leobench.plots import bars, style
     from leobench.plots.frames import Column, Interval
 
     del folder
-    means = _means(result.runs)
+    means = stats.mean_intervals(result.runs, [_BAND, _QUEUE, _STREAMS, "metric"])
     bands = means[_BAND].unique(maintain_order=True).to_list()
     streams = means[_STREAMS].n_unique()
     figure, panels = _grid(len(_PANELS), len(bands))
@@ -147,7 +148,7 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
                 _above_zero(shown) if log else shown,
                 group=Column(_QUEUE),
                 series=Column(_STREAMS, label="streams"),
-                value=Column("value", label=label, unit=unit, log=log),
+                value=Column("mean", label=label, unit=unit, log=log),
                 interval=Interval("low", "high"),
                 title=f"{label}, {band.capitalize()} band",
                 colours=style.ramp(streams),
@@ -162,26 +163,7 @@ def _above_zero(means: pl.DataFrame) -> pl.DataFrame:
     """For a logarithmic axis: intervals that reach down to zero, as those of few runs may, end far below."""
     import polars as pl
 
-    return means.with_columns(low=pl.max_horizontal("low", pl.col("value").min() / _FAR))
-
-
-def _means(runs: pl.DataFrame) -> pl.DataFrame:
-    """Mean and interval of every metric and variant."""
-    import polars as pl
-
-    from leobench import stats
-
-    rows = []
-    for key, group in runs.group_by(_BAND, _QUEUE, _STREAMS, "metric", maintain_order=True):
-        values = group["value"].drop_nulls()
-        if len(values):
-            mean = stats.mean_interval(values.to_numpy())
-            rows.append((*key, mean.value, mean.low, mean.high))
-        else:
-            rows.append((*key, None, None, None))
-    keys = runs.select(_BAND, _QUEUE, _STREAMS, "metric").schema
-    schema = pl.Schema({**keys, **dict.fromkeys(("value", "low", "high"), pl.Float64())})
-    return pl.DataFrame(rows, schema, orient="row")
+    return means.with_columns(low=pl.max_horizontal("low", pl.col("mean").min() / _FAR))
 
 
 def _grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import polars as pl
+import pytest
+
+from leobench import cli, papers
+from leobench.campaign import Campaign
+from leobench.papers import Quick, claims, khan2023, reproduction, verdicts
+from leobench.papers.khan2023 import figures
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from leobench.campaign import CampaignResult
+
+FIG4, FIG5, NEWRENO = khan2023.PAPER.figures
+
+
+def test_the_campaign_of_figure_5_is_the_papers() -> None:
+    """Section 6.1: two bands, three queues, four numbers of streams, 30 runs of 60 s."""
+    campaign = Campaign.load(FIG5.campaign)
+    plan = campaign.plan()
+    assert len(campaign.variants) == 2 * 3 * 4
+    assert len(plan) == 24 * 30
+    assert len({run.seed for run in plan}) == 30
+    combinations = set()
+    for scenario in campaign.scenarios.values():
+        link, flow = scenario["links"]["uplink"], scenario["flows"]["main"]
+        assert (scenario["duration"], scenario["until"]) == ("60 s", "drained")
+        assert flow["transport"]["congestion"]["kind"] == "cubic"
+        band = (link["channel"]["preset"], flow["source"]["rate"])
+        combinations.add((band, link["queue"]["limit"], flow["streams"]))
+    assert combinations == set(
+        itertools.product(
+            [("ka", "45.33 Mbps"), ("s", "2.32 Mbps")], ["7 packets", "15 packets", "unlimited"], [1, 2, 4, 8]
+        )
+    )
+
+
+def test_newreno_differs_by_its_controller_alone() -> None:
+    cubic, newreno = Campaign.load(FIG5.campaign), Campaign.load(NEWRENO.campaign)
+    assert newreno.set == {"flows.main.transport.congestion": "newreno"}
+    assert [each.overrides for each in newreno.variants] == [each.overrides for each in cubic.variants]
+    assert (newreno.replicates, newreno.seed) == (cubic.replicates, cubic.seed)
+
+
+@pytest.mark.parametrize("figure", khan2023.PAPER.figures, ids=lambda figure: figure.name)
+def test_what_a_figure_needs_lies_in_the_folder_of_its_paper(figure: papers.Figure) -> None:
+    campaign = Campaign.load(figure.campaign)
+    assert campaign.scenario.parent == figure.campaign.parent == khan2023.PAPER.claims.parent
+    assert len(reproduction.planned(figure, quick=True).plan()) == 5 * len(campaign.variants)
+
+
+def test_a_paper_means_its_own_figures() -> None:
+    assert papers.find("khan2023") == (khan2023.PAPER, (FIG4, FIG5))
+    assert papers.find("khan2023/fig5-newreno") == (khan2023.PAPER, (NEWRENO,))
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quick look that takes seconds."""
+    quick = Quick(2, {"duration": "300 ms"})
+    shrunk = tuple(dataclasses.replace(figure, quick=quick) for figure in khan2023.PAPER.figures)
+    monkeypatch.setattr(khan2023, "PAPER", dataclasses.replace(khan2023.PAPER, figures=shrunk))
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_paper_is_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["reproduce", "khan2023", "--quick", "--workers", "1", "--out", str(tmp_path / "out")]
+    assert cli.main(command) == 0
+    said = capsys.readouterr()
+    assert "khan2023/fig5: 24 variants of 2 runs, duration = 300 ms" in said.err
+    assert "A quick look" in said.out
+    stated = claims.read(khan2023.PAPER.claims)
+    for name in ("fig4", "fig5"):
+        folder = tmp_path / "out" / name
+        drawn = {f"{name}.{suffix}" for suffix in ("png", "svg", "pdf")}
+        assert {*drawn, "claims.md", "campaign"} <= {entry.name for entry in folder.iterdir()}
+        text = (folder / "claims.md").read_text(encoding="utf-8")
+        assert f"]({name}.png)" in text
+        for claim in stated:
+            assert (f"| {claim.id} |" in text) == (claim.figure == name)
+    assert "not evaluated: needs TCP" in said.out
+
+    claimed = tmp_path / "out/fig4/claims.md"
+    before = claimed.read_bytes()
+    assert cli.main(command) == 2, "what is there is not replaced unasked"
+    assert "--resume" in capsys.readouterr().err
+    claimed.unlink()
+    command[1] = "khan2023/fig4"
+    assert cli.main([*command, "--resume", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert claimed.read_bytes() == before
+
+
+def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "--list"]) == 0
+    said = capsys.readouterr().out
+    for figure in khan2023.PAPER.figures:
+        assert f"khan2023/{figure.name}: " in said
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "nothing to reproduce; give a paper or a figure, which --list lists"),
+        (["kahn2023"], "kahn2023: no such paper; allowed: `khan2023`; did you mean `khan2023`?"),
+        (
+            ["khan2023/fg4"],
+            "khan2023/fg4: no such figure of khan2023; allowed: `fig4`, `fig5`, `fig5-newreno`; "
+            "did you mean `fig4`?",
+        ),
+        (["khan2023/fig4", "--workers", "0"], "workers = 0: is not positive; allowed: a whole number from 1"),
+        (["khan2023/fig4", "--out", "taken"], "taken/fig4/campaign: cannot be written to: Not a directory"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    args: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("", encoding="utf-8")
+    assert cli.main(["reproduce", *args, "--quiet"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.replace(f"{tmp_path}/", "") == f"leobench: {said}\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]
+
+
+def made_up() -> CampaignResult:
+    """A run of 12 s: a queue of 10 MB, which the link serves with 40 and 80 Mbit/s, a second each in turn."""
+    key = {"variant": "base", "replicate": 1}
+    link = "uplink/client->server"
+    times = np.arange(0, 12_000_000_000, 10_000_000)
+    slow = times // 1_000_000_000 % 2 == 0
+    growth = np.where(slow, 20e6, -20e6) / 8 * 0.01
+    backlog = 10e6 + np.concatenate([[0.0], np.cumsum(growth)[:-1]]) + times / 1e9 * 1e6
+    delay = backlog * 8 / 50e6 * 1e9
+    tables: dict[str, dict[str, Any]] = {
+        "queues": {"t_ns": times, "link": link, "backlog_bytes": backlog.astype(np.int64)},
+        "transport": {"t_ns": times, "cwnd_bytes": (2 * backlog).astype(np.int64)},
+        "messages": {"created_ns": times, "delivered_ns": times + delay.astype(np.int64)},
+        "channel": {
+            "t_ns": np.arange(12) * 1_000_000_000,
+            "link": link,
+            "rate_bps": np.where(np.arange(12) % 2 == 0, 40_000_000, 80_000_000),
+        },
+    }
+    frames = {name: pl.DataFrame({**columns, **key}) for name, columns in tables.items()}
+    return cast("CampaignResult", SimpleNamespace(tables=SimpleNamespace(**frames)))
+
+
+def test_the_measures_of_figure_4_are_what_was_made_up() -> None:
+    measured = figures.fig4_measures(made_up())
+    assert measured.columns == ["variant", "replicate", "metric", "value"]
+    found = dict(measured.select("metric", "value").iter_rows())
+    assert found["backlog_window_correlation"] == pytest.approx(1.0)
+    assert found["delay_backlog_correlation"] == pytest.approx(1.0, abs=1e-6)
+    assert found["backlog_change_rate_correlation"] < -0.9
+    # It rises by 1 MB/s on average: 10 MB and 1.25 MB of saw-tooth to begin with, 3 MB later than 9 MB.
+    assert found["backlog_growth"] == pytest.approx((10 + 1.25 + 9) / (10 + 1.25 + 3), rel=0.01)
+    # Twice 3.5 MB/s up less twice 1.5 MB/s down, but for the bins around the turns.
+    assert found["window_growth_gap_mb_per_s"] == pytest.approx(10.0, rel=0.1)
+
+
+def test_every_metric_that_a_claim_names_is_measured() -> None:
+    measured = set(figures.fig4_measures(made_up())["metric"])
+    for figure in (FIG4, FIG5):
+        kept = set(Campaign.load(figure.campaign).metrics) | (measured if figure is FIG4 else set())
+        asked = {each.metric for each in claims.read(khan2023.PAPER.claims) if each.figure == figure.name}
+        assert asked - {""} <= kept
+
+
+def test_verdicts_are_words() -> None:
+    assert [*verdicts.Verdict] == ["holds", "does not hold", "cannot tell", "not evaluated"]
