@@ -38,6 +38,12 @@ def tables(end_s: float = 60.0, seed: int = 1) -> dict[str, pl.DataFrame]:
             "t_ns", flow.alias("flow"), pl.lit(0).alias("path"), "cwnd_bytes",
             ssthresh_bytes=pl.when(pl.col("t_ns") < 17_000_000_000).then(None).otherwise(900_000),
             in_flight_bytes=pl.col("cwnd_bytes") * 9 // 10,
+            srtt_ns=pl.Series((backlog * 8 / rate * 1e9).astype(np.int64) + 20_000_000),
+            latest_rtt_ns=pl.Series((backlog * 8 / rate * 1.1e9).astype(np.int64) + 20_000_000),
+            bytes_delivered=pl.col("t_ns") // 200,
+        ),
+        "paths": pl.DataFrame({"t_ns": [0], "base_rtt_ns": [20_000_000]}).select(
+            "t_ns", flow.alias("flow"), pl.lit(0).alias("path"), "base_rtt_ns",
         ),
         "messages": pl.DataFrame({"created_ns": created, "delivered_ns": created + delays}).select(
             flow.alias("flow"), pl.lit("s1").alias("stream"),
@@ -85,9 +91,16 @@ def result(frames: dict[str, pl.DataFrame] | None = None, **summary: Any) -> Res
         "flows": [flow("main")], "links": [link("lms/ground->sat", utilisation=0.02), link(LINK)],
         "fairness_jain": None,
     } | summary  # fmt: skip
-    specs = {each["name"]: {"background": each["name"].startswith("bg")} for each in described["flows"]}
+    specs = {
+        each["name"]: {"background": each["name"].startswith("bg"), "from": "sat", "to": "ground"}
+        for each in described["flows"]
+    }
+    links = {
+        each["name"].partition("/")[0]: {"between": ["ground", "sat"], "delay": "10 ms"}
+        for each in described["links"]
+    }
     manifest = {
-        "scenario": {"flows": specs, "record": {"messages": True}},
+        "scenario": {"flows": specs, "links": links, "record": {"messages": True}},
         "validity": {"verdict": "ok", "warnings": []},
         "wall_s": 0.5,
     }

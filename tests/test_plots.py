@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import made_up
 import numpy as np
@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 
 from leobench import InputError, plots
-from leobench.plots import states, style, timeline
+from leobench.plots import routes, states, style, timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+
+    from leobench.result import Result
 
 
 def lines(axes: Axes) -> dict[str, np.ndarray]:
@@ -32,7 +34,7 @@ def test_the_panels_show_the_queue_the_window_and_the_delay() -> None:
     )
     messages = result.tables.messages
     worst = np.max((messages["delivered_ns"] - messages["created_ns"]).to_numpy())
-    assert np.max(lines(delay)["s1"]) == pytest.approx(worst / 1e9)
+    assert np.max(lines(delay)["delivered"]) == pytest.approx(worst / 1e9)
     assert [axes.get_ylabel() for axes in (queue, window, delay)] == [
         "backlog (MB)",
         "window (MB)",
@@ -94,40 +96,168 @@ def test_a_trace_has_no_rate_and_one_state_needs_no_legend() -> None:
     assert states.legend([state]) == []
 
 
+def two_flows(**tables: pl.DataFrame) -> Result:
+    """The made-up run with everything of `main` a second time for `other`."""
+    frames = made_up.tables() | tables
+    for name in ("messages", "transport", "paths"):
+        frames[name] = pl.concat([frames[name], frames[name].with_columns(flow=pl.lit("other"))])
+    flows = [made_up.flow("main"), made_up.flow("other", congestion="newreno", goodput_bps=12e6)]
+    return made_up.result(frames, flows=flows)
+
+
 def test_background_flows_and_idle_links_are_not_shown_unless_asked_for() -> None:
     flows = [made_up.flow("bg"), made_up.flow("main")]
     result = made_up.result(flows=flows)
     queue, window, _ = timeline.draw(result).axes
     assert "main" in window.get_title(loc="left")
-    assert queue.get_lines()
+    assert queue.get_title(loc="left").startswith("Queue of lms/sat->ground: ")
     _, window, _ = timeline.draw(result, flow="bg").axes
-    assert "of bg" in window.get_title(loc="left") or "Flow bg" in window.get_title(loc="left")
+    assert "of bg" in window.get_title(loc="left")
+    queue, *_ = timeline.draw(result, link="lms/ground->sat").axes
+    assert "lms/ground->sat" in queue.get_title(loc="left")
     with pytest.raises(InputError, match="allowed: `bg`, `main`; did you mean `main`"):
         timeline.draw(result, flow="man")
     with pytest.raises(InputError, match="--link = lms: no such link"):
         timeline.draw(result, link="lms")
 
 
-def test_what_was_not_recorded_is_said() -> None:
+def test_several_flows_are_shown_together_in_a_colour_each() -> None:
+    _, window, delay = timeline.draw(two_flows()).axes
+    assert [str(line.get_label()) for line in window.get_lines()] == [
+        "main (cubic): 37.9 Mbit/s",
+        "other (newreno): 12 Mbit/s",
+    ]
+    assert [str(line.get_label()) for line in delay.get_lines()] == ["main", "other"]
+    for axes in (window, delay):
+        assert len({str(line.get_color()) for line in axes.get_lines()}) == 2
+    colours = [[line.get_color() for line in axes.get_lines()] for axes in (window, delay)]
+    assert colours[0] == colours[1], "a flow has one colour throughout"
+    _, window, _ = timeline.draw(two_flows(), flow="other").axes
+    assert set(lines(window)) == {"congestion window", "in flight", "slow-start threshold"}
+    crowd = made_up.result(flows=[made_up.flow("main"), *(made_up.flow(f"f{n}") for n in range(6))])
+    _, window, _ = timeline.draw(crowd).axes
+    assert window.get_title(loc="left") == "Congestion windows of the first 5 of 7 flows, and goodputs"
+
+
+def test_files_are_shown_by_their_round_trips() -> None:
+    frames = made_up.tables()
+    file = frames["messages"].head(1)
+    held = frames["transport"].with_columns(
+        bytes_delivered=pl.col("bytes_delivered").clip(upper_bound=30_000_000_000 // 200)
+    )
+    *_, trips = timeline.draw(made_up.result(frames | {"messages": file, "transport": held})).axes
+    assert trips.get_title(loc="left").startswith(
+        "Round-trip time of main: mean 230 ms, 95 % within 700 ms; all"
+    )
+    assert trips.get_ylabel() == "RTT (s)"
+    drawn = lines(trips)
+    assert set(drawn) == {"latest sample", "smoothed", "with empty queues"}
+    assert np.max(drawn["smoothed"]) == pytest.approx(
+        frames["transport"]["srtt_ns"].head(3_000).to_numpy().max() / 1e9
+    )
+    assert set(drawn["with empty queues"]) == {0.02}
+    ends = [float(np.max(np.asarray(line.get_xdata(), float))) for line in trips.get_lines()[:2]]
+    assert ends == [pytest.approx(30.0, abs=0.011)] * 2, "nothing is measured after the last byte"
+    *_, trips = timeline.draw(two_flows(messages=file)).axes
+    assert set(lines(trips)) == {"main", "other", "with empty queues"}
+    unrecorded = frames["messages"].clear()
+    *_, trips = timeline.draw(made_up.result(frames | {"messages": unrecorded})).axes
+    assert "smoothed" in lines(trips)
+
+
+def test_what_was_not_recorded_or_never_happened_is_said() -> None:
     frames = made_up.tables()
     empty = {name: frame.clear() for name, frame in frames.items()}
     with pytest.raises(InputError, match="recorded no series"):
         timeline.draw(made_up.result(empty))
-    without = made_up.result(frames | {"messages": frames["messages"].clear()})
-    *_, delay = timeline.draw(without).axes
-    assert delay.texts[0].get_text() == "no message in this time"
-    without = made_up.result(frames | {"transport": frames["transport"].clear()})
-    _, window, _ = timeline.draw(without).axes
-    assert "no congestion window" in window.texts[0].get_text()
+    silent = frames["transport"].with_columns(srtt_ns=pl.lit(None, pl.Int64))
+    lost = frames["messages"].with_columns(delivered_ns=pl.lit(None, pl.Int64))
+    flows = [made_up.flow("main", goodput_bps=0.0, delay_ms=dict.fromkeys(("mean", "p95")))]
+    nothing = made_up.result(frames | {"messages": lost, "transport": silent}, flows=flows)
+    _, window, delay = timeline.draw(nothing).axes
+    assert "nothing delivered" in window.get_title(loc="left")
+    assert delay.texts[0].get_text() == "nothing was delivered"
+    assert len(delay.get_yticks()) == 0
+    assert f"never delivered ({lost.height:,})" in lines(delay)
+    none = made_up.result(frames | {"messages": lost.clear(), "transport": silent}, flows=flows)
+    *_, delay = timeline.draw(none).axes
+    assert delay.texts[0].get_text() == "no message was created"
+    early = frames["messages"].filter(pl.col("created_ns") < 30_000_000_000)
+    *_, delay = timeline.draw(made_up.result(frames | {"messages": early}), start_s=40).axes
+    assert delay.texts[0].get_text() == "no message was created in this time"
 
 
-def test_messages_that_never_arrived_are_marked() -> None:
+def test_a_transport_without_a_window_has_no_panel_for_it() -> None:
+    frames = made_up.tables()
+    flows = [made_up.flow("main", transport="udp", congestion=None)]
+    without = made_up.result(frames | {"transport": frames["transport"].clear()}, flows=flows)
+    _, delay = timeline.draw(without).axes
+    assert delay.get_title(loc="left").startswith(
+        "Message delay of main (UDP, 37.9 Mbit/s delivered): mean 212"
+    )
+
+
+def test_messages_that_never_arrived_are_marked_and_no_legend_covers_them() -> None:
     frames = made_up.tables()
     last = pl.col("created_ns") > 59_000_000_000
     lost = frames["messages"].with_columns(delivered_ns=pl.when(~last).then("delivered_ns"))
-    *_, delay = timeline.draw(made_up.result(frames | {"messages": lost})).axes
+    figure = timeline.draw(made_up.result(frames | {"messages": lost}))
+    *_, delay = figure.axes
     count = lost["delivered_ns"].null_count()
     assert len(lines(delay)[f"never delivered ({count})"]) == count
+    figure.canvas.draw()
+    legend = delay.get_legend()
+    assert legend is not None
+    mark = next(line for line in delay.get_lines() if "never" in str(line.get_label()))
+    assert not legend.get_window_extent().overlaps(mark.get_window_extent())
+
+
+def test_a_message_that_arrived_alone_among_lost_ones_is_seen() -> None:
+    messages = made_up.tables()["messages"].head(200).with_row_index()
+    alone = pl.col("index").is_in([50, 120])
+    kept = messages.with_columns(delivered_ns=pl.when(alone | (pl.col("index") > 185)).then("delivered_ns"))
+    shown = made_up.result(made_up.tables() | {"messages": kept.drop("index")})
+    *_, delay = timeline.draw(shown).axes
+    marked = [line for line in delay.get_lines() if line.get_marker() == "o"]
+    times = [time for line in marked for time in np.asarray(line.get_xdata(), float)]
+    assert times == [created / 1e9 for created in messages.filter(alone)["created_ns"]]
+
+
+def test_the_delay_of_a_link_is_shown_where_it_changes() -> None:
+    frames = made_up.tables()
+    stepped = frames["channel"].with_columns(
+        delay_ns=pl.when(pl.col("t_ns") < 15_000_000_000).then(20_000_000).otherwise(40_000_000)
+    )
+    *_, delay = timeline.draw(made_up.result(frames | {"channel": stepped})).axes
+    assert set(lines(delay)["lms when empty"]) == {0.02, 0.04}
+    *_, delay = timeline.draw(made_up.result(frames | {"channel": stepped}), start_s=20).axes
+    assert set(lines(delay)["lms when empty"]) == {0.04}
+
+
+def test_the_link_shown_is_the_fullest_on_the_way_of_the_data() -> None:
+    scenario: dict[str, Any] = {
+        "links": {
+            "long": {"between": ["a", "d"], "delay": "30 ms"},
+            "first": {"between": ["b", "a"], "delay": "5 ms", "backward": {"delay": "500 us"}},
+            "second": {"between": ["b", "d"], "delay": "29.5 ms"},
+            "short": {"between": ["a", "d"], "delay": "30 ms"},
+        },
+        "flows": {"there": {"from": "a", "to": "d"}, "back": {"from": "d", "to": "a"}},
+    }
+    # All three ways take 30 ms from a to d: the fewest hops decide, then the first in the file.
+    assert routes.of_flow(scenario, "there") == ["long/a->d"]
+    assert routes.of_flow(scenario, "back") == ["long/d->a"]
+    scenario["links"]["long"]["forward"] = {"delay": "0.1 s"}
+    scenario["links"]["short"]["delay"] = "1 min"
+    assert routes.of_flow(scenario, "there") == ["first/a->b", "second/b->d"]
+    result = made_up.result(
+        links=[
+            made_up.link("lms/ground->sat", utilisation=0.99),
+            made_up.link("lms/sat->ground", utilisation=0.4),
+        ]
+    )
+    queue, *_ = timeline.draw(result).axes
+    assert "lms/sat->ground" in queue.get_title(loc="left"), "the other direction carries no data"
 
 
 @pytest.mark.parametrize("suffix", plots.FORMATS)

@@ -18,9 +18,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", type=Path, help="result folder of `leobench run`")
     parser.add_argument("--kind", default="timeline", help="kind of figure (default: timeline)")
     parser.add_argument("--out", metavar="FILE", type=Path, help="PNG, SVG or PDF (default: DIR/<kind>.png)")
-    parser.add_argument("--flow", help="flow to show (default: the first that is not background)")
+    parser.add_argument("--flow", help="flow to show (default: those that are not background, up to five)")
     parser.add_argument(
-        "--link", help="direction of a link to show, such as 'up/a->b' (default: the fullest one)"
+        "--link",
+        help="direction of a link to show, such as 'up/a->b' (default: the fullest on the flows' way)",
     )
     parser.add_argument("--from", dest="start_s", metavar="S", type=float, help="first second shown")
     parser.add_argument("--to", dest="end_s", metavar="S", type=float, help="last second shown")

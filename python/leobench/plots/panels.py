@@ -1,0 +1,286 @@
+"""The panels of the timeline: link queue, congestion windows, message delays or round-trip times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from leobench.plots import style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from leobench.plots.view import Summary, View
+
+# Columns of the `transport` table in the window panel of a single flow, with their names and looks.
+_WINDOW_LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("in_flight_bytes", "in flight", {"color": style.SKY, "linewidth": 0.7}),
+    ("ssthresh_bytes", "slow-start threshold", {"color": style.INK, "linewidth": 0.8, "linestyle": ":"}),
+    ("cwnd_bytes", "congestion window", {"color": style.VERMILION, "linewidth": 1.2}),
+)
+
+# Room for a legend above the highest value, and for the marks of what never arrived above that.
+_HEADROOM, _MARKED_HEADROOM = 1.25, 1.33
+_MARKS_AT, _LEGEND_BELOW_MARKS = 0.965, 0.935
+
+# Beyond so many streams, colours cannot be told apart.
+_MOST_STREAMS = 5
+_COLOURS = (style.GREEN, style.PURPLE, style.BLUE, style.ORANGE, style.BLACK)
+
+
+def queue(axes: Axes, view: View) -> None:
+    """What waits in front of the link."""
+    rows = view.within(view.result.tables.queues.filter(pl.col("link") == view.link["name"]), "t_ns")
+    times, backlog = _series(rows, "t_ns", "backlog_bytes")
+    factor, unit = style.byte_unit(float(np.max(backlog, initial=0.0)))
+    axes.plot(*style.thin(times, backlog / factor), color=style.BLUE, linewidth=1.0)
+    waited = view.link["queue_delay_ms"]["mean"]
+    drops = view.link["dropped_packets"]["queue"]
+    details = [] if waited is None else [f"mean wait {style.millis_text(waited)}"]
+    details.append(f"{drops:,} packet{'s' * (drops > 1)} dropped" if drops else "none dropped")
+    title = f"Queue of {view.link['name']}: {', '.join(details)}{view.scope}"
+    style.dress(axes, title, f"backlog ({unit})")
+    if not backlog.any():
+        axes.set_ylim(0, 1)
+        style.say(axes, "empty at every sample")
+
+
+def window(axes: Axes, view: View) -> None:
+    """The congestion window of every flow; of a single one also what is in flight, and its threshold."""
+    flows = [flow for flow in view.flows if flow["congestion"] is not None]
+    frames = [view.within(view.transport(flow), "t_ns") for flow in flows]
+    alone = len(view.flows) == 1
+    shown = ["cwnd_bytes", "in_flight_bytes"] if alone else ["cwnd_bytes"]
+    highest = [frame.select(pl.max_horizontal(shown).max()).item() for frame in frames]
+    largest = float(max((value for value in highest if value is not None), default=0.0))
+    factor, unit = style.byte_unit(largest)
+    for flow, frame in zip(flows, frames, strict=True):
+        if alone:
+            for column, label, look in _WINDOW_LINES:
+                _paths(axes, frame, column, factor, label, look)
+        else:
+            label = f"{flow['name']} ({flow['congestion']}): {_goodput(flow)}"
+            look = {"color": _colour(view, flow), "linewidth": 1.1}
+            _paths(axes, frame, "cwnd_bytes", factor, label, look)
+    if alone:
+        title = f"Congestion window{view.whose} {_details(flows[0])}{view.scope}"
+    else:
+        title = f"Congestion windows{view.whose}, and goodputs{view.scope}"
+    style.dress(axes, title, f"window ({unit})")
+    # A threshold far above every window would press the window flat; the legend goes above the window.
+    axes.set_ylim(0, (largest / factor or 1.0) * _HEADROOM)
+    _legend(axes)
+
+
+def delay(axes: Axes, view: View) -> None:
+    """Message delays; round-trip times of flows that carry files; or that there is nothing to show."""
+    if flows := [flow for flow in view.flows if view.has_delays(flow)]:
+        _message_delays(axes, view, flows)
+    elif flows := [flow for flow in view.flows if view.has_rtt(flow)]:
+        _round_trips(axes, view, flows)
+    elif any(view.messages(flow)["delivered_ns"].is_not_null().any() for flow in view.flows):
+        _message_delays(axes, view, view.flows)
+    else:
+        _nothing(axes, view)
+
+
+def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
+    frames = [view.within(view.messages(flow), "created_ns") for flow in flows]
+    rows = pl.concat(frames).sort("created_ns", maintain_order=True)
+    rows = rows.with_columns(delay_s=(pl.col("delivered_ns") - pl.col("created_ns")) / 1e9)
+    title, delays = _delay_title(view, flows), flows[0]["delay_ms"]
+    if len(flows) == 1 and delays["mean"] is not None:
+        title += f": mean {style.millis_text(delays['mean'])}, "
+        title += f"95 % within {style.millis_text(delays['p95'])}{view.scope}"
+    worst = rows["delay_s"].max()
+    factor, unit = style.second_unit(float(worst) if isinstance(worst, float) else 0.0)
+    groups = _groups(rows, flows, view)
+    for (name, colour), group in groups.items():
+        _scatter(axes, *_series(group, "created_ns", "delay_s"), factor, colour, name)
+    lines = [*groups, *_own_delay(axes, view, factor)]
+    missing = _never_delivered(axes, rows)
+    style.dress(axes, title, f"delay ({unit})")
+    if rows.is_empty():
+        style.say(axes, "no message was created in this time")
+    elif worst is None:
+        style.say(axes, "no message of this time was delivered")
+    if len(lines) > 1 or missing:
+        axes.set_ylim(0, axes.get_ylim()[1] * (_MARKED_HEADROOM if missing else _HEADROOM))
+        _legend(axes, below=_LEGEND_BELOW_MARKS if missing else 1.0)
+
+
+def _delay_title(view: View, flows: Sequence[Summary]) -> str:
+    if len(flows) > 1:
+        return "Message delays, by time of creation"
+    name = flows[0]["name"]
+    if len(view.flows) == 1 and not view.has_window:
+        return f"Message delay of {name} ({flows[0]['transport'].upper()}, {_goodput(flows[0])} delivered)"
+    return f"Message delay of {name}, by time of creation"
+
+
+def _groups(rows: pl.DataFrame, flows: Sequence[Summary], view: View) -> dict[tuple[str, str], pl.DataFrame]:
+    """The messages by the name and the colour of the line that shows them."""
+    if len(flows) > 1:
+        return {
+            (flow["name"], _colour(view, flow)): rows.filter(pl.col("flow") == flow["name"]) for flow in flows
+        }
+    names = rows["stream"].unique(maintain_order=True).sort().to_list()
+    if len(names) == 1:
+        return {("delivered", _COLOURS[0]): rows}
+    if len(names) > _MOST_STREAMS:
+        return {(f"{len(names)} streams", _COLOURS[0]): rows}
+    return {
+        (name, colour): rows.filter(pl.col("stream") == name)
+        for name, colour in zip(names, _COLOURS, strict=False)
+    }
+
+
+def _scatter(
+    axes: Axes, times: style.Array, delays: style.Array, factor: float, colour: str, name: str
+) -> None:
+    """A line through the delays, and a marker where neighbours that never arrived leave one alone."""
+    few = len(times) < 100
+    times, delays = style.thin(times, delays / factor)
+    axes.plot(
+        times, delays, color=colour, linewidth=0.8, marker="o" if few else "", markersize=2.5, label=name
+    )
+    gap = np.isnan(np.concatenate(([np.nan], delays, [np.nan])))
+    lonely = ~gap[1:-1] & gap[:-2] & gap[2:]
+    if not few and lonely.any():
+        axes.plot(times[lonely], delays[lonely], "o", color=colour, markersize=1.5)
+
+
+def _never_delivered(axes: Axes, rows: pl.DataFrame) -> int:
+    """Marks when messages were created that never arrived, and returns how many those are."""
+    times = rows.filter(pl.col("delivered_ns").is_null())["created_ns"].to_numpy() / 1e9
+    if len(times):
+        axes.plot(
+            times, np.full(len(times), _MARKS_AT), "|", color=style.VERMILION, markersize=5,
+            transform=axes.get_xaxis_transform(), label=f"never delivered ({len(times):,})",
+        )  # fmt: skip
+    return len(times)
+
+
+def _own_delay(axes: Axes, view: View, factor: float) -> list[str]:
+    """The delay of the link itself where it changes; what it is called in the legend."""
+    rows = view.result.tables.channel.filter(pl.col("link") == view.link["name"])
+    if rows["delay_ns"].n_unique() < 2:
+        return []
+    label = f"{view.link['name'].partition('/')[0]} when empty"
+    times, delays = _series(rows, "t_ns", "delay_ns")
+    _steps(axes, view, times, delays / 1e9 / factor, label)
+    return [label]
+
+
+def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
+    frames = [view.within(_while_active(view.transport(flow)), "t_ns") for flow in flows]
+    columns = ["srtt_ns", "latest_rtt_ns"] if len(flows) == 1 else ["srtt_ns"]
+    highest = [frame.select(pl.max_horizontal(columns).max()).item() for frame in frames]
+    factor, unit = style.second_unit(max((value for value in highest if value), default=0) / 1e9)
+    # Flows that share a bottleneck share its delay: the thinner line lies on the thicker one.
+    widths = np.linspace(1.0 + 0.7 * (len(flows) - 1), 1.0, len(flows))
+    for flow, frame, width in zip(flows, frames, widths, strict=True):
+        if len(flows) == 1:
+            look = {"color": style.SKY, "linewidth": 0.7}
+            _paths(axes, frame, "latest_rtt_ns", factor * 1e9, "latest sample", look)
+        look = {"color": _colour(view, flow), "linewidth": width}
+        name = flow["name"] if len(view.flows) > 1 else "smoothed"
+        _paths(axes, frame, "srtt_ns", factor * 1e9, name, look)
+    bases = [view.result.tables.paths.filter(flow=flow["name"], path=0) for flow in flows]
+    if all(base.drop("flow").equals(bases[0].drop("flow")) for base in bases):
+        times, base = _series(bases[0], "t_ns", "base_rtt_ns")
+        _steps(axes, view, times, base / 1e9 / factor, "with empty queues")
+    kind = "Round-trip time" if len(flows) == 1 else "Smoothed round-trip times"
+    title = f"{kind}{view.whose}"
+    rtt, done = flows[0]["rtt_ms"], flows[0]["completion_s"]
+    if len(flows) == 1 and rtt["mean"] is not None:
+        title += f": mean {style.millis_text(rtt['mean'])}, 95 % within {style.millis_text(rtt['p95'])}"
+        title += f"; all delivered at {style.number_text(done)} s" if done is not None else ""
+        title += view.scope
+    style.dress(axes, title, f"RTT ({unit})")
+    axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
+    _legend(axes)
+
+
+def _while_active(rows: pl.DataFrame) -> pl.DataFrame:
+    """The samples of a transport until the last byte is acknowledged: nothing is measured after that."""
+    last = rows.filter(pl.col("bytes_delivered") < pl.col("bytes_delivered").max())["t_ns"].max()
+    return rows if last is None else rows.filter(pl.col("t_ns") <= last)
+
+
+def _nothing(axes: Axes, view: View) -> None:
+    rows = pl.concat([view.within(view.messages(flow), "created_ns") for flow in view.flows])
+    missing = _never_delivered(axes, rows)
+    style.dress(axes, f"Message delay{view.whose}, by time of creation", "delay")
+    axes.set_ylim(0, 1)
+    recorded = view.result.scenario["record"]["messages"]
+    created = any(view.messages(flow).height for flow in view.flows)
+    said = "nothing was delivered" if created else "no message was created"
+    style.say(axes, said if recorded else "messages were not recorded")
+    if missing:
+        _legend(axes, below=_LEGEND_BELOW_MARKS)
+
+
+def _paths(
+    axes: Axes, rows: pl.DataFrame, column: str, factor: float, label: str, look: dict[str, Any]
+) -> None:
+    """A line for every path of a flow, the first of which names them all."""
+    for path in rows["path"].unique().sort():
+        times, values = _series(rows.filter(pl.col("path") == path), "t_ns", column)
+        if np.isnan(values).all():
+            continue
+        axes.plot(*style.thin(times, values / factor), label=label, **look)
+        label = "_"
+
+
+def _steps(axes: Axes, view: View, times: style.Array, values: style.Array, label: str) -> None:
+    """A value that holds until it changes, through the time shown."""
+    before = np.flatnonzero(times <= view.start_s)
+    first = int(before[-1]) if len(before) else 0
+    kept = slice(first, int(np.searchsorted(times, view.end_s, "right")))
+    times = np.concatenate((np.maximum(times[kept], view.start_s), [view.end_s]))
+    values = np.concatenate((values[kept], values[kept][-1:]))
+    axes.step(times, values, where="post", color=style.INK, linewidth=0.9, linestyle=":", label=label)
+
+
+def _colour(view: View, flow: Summary) -> str:
+    return _COLOURS[view.flows.index(flow)]
+
+
+def _goodput(flow: Summary) -> str:
+    return style.rate_text(flow["goodput_bps"]) if flow["goodput_bps"] else "nothing delivered"
+
+
+def _details(flow: Summary) -> str:
+    events = flow["congestion_events"]
+    reduced = {0: "never reduced", 1: "reduced once"}.get(events, f"reduced {events:,} times")
+    goodput = f"{'goodput ' * bool(flow['goodput_bps'])}{_goodput(flow)}"
+    return f"({flow['transport'].upper()}, {flow['congestion']}): {goodput}, {reduced}"
+
+
+def _series(rows: pl.DataFrame, time: str, column: str) -> tuple[style.Array, style.Array]:
+    """Times in seconds and values of a column, missing ones as not-a-number."""
+    return (
+        rows[time].to_numpy() / 1e9,
+        rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy(),
+    )
+
+
+def _legend(axes: Axes, below: float = 1.0) -> None:
+    if not axes.get_legend_handles_labels()[0]:
+        return
+    axes.legend(
+        loc="upper right",
+        bbox_to_anchor=(1.0, below),
+        fontsize=style.FONT - 1,
+        ncols=3,
+        framealpha=0.85,
+        edgecolor="none",
+        borderpad=0.3,
+        handlelength=1.6,
+        columnspacing=1.0,
+    )

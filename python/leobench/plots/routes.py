@@ -1,0 +1,83 @@
+"""The links a flow's data take, from the scenario that ran."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Cost = tuple[int, int]
+
+_NANOSECONDS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
+
+
+class Edge(NamedTuple):
+    """One direction of a link.
+
+    Attributes:
+        name: Its name in summaries and tables, `link/from->to`.
+        start: The node it leads from.
+        end: The node it leads to.
+        delay_ns: Its delay in nanoseconds without the channel's, the metric of routes.
+    """
+
+    name: str
+    start: str
+    end: str
+    delay_ns: int
+
+
+def of_flow(scenario: Mapping[str, Any], flow: str) -> list[str]:
+    """Names of the link directions that carry the data of a flow, in order of travel.
+
+    A resolved scenario goes in. As in the core (`crates/sim/src/routes.rs`), the way is the one of least
+    delay, among equals that of fewest hops, then that by the links given first.
+    """
+    spec = scenario["flows"][flow]
+    every = edges(scenario)
+    costs = _costs_to(spec["to"], every)
+    node, way = spec["from"], []
+    while node != spec["to"]:
+        leaving = [edge for edge in every if edge.start == node and edge.end in costs]
+        best = min(leaving, key=lambda edge: _through(edge, costs[edge.end]))
+        way.append(best.name)
+        node = best.end
+    return way
+
+
+def edges(scenario: Mapping[str, Any]) -> list[Edge]:
+    """Both directions of every link, in the order of the file."""
+    found = []
+    for name, link in scenario["links"].items():
+        one, other = link["between"]
+        for start, end, direction in ((one, other, "forward"), (other, one, "backward")):
+            delay = link.get(direction, {}).get("delay", link["delay"])
+            found.append(Edge(f"{name}/{start}->{end}", start, end, _nanoseconds(delay)))
+    return found
+
+
+def _costs_to(node: str, every: Sequence[Edge]) -> dict[str, Cost]:
+    """What it costs to get from every node to `node`, in nanoseconds and hops (Bellman 1958)."""
+    costs: dict[str, Cost] = {node: (0, 0)}
+    improved = True
+    while improved:
+        improved = False
+        for edge in every:
+            if edge.end in costs:
+                cost = _through(edge, costs[edge.end])
+                if cost < costs.get(edge.start, (cost[0] + 1, 0)):
+                    costs[edge.start] = cost
+                    improved = True
+    return costs
+
+
+def _through(edge: Edge, cost: Cost) -> Cost:
+    """What it costs to take `edge` and then a way of cost `cost`."""
+    return cost[0] + edge.delay_ns, cost[1] + 1
+
+
+def _nanoseconds(text: str) -> int:
+    """A time as resolved scenarios write it, such as `10 ms`."""
+    number, unit = text.split()
+    return round(float(number) * _NANOSECONDS[unit])

@@ -1,0 +1,135 @@
+"""What a figure shows of a run: which flows, which link, which time."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from leobench.errors import InputError
+from leobench.plots import routes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from leobench.result import Result
+
+    Summary = dict[str, Any]
+
+# Beyond so many flows, colours cannot be told apart.
+MOST_FLOWS = 5
+
+# With fewer messages delivered, their delays say less than the round-trip times: they are files.
+_FEW_MESSAGES = 10
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown of a result.
+
+    Attributes:
+        result: The run.
+        flows: Summaries of the flows shown.
+        left_out: How many more flows would be shown if there were room.
+        link: Summary of the link direction shown.
+        start_s: First second shown.
+        end_s: Last second shown.
+    """
+
+    result: Result
+    flows: list[Summary]
+    left_out: int
+    link: Summary
+    start_s: float
+    end_s: float
+
+    @property
+    def scope(self) -> str:
+        """What the numbers in the titles are about, where that is not what is drawn."""
+        whole = self.start_s == 0 and self.end_s == self.result.summary["virtual_s"]
+        return "" if whole else " (whole run)"
+
+    @property
+    def whose(self) -> str:
+        """The flow shown, or how many of how many where some are left out."""
+        if len(self.flows) == 1:
+            return f" of {self.flows[0]['name']}"
+        total = len(self.flows) + self.left_out
+        return f" of the first {len(self.flows)} of {total} flows" if self.left_out else ""
+
+    @property
+    def has_window(self) -> bool:
+        """Whether any flow shown has a congestion window."""
+        return any(flow["congestion"] is not None for flow in self.flows)
+
+    def within(self, frame: pl.DataFrame, time: str) -> pl.DataFrame:
+        """The rows in the time shown."""
+        return frame.filter(pl.col(time).is_between(round(self.start_s * 1e9), round(self.end_s * 1e9)))
+
+    def messages(self, flow: Summary) -> pl.DataFrame:
+        """The messages of a flow, of the whole run."""
+        return self.result.tables.messages.filter(pl.col("flow") == flow["name"])
+
+    def transport(self, flow: Summary) -> pl.DataFrame:
+        """What the transport of a flow did and measured, of the whole run."""
+        return self.result.tables.transport.filter(pl.col("flow") == flow["name"])
+
+    def has_delays(self, flow: Summary) -> bool:
+        """Whether so many messages were delivered that their delays tell a story."""
+        delivered = self.messages(flow)["delivered_ns"]
+        return len(delivered) - delivered.null_count() >= _FEW_MESSAGES
+
+    def has_rtt(self, flow: Summary) -> bool:
+        """Whether a round trip was ever measured."""
+        rows = self.transport(flow)
+        return rows["srtt_ns"].null_count() < rows.height
+
+
+def choose(
+    result: Result, flow: str | None, link: str | None, start_s: float | None, end_s: float | None
+) -> View:
+    """What to show, of what was asked for and what there is.
+
+    Raises:
+        InputError: If there is no such flow, link or time.
+    """
+    flows = {each["name"]: each for each in result.summary["flows"]}
+    links = {each["name"]: each for each in result.summary["links"]}
+    named = _named("flow", flow, flows)
+    chosen = [named] if named else _foreground(result, flows)
+    shown = chosen[:MOST_FLOWS]
+    last = float(result.summary["virtual_s"])
+    start, end = start_s or 0.0, last if end_s is None else end_s
+    if not 0 <= start < end <= last:
+        raise InputError(
+            f"timeline: cannot show from {start:g} s to {end:g} s; "
+            f"allowed: a part of the run, from 0 s to {last:g} s"
+        )
+    bottleneck = _named("link", link, links) or _bottleneck(result, shown, links)
+    return View(result, shown, len(chosen) - len(shown), bottleneck, start, end)
+
+
+def _bottleneck(result: Result, flows: list[Summary], links: Mapping[str, Summary]) -> Summary:
+    """The link direction that is used most of those on the way of the flows' data."""
+    ways = (routes.of_flow(result.scenario, flow["name"]) for flow in flows)
+    carrying = [links[name] for name in dict.fromkeys(name for way in ways for name in way)]
+    return max(carrying, key=lambda each: each["utilisation"] or 0.0)
+
+
+def _foreground(result: Result, flows: Mapping[str, Summary]) -> list[Summary]:
+    specs = result.scenario["flows"]
+    return [flow for name, flow in flows.items() if not specs[name]["background"]] or list(flows.values())
+
+
+def _named(what: str, name: str | None, known: Mapping[str, Summary]) -> Summary | None:
+    if name is None or name in known:
+        return known[name] if name is not None else None
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean `{near[0]}`?" if near else ""
+    raise InputError(f"--{what} = {name}: no such {what}; allowed: {_list(known)}{hint}")
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
