@@ -5,6 +5,7 @@ Its workers have the same leobench, and see the scenario and the files it names 
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ def dask(scheduler: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError:
         raise InputError("--executor dask: needs Dask: pip install leobench[dask]") from None
+    # A connection that is lost ends the campaign with a message of its own.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from concurrent.futures import BrokenExecutor, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, as_completed
 from typing import TYPE_CHECKING
 
 from leobench.campaign import provenance
@@ -61,7 +61,9 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
     lost: list[PlannedRun] = []
     yield from attempt(executor, runs, tables, lost)
     if lost:
-        raise RunError("the executor broke down: one of its processes was killed, or ran out of memory")
+        raise RunError(
+            "the executor broke down: it is gone, or a process of it was killed, or ran out of memory"
+        )
 
 
 def attempt(
@@ -82,7 +84,7 @@ def attempt(
             run = futures.pop(future)
             try:
                 outcome = _result(run, future.result)
-            except BrokenExecutor:
+            except (BrokenExecutor, CancelledError):
                 lost.append(run)
             else:
                 yield run, outcome
@@ -95,7 +97,7 @@ def _result(run: PlannedRun, result: Callable[[], Outcome]) -> Outcome:
     """What `result` gives; what it raises, told as what became of a campaign."""
     try:
         return result()
-    except (LeobenchError, BrokenExecutor):
+    except (LeobenchError, BrokenExecutor, CancelledError):
         raise
     except Exception as error:
         said = f"{type(error).__name__}: {error}".rstrip(": ")
