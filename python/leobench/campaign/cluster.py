@@ -30,7 +30,7 @@ def dask(scheduler: str) -> Iterator[Executor]:
     except ImportError:
         raise InputError("--executor dask: needs Dask: pip install leobench[dask]") from None
     # A connection that is lost ends the campaign with a message of its own.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
