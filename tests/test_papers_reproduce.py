@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from leobench import cli, papers
-from leobench.campaign import Campaign
+from leobench import RunError, cli, papers
+from leobench.campaign import Campaign, task
+from leobench.campaign.store import Outcome
 from leobench.papers import Quick, claims, khan2023, reproduction, verdicts
 from leobench.papers.khan2023 import figures
 
@@ -97,6 +98,16 @@ def test_a_paper_is_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert cli.main([*command, "--resume", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert claimed.read_bytes() == before
+
+
+def test_if_every_run_fails_the_first_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(run: object, tables: object, version: object) -> Outcome:
+        del run, tables, version
+        return Outcome(None, "no luck", {})
+
+    monkeypatch.setattr(task, "execute", fail)
+    with pytest.raises(RunError, match="every run failed; the first: no luck"):
+        papers.reproduce(khan2023.PAPER, FIG4, tmp_path / "fig4", workers=1)
 
 
 def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.errors import InputError
+from leobench.errors import InputError, RunError
 from leobench.papers import claims, report
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def reproduce(
     result = run_campaign(
         campaign, folder / CAMPAIGN, workers=workers, resume=resume, force=force, progress=progress
     )
+    if result.runs.is_empty():
+        raise RunError(f"{folder}: every run failed; the first: {result.failures['error'][0]}")
     findings = judge(stated, _measured(figure, result))
     drawing = figure.draw(campaign, result, folder)
     for name in _FORMATS:

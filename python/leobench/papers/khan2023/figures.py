@@ -26,13 +26,16 @@ _BINS_PER_SECOND = 10
 # Bins from a change of state on that count as near it.
 _NEAR = 3
 
+# Means further apart than this share a logarithmic axis.
+_WIDE = 10.0
+
 # How far below the lowest mean a logarithmic axis begins.
 _FAR = 3.0
 
 _PANELS = (
-    ("links.uplink/client->server.queue_delay_ms.mean", "Wait in the queue", "ms", True),
-    ("flows.main.delay_ms.mean", "Message delay", "ms", True),
-    ("flows.main.goodput_bps", "Throughput", "bit/s", False),
+    ("links.uplink/client->server.queue_delay_ms.mean", "Wait in the queue", "ms"),
+    ("flows.main.delay_ms.mean", "Message delay", "ms"),
+    ("flows.main.goodput_bps", "Throughput", "bit/s"),
 )
 
 
@@ -137,13 +140,15 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     from leobench.plots.frames import Column, Interval
 
     del folder
+    mean = pl.col("mean")
     means = stats.mean_intervals(result.runs, [_BAND, _QUEUE, _STREAMS, "metric"])
     bands = means[_BAND].unique(maintain_order=True).to_list()
     streams = means[_STREAMS].n_unique()
     figure, panels = _grid(len(_PANELS), len(bands))
-    for row, (metric, label, unit, log) in zip(panels, _PANELS, strict=True):
+    for row, (metric, label, unit) in zip(panels, _PANELS, strict=True):
         for axes, band in zip(row, bands, strict=True):
             shown = means.filter((pl.col(_BAND) == band) & (pl.col("metric") == metric))
+            log = shown.filter(mean.max() > _WIDE * mean.min()).height > 0
             bars.draw(
                 _above_zero(shown) if log else shown,
                 group=Column(_QUEUE),
