@@ -96,6 +96,18 @@ def test_a_place_that_a_variant_leaves_alone_is_null_and_numbers_stay_numbers(tm
     ]
 
 
+def test_a_metric_that_only_some_variants_have_is_null_in_the_others(tmp_path: Path) -> None:
+    file = campaigns.write(
+        tmp_path,
+        ('"flows.main.delay_ms.mean"', '"flows.main.streams.s2.goodput_bps"'),
+        ('"flows.main.source.rate" = ["1 Mbps", "3 Mbps"]', '"flows.main.streams" = [1, 2]'),
+    )
+    runs = leobench.sweep(file, tmp_path / "out", workers=1).runs
+    second = runs.filter(metric="flows.main.streams.s2.goodput_bps")
+    assert second.filter(pl.col("flows.main.streams") == 1)["value"].null_count() == 6
+    assert second.filter(pl.col("flows.main.streams") == 2)["value"].null_count() == 0
+
+
 def test_replicates_of_all_variants_see_the_same_channel_and_arrivals(tiny: Path, tmp_path: Path) -> None:
     tables = leobench.sweep(tiny, tmp_path / "out", workers=1).tables
     channels = dict(tables["channel"].group_by("replicate", "variant", maintain_order=True))

@@ -1,0 +1,74 @@
+"""`leobench sweep` as a user sees it."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from typing import TYPE_CHECKING
+
+import campaigns
+import pytest
+from conftest import ROOT
+
+from leobench import cli
+from leobench.campaign import Campaign, CampaignResult, Status, run_campaign
+from leobench.cli.progress import render_campaign
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHIPPED = sorted(file.name for file in (ROOT / "campaigns").glob("*.toml"))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_campaign_that_is_shipped_runs(name: str, tmp_path: Path) -> None:
+    campaign = Campaign.load(ROOT / "campaigns" / name)
+    assert f"{campaign.name}.toml" == name
+    small = campaign.scaled(replicates=1, overrides={"duration": "1 s"})
+    result = run_campaign(small, tmp_path / "out", workers=1)
+    assert result.failures.height == 0
+    assert result.runs.height == len(campaign.variants) * len(campaign.metrics)
+    assert result.runs["value"].null_count() == 0
+
+
+def test_a_table_of_means_by_variant_and_metric(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["sweep", str(campaigns.write(tmp_path)), "--workers", "1"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "", "no bar where nobody watches"
+    assert said.out.startswith("tiny: 12 runs, 0 failed, in ")
+    runs = CampaignResult.open(tmp_path / "results" / "tiny").runs
+    delays = runs.filter(variant="limit=unlimited,rate=3-Mbps", metric="flows.main.delay_ms.mean")["value"]
+    (line,) = (
+        line
+        for line in said.out.splitlines()
+        if line.startswith("limit=unlimited,rate=3-Mbps  flows.main.delay")
+    )
+    assert line.split()[2:] == [
+        "3",
+        f"{statistics.mean(delays):,.6g}",
+        f"{statistics.stdev(delays):,.6g}",
+    ]
+
+
+def test_json_for_machines_and_a_warning_about_what_was_never_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = campaigns.write(tmp_path, ("flows.main.goodput_bps", "flows.main.rtt_ms.mean"))
+    assert cli.main(["sweep", str(file), "--out", str(tmp_path / "out"), "--workers", "1", "--json"]) == 0
+    said = capsys.readouterr()
+    ran = json.loads(said.out)
+    assert (ran["out"], ran["runs"], ran["failed"]) == (str(tmp_path / "out"), 12, 0)
+    assert said.err == "leobench: warning: flows.main.rtt_ms.mean: was measured in no run\n"
+
+
+def test_the_bar_shows_runs_failures_and_time_left() -> None:
+    bar = "[##############              ]  50%"
+    assert render_campaign(Status(15, 0, 30, 0), 45.0) == f"{bar}  15 of 30 runs  45 s left"
+    # Five runs since it was resumed took 100 s, so the fifteen left take 300 s.
+    assert render_campaign(Status(15, 2, 30, 10), 100.0) == f"{bar}  15 of 30 runs  2 failed  5 min 0 s left"
+    assert render_campaign(Status(15, 0, 30, 15), 0.1) == f"{bar}  15 of 30 runs"
+    assert render_campaign(Status(30, 0, 30, 0), 9.0) == f"[{'#' * 28}] 100%  30 of 30 runs"
+    assert render_campaign(Status(1, 0, 721, 0), 18.0).endswith("1 of 721 runs  3 h 36 min left")
