@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+# What was ignored where the tests were started (a background script ignores Ctrl-C) would stay ignored in
+# the programs that they start and interrupt, which are to behave as in a terminal.
+for number, handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGTERM, signal.SIG_DFL),
+):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 QUICK = """\
 name = "quick"
