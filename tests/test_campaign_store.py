@@ -6,7 +6,7 @@ import errno
 import fcntl
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +139,33 @@ def test_two_processes_and_threads_write_the_same_bytes(
     assert len(whole) == 12 + 2 + 2 + 1
     assert campaigns.contents(tmp_path / "two") == whole
     assert campaigns.contents(tmp_path / "threads") == whole
+
+
+class Fragile(ThreadPoolExecutor):
+    """An executor that breaks down over the ninth thing to do, as a process pool does when a process is killed."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.given = 0
+
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.given += 1
+        if self.given < 9:
+            return super().submit(*args, **kwargs)
+        broken: Future[Any] = Future()
+        broken.set_exception(BrokenExecutor())
+        return broken
+
+
+def test_an_executor_that_breaks_down_loses_nothing(
+    tiny: Path, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    message = "the executor broke down: .*; finished runs are kept: continue with --resume"
+    with Fragile() as executor, pytest.raises(leobench.RunError, match=message):
+        leobench.sweep(tiny, tmp_path / "out", executor)
+    assert len(list((tmp_path / "out" / "runs").glob("*.json"))) == 8
+    leobench.sweep(tiny, tmp_path / "out", workers=1, resume=True)
+    assert campaigns.contents(tmp_path / "out") == whole
 
 
 @pytest.mark.parametrize("runs", [0, 1, 7, 12])

@@ -12,8 +12,8 @@ from leobench.campaign.store import Outcome, as_parquet
 from leobench.errors import InputError, LeobenchError, RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-    from concurrent.futures import Executor
+    from collections.abc import Generator, Sequence
+    from concurrent.futures import Executor, Future
 
     from leobench.campaign.plan import PlannedRun
 
@@ -44,64 +44,66 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     return Outcome(json.loads(summary), None, {name: _parquet(recorded[name]) for name in tables})
 
 
-def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
-    """Does runs one after the other, here."""
+def attempt(run: PlannedRun, tables: Sequence[str]) -> Outcome | LeobenchError:
+    """As `execute`, here and now; what it raises is returned, told as what became of the campaign."""
     from leobench import _core
 
+    try:
+        return execute(run, tables, _core.__version__)
+    except Exception as error:
+        return _told(run, error)
+
+
+def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
+    """Does runs one after the other, here."""
     for run in runs:
-        yield run, _result(run, lambda run=run: execute(run, tables, _core.__version__))  # type: ignore[misc]
+        outcome = attempt(run, tables)
+        if isinstance(outcome, LeobenchError):
+            raise outcome
+        yield run, outcome
 
 
 def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
     """Does runs on any executor; they come in the order in which they finish.
 
     Raises:
-        RunError: If the executor breaks.
+        RunError: If the executor breaks; not before all that it has finished has come.
     """
-    lost: list[PlannedRun] = []
-    yield from attempt(executor, runs, tables, lost)
-    if lost:
-        raise RunError(
-            "the executor broke down: it is gone, or a process of it was killed, or ran out of memory"
-        )
-
-
-def attempt(
-    executor: Executor, runs: Sequence[PlannedRun], tables: Sequence[str], lost: list[PlannedRun]
-) -> Outcomes:
-    """As `on_executor`, but runs that the executor breaks down over are added to `lost`."""
     from leobench import _core
 
-    futures = {}
-    for run in runs:
-        try:
+    futures: dict[Future[Outcome], PlannedRun] = {}
+    broken = False
+    try:
+        for run in runs:
             futures[executor.submit(execute, run, tables, _core.__version__)] = run
-        except BrokenExecutor:
-            lost.append(run)
+    except BrokenExecutor:
+        broken = True
     try:
         for future in as_completed(list(futures)):
             # Taken out, so that the tables it holds can go once they are written.
             run = futures.pop(future)
             try:
-                outcome = _result(run, future.result)
+                outcome = future.result()
             except (BrokenExecutor, CancelledError):
-                lost.append(run)
+                broken = True
+            except Exception as error:
+                raise _told(run, error) from error
             else:
                 yield run, outcome
     finally:
         for future in futures:
             future.cancel()
+    if broken:
+        raise RunError(
+            "the executor broke down: it is gone, or a process of it was killed, or ran out of memory"
+        )
 
 
-def _result(run: PlannedRun, result: Callable[[], Outcome]) -> Outcome:
-    """What `result` gives; what it raises, told as what became of a campaign."""
-    try:
-        return result()
-    except (LeobenchError, BrokenExecutor, CancelledError):
-        raise
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise RunError(f"variant {run.variant}, replicate {run.replicate}: {said}") from error
+def _told(run: PlannedRun, error: Exception) -> LeobenchError:
+    if isinstance(error, LeobenchError):
+        return error
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    return RunError(f"variant {run.variant}, replicate {run.replicate}: {said}")
 
 
 def _parquet(arrow: bytes) -> bytes:
