@@ -142,7 +142,7 @@ def test_two_processes_and_threads_write_the_same_bytes(
 
 
 class Fragile(ThreadPoolExecutor):
-    """An executor that breaks down over the ninth thing to do, as a process pool does when a process is killed."""
+    """An executor that breaks down over the ninth run, as a process pool does when a process is killed."""
 
     def __init__(self) -> None:
         super().__init__(2)
