@@ -23,7 +23,6 @@ import leobench
 from leobench.campaign import processes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from multiprocessing.connection import Connection
 
     from leobench.campaign import Status
@@ -130,12 +129,12 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, uninterrupted: dict[str, by
     assert campaigns.contents(out) == uninterrupted
 
 
-def answer_half_once(connection: Connection, tables: Sequence[str]) -> None:
+def answer_half_once(connection: Connection) -> None:
     """A worker that is killed in the middle of its answer, if it is the first to answer at all."""
     try:
         Path(os.environ["ANSWERED"]).touch(exist_ok=False)
     except FileExistsError:
-        genuine_work(connection, tables)
+        genuine_work(connection)
         return
     # An answer begins with its length in bytes.
     os.write(connection.fileno(), struct.pack("!i", 1_000_000) + b"half of it")
@@ -164,9 +163,8 @@ def test_workers_that_are_killed_again_and_again_end_the_campaign(
             os.kill(workers(os.getpid())[0], signal.SIGKILL)
 
     monkeypatch.setattr(processes, "REPLACEMENTS", 0)
-    with pytest.raises(
-        leobench.RunError, match=r"killed 1 times, .*; finished runs are kept: continue with --resume"
-    ):
+    message = "variant .*: worker processes were killed 1 times, .*; finished runs are kept: continue with"
+    with pytest.raises(leobench.RunError, match=message):
         leobench.sweep(file, out, workers=2, progress=kill)
     assert 5 <= finished(out) < 60
     leobench.sweep(file, out, workers=2, resume=True)

@@ -1,9 +1,4 @@
-"""Worker processes of this machine, which survive neither their campaign nor an accident.
-
-`concurrent.futures.ProcessPoolExecutor` will not do: all its workers answer through one pipe, so that one
-which is killed in the middle of an answer leaves the pool waiting for the rest of it for ever. Here each has
-a pipe of its own.
-"""
+"""Worker processes of this machine."""
 
 from __future__ import annotations
 
@@ -11,31 +6,28 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections import deque
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
-from dataclasses import dataclass
-from multiprocessing.connection import wait
-from typing import TYPE_CHECKING
+from multiprocessing import resource_tracker
+from multiprocessing.reduction import ForkingPickler
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from leobench.campaign.task import attempt
 from leobench.errors import LeobenchError, RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 
-    from leobench.campaign.plan import PlannedRun
-    from leobench.campaign.task import Outcomes
+    Call = tuple[Callable[..., object], tuple[object, ...], dict[str, object]]
+    Answer = tuple[object, BaseException | None]
 
-# How many killed workers are replaced in one go: once is an accident, more looks like want of memory.
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# How many killed workers an executor replaces: once is an accident, more looks like want of memory.
 REPLACEMENTS = 3
-
-
-@dataclass(frozen=True)
-class _Worker:
-    process: SpawnProcess
-    run: PlannedRun
 
 
 def available() -> int:
@@ -43,43 +35,6 @@ def available() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def in_processes(runs: Sequence[PlannedRun], tables: Sequence[str], workers: int) -> Outcomes:
-    """Does runs in processes, in the order in which they finish; a worker that is killed is replaced.
-
-    Raises:
-        RunError: If workers are killed again and again.
-    """
-    left = deque(runs)
-    team: dict[Connection, _Worker] = {}
-    killed = 0
-    try:
-        while left or team:
-            while left and len(team) < workers:
-                connection, process = _start(tables)
-                team[connection] = _give(connection, process, left.popleft())
-            for connection in _ready(team):
-                worker = team.pop(connection)
-                try:
-                    answer = connection.recv()
-                except (EOFError, OSError):
-                    killed += 1
-                    left.appendleft(worker.run)
-                    _end(connection, worker.process)
-                    if killed > REPLACEMENTS:
-                        raise RunError(_killed(killed, worker.run)) from None
-                    continue
-                if left:
-                    team[connection] = _give(connection, worker.process, left.popleft())
-                else:
-                    _end(connection, worker.process)
-                if isinstance(answer, LeobenchError):
-                    raise answer
-                yield worker.run, answer
-    finally:
-        for connection, worker in team.items():
-            _end(connection, worker.process)
 
 
 def refuse_nested() -> None:
@@ -95,47 +50,163 @@ def refuse_nested() -> None:
         )
 
 
-def _start(tables: Sequence[str]) -> tuple[Connection, SpawnProcess]:
-    """Starts a worker, afresh: forking would copy the locks of Polars' threads, but not the threads."""
-    spawn = multiprocessing.get_context("spawn")
-    ours, theirs = spawn.Pipe()
-    process = spawn.Process(target=_work, args=(theirs, tables), daemon=True)
-    # Ctrl-C reaches every process of a terminal. Workers inherit that it is blocked: only this one heeds it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    # With the worker's end open in the worker alone, its death is the end of what can be read.
-    theirs.close()
-    return ours, process
+class WorkerProcesses(Executor):
+    """An executor whose processes may be killed, and do not outlive it.
+
+    `concurrent.futures.ProcessPoolExecutor` will not do: all its workers answer through one pipe, so that
+    one which is killed in the middle of an answer leaves it waiting for the rest of it for ever. Here each
+    worker has a pipe of its own, and a thread that asks it. A worker that is killed is replaced and its call
+    repeated; one too many, and the call raises `RunError`. Calls and what comes of them are pickled.
+
+    Left by an exception, such as Ctrl-C, it kills its workers in the middle of their calls.
+    """
+
+    def __init__(self, workers: int) -> None:
+        # Launched first of all: it unblocks what `_serve` blocks.
+        resource_tracker.ensure_running()
+        self._calls: SimpleQueue[tuple[Future[Any], Call] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._shut = self._broken = False
+        self._killed = 0
+        self._workers = [_Worker() for _ in range(workers)]
+        self._threads = [
+            threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """As for any executor."""
+        future: Future[T] = Future()
+        with self._lock:
+            if self._shut:
+                raise RuntimeError("the executor was shut down: it takes no more calls")
+            self._calls.put((future, (fn, args, kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """As for any executor; a worker ends when there is no call left for it."""
+        with self._lock:
+            self._shut = True
+        with suppress(Empty):
+            while cancel_futures:
+                given = self._calls.get_nowait()
+                if given is not None and given[0].cancel():
+                    given[0].set_running_or_notify_cancel()
+        for _ in self._threads:
+            self._calls.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
+
+    def kill_workers(self) -> None:
+        """Ends at once: calls under way raise `BrokenExecutor`, those waiting are cancelled."""
+        with self._lock:
+            self._broken = True
+            for worker in self._workers:
+                worker.kill()
+        self.shutdown(cancel_futures=True)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.kill_workers()
+        self.shutdown()
+
+    def _serve(self, worker: _Worker) -> None:
+        """What a thread does: has its worker answer one call after the other."""
+        # Ctrl-C reaches every process of a terminal; workers inherit that it is blocked, and leave it to us.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        while (given := self._calls.get()) is not None:
+            future, call = given
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                result, error = self._ask(worker, call)
+            except Exception as raised:
+                result, error = None, raised
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
+        with self._lock:
+            worker.end()
+
+    def _ask(self, worker: _Worker, call: Call) -> Answer:
+        """What a call returned or raised, repeated if the worker is killed over it."""
+        while True:
+            # One at a time: starting a process looks after others that have ended.
+            with self._lock:
+                if self._broken:
+                    raise BrokenExecutor("the workers were killed")
+                worker.start()
+            with suppress(EOFError, OSError):
+                return worker.ask(call)
+            with self._lock:
+                worker.end()
+                self._killed += 1
+                if self._killed > REPLACEMENTS and not self._broken:
+                    raise RunError(
+                        f"worker processes were killed {self._killed} times, the last during this; "
+                        "if memory ran out, fewer --workers need less"
+                    )
 
 
-def _ready(team: dict[Connection, _Worker]) -> list[Connection]:
-    """Waits until a worker has answered, or was killed."""
-    ready = wait(list(team))
-    return [connection for connection in team if connection in ready]
+class _Worker:
+    """A process that answers calls through a pipe of its own, once it is started."""
+
+    _process: SpawnProcess | None = None
+    _connection: Connection
+
+    def start(self) -> None:
+        """Starts the process if there is none, afresh: forking would copy Polars' locks, not its threads."""
+        if self._process is None:
+            spawn = multiprocessing.get_context("spawn")
+            self._connection, theirs = spawn.Pipe()
+            # With the worker's end open in the worker alone, its death is the end of what can be read.
+            with theirs:
+                process = spawn.Process(target=_work, args=(theirs,), daemon=True)
+                process.start()
+            self._process = process
+
+    def ask(self, call: Call) -> Answer:
+        """What a call returned or raised; raises `EOFError` or `OSError` if the process is killed."""
+        self._connection.send(call)
+        answer: Answer = self._connection.recv()
+        return answer
+
+    def kill(self) -> None:
+        """Kills the process if there is one."""
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> None:
+        """Kills the process if there is one, and clears it away."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process.close()
+            self._process = None
+            self._connection.close()
 
 
-def _give(connection: Connection, process: SpawnProcess, run: PlannedRun) -> _Worker:
-    with suppress(OSError):  # A worker that is dead already is noticed when its answer is read.
-        connection.send(run)
-    return _Worker(process, run)
-
-
-def _end(connection: Connection, process: SpawnProcess) -> None:
-    process.kill()
-    process.join()
-    process.close()
-    connection.close()
-
-
-def _work(connection: Connection, tables: Sequence[str]) -> None:
-    """What a worker does: one run after the other, until its campaign's process ends it, or ends itself."""
+def _work(connection: Connection) -> None:
+    """What a worker does: answers calls, until its parent ends it, or ends itself."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
-            connection.send(attempt(connection.recv(), tables))
+            connection.send_bytes(_answer(connection.recv_bytes()))
+
+
+def _answer(call: bytes) -> bytes:
+    """Makes a pickled call; what comes of it, pickled."""
+    try:
+        function, args, kwargs = ForkingPickler.loads(call)
+        return bytes(ForkingPickler.dumps((function(*args, **kwargs), None)))
+    except BaseException as error:
+        try:
+            return bytes(ForkingPickler.dumps((None, error)))
+        except Exception:
+            return bytes(ForkingPickler.dumps((None, RuntimeError(repr(error)))))
 
 
 def _die_with_parent() -> None:
@@ -143,10 +214,3 @@ def _die_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _killed(times: int, run: PlannedRun) -> str:
-    return (
-        f"worker processes were killed {times} times, the last during replicate {run.replicate} of variant "
-        f"{run.variant}; if memory ran out, fewer --workers need less"
-    )

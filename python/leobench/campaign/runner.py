@@ -52,20 +52,7 @@ def run_campaign(
 ) -> CampaignResult:
     """Runs a campaign, or what is left of it: the same bytes, by whomever and in however many goes.
 
-    Args:
-        campaign: The campaign.
-        out: Folder to write to.
-        executor: Who runs it, such as a Dask client's executor; processes of this machine unless given.
-        workers: How many processes, all processors unless given; 1 runs in this process.
-        resume: Whether to continue if `out` holds a part of this campaign.
-        force: Whether to replace a campaign that `out` holds.
-        progress: Called at the start and after every run. What it raises ends the campaign; finished runs
-            are kept.
-
-    Raises:
-        InputError: If the campaign or a scenario is wrong, or the results cannot go to `out`.
-        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that
-            fails raises nothing: it is in the result's `failures`.)
+    The arguments, and what it raises, are those of `leobench.sweep`, which reads the campaign from a file.
     """
     _check(workers, resume=resume, force=force)
     plan = campaign.plan()
@@ -134,9 +121,11 @@ def _run(
 def _outcomes(
     runs: Sequence[PlannedRun], tables: Sequence[str], executor: Executor | None, workers: int | None
 ) -> Outcomes:
+    workers = min(workers or processes.available(), len(runs))
     if executor is not None:
-        return task.on_executor(executor, runs, tables)
-    workers = workers or processes.available()
-    if workers == 1 or len(runs) <= 1:
-        return task.in_process(runs, tables)
-    return processes.in_processes(runs, tables, workers)
+        yield from task.on_executor(executor, runs, tables)
+    elif workers <= 1:
+        yield from task.in_process(runs, tables)
+    else:
+        with processes.WorkerProcesses(workers) as pool:
+            yield from task.on_executor(pool, runs, tables)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from leobench.campaign import provenance
 from leobench.campaign.store import Outcome, as_parquet
-from leobench.errors import InputError, LeobenchError, RunError
+from leobench.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -44,22 +44,17 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     return Outcome(json.loads(summary), None, {name: _parquet(recorded[name]) for name in tables})
 
 
-def attempt(run: PlannedRun, tables: Sequence[str]) -> Outcome | LeobenchError:
-    """As `execute`, here and now; what it raises is returned, told as what became of the campaign."""
-    from leobench import _core
-
-    try:
-        return execute(run, tables, _core.__version__)
-    except Exception as error:
-        return _told(run, error)
-
-
 def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
     """Does runs one after the other, here."""
+    from leobench import _core
+
     for run in runs:
-        outcome = attempt(run, tables)
-        if isinstance(outcome, LeobenchError):
-            raise outcome
+        try:
+            outcome = execute(run, tables, _core.__version__)
+        except InputError:
+            raise
+        except Exception as error:
+            raise _told(run, error) from error
         yield run, outcome
 
 
@@ -86,6 +81,8 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
                 outcome = future.result()
             except (BrokenExecutor, CancelledError):
                 broken = True
+            except InputError:
+                raise
             except Exception as error:
                 raise _told(run, error) from error
             else:
@@ -99,10 +96,9 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
         )
 
 
-def _told(run: PlannedRun, error: Exception) -> LeobenchError:
-    if isinstance(error, LeobenchError):
-        return error
-    said = f"{type(error).__name__}: {error}".rstrip(": ")
+def _told(run: PlannedRun, error: Exception) -> RunError:
+    """What a run raised, as what ends its campaign."""
+    said = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}".rstrip(": ")
     return RunError(f"variant {run.variant}, replicate {run.replicate}: {said}")
 
 

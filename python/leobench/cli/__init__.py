@@ -106,8 +106,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LeobenchError as error:
         print(f"leobench: {error}", file=sys.stderr)
         return WRONG_INPUT if isinstance(error, InputError) else FAILED
-    except KeyboardInterrupt:
-        print("leobench: interrupted; nothing was written", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print(f"leobench: interrupted; {str(interrupt) or 'nothing was written'}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has seen enough.

@@ -8,13 +8,16 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
     from leobench.campaign import Status
 
 _WIDTH = 28
 
 
 class _Line:
-    """A line on standard error that is drawn over and over, if that is a terminal."""
+    """A line on standard error that is drawn over and over, if that is a terminal, and wiped in the end."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
@@ -29,8 +32,10 @@ class _Line:
         sys.stderr.write(f"\r{line[: columns - 1]}\x1b[K")
         sys.stderr.flush()
 
-    def clear(self) -> None:
-        """Wipes the bar."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -46,17 +51,29 @@ class Progress(_Line):
 
 
 class CampaignProgress(_Line):
-    """The runs of a campaign that are done and the time left; call it with what `leobench.sweep` reports."""
+    """The runs of a campaign that are done and the time left; call it with what `leobench.sweep` reports.
 
-    def __init__(self, *, quiet: bool) -> None:
+    Interrupted, it says how many runs are kept in the campaign's folder.
+    """
+
+    def __init__(self, folder: Path, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
-        self.status: Status | None = None
+        self._folder = folder
+        self._status: Status | None = None
 
     def __call__(self, status: Status) -> None:
         """Redraws the bar."""
-        self.status = status
+        self._status = status
         if self._shown:
             self._draw(render_campaign(status, self._elapsed_s))
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        super().__exit__(kind)
+        if kind is KeyboardInterrupt:
+            kept = "no run was started"
+            if self._status is not None:
+                kept = f"{self._status.done} of {self._status.total} runs are kept in {self._folder}/"
+            raise KeyboardInterrupt(f"{kept}; continue with --resume") from None
 
 
 def render(now_s: float, end_s: float, packets: int, elapsed_s: float) -> str:

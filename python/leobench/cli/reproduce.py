@@ -19,8 +19,6 @@ NAME = "reproduce"
 HELP = "reproduce a paper's figures and judge its claims"
 EXAMPLE = "leobench reproduce khan2023/fig4 --quick"
 
-_INTERRUPTED = 130
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
@@ -64,23 +62,20 @@ def main(args: argparse.Namespace) -> int:
     failed = 0
     for figure in figures:
         done = _reproduce(paper, figure, folder / figure.name, args)
-        if done is None:
-            return _INTERRUPTED
         failed += done.result.failures.height
     if failed:
         print(f"leobench: {failed} runs failed; failures.parquet of the campaigns says why", file=sys.stderr)
     return 1 if failed else 0
 
 
-def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namespace) -> Reproduction | None:
-    """The figure reproduced and told of; `None` if it was interrupted."""
+def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namespace) -> Reproduction:
+    """The figure, reproduced and told of."""
     from leobench.papers import reproduction
 
     campaign = reproduction.planned(figure, quick=args.quick)
     if not args.quiet:
         print(f"{paper.name}/{figure.name}: {_size(campaign)}", file=sys.stderr)
-    progress = CampaignProgress(quiet=args.quiet)
-    try:
+    with CampaignProgress(folder, quiet=args.quiet) as progress:
         done = reproduction.reproduce(
             paper,
             figure,
@@ -91,16 +86,6 @@ def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namesp
             force=args.force,
             progress=progress,
         )
-    except KeyboardInterrupt:
-        progress.clear()
-        status = progress.status
-        kept = (
-            f"{status.done} of {status.total} runs are kept in {folder}/" if status else "no run was started"
-        )
-        print(f"leobench: interrupted; {kept}; continue with --resume", file=sys.stderr)
-        return None
-    finally:
-        progress.clear()
     if not args.quiet:
         print(_told(done, quick=args.quick))
     return done

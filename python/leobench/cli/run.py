@@ -43,11 +43,8 @@ def main(args: argparse.Namespace) -> int:
     target = args.out or Path("results") / f"{scenario.name}-{scenario.seed}"
     folder.refuse_existing(target, force=args.force)
 
-    progress = Progress(quiet=args.quiet)
-    try:
+    with Progress(quiet=args.quiet) as progress:
         result = api.run_loaded(scenario, target, force=args.force, qlog=args.qlog, progress=progress)
-    finally:
-        progress.clear()
     _say(result, args)
     return 0
 

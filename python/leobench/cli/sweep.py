@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from leobench.cli import report
 from leobench.cli.progress import CampaignProgress
@@ -23,7 +22,6 @@ NAME = "sweep"
 HELP = "run a campaign: many runs of a scenario's variants"
 EXAMPLE = "leobench sweep campaigns/buffers.toml --workers 2"
 
-_INTERRUPTED = 130
 _HEAD = (("", "variant"), ("", "metric"), ("", "runs"), ("", "mean"), ("standard", "deviation"))
 
 
@@ -56,29 +54,16 @@ def main(args: argparse.Namespace) -> int:
 
     campaign = Campaign.load(args.campaign)
     target = args.out or Path("results") / campaign.name
-    signal.signal(signal.SIGTERM, _terminate)
-    progress = CampaignProgress(quiet=args.quiet)
-    try:
-        with _executor(args) as executor:
-            result = run_campaign(
-                campaign,
-                target,
-                executor,
-                workers=args.workers,
-                resume=args.resume,
-                force=args.force,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        progress.clear()
-        status = progress.status
-        kept = (
-            f"{status.done} of {status.total} runs are kept in {target}/" if status else "no run was started"
+    with CampaignProgress(target, quiet=args.quiet) as progress, _executor(args) as executor:
+        result = run_campaign(
+            campaign,
+            target,
+            executor,
+            workers=args.workers,
+            resume=args.resume,
+            force=args.force,
+            progress=progress,
         )
-        print(f"leobench: interrupted; {kept}; continue with --resume", file=sys.stderr)
-        return _INTERRUPTED
-    finally:
-        progress.clear()
     return _say(result, args)
 
 
@@ -147,9 +132,3 @@ def unmeasured(result: CampaignResult) -> list[str]:
 
     counted = result.runs.group_by("metric", maintain_order=True).agg(pl.col("value").count())
     return [metric for metric, count in counted.iter_rows() if count == 0]
-
-
-def _terminate(signum: int, frame: object) -> NoReturn:
-    """Ends by an exception, so that workers end too."""
-    del frame
-    sys.exit(128 + signum)
