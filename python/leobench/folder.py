@@ -41,7 +41,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
         InputError: If something is there that may not be replaced, or it cannot be told.
     """
     place = _behind_links(target)
-    with _refusing(target):
+    with refusing(target):
         if not _exists(place):
             return
         if not place.is_dir():
@@ -80,7 +80,7 @@ def _is_ours(entry: Path) -> bool:
 
 
 def _behind_links(target: Path) -> Path:
-    with _refusing(target):
+    with refusing(target):
         return Path(os.path.realpath(target))
 
 
@@ -93,7 +93,7 @@ def _exists(place: Path) -> bool:
 
 
 @contextmanager
-def _refusing(target: Path) -> Iterator[None]:
+def refusing(target: Path) -> Iterator[None]:
     """Tells of a place that the system refuses, such as one with too long a name."""
     try:
         yield
@@ -112,14 +112,14 @@ def writing(target: Path, *, force: bool) -> Iterator[Path]:
     refuse_existing(target, force=force)
     place = _behind_links(target)
     partial = _beside(place, "partial")
-    with _refusing(target):
+    with refusing(target):
         place.parent.mkdir(parents=True, exist_ok=True)
         _exists(place)  # also tells of too long a name, before a run is done for nothing
         partial.mkdir()
     try:
         yield partial
         refuse_existing(target, force=force)
-        with _refusing(target):
+        with refusing(target):
             if place.is_dir():
                 replaced = _beside(place, "replaced")
                 place.rename(replaced)

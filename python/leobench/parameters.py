@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,9 +39,7 @@ def describe(schema: Schema, kind: str, name: str, summaries: Mapping[str, str])
         InputError: If there is none of that name.
     """
     if name not in summaries:
-        near = difflib.get_close_matches(name, summaries, 1)
-        hint = f"; did you mean `{near[0]}`?" if near else ""
-        raise InputError(f"{kind} {name}: there is no such name; allowed: {_words(summaries)}{hint}")
+        raise InputError(f"{kind} {name}: there is no such name; {allowed(name, summaries)}")
     option = _option(schema, kind, name)
     return {
         "kind": kind,

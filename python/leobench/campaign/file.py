@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import os
 import re
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from leobench.campaign import names
 from leobench.campaign.plan import Campaign, Variant
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 from leobench.folder import TABLES
 from leobench.overrides import as_text
 
@@ -62,13 +61,7 @@ class _Reader:
         _refuse_twice((variant.name for variant in variants), "variants")
         seeds = table.get("seeds", "common")
         if seeds not in ("common", "independent"):
-            _wrong(
-                "seeds",
-                seeds,
-                "unknown word",
-                "`common`, `independent`",
-                _near(seeds, ["common", "independent"]),
-            )
+            _wrong("seeds", seeds, f"unknown word; {allowed(seeds, ['common', 'independent'])}")
         return Campaign(
             name=_name(table, "name", ""),
             description=_string(table, "description", default=""),
@@ -245,14 +238,14 @@ def _tables(table: Table) -> tuple[str, ...]:
     asked = _words(table, "tables")
     for index, name in enumerate(asked):
         if name not in TABLES:
-            _wrong(f"tables[{index}]", name, "unknown table", _listed(TABLES), _near(name, TABLES))
+            _wrong(f"tables[{index}]", name, f"unknown table; {allowed(name, TABLES)}")
     return asked
 
 
 def _refuse_unknown(table: Mapping[str, object], known: Sequence[str], at: str) -> None:
     for key in table:
         if key not in known:
-            _wrong(_join(at, key), None, "unknown key", _listed(known), _near(key, known))
+            _wrong(_join(at, key), None, f"unknown key; {allowed(key, known)}")
 
 
 def _refuse_twice(words: Iterable[str], at: str) -> None:
@@ -267,24 +260,9 @@ def _join(at: str, key: str) -> str:
     return f"{at}.{key}" if at else key
 
 
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(f"`{word}`" for word in words)
-
-
-def _near(word: object, known: Iterable[str]) -> str | None:
-    near = difflib.get_close_matches(str(word), list(known), 1)
-    return near[0] if near else None
-
-
-def _wrong(
-    place: str, value: object, problem: str, allowed: str | None = None, near: str | None = None
-) -> NoReturn:
+def _wrong(place: str, value: object, problem: str, right: str | None = None) -> NoReturn:
     at = place if value is None else f"{place} = {_shown(value)}"
-    raise _WrongError(
-        f"{at}: {problem}"
-        + (f"; allowed: {allowed}" if allowed else "")
-        + (f"; did you mean `{near}`?" if near else "")
-    )
+    raise _WrongError(f"{at}: {problem}" + (f"; allowed: {right}" if right else ""))
 
 
 def _shown(value: object) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from leobench.campaign import provenance
 from leobench.campaign.result import MANIFEST, read_manifest
 from leobench.errors import InputError, RunError
+from leobench.folder import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -153,7 +154,7 @@ def opened(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
     """
     folder = folder.absolute()
     _admit(folder, identity, resume=resume, force=force)
-    with _creating(folder):
+    with refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o644)
     try:
@@ -222,14 +223,6 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(entry)
         else:
             entry.unlink()
-
-
-@contextmanager
-def _creating(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written to: {error.strerror}") from error
 
 
 def _synchronise(path: Path) -> None:

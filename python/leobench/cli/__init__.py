@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from leobench.cli import check, list_kinds, plot, reproduce, run, schema, sweep
-from leobench.errors import InputError, LeobenchError
+from leobench.errors import InputError, LeobenchError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,12 +59,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            import difflib
-
-            near = difflib.get_close_matches(str(value), action.choices, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            known = ", ".join(f"`{name}`" for name in action.choices)
-            self.exit(WRONG_INPUT, f"leobench: {value}: there is no such command; allowed: {known}{hint}\n")
+            known = allowed(value, action.choices)
+            self.exit(WRONG_INPUT, f"leobench: {value}: there is no such command; {known}\n")
         super()._check_value(action, value)
 
 

@@ -18,6 +18,16 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_campaign(parser: argparse.ArgumentParser) -> None:
+    """Declares how a campaign is run: `--workers N`, and `--resume` or `--force`."""
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="processes to run in (default: one per processor)"
+    )
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument("--resume", action="store_true", help="continue what was interrupted")
+    existing.add_argument("--force", action="store_true", help="replace what is in the folder")
+
+
 def _override(text: str) -> tuple[str, str]:
     place, equals, value = text.partition("=")
     if not equals or not place.strip():

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import report
+from leobench.cli import options, report
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -38,12 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="folder of the figures' folders (default: results/reproduce/<paper>)",
     )
-    parser.add_argument(
-        "--workers", metavar="N", type=int, help="processes to run in (default: one per processor)"
-    )
-    existing = parser.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="continue what was interrupted")
-    existing.add_argument("--force", action="store_true", help="replace what is in the folder")
+    options.add_campaign(parser)
     parser.add_argument("--quiet", action="store_true", help="print no progress and no verdicts")
 
 

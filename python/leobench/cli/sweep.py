@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import report
+from leobench.cli import options, report
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("campaign", metavar="CAMPAIGN", help="campaign file, TOML")
     parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: results/<campaign>)")
-    parser.add_argument(
-        "--workers", metavar="N", type=int, help="processes to run in (default: one per processor)"
-    )
+    options.add_campaign(parser)
     parser.add_argument(
         "--executor",
         choices=("processes", "dask"),
@@ -41,9 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"
     )
-    existing = parser.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="continue a campaign that was interrupted")
-    existing.add_argument("--force", action="store_true", help="replace a campaign folder that exists")
     parser.add_argument("--json", action="store_true", help="print what ran, and how long, as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 

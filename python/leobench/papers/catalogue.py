@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -94,7 +93,7 @@ def paper(name: str) -> Paper:
         InputError: If there is none.
     """
     if name not in _PAPERS:
-        raise InputError(f"{name}: no such paper; {_choice(name, _PAPERS)}")
+        raise InputError(f"{name}: no such paper; {allowed(name, _PAPERS)}")
     found: Paper = importlib.import_module(f"leobench.papers.{name}").PAPER
     return found
 
@@ -111,12 +110,5 @@ def find(target: str) -> tuple[Paper, tuple[Figure, ...]]:
         return found, tuple(figure for figure in found.figures if not figure.extra)
     figures = {figure.name: figure for figure in found.figures}
     if wanted not in figures:
-        raise InputError(f"{target}: no such figure of {name}; {_choice(wanted, figures)}")
+        raise InputError(f"{target}: no such figure of {name}; {allowed(wanted, figures)}")
     return found, (figures[wanted],)
-
-
-def _choice(given: str, known: Iterable[str]) -> str:
-    allowed = list(known)
-    near = difflib.get_close_matches(given, allowed, 1)
-    hint = f"; did you mean `{near[0]}`?" if near else ""
-    return f"allowed: {', '.join(f'`{each}`' for each in allowed)}{hint}"

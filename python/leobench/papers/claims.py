@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,9 +136,7 @@ def _claim(entry: Any, at: str) -> Claim:
         raise InputError(f"{at}: is no table; allowed: `[[claims]]`")
     for key, value in entry.items():
         if key not in _KEYS:
-            near = difflib.get_close_matches(key, _KEYS, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            raise InputError(f"{at}.{key}: unknown key; allowed: {', '.join(_KEYS)}{hint}")
+            raise InputError(f"{at}.{key}: unknown key; {allowed(key, _KEYS)}")
         kind = _KINDS.get(key, str)
         if not isinstance(value, kind):
             raise InputError(f"{at}.{key} = {value!r}; allowed: a TOML value that is a {kind.__name__}")

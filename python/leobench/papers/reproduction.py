@@ -66,7 +66,7 @@ def reproduce(
         figure: One of its figures.
         out: Folder to write to.
         campaign: What to run; by default the campaign in full. `planned(figure, quick=True)` is smaller.
-        workers: As for `run_campaign`, and so `resume`, `force` and `progress`.
+        workers: As for `leobench.sweep`, and so `resume`, `force` and `progress`.
         resume: Whether to continue what is in `out`.
         force: Whether to replace it.
         progress: Called at the start and after every run.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from leobench import stats
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -156,19 +155,15 @@ def _having(claim: Claim, rows: pl.DataFrame, place: str, value: object) -> pl.D
     """
     known = rows[place].unique(maintain_order=True).to_list()
     if value not in known:
-        listed = ", ".join(f"`{each}`" for each in known)
-        raise InputError(f"claim {claim.id}: {place} = {value}: no run has it; allowed: {listed}")
+        raise InputError(f"claim {claim.id}: {place} = {value}: no run has it; {allowed(value, known)}")
     return rows.filter(pl.col(place).eq_missing(pl.lit(value)))
 
 
 def _known(claim: Claim, what: str, given: Sequence[str], known: Sequence[str]) -> None:
     for each in given:
         if each not in known:
-            near = difflib.get_close_matches(each, known, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            listed = ", ".join(f"`{other}`" for other in known)
             raise InputError(
-                f"claim {claim.id}: {each}: the runs have no such {what}; allowed: {listed}{hint}"
+                f"claim {claim.id}: {each}: the runs have no such {what}; {allowed(each, known)}"
             )
 
 

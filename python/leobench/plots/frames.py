@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 from leobench.plots import style
 
 if TYPE_CHECKING:
@@ -82,10 +81,7 @@ def check(kind: str, frame: pl.DataFrame, names: Sequence[Column | None], number
     """
     for name in [each.name for each in (*names, *numbers) if each is not None]:
         if name not in frame.columns:
-            near = difflib.get_close_matches(name, frame.columns, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            known = ", ".join(f"`{each}`" for each in frame.columns)
-            raise InputError(f"{kind}: no column `{name}`; allowed: {known}{hint}")
+            raise InputError(f"{kind}: no column `{name}`; {allowed(name, frame.columns)}")
     if frame.is_empty():
         raise InputError(f"{kind}: the frame has no rows")
     for each in numbers:

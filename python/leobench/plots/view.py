@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 from leobench.plots import routes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from leobench.result import Result
 
@@ -126,10 +125,4 @@ def _foreground(result: Result, flows: Mapping[str, Summary]) -> list[Summary]:
 def _named(what: str, name: str | None, known: Mapping[str, Summary]) -> Summary | None:
     if name is None or name in known:
         return known[name] if name is not None else None
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean `{near[0]}`?" if near else ""
-    raise InputError(f"--{what} = {name}: no such {what}; allowed: {_list(known)}{hint}")
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    raise InputError(f"--{what} = {name}: no such {what}; {allowed(name, known)}")

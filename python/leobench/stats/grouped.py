@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 from leobench.stats.mean import mean_interval
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ def mean_intervals(
 
     for name in [*by, value]:
         if name not in frame.columns:
-            raise InputError(
-                f"no column `{name}`; allowed: {', '.join(f'`{each}`' for each in frame.columns)}"
-            )
+            raise InputError(f"no column `{name}`; {allowed(name, frame.columns)}")
     rows = []
     for group, members in frame.group_by(by, maintain_order=True):
         values = members[value].drop_nulls().to_numpy()
