@@ -110,6 +110,26 @@ def test_if_every_run_fails_the_first_error_is_told(tmp_path: Path, monkeypatch:
         papers.reproduce(khan2023.PAPER, FIG4, tmp_path / "fig4", workers=1)
 
 
+def test_an_interrupted_reproduction_says_what_is_kept_and_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[object] = []
+
+    def interrupt(run: object, tables: object, version: object) -> Outcome:
+        del tables, version
+        asked.append(run)
+        if len(asked) > 2:
+            raise KeyboardInterrupt
+        return Outcome(None, "no luck", {})
+
+    monkeypatch.setattr(task, "execute", interrupt)
+    out = tmp_path / "out"
+    assert cli.main(["reproduce", "khan2023", "--workers", "1", "--quiet", "--out", str(out)]) == 130
+    kept = f"2 of {len(Campaign.load(FIG4.campaign).plan())} runs are kept in {out}/fig4/"
+    assert capsys.readouterr() == ("", f"leobench: interrupted; {kept}; continue with --resume\n")
+    assert not (out / "fig5").exists()
+
+
 def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["reproduce", "--list"]) == 0
     said = capsys.readouterr().out
