@@ -14,12 +14,32 @@ pub struct Message {
     pub created: SimTime,
 }
 
-/// The waiting messages of one stream.
+/// What the application says about a stream, for schedulers that heed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// From 0, the most urgent, to 7 (RFC 9218 section 4.1).
+    pub urgency: u8,
+    /// Whether a part of its data is of use before the rest has come (RFC 9218 section 4.2).
+    pub incremental: bool,
+    /// How long after its creation a message is due, if it is.
+    pub deadline: Option<SimDuration>,
+}
+
+impl Default for Attributes {
+    /// Those of RFC 9218 section 4: urgency 3, not incremental; no deadline.
+    fn default() -> Self {
+        Self { urgency: 3, incremental: false, deadline: None }
+    }
+}
+
+/// The waiting messages of one stream: what a scheduler may see of it.
 #[derive(Clone, Debug, Default)]
 pub struct StreamBuffer {
+    attributes: Attributes,
     waiting: VecDeque<Waiting>,
     backlog: u64,
     taken: u64,
+    arrived: u64,
     created_sum: u128,
 }
 
@@ -30,6 +50,11 @@ struct Waiting {
 }
 
 impl StreamBuffer {
+    /// What the application says about the stream.
+    pub fn attributes(&self) -> Attributes {
+        self.attributes
+    }
+
     /// Bytes waiting.
     pub fn backlog(&self) -> u64 {
         self.backlog
@@ -43,6 +68,22 @@ impl StreamBuffer {
     /// Messages waiting, a partly taken one included.
     pub fn messages(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Messages that have arrived since the start.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// When the latest waiting message was created.
+    pub fn tail_created(&self) -> Option<SimTime> {
+        self.waiting.back().map(|message| message.created)
+    }
+
+    /// When the oldest waiting message is due, if it is.
+    pub fn head_deadline(&self) -> Option<SimTime> {
+        let due = self.head_created()?.as_nanos().checked_add(self.attributes.deadline?.as_nanos());
+        due.map(SimTime::from_nanos)
     }
 
     /// When the oldest waiting message was created.
@@ -63,6 +104,7 @@ impl StreamBuffer {
     fn push(&mut self, message: Message) {
         self.waiting.push_back(Waiting { left: message.size, created: message.created });
         self.backlog += message.size;
+        self.arrived += 1;
         self.created_sum += u128::from(message.created.as_nanos());
     }
 
@@ -97,12 +139,14 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// Empty buffers for `streams` streams.
-    pub fn new(streams: usize) -> Self {
+    /// Empty buffers for streams with the attributes given.
+    pub fn new(streams: &[Attributes]) -> Self {
+        let words = streams.len().div_ceil(64);
+        let empty = |&attributes| StreamBuffer { attributes, ..StreamBuffer::default() };
         Self {
-            streams: vec![StreamBuffer::default(); streams],
-            occupied: vec![0; streams.div_ceil(64)],
-            held: vec![0; streams.div_ceil(64)],
+            streams: streams.iter().map(empty).collect(),
+            occupied: vec![0; words],
+            held: vec![0; words],
             backlog: 0,
             taken: 0,
         }
@@ -134,6 +178,11 @@ impl SendBuffer {
         } else {
             self.occupied[word] &= !bit;
         }
+    }
+
+    /// Whether a stream has bytes waiting and is not held.
+    pub fn is_occupied(&self, stream: usize) -> bool {
+        self.occupied[stream / 64] & 1 << (stream % 64) != 0
     }
 
     /// Takes `bytes` out of the front of a stream.

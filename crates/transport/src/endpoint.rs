@@ -216,3 +216,10 @@ pub enum EndpointError {
         problem: String,
     },
 }
+
+impl EndpointError {
+    /// The connection was lost at a time, for a reason in the words of the stack.
+    pub fn lost(at: SimTime, reason: String) -> Self {
+        Self::ConnectionLost { at, reason }
+    }
+}

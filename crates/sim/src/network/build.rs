@@ -11,7 +11,7 @@ use leobench_link::channel::ChannelContext;
 use leobench_link::{Link, LinkConfig, LinkCounters, LinkOutput};
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
-use leobench_transport::{Endpoint, Outbox};
+use leobench_transport::{Endpoint, EndpointError, Outbox};
 use rustc_hash::FxHashMap;
 
 use super::flow::{Application, Feed};
@@ -38,6 +38,14 @@ pub enum BuildError {
         link: String,
         /// What is wrong.
         fault: Fault,
+    },
+    /// An endpoint cannot be built.
+    #[error("flow `{flow}`: {error}")]
+    Endpoint {
+        /// Name of its flow.
+        flow: String,
+        /// What went wrong.
+        error: EndpointError,
     },
     /// The scenario was not checked: it names what does not exist, or leaves out what it must say.
     #[error("the scenario is not sound: {0}")]
@@ -250,17 +258,19 @@ impl Builder<'_> {
         let end = if sends { "sender" } else { "receiver" };
         let (local, remote) =
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
-        Ok(QuicEndpoint::new(QuicConfig {
+        let streams = flow.streams.attributes();
+        let endpoint = QuicEndpoint::new(QuicConfig {
             spec,
             role,
-            sends,
-            streams: flow.streams.count(),
+            sends: if sends { &streams } else { &[] },
+            receives: if sends { 0 } else { streams.len() },
             local,
             remote,
             start: SimTime::ZERO + flow.start,
             rng: &self.rng.child("flows").child(name).child(end),
             qlog: self.qlog_writer(name, end)?,
-        }))
+        });
+        endpoint.map_err(|error| BuildError::Endpoint { flow: name.to_owned(), error })
     }
 
     fn qlog_writer(&self, flow: &str, end: &str) -> Result<Option<QlogWriter>, BuildError> {

@@ -6,7 +6,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
 use leobench_link::{Backlog, DropCause};
-use leobench_transport::buffer::{Message, SendBuffer};
+use leobench_transport::buffer::{Attributes, Message, SendBuffer};
 use leobench_transport::endpoint::{PathId, PathSample, Totals};
 
 use super::rows::BATCH_ROWS;
@@ -66,7 +66,7 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     };
     recorder.transport(ms(10), 0, &sample)?;
     recorder.transport(ms(20), 0, &PathSample { phase: "start", ..PathSample::default() })?;
-    let mut buffer = SendBuffer::new(2);
+    let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
     buffer.push(1, Message { size: 500, created: ms(4) });
     buffer.push(1, Message { size: 600, created: ms(7) });
     recorder.stream(ms(10), 0, 1, &buffer.streams()[1])?;

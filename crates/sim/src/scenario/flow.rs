@@ -1,10 +1,11 @@
 //! Flows: which transport carries which traffic from where to where.
 
-use leobench_base::spec::{At, Schema, Spec, SpecError, Value, json};
+use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{Bytes, SimDuration};
-use leobench_transport::SourceSpec;
+use leobench_transport::buffer::Attributes;
 use leobench_transport::quic::QuicSpec;
 use leobench_transport::udp::UdpSpec;
+use leobench_transport::{SchedulerSpec, SourceSpec};
 
 leobench_base::words! {
     /// Which end of a flow opens the connection.
@@ -43,11 +44,37 @@ leobench_base::spec! {
 
 leobench_base::spec! {
     /// A stream with a source of its own.
-    pub struct StreamSpec {
+    pub struct StreamSpec check = check_stream {
         /// Name of the stream; `s1`, `s2`, ... by position unless given.
         pub name: Option<String>,
         /// What the application writes on it.
         pub source: SourceSpec,
+        /// How urgent it is, from 0, the most, to 7 (RFC 9218 section 4.1): for schedulers that heed it.
+        pub urgency: u32 = Attributes::default().urgency.into(),
+        /// Whether a part of it is of use before the rest has come (RFC 9218 section 4.2): for schedulers that heed it.
+        pub incremental: bool = Attributes::default().incremental,
+        /// How long after its creation a message is due; later ones count as late. Some schedulers heed it.
+        pub deadline: Option<SimDuration>,
+    }
+}
+
+fn check_stream(stream: &StreamSpec) -> Result<(), Fault> {
+    if stream.urgency > 7 {
+        return Err(Fault::new("urgency", "is no urgency", "a whole number from 0 to 7"));
+    }
+    if stream.deadline.is_some_and(SimDuration::is_zero) {
+        return Err(Fault::new("deadline", "is zero", "a time above zero"));
+    }
+    Ok(())
+}
+
+impl StreamSpec {
+    fn attributes(&self) -> Attributes {
+        Attributes {
+            urgency: u8::try_from(self.urgency).unwrap_or(u8::MAX),
+            incremental: self.incremental,
+            deadline: self.deadline,
+        }
     }
 }
 
@@ -66,6 +93,14 @@ impl Streams {
         match self {
             Self::Dealt(count) => *count as usize,
             Self::Each(streams) => streams.len(),
+        }
+    }
+
+    /// What the application says about each.
+    pub fn attributes(&self) -> Vec<Attributes> {
+        match self {
+            Self::Dealt(count) => vec![Attributes::default(); *count as usize],
+            Self::Each(streams) => streams.iter().map(StreamSpec::attributes).collect(),
         }
     }
 
@@ -130,6 +165,9 @@ pub trait TransportModel {
 
     /// Whether the ends open a connection, so that packets of full size go both ways.
     fn connects(&self) -> bool;
+
+    /// Its stream scheduler, if it has one.
+    fn scheduler(&self) -> Option<&SchedulerSpec>;
 }
 
 leobench_base::kinds! {
@@ -148,6 +186,10 @@ impl TransportModel for QuicSpec {
     fn connects(&self) -> bool {
         true
     }
+
+    fn scheduler(&self) -> Option<&SchedulerSpec> {
+        Some(&self.scheduler)
+    }
 }
 
 impl TransportModel for UdpSpec {
@@ -157,5 +199,9 @@ impl TransportModel for UdpSpec {
 
     fn connects(&self) -> bool {
         false
+    }
+
+    fn scheduler(&self) -> Option<&SchedulerSpec> {
+        None
     }
 }

@@ -8,7 +8,7 @@ fn ns(nanos: u64) -> SimTime {
 
 #[test]
 fn messages_wait_in_order_and_age() {
-    let mut buffer = SendBuffer::new(2);
+    let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
     buffer.push(1, Message { size: 10, created: ns(5) });
     buffer.push(1, Message { size: 20, created: ns(8) });
     buffer.take(1, 4);
@@ -31,7 +31,7 @@ proptest! {
         operations in prop::collection::vec((0usize..150, 1u64..100, any::<bool>()), 1..80),
         from in 0usize..151,
     ) {
-        let mut buffer = SendBuffer::new(streams);
+        let mut buffer = SendBuffer::new(&vec![Attributes::default(); streams]);
         let mut plain = vec![VecDeque::<(u64, u64)>::new(); streams];
         let mut taken = vec![0; streams];
         for (now, (stream, bytes, push)) in (1u64..).zip(operations) {

@@ -18,15 +18,16 @@ use super::clock::{Clock, span};
 use super::control::{Control, ControlState, HandleFactory};
 use super::qlog::Qlog;
 use super::receiver::Receiver;
-use super::sender::{FeedError, Sender};
+use super::sender::Sender;
 use super::spec::QuicSpec;
 use super::tap::{MALFORMED, Tap};
 use super::{QlogWriter, config};
-use crate::buffer::SendBuffer;
+use crate::buffer::{Attributes, SendBuffer};
 use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
 };
 use crate::pacing::{Pacer, window_rate};
+use crate::scheduler::Multiplexer;
 
 /// Packets that may leave at once after an idle time (RFC 9002 section 7.7: at most the initial window).
 const BURST_PACKETS: u64 = 10;
@@ -49,10 +50,10 @@ pub struct QuicConfig<'a> {
     pub spec: &'a QuicSpec,
     /// Who speaks first.
     pub role: Role,
-    /// Whether this end sends the data; the other receives it.
-    pub sends: bool,
-    /// Streams of the flow.
-    pub streams: usize,
+    /// The streams it sends on; none if it only receives.
+    pub sends: &'a [Attributes],
+    /// How many streams the other end sends on.
+    pub receives: usize,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.
@@ -91,14 +92,17 @@ pub struct QuicEndpoint {
 
 impl QuicEndpoint {
     /// An endpoint that has done nothing yet.
-    pub fn new(config: QuicConfig<'_>) -> Self {
-        let QuicConfig { spec, role, sends, streams, local, remote, start, rng, qlog } = config;
+    ///
+    /// # Errors
+    /// If its scheduler is a plug-in that cannot be built.
+    pub fn new(config: QuicConfig<'_>) -> Result<Self, EndpointError> {
+        let QuicConfig { spec, role, sends, receives, local, remote, start, rng, qlog } = config;
         let clock = Clock::new();
         let qlog = qlog.map(|writer| Qlog::new(writer, role));
-        let tap = Arc::new(Tap::new(if sends { streams } else { 0 }, qlog));
+        let tap = Arc::new(Tap::new(sends.len(), qlog));
         let control = Control::new(clock, Arc::clone(&tap), spec.congestion.model().build());
         let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
-        let transport = Arc::new(config::transport(spec, streams, controllers));
+        let transport = Arc::new(config::transport(spec, receives, controllers));
         let endpoint_config = Arc::new(config::endpoint(spec, rng));
         let (client, server) = match role {
             Role::Client => (Some(config::client(transport, &tap, rng)), None),
@@ -106,8 +110,8 @@ impl QuicEndpoint {
         };
         let endpoint = noq_proto::Endpoint::new(endpoint_config, server, true);
         let burst = Bytes::new(spec.payload.get() * BURST_PACKETS);
-        let scheduler = || spec.scheduler.model().build(streams, &rng.child("scheduler"));
-        Self {
+        let streams = Multiplexer::new(&spec.scheduler, sends, &rng.child("scheduler"))?;
+        Ok(Self {
             clock,
             local,
             remote,
@@ -120,7 +124,7 @@ impl QuicEndpoint {
             control,
             tap,
             pacer: spec.pacing.then(|| Pacer::new(burst, spec.payload)),
-            sender: sends.then(|| Sender::new(streams, scheduler(), spec.scheduler.kind())),
+            sender: (!sends.is_empty()).then(|| Sender::new(streams)),
             receiver: Receiver::default(),
             timer: None,
             timeouts: 0,
@@ -128,7 +132,7 @@ impl QuicEndpoint {
             sent_bytes: 0,
             received_datagrams: 0,
             buffer: Vec::with_capacity(spec.payload.get() as usize),
-        }
+        })
     }
 
     fn connect(&mut self, now: SimTime) -> Result<(), EndpointError> {
@@ -139,7 +143,7 @@ impl QuicEndpoint {
                 self.connection = Some(connection);
                 Ok(())
             }
-            Err(error) => Err(lost(now, error.to_string())),
+            Err(error) => Err(EndpointError::lost(now, error.to_string())),
         }
     }
 
@@ -157,7 +161,8 @@ impl QuicEndpoint {
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
                 let accepted = self.endpoint.accept(incoming, instant, &mut self.buffer, None);
-                let accepted = accepted.map_err(|error| lost(now, error.cause.to_string()))?;
+                let accepted =
+                    accepted.map_err(|error| EndpointError::lost(now, error.cause.to_string()))?;
                 self.connection = Some(accepted);
             }
             // A stateless answer (version negotiation, reset) has no place between two ends that were made for each
@@ -181,11 +186,11 @@ impl QuicEndpoint {
                     self.established = true;
                     outbox.events.push(Event { kind: "established", detail: String::new() });
                     if let Some(sender) = &mut self.sender {
-                        sender.open(connection).map_err(|error| feed_error(now, error))?;
+                        sender.open(now, connection)?;
                     }
                 }
                 noq_proto::Event::ConnectionLost { reason } => {
-                    return Err(lost(now, reason.to_string()));
+                    return Err(EndpointError::lost(now, reason.to_string()));
                 }
                 noq_proto::Event::Stream(StreamEvent::Writable { id }) => {
                     if let Some(sender) = &mut self.sender {
@@ -287,8 +292,7 @@ impl QuicEndpoint {
         };
         let sent = self.tap.sent();
         let largest_acked = self.control.largest_acked();
-        let fed = sender.feed(now, connection, self.payload.get(), &sent, largest_acked);
-        fed.map_err(|error| feed_error(now, error))
+        sender.feed(now, connection, self.payload.get(), &sent, largest_acked)
     }
 
     /// Takes one datagram out of the stack, if it has one, and returns its size.
@@ -333,8 +337,13 @@ impl QuicEndpoint {
         }
         match sent.unreadable {
             None => Ok(()),
-            Some(MALFORMED) => Err(lost(now, "a packet left that ends within a frame".into())),
-            Some(kind) => Err(lost(now, format!("a packet left with a frame of type {kind:#x}"))),
+            Some(MALFORMED) => {
+                Err(EndpointError::lost(now, "a packet left that ends within a frame".into()))
+            }
+            Some(kind) => Err(EndpointError::lost(
+                now,
+                format!("a packet left with a frame of type {kind:#x}"),
+            )),
         }
     }
 
@@ -378,7 +387,7 @@ impl Endpoint for QuicEndpoint {
             Input::Packet(_) | Input::Interface(_) => Ok(()),
             Input::Message { stream, message } => {
                 if let Some(sender) = &mut self.sender {
-                    sender.buffer.push(stream, message);
+                    sender.streams.push(stream, message);
                 }
                 Ok(())
             }
@@ -423,7 +432,7 @@ impl Endpoint for QuicEndpoint {
     }
 
     fn send_buffer(&self) -> Option<&SendBuffer> {
-        self.sender.as_ref().map(|sender| &sender.buffer)
+        self.sender.as_ref().map(|sender| sender.streams.buffer())
     }
 
     fn totals(&self) -> Totals {
@@ -463,19 +472,6 @@ fn pacing_rate(control: &Control, connection: &Connection) -> BitRate {
         let rtt = connection.rtt(StackPathId::ZERO).unwrap_or_default();
         window_rate(control.window(), span(rtt))
     })
-}
-
-fn lost(at: SimTime, reason: String) -> EndpointError {
-    EndpointError::ConnectionLost { at, reason }
-}
-
-fn feed_error(at: SimTime, error: FeedError) -> EndpointError {
-    match error {
-        FeedError::Scheduler { name, problem } => {
-            EndpointError::Scheduler { scheduler: name.to_owned(), at, problem }
-        }
-        FeedError::Stack(reason) => lost(at, reason),
-    }
 }
 
 fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {

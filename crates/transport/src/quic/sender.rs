@@ -12,8 +12,8 @@ use noq_proto::{Connection, Dir, StreamId};
 use super::config::CONNECTION_ID_LEN;
 use super::null_tls::TAG_LEN;
 use super::tap::Sent;
-use crate::buffer::SendBuffer;
-use crate::scheduler::{PacketShares, StreamScheduler, frame_size};
+use crate::endpoint::EndpointError;
+use crate::scheduler::{Multiplexer, frame_size};
 
 /// How far the stack is fed ahead on a single stream. The stack searches what it was fed, write by write, for every packet
 /// it builds, so writes should be few; but they are copied from one place that should stay in the processor's cache.
@@ -25,37 +25,17 @@ static ZEROES: [u8; FEED as usize] = [0; FEED as usize];
 
 /// Feeds the streams of one connection.
 pub(super) struct Sender {
-    pub(super) buffer: SendBuffer,
-    scheduler: Box<dyn StreamScheduler>,
-    scheduler_name: &'static str,
-    shares: PacketShares,
+    pub(super) streams: Multiplexer,
     ids: Vec<StreamId>,
+    /// Whether the application writes no more.
     finished: bool,
-    closed: Vec<bool>,
-}
-
-/// What a scheduler or the stack did wrong.
-#[derive(Debug)]
-pub(super) enum FeedError {
-    Scheduler { name: &'static str, problem: String },
-    Stack(String),
+    /// Whether the streams that had nothing waiting then have been closed.
+    closing: bool,
 }
 
 impl Sender {
-    pub(super) fn new(
-        streams: usize,
-        scheduler: Box<dyn StreamScheduler>,
-        scheduler_name: &'static str,
-    ) -> Self {
-        Self {
-            buffer: SendBuffer::new(streams),
-            scheduler,
-            scheduler_name,
-            shares: PacketShares::default(),
-            ids: Vec::with_capacity(streams),
-            finished: false,
-            closed: vec![false; streams],
-        }
+    pub(super) fn new(streams: Multiplexer) -> Self {
+        Self { streams, ids: Vec::new(), finished: false, closing: false }
     }
 
     /// The application writes no more.
@@ -64,11 +44,16 @@ impl Sender {
     }
 
     /// Opens the streams, in order, once the connection is established.
-    pub(super) fn open(&mut self, connection: &mut Connection) -> Result<(), FeedError> {
-        while self.ids.len() < self.buffer.streams().len() {
+    pub(super) fn open(
+        &mut self,
+        now: SimTime,
+        connection: &mut Connection,
+    ) -> Result<(), EndpointError> {
+        while self.ids.len() < self.streams.buffer().streams().len() {
             let id = connection.streams().open(Dir::Uni);
-            let id =
-                id.ok_or_else(|| FeedError::Stack("the peer allows no more streams".into()))?;
+            let id = id.ok_or_else(|| {
+                EndpointError::lost(now, "the peer allows no more streams".into())
+            })?;
             self.ids.push(id);
         }
         Ok(())
@@ -76,21 +61,20 @@ impl Sender {
 
     /// Bytes handed to the stack and not yet sent.
     fn unsent(&self, sent: &Sent) -> u64 {
-        self.buffer.taken().saturating_sub(sent.total)
+        self.streams.buffer().taken().saturating_sub(sent.total)
     }
 
     /// Whether nothing waits that flow control lets go, and all that went has been sent at least once.
     pub(super) fn is_idle(&self, sent: &Sent) -> bool {
-        self.buffer.next_occupied(0).is_none() && self.unsent(sent) == 0
+        self.streams.buffer().next_occupied(0).is_none() && self.unsent(sent) == 0
     }
 
     /// Flow control lets a stream go on.
     pub(super) fn on_writable(&mut self, id: StreamId) {
-        self.buffer.hold(id.index() as usize, false);
+        self.streams.hold(id.index() as usize, false);
     }
 
-    /// Hands the stack what the next packet of `payload` bytes may carry; `numbers` are the next packet number and the
-    /// largest acknowledged one.
+    /// Hands the stack what the next packet of `payload` bytes may carry.
     pub(super) fn feed(
         &mut self,
         now: SimTime,
@@ -98,30 +82,38 @@ impl Sender {
         payload: u64,
         sent: &Sent,
         largest_acked: u64,
-    ) -> Result<(), FeedError> {
+    ) -> Result<(), EndpointError> {
         if self.ids.is_empty() {
             return Ok(());
         }
-        if self.buffer.next_occupied(0).is_some() {
+        if self.streams.buffer().next_occupied(0).is_some() {
             if self.ids.len() == 1 {
-                self.feed_single(connection, sent)?;
+                self.feed_single(now, connection, sent)?;
             } else {
                 self.feed_packet(now, connection, payload, sent, largest_acked)?;
             }
         }
-        if self.finished {
-            self.close_drained(connection);
+        if self.finished && !self.closing {
+            self.closing = true;
+            for stream in 0..self.ids.len() {
+                self.close_if_drained(connection, stream);
+            }
         }
         Ok(())
     }
 
-    fn feed_single(&mut self, connection: &mut Connection, sent: &Sent) -> Result<(), FeedError> {
-        let ahead = self.buffer.streams()[0].taken().saturating_sub(sent.offsets[0]);
+    fn feed_single(
+        &mut self,
+        now: SimTime,
+        connection: &mut Connection,
+        sent: &Sent,
+    ) -> Result<(), EndpointError> {
+        let ahead = self.streams.buffer().streams()[0].taken().saturating_sub(sent.offsets[0]);
         if ahead > FEED / 2 {
             return Ok(());
         }
-        let bytes = self.buffer.backlog().min(FEED - ahead);
-        self.write(connection, 0, bytes)
+        let bytes = self.streams.buffer().backlog().min(FEED - ahead);
+        self.write(now, connection, 0, bytes)
     }
 
     fn feed_packet(
@@ -131,7 +123,7 @@ impl Sender {
         payload: u64,
         sent: &Sent,
         largest_acked: u64,
-    ) -> Result<(), FeedError> {
+    ) -> Result<(), EndpointError> {
         let Some(left) = self.left_over(sent) else { return Ok(()) };
         let number = packet_number_len(sent.next_packet, largest_acked);
         let header = 1 + CONNECTION_ID_LEN as u64 + number + TAG_LEN as u64;
@@ -139,17 +131,10 @@ impl Sender {
         if room < WORTHWHILE {
             return Ok(());
         }
-        self.shares.start(room);
-        let scheduled = self.scheduler.schedule(now, &self.buffer, &mut self.shares);
-        let name = self.scheduler_name;
-        scheduled.map_err(|problem| FeedError::Scheduler { name, problem })?;
-        if self.shares.shares().is_empty() {
-            let problem = format!("chose no stream, with {} bytes waiting", self.buffer.backlog());
-            return Err(FeedError::Scheduler { name, problem });
-        }
-        for index in 0..self.shares.shares().len() {
-            let share = self.shares.shares()[index];
-            self.write(connection, share.stream, share.bytes)?;
+        self.streams.schedule(now, room)?;
+        for index in 0..self.streams.shares().len() {
+            let share = self.streams.shares()[index];
+            self.write(now, connection, share.stream, share.bytes)?;
         }
         Ok(())
     }
@@ -159,9 +144,9 @@ impl Sender {
     fn left_over(&self, sent: &Sent) -> Option<u64> {
         let mut unsent = self.unsent(sent);
         let mut room = 0;
-        for share in self.shares.shares() {
+        for share in self.streams.shares() {
             let offset = sent.offsets[share.stream];
-            let left = self.buffer.streams()[share.stream].taken().saturating_sub(offset);
+            let left = self.streams.buffer().streams()[share.stream].taken().saturating_sub(offset);
             if left > 0 {
                 unsent = unsent.saturating_sub(left);
                 room += frame_size(share.stream, offset, left);
@@ -173,26 +158,27 @@ impl Sender {
     /// Moves up to `bytes` of a stream into the stack, as far as flow control lets it.
     fn write(
         &mut self,
+        now: SimTime,
         connection: &mut Connection,
         stream: usize,
         bytes: u64,
-    ) -> Result<(), FeedError> {
+    ) -> Result<(), EndpointError> {
         let mut chunks = [Payload::from_static(&ZEROES[..bytes as usize])];
         match connection.send_stream(self.ids[stream]).write_chunks(&mut &mut chunks[..]) {
-            Ok(written) => self.buffer.take(stream, written as u64),
-            Err(noq_proto::WriteError::Blocked) => self.buffer.hold(stream, true),
-            Err(error) => return Err(FeedError::Stack(error.to_string())),
+            Ok(written) => self.streams.take(stream, written as u64),
+            Err(noq_proto::WriteError::Blocked) => self.streams.hold(stream, true),
+            Err(error) => return Err(EndpointError::lost(now, error.to_string())),
+        }
+        if self.closing {
+            self.close_if_drained(connection, stream);
         }
         Ok(())
     }
 
-    fn close_drained(&mut self, connection: &mut Connection) {
-        for (stream, closed) in self.closed.iter_mut().enumerate() {
-            if !*closed && self.buffer.streams()[stream].backlog() == 0 {
-                // Fails only on a stream the peer has stopped, which is as closed.
-                let _ = connection.send_stream(self.ids[stream]).finish();
-                *closed = true;
-            }
+    fn close_if_drained(&mut self, connection: &mut Connection, stream: usize) {
+        if self.streams.buffer().streams()[stream].backlog() == 0 {
+            // Fails only on a stream the peer has stopped, which is as closed.
+            let _ = connection.send_stream(self.ids[stream]).finish();
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Stream schedulers: which streams' bytes fill the next packet. One file per scheduler, one line here to register
 //! it.
 
+mod multiplexer;
 mod rr;
 
+use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
+
+pub use multiplexer::Multiplexer;
 
 use crate::buffer::SendBuffer;
 
@@ -98,7 +102,12 @@ fn varint_size(value: u64) -> u64 {
 
 /// A stream scheduler in motion, asked once for every packet that may carry never-sent application bytes.
 pub trait StreamScheduler: Send {
-    /// Shares the room of the next packet among the streams with bytes waiting.
+    /// Takes note that bytes of a stream have arrived or left, or that flow control holds it or has let it go: in
+    /// constant or logarithmic time, since it happens for every message and every share of a packet.
+    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+
+    /// Shares the room of the next packet among the streams that have bytes waiting and are not held; there is one at
+    /// least.
     ///
     /// # Errors
     /// A description of what went wrong in a plug-in.
@@ -112,14 +121,32 @@ pub trait StreamScheduler: Send {
 
 /// A scheduler specification: builds the scheduler it describes.
 pub trait SchedulerModel {
+    /// Checks whether it can serve a flow of `streams` streams.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn check(&self, _streams: usize) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Builds the scheduler for a flow of `streams` streams; random ones draw from `rng`.
-    fn build(&self, streams: usize, rng: &RngTree) -> Box<dyn StreamScheduler>;
+    ///
+    /// # Errors
+    /// A description of what went wrong in a plug-in.
+    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String>;
 }
 
 leobench_base::kinds! {
     /// A stream scheduler, by name.
     pub enum SchedulerSpec as dyn SchedulerModel {
         RoundRobin(rr::RoundRobinSpec) = "rr",
+    }
+}
+
+impl SchedulerSpec {
+    /// What a scheduler is called in messages.
+    pub fn name(&self) -> String {
+        self.kind().to_owned()
     }
 }
 

@@ -18,8 +18,8 @@ impl Example for RoundRobinSpec {
 }
 
 impl SchedulerModel for RoundRobinSpec {
-    fn build(&self, _streams: usize, _rng: &RngTree) -> Box<dyn StreamScheduler> {
-        Box::new(RoundRobin { next: 0 })
+    fn build(&self, _streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        Ok(Box::new(RoundRobin { next: 0 }))
     }
 }
 

@@ -4,10 +4,10 @@ use leobench_base::spec::{At, Spec};
 use proptest::prelude::*;
 
 use super::*;
-use crate::buffer::Message;
+use crate::buffer::{Attributes, Message};
 
-/// A packet with its room before and after, and its shares.
-type Packet = (u64, u64, Vec<Share>);
+/// A packet's room and its shares.
+type Packet = (u64, Vec<Share>);
 
 #[derive(Clone, Debug)]
 enum Operation {
@@ -24,24 +24,24 @@ fn any_operation() -> impl Strategy<Value = Operation> {
 
 /// Serves packets as the operations say, and checks each against what waits.
 fn serve(spec: &SchedulerSpec, streams: usize, operations: &[Operation]) -> Vec<Packet> {
-    let mut scheduler = spec.model().build(streams, &RngTree::new(1));
-    let mut buffer = SendBuffer::new(streams);
-    let mut packet = PacketShares::default();
+    let attributes = vec![Attributes::default(); streams];
+    let mut streams = Multiplexer::new(spec, &attributes, &RngTree::new(1)).unwrap();
     let mut packets = Vec::new();
     for (now, operation) in (0..).map(SimTime::from_nanos).zip(operations) {
         match operation {
             Operation::Write(stream, size) => {
-                buffer.push(stream % streams, Message { size: *size, created: now });
+                let stream = stream % attributes.len();
+                streams.push(stream, Message { size: *size, created: now });
             }
-            Operation::Send(_) if buffer.backlog() == 0 => {}
+            Operation::Send(_) if streams.buffer().backlog() == 0 => {}
             Operation::Send(room) => {
-                packet.start(*room);
-                scheduler.schedule(now, &buffer, &mut packet).unwrap();
-                check(&buffer, *room, &packet);
-                for share in packet.shares() {
-                    buffer.take(share.stream, share.bytes);
+                streams.schedule(now, *room).unwrap();
+                check(streams.buffer(), *room, streams.shares());
+                let shares = streams.shares().to_vec();
+                for share in &shares {
+                    streams.take(share.stream, share.bytes);
                 }
-                packets.push((*room, packet.room(), packet.shares().to_vec()));
+                packets.push((*room, shares));
             }
         }
     }
@@ -60,8 +60,7 @@ fn frames(buffer: &SendBuffer, room: u64, shares: &[Share]) -> u64 {
     used
 }
 
-fn check(buffer: &SendBuffer, room: u64, packet: &PacketShares) {
-    let shares = packet.shares();
+fn check(buffer: &SendBuffer, room: u64, shares: &[Share]) {
     assert!(!shares.is_empty(), "a packet leaves empty with {} bytes waiting", buffer.backlog());
     let mut served = 0;
     for (index, share) in shares.iter().enumerate() {
@@ -102,9 +101,9 @@ fn round_robin_goes_around_and_passes_over_the_idle() {
     let mut operations: Vec<_> = [0, 1, 3].map(|stream| Operation::Write(stream, 10_000)).to_vec();
     operations.extend([const { Operation::Send(1_000) }; 7]);
     let packets = serve(&SchedulerSpec::default(), 5, &operations);
-    let served: Vec<_> = packets.iter().map(|(_, _, shares)| shares[0].stream).collect();
+    let served: Vec<_> = packets.iter().map(|(_, shares)| shares[0].stream).collect();
     assert_eq!(served, [0, 1, 3, 0, 1, 3, 0]);
-    assert!(packets.iter().all(|(_, left, shares)| *left == 0 && shares.len() == 1));
+    assert!(packets.iter().all(|(_, shares)| shares.len() == 1));
 }
 
 #[test]
@@ -115,5 +114,5 @@ fn what_one_stream_leaves_goes_to_the_next() {
     let packets = serve(&SchedulerSpec::default(), 3, &operations);
     // 2 + 2 bytes of header with a length of two bytes (at offset 0), 2 + 2 again, 2 for the frame that fills.
     let shares = [(0, 100), (1, 200), (2, 1_000 - 104 - 204 - 2)];
-    assert_eq!(packets[0].2, shares.map(|(stream, bytes)| Share { stream, bytes }));
+    assert_eq!(packets[0].1, shares.map(|(stream, bytes)| Share { stream, bytes }));
 }

@@ -7,7 +7,7 @@ use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
 use leobench_base::spec::{Example, Fault};
 use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
 
-use crate::buffer::SendBuffer;
+use crate::buffer::{Attributes, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
 
 /// Most bytes a datagram over IPv4 can carry (RFC 791, RFC 768).
@@ -65,7 +65,7 @@ impl UdpSender {
             local,
             remote,
             payload,
-            buffer: SendBuffer::new(streams),
+            buffer: SendBuffer::new(&vec![Attributes::default(); streams]),
             written: Vec::new(),
             next_message: vec![0; streams],
             totals: Totals::default(),

@@ -21,6 +21,7 @@ pub(super) fn check(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecEr
         let at = flows.key(name);
         times(flow, spec.duration, &at)?;
         traffic(flow, &at)?;
+        scheduler(flow, &at.key("transport").key("scheduler"))?;
         let from = routes.node(&flow.from, &at.key("from"))?;
         let to = routes.node(&flow.to, &at.key("to"))?;
         if from == to {
@@ -64,6 +65,13 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         (Streams::Dealt(_), Some(_)) => Ok(()),
         (Streams::Each(_), None) => stream_names(&flow.streams, &at.key("streams")),
     }
+}
+
+/// Refuses a stream scheduler that cannot serve the flow's streams.
+fn scheduler(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let Some(scheduler) = flow.transport.model().scheduler() else { return Ok(()) };
+    let checked = scheduler.model().check(flow.streams.count());
+    checked.map_err(|fault| at.key(&fault.field).error(fault.problem).allowed(fault.allowed))
 }
 
 fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {

@@ -11,7 +11,7 @@ use leobench_base::{BitRate, Body, Packet, RngTree, SimDuration, SimTime};
 use super::frames::{Frame, Frames};
 use super::null_tls::TAG_LEN;
 use super::{QuicConfig, QuicEndpoint, QuicSpec, Role};
-use crate::buffer::Message;
+use crate::buffer::{Attributes, Message};
 use crate::endpoint::{Endpoint, Input, Outbox, PathSample, Report};
 
 const SENDER: usize = 0;
@@ -66,18 +66,20 @@ impl Pipe {
         let rng = RngTree::new(1);
         let receiver = if sender == Role::Client { Role::Server } else { Role::Client };
         let address = |end| std::net::SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
+        let attributes = vec![Attributes::default(); streams];
         let ends = [(SENDER, sender), (RECEIVER, receiver)].map(|(end, role)| {
             QuicEndpoint::new(QuicConfig {
                 spec,
                 role,
-                sends: end == SENDER,
-                streams,
+                sends: if end == SENDER { &attributes } else { &[] },
+                receives: if end == SENDER { 0 } else { streams },
                 local: address(end),
                 remote: address(1 - end),
                 start: SimTime::ZERO,
                 rng: &rng.child(if end == SENDER { "sender" } else { "receiver" }),
                 qlog: None,
             })
+            .unwrap()
         });
         Self {
             now: SimTime::ZERO,

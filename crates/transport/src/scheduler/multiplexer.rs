@@ -1,0 +1,85 @@
+//! The streams of one connection and the scheduler that empties them, kept in step.
+
+use leobench_base::{RngTree, SimTime};
+
+use super::{PacketShares, SchedulerSpec, Share, StreamScheduler};
+use crate::buffer::{Attributes, Message, SendBuffer};
+use crate::endpoint::EndpointError;
+
+/// Send buffers with a scheduler, which hears of every change of theirs.
+pub struct Multiplexer {
+    buffer: SendBuffer,
+    scheduler: Box<dyn StreamScheduler>,
+    name: String,
+    packet: PacketShares,
+}
+
+impl Multiplexer {
+    /// Empty buffers for streams with the attributes given, and the scheduler that a specification describes.
+    ///
+    /// # Errors
+    /// If a plug-in cannot be built.
+    pub fn new(
+        spec: &SchedulerSpec,
+        streams: &[Attributes],
+        rng: &RngTree,
+    ) -> Result<Self, EndpointError> {
+        let name = spec.name();
+        let scheduler = spec.model().build(streams.len(), rng);
+        let scheduler = scheduler.map_err(|problem| EndpointError::Scheduler {
+            scheduler: name.clone(),
+            at: SimTime::ZERO,
+            problem,
+        })?;
+        let (buffer, packet) = (SendBuffer::new(streams), PacketShares::default());
+        Ok(Self { buffer, scheduler, name, packet })
+    }
+
+    /// The buffers.
+    pub fn buffer(&self) -> &SendBuffer {
+        &self.buffer
+    }
+
+    /// Puts a message behind the others of its stream.
+    pub fn push(&mut self, stream: usize, message: Message) {
+        self.buffer.push(stream, message);
+        self.scheduler.on_change(stream, &self.buffer);
+    }
+
+    /// Takes `bytes` out of the front of a stream.
+    ///
+    /// # Panics
+    /// If fewer are waiting.
+    pub fn take(&mut self, stream: usize, bytes: u64) {
+        self.buffer.take(stream, bytes);
+        self.scheduler.on_change(stream, &self.buffer);
+    }
+
+    /// Leaves a stream out while flow control lets none of its bytes go, or takes it in again.
+    pub fn hold(&mut self, stream: usize, held: bool) {
+        self.buffer.hold(stream, held);
+        self.scheduler.on_change(stream, &self.buffer);
+    }
+
+    /// Has the scheduler share out `room` bytes of the next packet, frame headers included.
+    ///
+    /// # Errors
+    /// If the scheduler fails, or chooses no stream though one has bytes waiting.
+    pub fn schedule(&mut self, now: SimTime, room: u64) -> Result<(), EndpointError> {
+        self.packet.start(room);
+        let scheduled = self.scheduler.schedule(now, &self.buffer, &mut self.packet);
+        let problem = match scheduled {
+            Err(problem) => problem,
+            Ok(()) if self.packet.shares().is_empty() => {
+                format!("chose no stream, with {} bytes waiting", self.buffer.backlog())
+            }
+            Ok(()) => return Ok(()),
+        };
+        Err(EndpointError::Scheduler { scheduler: self.name.clone(), at: now, problem })
+    }
+
+    /// The shares of the packet that was last scheduled, in the order they go into it.
+    pub fn shares(&self) -> &[Share] {
+        self.packet.shares()
+    }
+}
