@@ -186,6 +186,26 @@ impl<T: Spec> Spec for Vec<(String, T)> {
     }
 }
 
+/// Any values under any names: parameters of what leobench does not know.
+impl Spec for Table {
+    fn schema() -> Schema {
+        json!({"type": "object"})
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        match value {
+            Value::Table(table) => Ok(table.clone()),
+            other => Err(at
+                .error(other, format!("is {}, not a table", other.type_name()))
+                .allowed("a table")),
+        }
+    }
+
+    fn write(&self) -> Value {
+        Value::Table(self.clone())
+    }
+}
+
 macro_rules! bounded_number {
     ($(#[$doc:meta])* $name:ident, $holds:expr, $allowed:literal, $schema:expr) => {
         $(#[$doc])*

@@ -144,7 +144,8 @@ macro_rules! words {
 }
 
 /// Defines a registry: a table whose `kind` picks one of several specifications, or the bare word of a kind that
-/// needs no parameters. Every inner specification implements the trait behind `as dyn`, through which it is built.
+/// needs no parameters. A table with the required key that its kind is named after goes without `kind`: `{python = "m:C"}` is
+/// of the kind `python`. Every inner specification implements the trait behind `as dyn`, through which it is built.
 ///
 /// A line `Variant(path::Spec) = "name"` gives a model its name in scenarios, in `leobench list` and in the
 /// schema, and enrols it (by [`Example`](crate::spec::Example)) in the conformance tests of its kind.
@@ -197,7 +198,9 @@ macro_rules! kinds {
                     if schema["required"].as_array().is_some_and(Vec::is_empty) {
                         options.push($crate::spec::json!({"const": $word}));
                     }
-                    if let Some(required) = schema["required"].as_array_mut() {
+                    if let Some(required) = schema["required"].as_array_mut()
+                        && !required.contains(&$word.into())
+                    {
                         required.insert(0, "kind".into());
                     }
                     options.push(schema);
@@ -213,7 +216,10 @@ macro_rules! kinds {
                     $crate::spec::Value::String(word) => ($crate::spec::Value::String(word.clone()), $crate::spec::Table::new()),
                     $crate::spec::Value::Table(table) => {
                         let mut rest = table.clone();
-                        let kind = rest.remove("kind").ok_or_else(|| {
+                        let named = || $crate::spec::named_kind(
+                            table, &[$( ($word, <$inner as $crate::spec::Spec>::schema) ),*],
+                        );
+                        let kind = rest.remove("kind").or_else(named).ok_or_else(|| {
                             at.key("kind").missing("is required but missing").words("", Self::KINDS)
                         })?;
                         (kind, rest)

@@ -16,7 +16,7 @@ mod value;
 pub use error::{At, Fault, SpecError, nearest};
 pub use leaf::{Probability, Weight};
 pub use quantity::{Limit, Window};
-pub use table::Reader;
+pub use table::{Reader, named_kind};
 pub use value::{Table, Value};
 
 pub use serde_json::{Map as SchemaMap, Value as Schema, json};

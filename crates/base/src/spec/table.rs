@@ -1,8 +1,8 @@
 //! Reading a table key by key, and refusing what is none of them.
 
-use super::Spec;
 use super::error::{At, SpecError};
 use super::value::{Table, Value};
+use super::{Schema, Spec};
 
 /// Reads the keys of one table, of which it knows all.
 pub struct Reader<'a> {
@@ -51,4 +51,15 @@ impl<'a> Reader<'a> {
         let at = self.at.key(key);
         self.table.get(key).map_or_else(|| Ok(default()), |value| T::read(value, &at))
     }
+}
+
+/// The kind of a table that does not say it: the first of `kinds`, each with its schema, that requires a key named
+/// after itself which the table has.
+#[doc(hidden)]
+pub fn named_kind(table: &Table, kinds: &[(&str, fn() -> Schema)]) -> Option<Value> {
+    let is_named = |(word, schema): &&(&str, fn() -> Schema)| {
+        table.get(word).is_some()
+            && schema()["required"].as_array().is_some_and(|keys| keys.contains(&(*word).into()))
+    };
+    kinds.iter().find(is_named).map(|(word, _)| Value::String((*word).to_owned()))
 }

@@ -52,6 +52,24 @@ impl Example for PlainSpec {
     }
 }
 
+crate::spec! {
+    /// Goes by what it wraps.
+    pub struct WrapSpec {
+        /// What is wrapped.
+        pub wrap: String,
+        /// How.
+        pub paper: Table = Table::new(),
+    }
+}
+
+impl Example for WrapSpec {
+    fn example() -> Self {
+        let mut paper = Table::new();
+        paper.insert("layers", Value::Array(vec![Value::Integer(2), Value::Bool(true)]));
+        Self { wrap: "gift".into(), paper }
+    }
+}
+
 pub trait Named {
     fn name(&self) -> &'static str;
 }
@@ -68,11 +86,18 @@ impl Named for PlainSpec {
     }
 }
 
+impl Named for WrapSpec {
+    fn name(&self) -> &'static str {
+        "wrap"
+    }
+}
+
 crate::kinds! {
     /// All kinds.
     pub enum AnySpec as dyn Named {
         Show(ShowSpec) = "show",
         Plain(PlainSpec) = "plain",
+        Wrap(WrapSpec) = "wrap",
     }
 }
 
@@ -96,6 +121,34 @@ fn a_table_reads_its_keys_and_fills_in_defaults() {
 }
 
 #[test]
+fn a_key_named_after_its_kind_goes_without_it() {
+    let read = |json: &str| AnySpec::read(&value(json), &At::ROOT);
+    let short = read(r#"{"wrap": "gift", "paper": {"layers": [2, true]}}"#).unwrap();
+    assert_eq!(short, AnySpec::Wrap(Example::example()));
+    assert_eq!(
+        read(r#"{"kind": "wrap", "wrap": "gift", "paper": {"layers": [2, true]}}"#).unwrap(),
+        short
+    );
+    // A kind that has no such key is not guessed.
+    assert_eq!(
+        message::<AnySpec>(r#"{"show": {"rate": "1 bps"}}"#),
+        "links.up.kind: is required but missing; allowed: `show`, `plain`, `wrap`"
+    );
+    assert_eq!(
+        message::<AnySpec>(r#"{"wrap": "gift", "papr": {}}"#),
+        "links.up.papr = {}: unknown key; allowed: `wrap`, `paper`; did you mean `paper`?"
+    );
+    assert_eq!(
+        message::<AnySpec>(r#"{"wrap": "gift", "paper": 3}"#),
+        "links.up.paper = 3: is an integer, not a table; allowed: a table"
+    );
+    let schema = AnySpec::schema();
+    let wrap = schema["oneOf"].as_array().unwrap().last().unwrap();
+    assert_eq!(wrap["required"], json!(["wrap"]));
+    assert_eq!(wrap["properties"]["kind"], json!({"const": "wrap"}));
+}
+
+#[test]
 fn what_is_written_reads_back() {
     for example in AnySpec::examples() {
         assert_eq!(AnySpec::read(&example.write(), &At::ROOT).unwrap(), example);
@@ -110,7 +163,7 @@ fn errors_say_where_what_and_what_would_be_right() {
     );
     assert_eq!(
         message::<AnySpec>(r#"{"kind": "sow"}"#),
-        "links.up.kind = \"sow\": unknown kind; allowed: `show`, `plain`; did you mean `show`?"
+        "links.up.kind = \"sow\": unknown kind; allowed: `show`, `plain`, `wrap`; did you mean `show`?"
     );
     assert_eq!(
         message::<AnySpec>(r#"{"kind": "show", "rate": "45 Mb"}"#),
