@@ -8,10 +8,18 @@ use leobench_sim::{Run, RunOptions};
 
 use crate::{Case, DELAY, Measured, PAYLOAD, timed};
 
-/// Runs a case through the engine.
+/// What a flow of one endless stream sends.
+pub(crate) const ONE_STREAM: &str = r#"source = { kind = "bulk", size = "1000 GB" }"#;
+
+/// Runs a case through the engine, a single stream.
 pub(crate) fn run(case: &Case) -> Measured {
+    run_flow(case, ONE_STREAM)
+}
+
+/// Runs a case through the engine, with a flow that sends what the lines say.
+pub(crate) fn run_flow(case: &Case, flow: &str) -> Measured {
     let run = || -> Result<(u64, u64), Box<dyn std::error::Error>> {
-        let text = scenario(case, true);
+        let text = scenario(case, flow, true);
         let file = "benchmark";
         let source = Source { file, text: &text, syntax: Syntax::Toml, folder: PathBuf::new() };
         let scenario = load(&source, &[])?;
@@ -29,8 +37,8 @@ pub(crate) fn run(case: &Case) -> Measured {
     }
 }
 
-/// The scenario of a case; with one endless message, or with a message per packet.
-pub(crate) fn scenario(case: &Case, record_messages: bool) -> String {
+/// The scenario of a case, with a flow that sends what the lines of `flow` say.
+pub(crate) fn scenario(case: &Case, flow: &str, record_messages: bool) -> String {
     format!(
         r#"
         name = "benchmark"
@@ -43,10 +51,11 @@ pub(crate) fn scenario(case: &Case, record_messages: bool) -> String {
         delay = "{DELAY}"
         queue = {{ kind = "fifo", limit = "{queue} packets" }}
         [flows.main]
-        transport = {{ kind = "quic", payload = "{PAYLOAD} B" }}
+        transport.kind = "quic"
+        transport.payload = "{PAYLOAD} B"
         from = "client"
         to = "server"
-        source = {{ kind = "bulk", size = "1000 GB" }}
+        {flow}
         "#,
         span = case.span,
         rate = case.rate_bps,

@@ -5,6 +5,7 @@
 mod engine;
 mod floor;
 mod memory;
+mod streams;
 
 use std::time::{Duration, Instant};
 
@@ -73,8 +74,9 @@ fn main() {
         (Some("memory"), Some(seconds)) => memory::child(&seconds),
         (Some("engine"), case) => drop(engine::run(chosen(case))),
         (Some("floor"), case) => drop(floor::run(chosen(case))),
+        (Some("streams"), _) => streams::compare(),
         (None, _) => all(),
-        (Some(other), _) => println!("unknown argument {other}: engine or floor, or none"),
+        (Some(other), _) => println!("unknown argument {other}: engine, floor or streams, or none"),
     }
 }
 
@@ -125,9 +127,11 @@ fn all() {
         "\n(ns: wall nanoseconds per packet, data and acknowledgements; x: virtual seconds per second)\n"
     );
     memory::compare();
+    println!();
+    streams::compare();
 }
 
-fn faster(one: Measured, other: Measured) -> Measured {
+pub(crate) fn faster(one: Measured, other: Measured) -> Measured {
     if one.wall <= other.wall { one } else { other }
 }
 

@@ -7,7 +7,7 @@ use leobench_sim::record::FileSink;
 use leobench_sim::scenario::{Source, Syntax, load};
 use leobench_sim::{Run, RunOptions};
 
-use crate::engine::scenario;
+use crate::engine::{ONE_STREAM, scenario};
 use crate::{CASES, Case};
 
 /// Prints the peak memory of runs of 60 and 600 virtual seconds, each in a process of its own.
@@ -37,7 +37,7 @@ pub(crate) fn child(seconds: &str) {
 
 fn run(seconds: &str) -> Result<(), Box<dyn std::error::Error>> {
     let span = SimDuration::from_secs(seconds.parse()?);
-    let text = scenario(&Case { span, ..CASES[0] }, false);
+    let text = scenario(&Case { span, ..CASES[0] }, ONE_STREAM, false);
     let folder = std::env::temp_dir().join(format!("leobench-memory-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let source =

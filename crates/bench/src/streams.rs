@@ -1,0 +1,67 @@
+//! What it costs to choose for every packet: two endless streams under every scheduler, against a single one.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+use leobench_base::SimDuration;
+use leobench_transport::SchedulerSpec;
+
+use crate::engine::{ONE_STREAM, run_flow};
+use crate::{CASES, Case, Measured, faster};
+
+/// Virtual time of a run: a scheduler's cost is the same for every packet.
+const SPAN: SimDuration = SimDuration::from_secs(20);
+/// How often each is measured; the fastest counts.
+const ROUNDS: usize = 3;
+
+/// A flow by what it is called, and what it has cost by case.
+struct Row {
+    name: &'static str,
+    flow: String,
+    nanos: [f64; CASES.len()],
+}
+
+/// Prints the cost of a packet of two streams, by scheduler and bottleneck.
+pub(crate) fn compare() {
+    println!(
+        "Two endless streams under a scheduler, against a single stream, which needs none; 20 virtual seconds, fastest"
+    );
+    println!(
+        "of {ROUNDS} rounds: ns per packet, data and acknowledgements (how many times that of the single stream).\n"
+    );
+    let mut rows = rows();
+    for (column, case) in CASES.iter().enumerate() {
+        for row in &mut rows {
+            row.nanos[column] = cost(&Case { span: SPAN, ..*case }, &row.flow);
+        }
+    }
+    let [first, second, third] = CASES.map(|case| case.name);
+    println!("{:24}{first:>18}{second:>18}{third:>18}", "scheduler");
+    let single = rows[0].nanos;
+    for row in rows {
+        print!("{:24}", row.name);
+        for (own, one) in row.nanos.iter().zip(single) {
+            print!("{own:>10.0} ({:>5.2})", own / one);
+        }
+        println!();
+    }
+}
+
+fn cost(case: &Case, flow: &str) -> f64 {
+    let best = (0..ROUNDS).map(|_| run_flow(case, flow)).reduce(faster);
+    best.map_or(f64::NAN, |best: Measured| best.nanos_per_packet())
+}
+
+/// A single stream, and two under every scheduler that needs no program of the user's.
+fn rows() -> Vec<Row> {
+    let nanos = [f64::NAN; CASES.len()];
+    let mut rows = vec![Row { name: "(one stream)", flow: ONE_STREAM.to_owned(), nanos }];
+    for name in SchedulerSpec::KINDS.iter().copied().filter(|name| *name != "python") {
+        let scheduler = match name {
+            "wfq" => r#"{ kind = "wfq", weights = [2, 1] }"#.to_owned(),
+            other => format!("{other:?}"),
+        };
+        let stream = r#"{ source = { kind = "bulk", size = "1000 GB" } }"#;
+        let flow = format!("transport.scheduler = {scheduler}\nstreams = [{stream}, {stream}]");
+        rows.push(Row { name, flow, nanos });
+    }
+    rows
+}
