@@ -53,11 +53,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The kind of a table that does not say it: the first of `kinds`, each with its schema, that requires a key named
-/// after itself which the table has.
+/// The name of a kind, and its schema.
+type Kind<'k> = (&'k str, fn() -> Schema);
+
+/// The kind of a table that does not say it: the first of `kinds` that requires a key named after itself which the
+/// table has.
 #[doc(hidden)]
-pub fn named_kind(table: &Table, kinds: &[(&str, fn() -> Schema)]) -> Option<Value> {
-    let is_named = |(word, schema): &&(&str, fn() -> Schema)| {
+pub fn named_kind(table: &Table, kinds: &[Kind<'_>]) -> Option<Value> {
+    let is_named = |(word, schema): &&Kind<'_>| {
         table.get(word).is_some()
             && schema()["required"].as_array().is_some_and(|keys| keys.contains(&(*word).into()))
     };

@@ -110,7 +110,12 @@ impl QuicEndpoint {
         };
         let endpoint = noq_proto::Endpoint::new(endpoint_config, server, true);
         let burst = Bytes::new(spec.payload.get() * BURST_PACKETS);
-        let streams = Multiplexer::new(&spec.scheduler, sends, &rng.child("scheduler"))?;
+        let sender = if sends.is_empty() {
+            None
+        } else {
+            let rng = rng.child("scheduler");
+            Some(Sender::new(Multiplexer::new(&spec.scheduler, sends, &rng)?))
+        };
         Ok(Self {
             clock,
             local,
@@ -124,7 +129,7 @@ impl QuicEndpoint {
             control,
             tap,
             pacer: spec.pacing.then(|| Pacer::new(burst, spec.payload)),
-            sender: (!sends.is_empty()).then(|| Sender::new(streams)),
+            sender,
             receiver: Receiver::default(),
             timer: None,
             timeouts: 0,

@@ -2,6 +2,7 @@
 //! it.
 
 mod multiplexer;
+pub mod python;
 mod rr;
 
 use leobench_base::spec::Fault;
@@ -140,13 +141,15 @@ leobench_base::kinds! {
     /// A stream scheduler, by name.
     pub enum SchedulerSpec as dyn SchedulerModel {
         RoundRobin(rr::RoundRobinSpec) = "rr",
+        Python(python::PythonSpec) = "python",
     }
 }
 
 impl SchedulerSpec {
     /// What a scheduler is called in messages.
     pub fn name(&self) -> String {
-        self.kind().to_owned()
+        let Self::Python(spec) = self else { return self.kind().to_owned() };
+        spec.python.clone()
     }
 }
 

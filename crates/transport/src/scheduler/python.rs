@@ -1,0 +1,196 @@
+//! Schedulers written in Python. Nothing here knows Python: whoever does registers a [`Host`], which builds them, and
+//! this file holds what they choose to the rules.
+
+use std::sync::OnceLock;
+
+use leobench_base::spec::{Example, Fault, Table, Weight};
+use leobench_base::{RngTree, SimTime};
+
+use super::{PacketShares, SchedulerModel, StreamScheduler};
+use crate::buffer::SendBuffer;
+
+leobench_base::spec! {
+    /// A class of the user's, written in Python.
+    pub struct PythonSpec check = check_name {
+        /// The module and the class in it, such as `mymodule:MyScheduler`. The module is looked for in the scenario's
+        /// folder, then where Python finds modules.
+        pub python: String,
+        /// Weight of every stream, in order; 1 each unless given.
+        pub weights: Option<Vec<Weight>>,
+        /// What is passed to the class by name.
+        pub parameters: Table = Table::new(),
+    }
+}
+
+fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
+    let is_name = |name: &str| {
+        let starts = |c: char| c.is_alphabetic() || c == '_';
+        name.starts_with(starts) && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    match spec.python.split_once(':') {
+        Some((module, class)) if module.split('.').all(is_name) && is_name(class) => Ok(()),
+        _ => {
+            let allowed = "a module and a class in it, such as `mymodule:MyScheduler`";
+            Err(Fault::new("python", "names no class", allowed))
+        }
+    }
+}
+
+impl Example for PythonSpec {
+    fn example() -> Self {
+        Self { python: "mymodule:MyScheduler".into(), weights: None, parameters: Table::new() }
+    }
+}
+
+/// A scheduler that lives elsewhere.
+pub trait Chooser: Send {
+    /// Takes note that a stream has changed, as [`StreamScheduler::on_change`] does.
+    fn on_change(&mut self, stream: usize, streams: &SendBuffer);
+
+    /// Appends to `wishes` the streams that are to go into a packet with `room` bytes for STREAM frames, in order, each
+    /// with its bytes.
+    ///
+    /// # Errors
+    /// A description of what went wrong.
+    fn choose(
+        &mut self,
+        now: SimTime,
+        streams: &SendBuffer,
+        room: u64,
+        wishes: &mut Vec<(usize, u64)>,
+    ) -> Result<(), String>;
+}
+
+/// Whoever can run Python.
+pub trait Host: Send + Sync {
+    /// Checks whether the scheduler can be built for a flow of `streams` streams.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn check(&self, spec: &PythonSpec, streams: usize) -> Result<(), Fault>;
+
+    /// Builds the scheduler for a flow of `streams` streams; a random one draws from `rng`.
+    ///
+    /// # Errors
+    /// A description of what went wrong.
+    fn build(
+        &self,
+        spec: &PythonSpec,
+        streams: usize,
+        rng: &RngTree,
+    ) -> Result<Box<dyn Chooser>, String>;
+}
+
+static HOST: OnceLock<Box<dyn Host>> = OnceLock::new();
+
+/// Registers who runs Python, once for the whole program; whether nobody was before.
+pub fn host(host: Box<dyn Host>) -> bool {
+    HOST.set(host).is_ok()
+}
+
+fn registered() -> Option<&'static dyn Host> {
+    #[cfg(test)]
+    let _ = host(Box::new(tests::InOrder));
+    HOST.get().map(|host| &**host)
+}
+
+const NO_HOST: &str = "is written in Python, which leobench's Python package runs";
+
+impl PythonSpec {
+    /// The weight of a stream.
+    pub fn weight(&self, stream: usize) -> f64 {
+        let given = self.weights.as_ref().and_then(|weights| weights.get(stream));
+        given.map_or(1.0, |weight| weight.get())
+    }
+}
+
+impl SchedulerModel for PythonSpec {
+    fn check(&self, streams: usize) -> Result<(), Fault> {
+        if let Some(weights) = &self.weights
+            && weights.len() != streams
+        {
+            let problem = format!("has {} weights, for {streams} streams", weights.len());
+            return Err(Fault::new("weights", problem, format!("{streams} numbers above 0")));
+        }
+        match registered() {
+            Some(host) => host.check(self, streams),
+            None => Err(Fault::new("python", NO_HOST, "any other scheduler")),
+        }
+    }
+
+    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        let host = registered().ok_or_else(|| NO_HOST.to_owned())?;
+        let chooser = host.build(self, streams, rng)?;
+        Ok(Box::new(Python { chooser, wishes: Vec::new(), wished: vec![0; streams] }))
+    }
+}
+
+/// Has a scheduler choose, and refuses what a packet cannot be filled with.
+struct Python {
+    chooser: Box<dyn Chooser>,
+    wishes: Vec<(usize, u64)>,
+    /// By stream, the bytes wished for in the packet at hand; zero between packets.
+    wished: Vec<u64>,
+}
+
+impl StreamScheduler for Python {
+    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+        self.chooser.on_change(stream, streams);
+    }
+
+    fn schedule(
+        &mut self,
+        now: SimTime,
+        streams: &SendBuffer,
+        packet: &mut PacketShares,
+    ) -> Result<(), String> {
+        self.wishes.clear();
+        self.chooser.choose(now, streams, packet.room(), &mut self.wishes)?;
+        self.add_up(streams, packet.room())?;
+        for (stream, _) in &self.wishes {
+            // Wishes for one stream go into one frame, at the place of the first.
+            let bytes = std::mem::take(&mut self.wished[*stream]);
+            if bytes > 0 {
+                packet.give(streams, *stream, bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Python {
+    /// Adds up what is wished for each stream.
+    fn add_up(&mut self, streams: &SendBuffer, room: u64) -> Result<(), String> {
+        let mut sum = 0u64;
+        for (stream, bytes) in &self.wishes {
+            let Some(buffer) = streams.streams().get(*stream) else {
+                let last = streams.streams().len() - 1;
+                return Err(format!(
+                    "chose stream {stream}, which there is not; allowed: 0 to {last}"
+                ));
+            };
+            let waiting = buffer.backlog();
+            if waiting == 0 {
+                return Err(format!("chose stream {stream}, which has no bytes waiting"));
+            }
+            if !streams.is_occupied(*stream) {
+                return Err(format!("chose stream {stream}, which flow control holds back"));
+            }
+            let wished = &mut self.wished[*stream];
+            *wished = wished.saturating_add(*bytes);
+            if *wished > waiting {
+                return Err(format!(
+                    "gave stream {stream} {wished} bytes, of which {waiting} are waiting"
+                ));
+            }
+            sum = sum.saturating_add(*bytes);
+        }
+        if sum > room {
+            return Err(format!("gave {sum} bytes, to a packet with room for {room}"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+use leobench_base::spec::{At, Spec, Value};
+
+use super::super::{Multiplexer, Share};
+use super::*;
+use crate::buffer::{Attributes, Message};
+
+/// Knows one class, which fills packets with the streams in order.
+pub(super) struct InOrder;
+
+impl Host for InOrder {
+    fn check(&self, spec: &PythonSpec, _streams: usize) -> Result<(), Fault> {
+        let known = spec.python.ends_with(":MyScheduler");
+        let fault = || Fault::new("python", "there is no such class", "`MyScheduler`");
+        known.then_some(()).ok_or_else(fault)
+    }
+
+    fn build(
+        &self,
+        _spec: &PythonSpec,
+        _streams: usize,
+        _rng: &RngTree,
+    ) -> Result<Box<dyn Chooser>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Chooser for InOrder {
+    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+
+    fn choose(
+        &mut self,
+        _now: SimTime,
+        streams: &SendBuffer,
+        mut room: u64,
+        wishes: &mut Vec<(usize, u64)>,
+    ) -> Result<(), String> {
+        for (stream, buffer) in streams.streams().iter().enumerate() {
+            let bytes = buffer.backlog().min(room);
+            if bytes > 0 {
+                room -= bytes;
+                wishes.push((stream, bytes));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Wishes for the same in every packet.
+struct Fixed(&'static [(usize, u64)]);
+
+impl Chooser for Fixed {
+    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+
+    fn choose(
+        &mut self,
+        _now: SimTime,
+        _streams: &SendBuffer,
+        _room: u64,
+        wishes: &mut Vec<(usize, u64)>,
+    ) -> Result<(), String> {
+        wishes.extend(self.0);
+        Ok(())
+    }
+}
+
+/// The shares of a packet of 1,000 bytes; 600, 2,000, 0 and, held back, 500 bytes are waiting.
+fn scheduled(wishes: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
+    let mut streams = SendBuffer::new(&[Attributes::default(); 4]);
+    for (stream, size) in [(0, 600), (1, 2_000), (3, 500)] {
+        streams.push(stream, Message { size, created: SimTime::ZERO });
+    }
+    streams.hold(3, true);
+    let chooser = Box::new(Fixed(wishes));
+    let mut scheduler = Python { chooser, wishes: Vec::new(), wished: vec![0; 4] };
+    let mut packet = PacketShares::default();
+    let mut given = Vec::new();
+    // Twice, as nothing must be left over from one packet to the next.
+    for _ in 0..2 {
+        packet.start(1_000);
+        scheduler.schedule(SimTime::ZERO, &streams, &mut packet)?;
+        given.push(packet.shares().to_vec());
+    }
+    assert_eq!(given[0], given[1]);
+    Ok(given.remove(0))
+}
+
+#[test]
+fn wishes_are_granted_in_order_and_the_last_is_cut_for_the_headers() {
+    let shares = |wishes| -> Vec<_> {
+        scheduled(wishes).unwrap().iter().map(|share| (share.stream, share.bytes)).collect()
+    };
+    assert_eq!(shares(&[(1, 10), (0, 20)]), [(1, 10), (0, 20)]);
+    // Headers (RFC 9000 section 19.8) at offset 0: type, stream and two bytes of length, then type and stream.
+    assert_eq!(shares(&[(0, 400), (1, 600)]), [(0, 400), (1, 1_000 - 404 - 2)]);
+    assert_eq!(shares(&[(1, 1_000)]), [(1, 998)]);
+    assert_eq!(shares(&[(0, 100), (1, 50), (0, 200), (1, 0)]), [(0, 300), (1, 50)]);
+    assert_eq!(shares(&[(1, 0)]), []);
+    assert_eq!(shares(&[]), []);
+}
+
+#[test]
+fn what_no_packet_can_hold_is_refused() {
+    let refused = |wishes| scheduled(wishes).unwrap_err();
+    assert_eq!(refused(&[(4, 1)]), "chose stream 4, which there is not; allowed: 0 to 3");
+    assert_eq!(refused(&[(2, 1)]), "chose stream 2, which has no bytes waiting");
+    assert_eq!(refused(&[(3, 1)]), "chose stream 3, which flow control holds back");
+    assert_eq!(refused(&[(0, 601)]), "gave stream 0 601 bytes, of which 600 are waiting");
+    assert_eq!(refused(&[(0, 400), (0, 201)]), "gave stream 0 601 bytes, of which 600 are waiting");
+    assert_eq!(refused(&[(0, 500), (1, 501)]), "gave 1001 bytes, to a packet with room for 1000");
+    let huge = refused(&[(1, u64::MAX), (1, u64::MAX)]);
+    assert!(huge.starts_with("gave stream 1 18446744073709551615 bytes"), "{huge}");
+}
+
+#[test]
+fn a_connection_names_the_class_that_failed() {
+    let spec = super::super::SchedulerSpec::Python(Example::example());
+    assert_eq!(spec.name(), "mymodule:MyScheduler");
+    let mut streams =
+        Multiplexer::new(&spec, &[Attributes::default(); 2], &RngTree::new(1)).unwrap();
+    streams.push(1, Message { size: 10, created: SimTime::ZERO });
+    streams.schedule(SimTime::ZERO, 100).unwrap();
+    assert_eq!(streams.shares(), [Share { stream: 1, bytes: 10 }]);
+    streams.take(1, 10);
+    let error = streams.schedule(SimTime::from_nanos(1_500_000_000), 100).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "scheduler `mymodule:MyScheduler` at 1.500000000 s: chose no stream, with 0 bytes waiting"
+    );
+}
+
+#[test]
+fn a_class_has_a_name_and_a_weight_for_every_stream() {
+    let read = |text: &str| PythonSpec::read(&named(text), &At::ROOT);
+    for wrong in ["mymodule", "mymodule:", ":MyScheduler", "my-module:A", "a..b:C", "a:B.C", "a:3"]
+    {
+        let error = read(wrong).unwrap_err().to_string();
+        assert!(error.contains("names no class; allowed: a module and a class"), "{error}");
+    }
+    let mut spec = read("package.module_2:_Name").unwrap();
+    assert!(spec.check(2).unwrap_err().problem.contains("no such class"));
+    spec.python = "m:MyScheduler".into();
+    spec.check(2).unwrap();
+    assert_eq!(spec.weight(1).to_bits(), 1f64.to_bits());
+    spec.weights = Some([1.0, 3.0].iter().map(|weight| Weight::new(*weight).unwrap()).collect());
+    spec.check(2).unwrap();
+    assert_eq!(spec.weight(1).to_bits(), 3f64.to_bits());
+    assert_eq!(spec.check(3).unwrap_err().problem, "has 2 weights, for 3 streams");
+}
+
+fn named(name: &str) -> Value {
+    let mut table = Table::new();
+    table.insert("python", Value::String(name.to_owned()));
+    Value::Table(table)
+}

@@ -1,0 +1,15 @@
+//! Without the Python package, a scheduler written in Python is refused.
+
+use leobench_base::RngTree;
+use leobench_base::spec::{At, Spec, Table, Value};
+use leobench_transport::SchedulerSpec;
+
+#[test]
+fn a_python_scheduler_needs_python() {
+    let mut table = Table::new();
+    table.insert("python", Value::String("mymodule:MyScheduler".into()));
+    let spec = SchedulerSpec::read(&Value::Table(table), &At::ROOT).unwrap();
+    let said = "is written in Python, which leobench's Python package runs";
+    assert_eq!(spec.model().check(2).unwrap_err().problem, said);
+    assert_eq!(spec.model().build(2, &RngTree::new(1)).err().unwrap(), said);
+}
