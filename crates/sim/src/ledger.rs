@@ -59,6 +59,18 @@ impl FlowLedger {
         }
     }
 
+    /// The same with the streams' deadlines, by number, counted from a message's creation.
+    #[must_use]
+    pub fn with_deadlines(
+        mut self,
+        deadlines: impl IntoIterator<Item = Option<SimDuration>>,
+    ) -> Self {
+        for (stream, deadline) in self.streams.iter_mut().zip(deadlines) {
+            stream.statistics.deadline = deadline;
+        }
+        self
+    }
+
     /// The application wrote a message; returns its number within the stream.
     pub fn created(&mut self, stream: usize, message: Message) -> u64 {
         assert!(message.size > 0, "a message has at least one byte");
@@ -101,8 +113,9 @@ impl FlowLedger {
     ) {
         let ledger = &mut self.streams[stream];
         if let Some(index) = ledger.index_of(message) {
-            self.statistics.lost(now);
-            ledger.statistics.lost(now);
+            let created = ledger.open[index].created;
+            self.statistics.lost(now, created);
+            ledger.statistics.lost(now, created);
             ledger.close(index, stream, None, finished);
             self.open -= 1;
         }
@@ -114,7 +127,12 @@ impl FlowLedger {
     }
 
     /// At the end of the run: takes out the messages that were neither delivered nor lost, by stream and number.
-    pub fn take_open(&mut self) -> impl Iterator<Item = MessageRow> + '_ {
+    pub fn take_open(&mut self, end: SimTime) -> impl Iterator<Item = MessageRow> + '_ {
+        for stream in &mut self.streams {
+            for message in stream.open.iter().filter(|message| !message.closed) {
+                stream.statistics.left_open(end, message.created);
+            }
+        }
         self.streams
             .iter_mut()
             .enumerate()
@@ -262,6 +280,8 @@ impl Open {
 #[derive(Clone, Debug)]
 pub struct Statistics {
     warm_up: SimTime,
+    deadline: Option<SimDuration>,
+    late: u64,
     messages: u64,
     delay: LogHistogram,
     last_delay: Option<SimDuration>,
@@ -280,6 +300,8 @@ impl Statistics {
     fn new(warm_up: SimTime) -> Self {
         Self {
             warm_up,
+            deadline: None,
+            late: 0,
             messages: 0,
             delay: LogHistogram::new(),
             last_delay: None,
@@ -307,9 +329,16 @@ impl Statistics {
         }
     }
 
-    fn lost(&mut self, now: SimTime) {
+    fn lost(&mut self, now: SimTime, created: SimTime) {
         self.lost_ever += 1;
         self.last_loss = Some(now);
+        self.late += u64::from(created >= self.warm_up);
+    }
+
+    /// A message was neither delivered nor lost when the run ended.
+    fn left_open(&mut self, end: SimTime, created: SimTime) {
+        let missed = self.deadline.is_some_and(|deadline| created + deadline <= end);
+        self.late += u64::from(missed && created >= self.warm_up);
     }
 
     fn delivered(&mut self, now: SimTime, created: SimTime) {
@@ -318,6 +347,7 @@ impl Statistics {
             return;
         }
         let delay = now - created;
+        self.late += u64::from(self.deadline.is_some_and(|deadline| delay > deadline));
         self.delay.record(delay.as_nanos());
         if let Some(last) = self.last_delay.replace(delay) {
             self.delay_changes += u128::from(delay.as_nanos().abs_diff(last.as_nanos()));
@@ -332,6 +362,12 @@ impl Statistics {
     /// Messages that have not been delivered.
     pub fn undelivered(&self) -> u64 {
         self.messages - self.delay.count()
+    }
+
+    /// Messages that missed their deadline: delivered later, lost, or not delivered at the end of the run though it
+    /// had passed; `None` without a deadline.
+    pub fn late(&self) -> Option<u64> {
+        self.deadline.map(|_| self.late)
     }
 
     /// Delays of the delivered messages, from creation to complete delivery, in nanoseconds.

@@ -9,7 +9,7 @@ use crate::network::{BuildError, Network, NetworkError};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
-    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary,
+    DroppedPackets, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary,
 };
 
 /// What drives a run, as results name it.
@@ -151,6 +151,9 @@ impl Run {
                 totals: ended.senders[index].totals,
                 rtt: &ended.senders[index].rtts,
                 paths: &ended.senders[index].paths,
+                page: ended.pages[index]
+                    .as_ref()
+                    .map(|objects| PageInput { start: SimTime::ZERO + flow.start, objects }),
             })
             .collect();
         let span = run.end.saturating_since(SimTime::ZERO + scenario.spec.warm_up);

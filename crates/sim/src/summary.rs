@@ -7,6 +7,10 @@ use serde::Serialize;
 
 use crate::ledger::{FlowLedger, Statistics};
 
+mod page;
+
+pub use page::{ObjectSummary, PageInput, PageSummary};
+
 /// A run in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -92,6 +96,9 @@ pub struct FlowSummary {
     pub ecn_marks: u64,
     /// When the last byte was delivered, in seconds from the start of the run, if all were.
     pub completion_s: Option<f64>,
+    /// Its page, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<PageSummary>,
     /// Its streams.
     pub streams: Vec<StreamSummary>,
     /// Its paths.
@@ -109,6 +116,9 @@ pub struct StreamSummary {
     pub messages: u64,
     /// Those of them that had not been delivered at the end.
     pub undelivered_messages: u64,
+    /// Those that missed the stream's deadline, delivered or not; only where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_messages: Option<u64>,
     /// Their delays from creation to delivery.
     pub delay_ms: DelaySummary,
     /// Mean absolute difference of consecutive messages' delays.
@@ -236,6 +246,8 @@ pub struct FlowSummaryInput<'a> {
     pub rtt: &'a LogHistogram,
     /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
+    /// Its page, if it is one.
+    pub page: Option<PageInput<'a>>,
 }
 
 /// What the summary needs to know of a link in one direction.
@@ -261,6 +273,8 @@ impl FlowSummaryInput<'_> {
     fn summary(&self) -> FlowSummary {
         let statistics = self.ledger.statistics();
         let streams = self.streams.iter().zip(self.ledger.streams());
+        let page = self.page.map(|page| PageSummary::new(page, self.streams));
+        let whole = page.as_ref().is_none_or(|page| page.completion_s.is_some());
         FlowSummary {
             name: self.name.to_owned(),
             transport: self.transport.to_owned(),
@@ -279,7 +293,8 @@ impl FlowSummaryInput<'_> {
             timeouts: self.totals.timeouts,
             spurious_losses: self.totals.spurious_losses,
             ecn_marks: self.totals.ecn_marks,
-            completion_s: statistics.completion().map(SimTime::as_secs_f64),
+            completion_s: statistics.completion().filter(|_| whole).map(SimTime::as_secs_f64),
+            page,
             streams: streams
                 .map(|(name, stream)| StreamSummary::new(name, stream, self.end))
                 .collect(),
@@ -295,6 +310,7 @@ impl StreamSummary {
             goodput_bps: statistics.goodput_bps(end),
             messages: statistics.messages(),
             undelivered_messages: statistics.undelivered(),
+            late_messages: statistics.late(),
             delay_ms: DelaySummary::new(statistics.delay()),
             jitter_ms: statistics.jitter_ns().map(millis),
         }

@@ -6,7 +6,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{run, scenario, summary, table};
+use common::{one_link, run, scenario, summary, table};
 use leobench_sim::record::Table;
 
 /// Share of a full packet of 1,252 bytes of UDP payload that is application data: less short header (1 + 8 + 2), tag
@@ -15,24 +15,21 @@ const SHARE: f64 = (1_252 - 27 - 6) as f64 / (1_252 + 28) as f64;
 
 #[test]
 fn a_bulk_transfer_fills_a_steady_link() {
-    let summary = summary(
+    let summary = summary(&one_link(
         r#"
-        name = "bulk"
         duration = "20 s"
         warm_up = "2 s"
-        nodes = { client = {}, server = {} }
-        [links.path]
-        between = ["client", "server"]
+        "#,
+        r#"
         rate = "45 Mbps"
         delay = "20 ms"
         queue = { kind = "fifo", limit = "200 packets" }
-        [flows.main]
+        "#,
+        r#"
         transport = "quic"
-        from = "client"
-        to = "server"
         source = { kind = "bulk", size = "1000 GB" }
         "#,
-    );
+    ));
     let goodput = summary.flows[0].goodput_bps.unwrap();
     assert!((goodput / (45e6 * SHARE) - 1.0).abs() < 0.01, "goodput {goodput}");
     let link = &summary.links[0];
@@ -83,12 +80,12 @@ fn a_packet_takes_its_serialisation_and_the_propagation() {
     // (1,000 + 28) bytes at 45 Mbit/s are 182,755.6 ns; time is whole nanoseconds, rounded down.
     assert_eq!(delay_of_one_packet("a = {}, b = {}", links, 1_000), 20_182_755);
     let framed = r#"
-        [links.path]
-        between = ["b", "a"]
-        rate = "8 Mbps"
-        delay = "20 ms"
-        backward = { delay = "5 ms" }
-        overhead = "-28 B"
+    [links.path]
+    between = ["b", "a"]
+    rate = "8 Mbps"
+    delay = "20 ms"
+    backward = { delay = "5 ms" }
+    overhead = "-28 B"
     "#;
     assert_eq!(delay_of_one_packet("a = {}, b = {}", framed, 1_000), 5_000_000 + 1_000_000);
 }
@@ -96,9 +93,9 @@ fn a_packet_takes_its_serialisation_and_the_propagation() {
 #[test]
 fn over_several_links_a_packet_is_stored_and_forwarded() {
     let links = r#"
-        links.first = { between = ["a", "x"], rate = "10 Mbps", delay = "1 ms" }
-        links.second = { between = ["x", "y"], rate = "1 Gbps", delay = "30 ms" }
-        links.third = { between = ["b", "y"], rate = "2 Mbps", delay = "123 us", overhead = "14 B" }
+    links.first = { between = ["a", "x"], rate = "10 Mbps", delay = "1 ms" }
+    links.second = { between = ["x", "y"], rate = "1 Gbps", delay = "30 ms" }
+    links.third = { between = ["b", "y"], rate = "2 Mbps", delay = "123 us", overhead = "14 B" }
     "#;
     let delay = delay_of_one_packet("a = {}, x = {}, y = {}, b = {}", links, 472);
     // 500 bytes on the first two links, 514 on the third.
@@ -109,20 +106,20 @@ fn over_several_links_a_packet_is_stored_and_forwarded() {
 #[test]
 fn packets_back_to_back_do_not_drift() {
     let outcome = run(
-        &scenario(
+        &scenario(&one_link(
             r#"
-            name = "train"
             duration = "1 s"
             until = "drained"
-            nodes = { a = {}, b = {} }
-            links.path = { between = ["a", "b"], rate = "45 Mbps", delay = "20 ms" }
-            [flows.main]
+            "#,
+            r#"
+            rate = "45 Mbps"
+            delay = "20 ms"
+            "#,
+            r#"
             transport = { kind = "udp", payload = "1000 B" }
-            from = "a"
-            to = "b"
             source = { kind = "bulk", size = "1 MB" }
             "#,
-        ),
+        )),
         1,
     );
     let delivered = table(&outcome, Table::Messages).integers("delivered_ns");
@@ -141,22 +138,21 @@ fn a_saturated_trace_delivers_its_opportunities() {
     }
     std::fs::write(&file, text).unwrap();
     for (payload, opportunities) in [(1_472, 8 * 50), (500, 8 * 50)] {
-        let summary = summary(&format!(
-            r#"
-            name = "trace"
-            duration = "1 s"
-            nodes = {{ a = {{}}, b = {{}} }}
-            [links.path]
-            between = ["a", "b"]
-            channel = {{ kind = "trace", file = "{}" }}
-            queue = {{ kind = "fifo", limit = "20 packets" }}
-            [flows.main]
-            transport = {{ kind = "udp", payload = "{payload} B" }}
-            from = "a"
-            to = "b"
-            source = {{ kind = "cbr", rate = "30 Mbps", size = "{payload} B" }}
-            "#,
-            file.display()
+        let summary = summary(&one_link(
+            r#"duration = "1 s""#,
+            &format!(
+                r#"
+                channel = {{ kind = "trace", file = "{}" }}
+                queue = {{ kind = "fifo", limit = "20 packets" }}
+                "#,
+                file.display()
+            ),
+            &format!(
+                r#"
+                transport = {{ kind = "udp", payload = "{payload} B" }}
+                source = {{ kind = "cbr", rate = "30 Mbps", size = "{payload} B" }}
+                "#
+            ),
         ));
         let link = &summary.links[0];
         let offered = opportunities * 1_500;
@@ -172,20 +168,22 @@ fn a_saturated_trace_delivers_its_opportunities() {
 
 /// A transfer of 10 kB over 50 ms each way at a rate that makes serialisation negligible; when the last byte arrived.
 fn completion_of_a_short_transfer(opened_by: &str) -> f64 {
-    let summary = summary(&format!(
+    let summary = summary(&one_link(
         r#"
-        name = "short"
         duration = "10 s"
         until = "drained"
-        nodes = {{ client = {{}}, server = {{}} }}
-        links.path = {{ between = ["client", "server"], rate = "100 Gbps", delay = "50 ms" }}
-        [flows.main]
-        transport = "quic"
-        from = "client"
-        to = "server"
-        opened_by = "{opened_by}"
-        source = {{ kind = "bulk", size = "10 kB" }}
-        "#
+        "#,
+        r#"
+        rate = "100 Gbps"
+        delay = "50 ms"
+        "#,
+        &format!(
+            r#"
+            transport = "quic"
+            opened_by = "{opened_by}"
+            source = {{ kind = "bulk", size = "10 kB" }}
+            "#
+        ),
     ));
     let flow = &summary.flows[0];
     assert_eq!((flow.undelivered_messages, flow.lost_packets, flow.timeouts), (0, 0, 0));
@@ -204,24 +202,21 @@ fn either_end_may_open_the_connection() {
 #[test]
 fn a_transfer_ends_with_its_last_byte() {
     let outcome = run(
-        &scenario(
+        &scenario(&one_link(
             r#"
-            name = "file"
             duration = "10 ms"
             until = "drained"
-            nodes = { client = {}, server = {} }
-            [links.path]
-            between = ["client", "server"]
+            "#,
+            r#"
             rate = "20 Mbps"
             delay = "10 ms"
             queue = { kind = "fifo", limit = "40 packets" }
-            [flows.main]
+            "#,
+            r#"
             transport = "quic"
-            from = "client"
-            to = "server"
             source = { kind = "bulk", size = "5 MB" }
             "#,
-        ),
+        )),
         1,
     );
     let flow = &outcome.summary.flows[0];
@@ -237,21 +232,21 @@ fn a_transfer_ends_with_its_last_byte() {
 
 #[test]
 fn a_run_that_cannot_drain_ends_at_its_limit() {
-    let summary = summary(
+    let summary = summary(&one_link(
         r#"
-        name = "limit"
         duration = "100 ms"
         until = "drained"
         drain_limit = "400 ms"
-        nodes = { a = {}, b = {} }
-        links.path = { between = ["a", "b"], rate = "1 Mbps", delay = "10 ms" }
-        [flows.main]
+        "#,
+        r#"
+        rate = "1 Mbps"
+        delay = "10 ms"
+        "#,
+        r#"
         transport = "quic"
-        from = "a"
-        to = "b"
         source = { kind = "bulk", size = "10 MB" }
         "#,
-    );
+    ));
     assert!((summary.virtual_s - 0.5).abs() < 1e-12, "{}", summary.virtual_s);
     assert_eq!((summary.flows[0].undelivered_messages, summary.flows[0].completion_s), (1, None));
 }
@@ -259,24 +254,21 @@ fn a_run_that_cannot_drain_ends_at_its_limit() {
 #[test]
 fn the_warm_up_is_left_out() {
     // In the warm-up the link runs at 2 Mbit/s and the queue overflows; afterwards all is calm at 8.
-    let summary = summary(
+    let summary = summary(&one_link(
         r#"
-        name = "warm-up"
         duration = "10 s"
         warm_up = "5 s"
-        nodes = { a = {}, b = {} }
-        [links.path]
-        between = ["a", "b"]
+        "#,
+        r#"
         channel = { kind = "schedule", steps = [{ at = "0 s", rate = "2 Mbps" }, { at = "4 s", rate = "8 Mbps" }] }
         delay = "5 ms"
         queue = { kind = "fifo", limit = "10 packets" }
-        [flows.main]
+        "#,
+        r#"
         transport = "udp"
-        from = "a"
-        to = "b"
         source = { kind = "cbr", rate = "4 Mbps", size = "1000 B" }
         "#,
-    );
+    ));
     let (flow, link) = (&summary.flows[0], &summary.links[0]);
     // 500 messages a second for 5 s, those created in the last 6 ms still under way.
     assert_eq!(flow.messages, 2_500);
@@ -293,24 +285,23 @@ fn the_warm_up_is_left_out() {
 #[test]
 fn totals_of_a_connection_leave_the_warm_up_out() {
     let text = |warm_up: &str| {
-        format!(
+        one_link(
+            &format!(
+                r#"
+                duration = "4 s"
+                warm_up = "{warm_up}"
+                "#
+            ),
             r#"
-            name = "warm-up"
-            duration = "4 s"
-            warm_up = "{warm_up}"
-            nodes = {{ a = {{}}, b = {{}} }}
-            [links.path]
-            between = ["a", "b"]
-            channel = {{ kind = "schedule", steps = [{{ at = "0 s", rate = "8 Mbps" }},
-                        {{ at = "2 s", rate = "80 Mbps" }}] }}
+            channel = { kind = "schedule", steps = [{ at = "0 s", rate = "8 Mbps" },
+            { at = "2 s", rate = "80 Mbps" }] }
             delay = "5 ms"
-            queue = {{ kind = "fifo", limit = "20 packets" }}
-            [flows.main]
+            queue = { kind = "fifo", limit = "20 packets" }
+            "#,
+            r#"
             transport = "quic"
-            from = "a"
-            to = "b"
-            source = {{ kind = "cbr", rate = "20 Mbps", size = "1000 B" }}
-            "#
+            source = { kind = "cbr", rate = "20 Mbps", size = "1000 B" }
+            "#,
         )
     };
     let whole = &summary(&text("0 s")).flows[0];
@@ -359,21 +350,21 @@ fn a_flow_writes_between_its_start_and_its_stop() {
 #[test]
 fn messages_are_dealt_over_streams_in_turn() {
     let outcome = run(
-        &scenario(
+        &scenario(&one_link(
             r#"
-            name = "deal"
             duration = "1 s"
             until = "drained"
-            nodes = { a = {}, b = {} }
-            links.path = { between = ["a", "b"], rate = "10 Mbps", delay = "1 ms" }
-            [flows.main]
+            "#,
+            r#"
+            rate = "10 Mbps"
+            delay = "1 ms"
+            "#,
+            r#"
             transport = "quic"
-            from = "a"
-            to = "b"
             streams = 4
             source = { kind = "cbr", rate = "800 kbps", size = "1000 B" }
             "#,
-        ),
+        )),
         1,
     );
     let messages = table(&outcome, Table::Messages);
@@ -390,24 +381,21 @@ fn messages_are_dealt_over_streams_in_turn() {
 /// at once, and the rest follows half a round trip and more later, paced by the round trip measured by then.
 #[test]
 fn a_short_transfer_is_not_paced_by_the_initial_guess() {
-    let summary = summary(
+    let summary = summary(&one_link(
         r#"
-        name = "short"
         duration = "5 s"
         until = "drained"
-        nodes = { client = {}, server = {} }
-        [links.path]
-        between = ["client", "server"]
+        "#,
+        r#"
         rate = "100 Mbps"
         delay = "10 ms"
-        [flows.main]
+        "#,
+        r#"
         transport = "quic"
-        from = "client"
-        to = "server"
         opened_by = "to"
         source = { kind = "bulk", size = "20 kB" }
         "#,
-    );
+    ));
     let completion = summary.flows[0].completion_s.unwrap();
     assert!((0.060..0.065).contains(&completion), "{completion} s");
 }

@@ -6,32 +6,29 @@ mod common;
 
 use std::path::Path;
 
-use common::{run, scenario, table};
+use common::{one_link, run, scenario, table};
 use leobench_sim::record::Table;
 
 #[test]
 fn slow_start_survives_its_overshoot_into_a_large_queue() {
     // Bandwidth times delay is 12.5 MB, the queue another 12.8 MB: slow start ends in some 10,000 drops at once.
     let outcome = run(
-        &scenario(
+        &scenario(&one_link(
             r#"
-        name = "large"
-        duration = "4500 ms"
-        warm_up = "2500 ms"
-        record = { series = false }
-        nodes = { client = {}, server = {} }
-        [links.path]
-        between = ["client", "server"]
-        rate = "1 Gbps"
-        delay = "50 ms"
-        queue = { kind = "fifo", limit = "10000 packets" }
-        [flows.main]
-        transport = "quic"
-        from = "client"
-        to = "server"
-        source = { kind = "bulk", size = "100 GB" }
-        "#,
-        ),
+            duration = "4500 ms"
+            warm_up = "2500 ms"
+            record = { series = false }
+            "#,
+            r#"
+            rate = "1 Gbps"
+            delay = "50 ms"
+            queue = { kind = "fifo", limit = "10000 packets" }
+            "#,
+            r#"
+            transport = "quic"
+            source = { kind = "bulk", size = "100 GB" }
+            "#,
+        )),
         1,
     );
     let (flow, link) = (&outcome.summary.flows[0], &outcome.summary.links[0]);
@@ -51,26 +48,25 @@ fn a_measured_starlink_path_is_used_as_it_allows() {
         return;
     }
     let outcome = run(
-        &scenario(&format!(
+        &scenario(&one_link(
             r#"
-            name = "starlink"
             duration = "30 s"
             warm_up = "5 s"
-            nodes = {{ terminal = {{}}, server = {{}} }}
-            [links.access]
-            between = ["terminal", "server"]
-            queue = {{ kind = "fifo", limit = "500 packets" }}
-            [links.access.channel]
-            kind = "trace"
-            file = "{0}/bw.mahimahi.gz"
-            delay_file = "{0}/delay_10ms.txt"
-            [flows.main]
-            transport = "quic"
-            from = "terminal"
-            to = "server"
-            source = {{ kind = "bulk", size = "10 GB" }}
             "#,
-            folder.display()
+            &format!(
+                r#"
+                queue = {{ kind = "fifo", limit = "500 packets" }}
+                [links.path.channel]
+                kind = "trace"
+                file = "{0}/bw.mahimahi.gz"
+                delay_file = "{0}/delay_10ms.txt"
+                "#,
+                folder.display()
+            ),
+            r#"
+            transport = "quic"
+            source = { kind = "bulk", size = "10 GB" }
+            "#,
         )),
         1,
     );

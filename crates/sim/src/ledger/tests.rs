@@ -64,7 +64,7 @@ fn a_row_tells_when_the_first_byte_was_sent() {
         ledger.report(ms(at), Report::Sent { stream: 0, offset }, &mut finished);
     }
     ledger.report(ms(9), delivered(0, 150), &mut finished);
-    finished.extend(ledger.take_open());
+    finished.extend(ledger.take_open(SimTime::MAX));
     let times: Vec<_> = finished.iter().map(|row| (row.first_sent, row.delivered)).collect();
     assert_eq!(
         times,
@@ -287,7 +287,7 @@ proptest! {
             }
         }
         prop_assert_eq!(ledger.statistics().delay().count(), sizes.len() as u64);
-        prop_assert_eq!(ledger.take_open().count(), 0);
+        prop_assert_eq!(ledger.take_open(SimTime::MAX).count(), 0);
     }
 
     /// Unreliable messages of one to five datagrams, arriving or dropped in any order: each comes out once, delivered

@@ -14,14 +14,14 @@ use leobench_transport::udp::{UdpReceiver, UdpSender};
 use leobench_transport::{Endpoint, EndpointError, Outbox};
 use rustc_hash::FxHashMap;
 
-use super::flow::{Application, Feed};
+use super::application::{self, Application};
 use super::observe::{FlowRoutes, LinkView, Observer};
 use super::{ChannelSlot, EndpointSlot, FlowSlot, Layout, Network, NetworkError, WakeTree};
 use crate::ledger::FlowLedger;
 use crate::record::{FlowNames, Names, RecordSettings, Recorder, SinkError, TableSink};
 use crate::routes::{Edge, next_hops, path};
 use crate::scenario::{
-    Direction, FlowSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, Streams, TransportSpec,
+    Direction, FlowSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec,
 };
 
 /// First port of receivers and of senders; a flow's number is added.
@@ -140,6 +140,7 @@ impl Builder<'_> {
             packets: 0,
             link_output: LinkOutput::default(),
             outbox: Outbox::default(),
+            actions: Vec::new(),
         };
         network.start()?;
         Ok(network)
@@ -232,7 +233,7 @@ impl Builder<'_> {
         flow: &FlowSpec,
         ends: &Ends,
     ) -> Result<[Box<dyn Endpoint>; 2], BuildError> {
-        let streams = flow.streams.count();
+        let streams = flow.stream_count();
         match &flow.transport {
             TransportSpec::Udp(udp) => Ok([
                 Box::new(UdpSender::new(ends.sender, ends.receiver, streams, udp.payload)),
@@ -258,12 +259,13 @@ impl Builder<'_> {
         let end = if sends { "sender" } else { "receiver" };
         let (local, remote) =
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
-        let streams = flow.streams.attributes();
+        let streams = flow.attributes();
+        let asks = flow.objects.is_some();
         let endpoint = QuicEndpoint::new(QuicConfig {
             spec,
             role,
-            sends: if sends { &streams } else { &[] },
-            receives: if sends { 0 } else { streams.len() },
+            sends: if sends || asks { &streams } else { &[] },
+            receives: if sends && !asks { 0 } else { streams.len() },
             local,
             remote,
             start: SimTime::ZERO + flow.start,
@@ -282,26 +284,9 @@ impl Builder<'_> {
         }
     }
 
-    fn application(&self, name: &str, flow: &FlowSpec) -> Application {
-        let rng = self.rng.child("flows").child(name);
-        let feeds = match (&flow.streams, &flow.source) {
-            (Streams::Each(streams), _) => {
-                let feed = |(index, stream): (usize, &crate::scenario::StreamSpec)| {
-                    let rng = rng.child("streams").child(&flow.streams.name(index)).child("source");
-                    let source = stream.source.model().build(&rng);
-                    Feed { source, first_stream: index, streams: 1, dealt: 0 }
-                };
-                streams.iter().enumerate().map(feed).collect()
-            }
-            (Streams::Dealt(count), Some(source)) => {
-                let source = source.model().build(&rng.child("source"));
-                vec![Feed { source, first_stream: 0, streams: *count as usize, dealt: 0 }]
-            }
-            (Streams::Dealt(_), None) => Vec::new(),
-        };
+    fn application(&self, name: &str, flow: &FlowSpec) -> Box<dyn Application> {
         let end = SimTime::ZERO + self.spec.duration;
-        let stop = flow.stop.map_or(end, |stop| end.min(SimTime::ZERO + stop));
-        Application::new(feeds, SimTime::ZERO + flow.start, stop)
+        application::build(flow, end, &self.rng.child("flows").child(name))
     }
 
     fn observer(&self, routes: Vec<FlowRoutes>, sink: Box<dyn TableSink>) -> Observer {
@@ -314,7 +299,10 @@ impl Builder<'_> {
             packets: record.packets,
         };
         let flows = self.spec.flows.iter();
-        let ledgers = flows.clone().map(|(_, flow)| FlowLedger::new(flow.streams.count(), warm_up));
+        let ledgers = flows.map(|(_, flow)| {
+            let deadlines = flow.attributes().into_iter().map(|stream| stream.deadline);
+            FlowLedger::new(flow.stream_count(), warm_up).with_deadlines(deadlines)
+        });
         let views = self.spec.links.iter().flat_map(|(_, link)| {
             Direction::BOTH.map(|direction| LinkView {
                 own_delay: link.delay(direction),
@@ -328,10 +316,11 @@ impl Builder<'_> {
     }
 
     fn names(&self) -> Names {
-        let flows = self.spec.flows.iter().map(|(name, flow)| FlowNames {
-            name: name.clone(),
-            streams: (0..flow.streams.count()).map(|index| flow.streams.name(index)).collect(),
-        });
+        let flows = self
+            .spec
+            .flows
+            .iter()
+            .map(|(name, flow)| FlowNames { name: name.clone(), streams: flow.stream_names() });
         let links = self.spec.links.iter().flat_map(|(name, link)| {
             Direction::BOTH.map(|direction| {
                 let [from, to] = link.ends(direction);

@@ -6,8 +6,8 @@
 //! Simultaneous events are ordered by class, then by number within the class: channels change, packets arrive,
 //! applications write, endpoints act, samples are taken.
 
+mod application;
 mod build;
-mod flow;
 mod observe;
 mod wake;
 
@@ -18,8 +18,9 @@ use leobench_link::{Channel, Drop, Link, LinkCounters, LinkOutput};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 
+pub(crate) use application::ObjectTimes;
+use application::{Action, Application, End};
 pub use build::BuildError;
-use flow::Application;
 pub(crate) use observe::Observed;
 use observe::{Observer, SenderState};
 pub use wake::WakeTree;
@@ -45,6 +46,7 @@ pub struct Network {
     packets: u64,
     link_output: LinkOutput,
     outbox: Outbox,
+    actions: Vec<Action>,
 }
 
 /// Which numbers in the wake tree belong to which class; classes in order of precedence at equal times.
@@ -69,7 +71,7 @@ struct EndpointSlot {
 
 struct FlowSlot {
     name: String,
-    application: Application,
+    application: Box<dyn Application>,
 }
 
 /// A network at its end.
@@ -80,6 +82,8 @@ pub(crate) struct Ended {
     pub(crate) senders: Vec<SenderState>,
     /// Totals and waiting times of the links.
     pub(crate) links: Vec<(LinkCounters, LogHistogram)>,
+    /// By flow, what became of the objects of its page, if it has one.
+    pub(crate) pages: Vec<Option<Vec<ObjectTimes>>>,
 }
 
 /// Why a run could not go on.
@@ -244,24 +248,23 @@ impl Network {
         done.map_err(|error| self.flow_error(endpoint / 2, error))
     }
 
-    /// An application writes what is due.
+    /// The applications of a flow do what is due.
     fn write(&mut self, flow: usize) -> Result<(), NetworkError> {
-        let now = self.now;
-        let sender = &mut self.endpoints[2 * flow].endpoint;
+        let mut actions = std::mem::take(&mut self.actions);
         let application = &mut self.flows[flow].application;
-        let mut done = Ok(());
-        application.advance(now, |stream, message| {
-            self.observer.created(flow, stream, message);
-            if done.is_ok() {
-                done = sender.input(now, Input::Message { stream, message });
-            }
-        });
-        if application.finishes(now) && done.is_ok() {
-            done = sender.input(now, Input::Finish);
-        }
+        application.advance(self.now, &mut actions);
         self.wakes.set(self.layout.applications + flow, application.next_wake());
-        self.wakes.set(self.layout.endpoints + 2 * flow, Some(now));
-        done.map_err(|error| self.flow_error(flow, error))
+        for action in actions.drain(..) {
+            match action {
+                Action::Create { stream, message } => self.observer.created(flow, stream, message),
+                Action::Write { end, stream, message } => {
+                    self.input(2 * flow + end as usize, Input::Message { stream, message })?;
+                }
+                Action::Finish { end } => self.input(2 * flow + end as usize, Input::Finish)?,
+            }
+        }
+        self.actions = actions;
+        Ok(())
     }
 
     /// An endpoint acts.
@@ -274,8 +277,14 @@ impl Network {
             Err(error) => return Err(self.flow_error(flow, error)),
         };
         self.wakes.set(self.layout.endpoints + endpoint, wake);
+        let (end, application) = (End::of(endpoint), &mut self.flows[flow].application);
         for report in self.outbox.reports.drain(..) {
-            self.observer.report(self.now, flow, report)?;
+            if end.reports_data(report) {
+                self.observer.report(self.now, flow, report)?;
+            }
+            if application.on_report(self.now, end, report) {
+                self.wakes.set(self.layout.applications + flow, application.next_wake());
+            }
         }
         for event in self.outbox.events.drain(..) {
             self.observer.event(self.now, endpoint, &event)?;
@@ -308,10 +317,11 @@ impl Network {
             done.map_err(|error| self.flow_error(endpoint / 2, error))?;
         }
         let senders = self.senders();
-        let Self { now, links, observer, .. } = self;
+        let Self { now, links, observer, flows, .. } = self;
+        let pages = flows.iter().map(|flow| flow.application.page()).collect();
         let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
         let links = links.collect();
-        Ok(Ended { observed: observer.finish()?, senders, links })
+        Ok(Ended { observed: observer.finish(now)?, senders, links, pages })
     }
 
     /// What the senders have done, by flow.

@@ -283,9 +283,9 @@ impl Observer {
     }
 
     /// Records the messages still open, and hands everything over.
-    pub(super) fn finish(mut self) -> Result<Observed, SinkError> {
+    pub(super) fn finish(mut self, now: SimTime) -> Result<Observed, SinkError> {
         for (flow, ledger) in self.ledgers.iter_mut().enumerate() {
-            for row in ledger.take_open() {
+            for row in ledger.take_open(now) {
                 self.recorder.message(flow, &row)?;
             }
         }

@@ -7,6 +7,8 @@ use leobench_transport::quic::QuicSpec;
 use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};
 
+use super::page::ObjectSpec;
+
 leobench_base::words! {
     /// Which end of a flow opens the connection.
     pub enum OpenedBy {
@@ -14,6 +16,16 @@ leobench_base::words! {
         From = "from",
         /// The end that receives the data.
         To = "to",
+    }
+}
+
+leobench_base::words! {
+    /// How an application writes what its sources produce.
+    pub enum ApplicationWord {
+        /// Into a buffer of its own, in which messages wait: sources keep to their clocks.
+        Buffered = "buffered",
+        /// With calls that block while more than a packet's worth of their stream is unsent: sources stand still.
+        Blocking = "blocking",
     }
 }
 
@@ -39,6 +51,36 @@ leobench_base::spec! {
         pub streams: Streams = Streams::Dealt(1),
         /// The source whose messages are dealt over the streams.
         pub source: Option<SourceSpec>,
+        /// How messages are written: into a buffer of the application, or with calls that block.
+        pub application: ApplicationWord = ApplicationWord::Buffered,
+        /// The objects of a page that the receiving end asks for, instead of sources.
+        pub objects: Option<Vec<ObjectSpec>>,
+    }
+}
+
+impl FlowSpec {
+    /// What the application says about each stream of its data.
+    pub fn attributes(&self) -> Vec<Attributes> {
+        match &self.objects {
+            Some(objects) => objects.iter().flat_map(ObjectSpec::attributes).collect(),
+            None => self.streams.attributes(),
+        }
+    }
+
+    /// The names of the streams of its data.
+    pub fn stream_names(&self) -> Vec<String> {
+        match &self.objects {
+            Some(objects) => objects.iter().flat_map(ObjectSpec::names).collect(),
+            None => (0..self.streams.count()).map(|index| self.streams.name(index)).collect(),
+        }
+    }
+
+    /// How many streams carry its data.
+    pub fn stream_count(&self) -> usize {
+        match &self.objects {
+            Some(objects) => objects.iter().map(|object| object.count as usize).sum(),
+            None => self.streams.count(),
+        }
     }
 }
 
@@ -59,10 +101,14 @@ leobench_base::spec! {
 }
 
 fn check_stream(stream: &StreamSpec) -> Result<(), Fault> {
-    if stream.urgency > 7 {
+    check_attributes(stream.urgency, stream.deadline)
+}
+
+pub(super) fn check_attributes(urgency: u32, deadline: Option<SimDuration>) -> Result<(), Fault> {
+    if urgency > 7 {
         return Err(Fault::new("urgency", "is no urgency", "a whole number from 0 to 7"));
     }
-    if stream.deadline.is_some_and(SimDuration::is_zero) {
+    if deadline.is_some_and(SimDuration::is_zero) {
         return Err(Fault::new("deadline", "is zero", "a time above zero"));
     }
     Ok(())
@@ -119,7 +165,7 @@ fn default_name(index: usize) -> String {
 }
 
 /// As many as there are ports; each takes some memory.
-const MOST_STREAMS: u32 = 65_535;
+pub(super) const MOST_STREAMS: u32 = 65_535;
 const STREAMS: &str = "a number from 1 to 65535, or an array of tables with `source`";
 
 impl Spec for Streams {

@@ -9,15 +9,19 @@ mod flow;
 mod link;
 mod load;
 mod overrides;
+mod page;
 mod spec;
 
 use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value, json};
 
-pub use flow::{FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel, TransportSpec};
+pub use flow::{
+    ApplicationWord, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel, TransportSpec,
+};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub use load::{ScenarioError, Source, Syntax, load, load_file};
+pub use page::ObjectSpec;
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, Until};
 
 /// A scenario that was read and checked, and may be run.

@@ -35,6 +35,7 @@ fn flow<'a>(
         totals: Totals::default(),
         rtt,
         paths: &[],
+        page: None,
     }
 }
 

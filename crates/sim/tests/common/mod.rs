@@ -21,6 +21,25 @@ pub fn scenario(text: &str) -> Scenario {
     load(&source, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A scenario of one link between `a` and `b` and a flow from `a` to `b`, as text: `run`, `link` and `flow` are what the
+/// tables for each say besides.
+pub fn one_link(run: &str, link: &str, flow: &str) -> String {
+    format!(
+        r#"
+        name = "one-link"
+        nodes = {{ a = {{}}, b = {{}} }}
+        {run}
+        [links.path]
+        between = ["a", "b"]
+        {link}
+        [flows.main]
+        from = "a"
+        to = "b"
+        {flow}
+        "#
+    )
+}
+
 /// The shipped scenario of this name, with overrides.
 pub fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);

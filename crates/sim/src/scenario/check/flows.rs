@@ -4,8 +4,8 @@ use leobench_base::SimDuration;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::{Spec, SpecError};
 
-use super::super::{Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams};
-use super::{NAME, Place, is_name};
+use super::super::{ApplicationWord, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams};
+use super::{NAME, Place, is_name, page};
 use crate::routes::{Edge, next_hops, path};
 
 /// The network as the routes see it.
@@ -20,7 +20,10 @@ pub(super) fn check(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecEr
     for (name, flow) in &spec.flows {
         let at = flows.key(name);
         times(flow, spec.duration, &at)?;
-        traffic(flow, &at)?;
+        match &flow.objects {
+            Some(objects) => page::check(flow, objects, &at)?,
+            None => traffic(flow, &at)?,
+        }
         scheduler(flow, &at.key("transport").key("scheduler"))?;
         let from = routes.node(&flow.from, &at.key("from"))?;
         let to = routes.node(&flow.to, &at.key("to"))?;
@@ -55,8 +58,12 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
 /// Checks that the flow says in exactly one way what it sends.
 fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let source = at.key("source");
-    let ways =
-        "either `source` with a number of `streams`, or an array of `streams` with a source each";
+    let ways = "either `source` with a number of `streams`, or an array of `streams` with a source each, or the \
+                `objects` of a page";
+    if flow.application == ApplicationWord::Blocking && !flow.transport.model().connects() {
+        let error = at.key("application").error("the transport takes every message at once");
+        return Err(error.allowed("`buffered`"));
+    }
     match (&flow.streams, &flow.source) {
         (Streams::Dealt(_), None) => Err(source.error("is required but missing").allowed(ways)),
         (Streams::Each(_), Some(_)) => {
@@ -70,7 +77,7 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
 /// Refuses a stream scheduler that cannot serve the flow's streams.
 fn scheduler(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let Some(scheduler) = flow.transport.model().scheduler() else { return Ok(()) };
-    let checked = scheduler.model().check(flow.streams.count());
+    let checked = scheduler.model().check(flow.stream_count());
     checked.map_err(|fault| at.key(&fault.field).error(fault.problem).allowed(fault.allowed))
 }
 

@@ -2,6 +2,7 @@
 
 mod flows;
 mod links;
+mod page;
 
 use leobench_base::spec::{At, SpecError, Value};
 

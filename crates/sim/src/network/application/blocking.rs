@@ -1,0 +1,177 @@
+//! Sources without a buffer of their own, whose send calls block (Khan et al. 2023, Computer Networks, section 5.1, of
+//! quic-go 0.15.1): the transport keeps a single packet's worth of a stream, so that an application which is faster than
+//! the network stalls, and produces less than it was told to.
+
+use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_transport::Message;
+use leobench_transport::endpoint::Report;
+
+use super::{Action, Application, End, Feed};
+
+/// Sources that each write with blocking calls.
+///
+/// A call hands a message over and returns once no more than a packet's worth of its stream has never been sent. Until
+/// then the source stands still, its clock included: its next interval counts from the return of the call.
+pub(super) struct Blocking {
+    callers: Vec<Caller>,
+    streams: Vec<Progress>,
+    /// By stream, who writes on it.
+    caller_of: Vec<usize>,
+    start: SimTime,
+    /// No call is made at or after it.
+    stop: SimTime,
+    /// Most bytes of a stream that a call leaves behind.
+    packet: u64,
+    finished: bool,
+}
+
+/// A source and the thread that it runs in.
+struct Caller {
+    feed: Feed,
+    /// Messages produced at one instant whose calls have not been made yet, the next one last.
+    pending: Vec<Message>,
+    /// When they were due by the source's own clock, which starts with the flow.
+    due: SimTime,
+    /// The stream of the call that has not returned, if one has not.
+    call: Option<usize>,
+    /// When the last one returned.
+    returned: SimTime,
+    /// How far the source's clock is behind: how long calls have lasted.
+    lag: SimDuration,
+}
+
+/// How far a stream has got.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    written: u64,
+    sent: u64,
+}
+
+impl Progress {
+    /// Bytes that have never been sent.
+    fn unsent(self) -> u64 {
+        self.written - self.sent
+    }
+}
+
+impl Blocking {
+    pub(super) fn new(feeds: Vec<Feed>, start: SimTime, stop: SimTime, packet: Bytes) -> Self {
+        let numbers = feeds.iter().enumerate();
+        let caller_of: Vec<_> =
+            numbers.flat_map(|(number, feed)| vec![number; feed.streams]).collect();
+        Self {
+            streams: vec![Progress::default(); caller_of.len()],
+            caller_of,
+            callers: feeds.into_iter().map(Caller::new).collect(),
+            start,
+            stop,
+            packet: packet.get(),
+            finished: false,
+        }
+    }
+
+    /// Makes the calls of one source that are due, until one blocks.
+    fn call(&mut self, number: usize, now: SimTime, actions: &mut Vec<Action>) {
+        let caller = &mut self.callers[number];
+        while caller.next(self.start).is_some_and(|at| at <= now && at < self.stop) {
+            let Some(message) = caller.pending.pop() else {
+                caller.produce();
+                continue;
+            };
+            let stream = caller.feed.deal();
+            let message = Message { created: now, ..message };
+            actions.push(Action::Create { stream, message });
+            actions.push(Action::Write { end: End::Sender, stream, message });
+            self.streams[stream].written += message.size;
+            caller.call = Some(stream);
+            if self.streams[stream].unsent() <= self.packet {
+                caller.on_return(now, self.start);
+            }
+        }
+    }
+}
+
+impl Caller {
+    fn new(feed: Feed) -> Self {
+        Self {
+            feed,
+            pending: Vec::new(),
+            due: SimTime::ZERO,
+            call: None,
+            returned: SimTime::ZERO,
+            lag: SimDuration::ZERO,
+        }
+    }
+
+    /// When it makes its next call; `None` if it is held up in one, or done for good.
+    fn next(&self, start: SimTime) -> Option<SimTime> {
+        if self.call.is_some() {
+            return None;
+        }
+        if !self.pending.is_empty() {
+            return Some(self.returned);
+        }
+        let next = self.feed.source.next()?.saturating_since(SimTime::ZERO);
+        Some(start + self.lag + next).filter(|next| *next < SimTime::MAX)
+    }
+
+    fn produce(&mut self) {
+        self.due = self.feed.source.next().unwrap_or(self.due);
+        self.feed.source.produce(&mut self.pending);
+        self.pending.reverse();
+    }
+
+    fn on_return(&mut self, now: SimTime, start: SimTime) {
+        self.call = None;
+        self.returned = now;
+        if self.pending.is_empty() {
+            let due = self.due.saturating_since(SimTime::ZERO);
+            self.lag = now.saturating_since(start + due);
+        }
+    }
+
+    /// Whether it may still make a call before `stop`, as far as can be known.
+    fn may_call(&self, now: SimTime, start: SimTime, stop: SimTime) -> bool {
+        let more = !self.pending.is_empty() || self.feed.source.next().is_some();
+        let held_up = self.call.is_some() && more;
+        now < stop && (held_up || self.next(start).is_some_and(|next| next < stop))
+    }
+}
+
+impl Application for Blocking {
+    /// When it next makes a call, or knows that there will be none any more.
+    fn next_wake(&self) -> Option<SimTime> {
+        if self.finished {
+            return None;
+        }
+        let calls = self.callers.iter().filter_map(|caller| caller.next(self.start));
+        Some(calls.min().unwrap_or(self.stop).min(self.stop).max(self.start))
+    }
+
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+        for number in 0..self.callers.len() {
+            self.call(number, now, actions);
+        }
+        let (start, stop) = (self.start, self.stop);
+        let more = self.callers.iter().any(|caller| caller.may_call(now, start, stop));
+        if !self.finished && !more && now >= start {
+            self.finished = true;
+            actions.push(Action::Finish { end: End::Sender });
+        }
+    }
+
+    fn on_report(&mut self, now: SimTime, _end: End, report: Report) -> bool {
+        let Report::Sent { stream, offset } = report else { return false };
+        self.streams[stream].sent = offset;
+        let caller = &mut self.callers[self.caller_of[stream]];
+        let returns = caller.call == Some(stream) && self.streams[stream].unsent() <= self.packet;
+        if returns {
+            caller.on_return(now, self.start);
+        }
+        returns
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}

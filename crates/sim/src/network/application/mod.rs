@@ -1,0 +1,129 @@
+//! Applications: what the two ends of a flow write, and when.
+
+mod blocking;
+mod buffered;
+mod page;
+
+use leobench_base::{RngTree, SimTime};
+use leobench_transport::endpoint::Report;
+use leobench_transport::{Message, TrafficSource};
+
+use blocking::Blocking;
+use buffered::Buffered;
+use page::Page;
+
+use crate::scenario::{ApplicationWord, FlowSpec, StreamSpec, Streams};
+
+/// The applications at both ends of one flow.
+pub(super) trait Application: Send {
+    /// When it next has something to do; `None` if nothing but a report can give it more.
+    fn next_wake(&self) -> Option<SimTime>;
+
+    /// Does what is due at `now`.
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>);
+
+    /// Learns what happened to what it wrote, as the transport at `end` reports it; whether its next wake-up may have
+    /// changed.
+    fn on_report(&mut self, _now: SimTime, _end: End, _report: Report) -> bool {
+        false
+    }
+
+    /// Whether it will write nothing any more.
+    fn is_finished(&self) -> bool;
+
+    /// When each object was requested and delivered, if it is a page.
+    fn page(&self) -> Option<Vec<ObjectTimes>> {
+        None
+    }
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Sends the flow's data.
+    Sender = 0,
+    /// Receives it.
+    Receiver = 1,
+}
+
+impl End {
+    /// Which end of its flow an endpoint is, both ends of every flow counted through, senders first.
+    pub(super) fn of(endpoint: usize) -> Self {
+        if endpoint.is_multiple_of(2) { Self::Sender } else { Self::Receiver }
+    }
+
+    /// Whether a report from this end is about the flow's data, and not about what asks for it.
+    pub(super) fn reports_data(self, report: Report) -> bool {
+        matches!(report, Report::Sent { .. }) == (self == Self::Sender)
+    }
+}
+
+/// Something an application does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// A message of the flow comes into being: its delay counts from here.
+    Create { stream: usize, message: Message },
+    /// A message is handed to the transport at an end.
+    Write { end: End, stream: usize, message: Message },
+    /// Nothing more will be written at an end.
+    Finish { end: End },
+}
+
+/// When an object of a page was asked for and had arrived, if it was and had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ObjectTimes {
+    pub(crate) requested: Option<SimTime>,
+    pub(crate) delivered: Option<SimTime>,
+}
+
+/// One source and the streams its messages are dealt over in turn.
+struct Feed {
+    source: Box<dyn TrafficSource>,
+    first_stream: usize,
+    streams: usize,
+    dealt: usize,
+}
+
+impl Feed {
+    /// The stream of the next message.
+    fn deal(&mut self) -> usize {
+        let stream = self.first_stream + self.dealt;
+        self.dealt = (self.dealt + 1) % self.streams;
+        stream
+    }
+}
+
+/// Builds the applications of a flow in a run whose sources stop at `end`; `rng` is the flow's.
+pub(super) fn build(flow: &FlowSpec, end: SimTime, rng: &RngTree) -> Box<dyn Application> {
+    let start = SimTime::ZERO + flow.start;
+    if let Some(objects) = &flow.objects {
+        return Box::new(Page::new(objects, start));
+    }
+    let stop = flow.stop.map_or(end, |stop| end.min(SimTime::ZERO + stop));
+    let feeds = feeds(flow, rng);
+    match flow.application {
+        ApplicationWord::Buffered => Box::new(Buffered::new(feeds, start, stop)),
+        ApplicationWord::Blocking => {
+            let packet = flow.transport.model().payload();
+            Box::new(Blocking::new(feeds, start, stop, packet))
+        }
+    }
+}
+
+fn feeds(flow: &FlowSpec, rng: &RngTree) -> Vec<Feed> {
+    match (&flow.streams, &flow.source) {
+        (Streams::Each(streams), _) => {
+            let feed = |(index, stream): (usize, &StreamSpec)| {
+                let rng = rng.child("streams").child(&flow.streams.name(index)).child("source");
+                let source = stream.source.model().build(&rng);
+                Feed { source, first_stream: index, streams: 1, dealt: 0 }
+            };
+            streams.iter().enumerate().map(feed).collect()
+        }
+        (Streams::Dealt(count), Some(source)) => {
+            let source = source.model().build(&rng.child("source"));
+            vec![Feed { source, first_stream: 0, streams: *count as usize, dealt: 0 }]
+        }
+        (Streams::Dealt(_), None) => Vec::new(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Checks of pages: what stands beside their objects, their names, and who waits for whom.
+
+use leobench_base::spec::SpecError;
+use rustc_hash::FxHashMap;
+
+use super::super::flow::MOST_STREAMS;
+use super::super::{FlowSpec, ObjectSpec, Streams};
+use super::{NAME, Place, is_name};
+
+/// Checks a flow that says with `objects` what it sends.
+pub(super) fn check(
+    flow: &FlowSpec,
+    objects: &[ObjectSpec],
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    if !flow.transport.model().connects() {
+        let error =
+            at.key("transport").error("opens no connection that a page could be asked for on");
+        return Err(error.allowed("a transport that does, such as `quic`, or no `objects`"));
+    }
+    beside(flow, at)?;
+    let array = at.key("objects");
+    if objects.is_empty() {
+        return Err(array.error("is empty").allowed("at least one object"));
+    }
+    names(objects, &array)?;
+    order(objects, &array)
+}
+
+/// Refuses what says something else about the traffic, or makes no sense for a page.
+fn beside(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let instead = "either `objects`, or sources";
+    let given = [
+        ("source", flow.source.is_some(), instead),
+        ("streams", flow.streams != Streams::Dealt(1), instead),
+        (
+            "application",
+            flow.application.word() != "buffered",
+            "nothing here: objects have no clock to stand still",
+        ),
+        ("stop", flow.stop.is_some(), "nothing here: a page ends with its last object"),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        None => Ok(()),
+        Some((key, _, allowed)) => {
+            Err(at.key(key).error("is given beside `objects`").allowed(allowed))
+        }
+    }
+}
+
+fn names(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
+    let mut seen = FxHashMap::default();
+    let mut count = 0;
+    for (index, object) in objects.iter().enumerate() {
+        let at = array.index(index);
+        if !is_name(&object.name) {
+            return Err(at.key("name").error("is no name").allowed(NAME));
+        }
+        count += u64::from(object.count);
+        if count > u64::from(MOST_STREAMS) {
+            let error = at.key("count").error(format!("makes {count} objects"));
+            return Err(error.allowed(format!("at most {MOST_STREAMS} in all")));
+        }
+        for name in object.names() {
+            if let Some(first) = seen.insert(name.clone(), index) {
+                let error = at.key("name").error(format!("object {first} is named `{name}` too"));
+                return Err(error.allowed("a name of its own for every object"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses objects that wait for what is not there, or in a circle.
+fn order(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
+    let names: Vec<_> = objects.iter().map(|object| object.name.as_str()).collect();
+    let numbers: FxHashMap<_, _> =
+        names.iter().zip(0..).map(|(name, number)| (*name, number)).collect();
+    let mut after: Vec<Vec<usize>> = Vec::new();
+    for (index, object) in objects.iter().enumerate() {
+        let mut known = Vec::new();
+        for (position, name) in object.after.iter().enumerate() {
+            let (at, key) = (array.index(index), "after");
+            let Some(number) = numbers.get(name.as_str()) else {
+                return Err(at.key(key).index(position).unknown("object", name, &names));
+            };
+            known.push(*number);
+        }
+        after.push(known);
+    }
+    let Some(circle) = circle(&after) else { return Ok(()) };
+    let chain: Vec<_> =
+        circle.iter().chain(&circle[..1]).map(|index| format!("`{}`", names[*index])).collect();
+    let at = array.index(circle[0]);
+    let error = at.key("after").error(format!("waits for itself: {}", chain.join(" after ")));
+    Err(error.allowed("objects that do not wait for each other"))
+}
+
+/// Members of `after` that wait for each other in a circle, each for the next, from the smallest on; `None` if there is
+/// no circle.
+fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut left: Vec<_> = after.iter().map(Vec::len).collect();
+    let mut awaited_by = vec![Vec::new(); after.len()];
+    for (index, others) in after.iter().enumerate() {
+        for other in others {
+            awaited_by[*other].push(index);
+        }
+    }
+    let mut arrived: Vec<_> = (0..after.len()).filter(|index| left[*index] == 0).collect();
+    while let Some(index) = arrived.pop() {
+        for waiting in &awaited_by[index] {
+            left[*waiting] -= 1;
+            if left[*waiting] == 0 {
+                arrived.push(*waiting);
+            }
+        }
+    }
+    // Whatever is left waits for something that is left: following it ends up in a circle.
+    let mut chain = vec![left.iter().position(|count| *count > 0)?];
+    loop {
+        let next = *after[chain[chain.len() - 1]].iter().find(|other| left[**other] > 0)?;
+        if let Some(start) = chain.iter().position(|index| *index == next) {
+            let mut circle = chain.split_off(start);
+            let smallest = circle.iter().enumerate().min_by_key(|(_, index)| **index)?.0;
+            circle.rotate_left(smallest);
+            return Some(circle);
+        }
+        chain.push(next);
+    }
+}

@@ -1,0 +1,88 @@
+//! Pages: objects that the receiving end of a flow asks for.
+
+use leobench_base::spec::Fault;
+use leobench_base::{Bytes, SimDuration};
+use leobench_transport::buffer::Attributes;
+
+use super::flow::check_attributes;
+
+/// Bytes of a request. The header fields of a GET take 700 to 800 bytes as text (SPDY whitepaper, The Chromium
+/// Projects, 2009), and somewhat more than half of that with the Huffman code of QPACK (RFC 9204); what matters more
+/// is that it fits a packet.
+const REQUEST: Bytes = Bytes::new(400);
+
+leobench_base::spec! {
+    /// An object of a page, or several that are alike, each on a stream of its own.
+    ///
+    /// When the page wants it, the receiving end sends a request, on a stream of its own; when the request has arrived,
+    /// the sending end writes the object.
+    pub struct ObjectSpec check = ObjectSpec::check {
+        /// Name of the object and of its stream; with a `count`, `name-1`, `name-2` and so on.
+        pub name: String,
+        /// Bytes of each.
+        pub size: Bytes,
+        /// How many there are.
+        pub count: u32 = 1,
+        /// When the page wants it, from the start of the flow; at the start, unless it comes after others.
+        pub at: Option<SimDuration>,
+        /// Names of the objects that must have arrived before the page wants it.
+        pub after: Vec<String> = Vec::new(),
+        /// How long after the last of these the page wants it.
+        pub delay: SimDuration = SimDuration::ZERO,
+        /// Bytes of its request.
+        pub request: Bytes = REQUEST,
+        /// How long the sending end takes to answer the request.
+        pub think: SimDuration = SimDuration::ZERO,
+        /// How urgent it is, from 0, the most, to 7 (RFC 9218 section 4.1): for schedulers that heed it.
+        pub urgency: u32 = Attributes::default().urgency.into(),
+        /// Whether a part of it is of use before the rest has come (RFC 9218 section 4.2): for schedulers that heed it.
+        pub incremental: bool = Attributes::default().incremental,
+        /// How long after the page wanted it, it is due; later ones count as late. Some schedulers heed it, from the
+        /// arrival of the request.
+        pub deadline: Option<SimDuration>,
+    }
+}
+
+impl ObjectSpec {
+    fn check(&self) -> Result<(), Fault> {
+        for (field, size) in [("size", self.size), ("request", self.request)] {
+            if size.is_zero() || size > MOST_BYTES {
+                let problem = if size.is_zero() { "is zero" } else { "is too large" };
+                return Err(Fault::new(field, problem, "from 1 B to 1000 GB"));
+            }
+        }
+        if self.count == 0 {
+            return Err(Fault::new("count", "is zero", "a number above zero"));
+        }
+        if self.after.is_empty() && !self.delay.is_zero() {
+            let problem = "counts from the arrival of others, of which there are none";
+            return Err(Fault::new("delay", problem, "`at` instead, or `after` beside it"));
+        }
+        if !self.after.is_empty() && self.at.is_some() {
+            let allowed = "either a time `at` the page wants it, or `after` what";
+            return Err(Fault::new("at", "is given beside `after`", allowed));
+        }
+        check_attributes(self.urgency, self.deadline)
+    }
+
+    /// Names of the objects, one for each.
+    pub fn names(&self) -> impl Iterator<Item = String> + '_ {
+        let name = |number| match self.count {
+            1 => self.name.clone(),
+            _ => format!("{}-{number}", self.name),
+        };
+        (1..=self.count).map(name)
+    }
+
+    pub(super) fn attributes(&self) -> impl Iterator<Item = Attributes> {
+        let attributes = Attributes {
+            urgency: u8::try_from(self.urgency).unwrap_or(u8::MAX),
+            incremental: self.incremental,
+            deadline: self.deadline,
+        };
+        std::iter::repeat_n(attributes, self.count as usize)
+    }
+}
+
+/// Largest object or request: a terabyte, far more than any page.
+const MOST_BYTES: Bytes = Bytes::new(1_000_000_000_000);
