@@ -11,8 +11,10 @@ from leobench.api import check, describe, kinds, open, run, schema, sweep  # noq
 from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
 
 if TYPE_CHECKING:
+    from leobench._core import Stream
     from leobench.campaign import CampaignResult
     from leobench.result import Result, Tables
+    from leobench.schedulers import StreamScheduler
 
     __version__: str
 
@@ -23,6 +25,8 @@ __all__ = [
     "Result",
     "RunError",
     "ScenarioError",
+    "Stream",
+    "StreamScheduler",
     "Tables",
     "__version__",
     "check",
@@ -44,8 +48,12 @@ def __getattr__(name: str) -> object:
         from leobench.campaign import CampaignResult
 
         return CampaignResult
-    if name == "__version__":
+    if name == "StreamScheduler":
+        from leobench.schedulers import StreamScheduler
+
+        return StreamScheduler
+    if name in {"Stream", "__version__"}:
         from leobench import _core
 
-        return _core.__version__
+        return getattr(_core, name)
     raise AttributeError(f"module 'leobench' has no attribute {name!r}")

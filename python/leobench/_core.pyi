@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from typing import final
 
 __version__: str
 
@@ -17,6 +18,41 @@ class Scenario:
     @property
     def seed(self) -> int: ...
     def to_json(self) -> str: ...
+
+@final
+class Stream:
+    """A stream of a connection, as a scheduler sees it: always as it is when the packet is filled.
+
+    There is one object per stream and connection, so it can be kept, compared and used as a key.
+    """
+
+    @property
+    def number(self) -> int:
+        """Counted from 0, in the order of the scenario."""
+    @property
+    def backlog(self) -> int:
+        """Bytes waiting."""
+    @property
+    def messages(self) -> int:
+        """Messages waiting, a partly sent one included."""
+    @property
+    def head_age(self) -> float:
+        """How long the oldest waiting message has waited, in seconds; 0 if none waits."""
+    @property
+    def sojourn_sum(self) -> float:
+        """How long all waiting messages together have waited, in seconds."""
+    @property
+    def deadline(self) -> float | None:
+        """Seconds until the oldest waiting message is due, negative afterwards; `None` if it never is."""
+    @property
+    def weight(self) -> float:
+        """From the scheduler's `weights`; 1 unless given."""
+    @property
+    def urgency(self) -> int:
+        """From 0, the most urgent, to 7 (RFC 9218 section 4.1)."""
+    @property
+    def incremental(self) -> bool:
+        """Whether a part of its data is of use before the rest has come (RFC 9218 section 4.2)."""
 
 def schema() -> str: ...
 def kinds(kind: str) -> list[tuple[str, str]]: ...

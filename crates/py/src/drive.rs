@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::RunError;
 use crate::scenario::{PyScenario, as_json};
+use crate::scheduler;
 
 /// Events in a slice: some milliseconds of work, so that Ctrl-C is noticed at once and the clock is read seldom.
 const SLICE_EVENTS: u64 = 10_000;
@@ -29,7 +30,8 @@ pub(crate) fn run<'py>(
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let sink = sink(tables_dir)?;
     let options = RunOptions { qlog: qlog_dir };
-    let mut run = Run::new(&scenario.0, scenario.0.spec.seed, options, sink).map_err(failed)?;
+    let set_up = || Run::new(&scenario.0, scenario.0.spec.seed, options, sink);
+    let mut run = scheduler::beside(&scenario.0.folder, set_up).map_err(failed)?;
     let mut reported = now();
     loop {
         let state = py.detach(|| run.advance(SLICE_EVENTS)).map_err(failed)?;
@@ -62,7 +64,7 @@ fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {
 }
 
 fn failed(error: impl std::fmt::Display) -> PyErr {
-    RunError::new_err(error.to_string())
+    scheduler::take_interrupt().unwrap_or_else(|| RunError::new_err(error.to_string()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "progress is for people, whose time it is shown in")]

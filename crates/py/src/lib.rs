@@ -1,9 +1,10 @@
-//! The module `leobench._core`: scenarios and runs for Python. Everything here is conversion; what a run does is in
-//! `leobench_sim`, and what becomes of its tables is in the Python package.
+//! The module `leobench._core`: scenarios and runs for Python, and schedulers from it. Everything here is conversion;
+//! what a run does is in `leobench_sim`, and what becomes of its tables is in the Python package.
 
 mod drive;
 mod kinds;
 mod scenario;
+mod scheduler;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -11,15 +12,18 @@ use pyo3::types::PyTuple;
 /// The exceptions of `leobench.errors`, which Python code catches.
 mod errors {
     pyo3::import_exception!(leobench.errors, InputError);
+    pyo3::import_exception!(leobench.plugins, PluginError);
     pyo3::import_exception!(leobench.errors, RunError);
     pyo3::import_exception!(leobench.errors, ScenarioError);
 }
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    scheduler::register();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("KINDS", PyTuple::new(module.py(), leobench_sim::registry::kinds())?)?;
     module.add_class::<scenario::PyScenario>()?;
+    module.add_class::<scheduler::Stream>()?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(drive::run, module)?)

@@ -1,11 +1,12 @@
 //! Scenarios: loading and checking.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use leobench_sim::scenario::{self, Scenario};
 use pyo3::prelude::*;
 
 use crate::errors::ScenarioError;
+use crate::scheduler;
 
 /// A scenario that was read and checked.
 #[pyclass(name = "Scenario", module = "leobench._core", frozen)]
@@ -18,9 +19,11 @@ impl PyScenario {
     #[pyo3(signature = (path, overrides = Vec::new()))]
     #[expect(clippy::needless_pass_by_value, reason = "converted from Python by value")]
     fn load(path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        scenario::load_file(&path, &overrides)
-            .map(Self)
-            .map_err(|error| ScenarioError::new_err(error.to_string()))
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let loaded = scheduler::beside(folder, || scenario::load_file(&path, &overrides));
+        loaded.map(Self).map_err(|error| {
+            scheduler::take_interrupt().unwrap_or_else(|| ScenarioError::new_err(error.to_string()))
+        })
     }
 
     #[getter]

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from leobench import plugins
 from leobench.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def without_seed(resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    return {name: _sha256(folder / name) for name in sorted(set(_file_names(resolved["links"])))}
+    named = {name: _sha256(folder / name) for name in sorted(set(_file_names(resolved["links"])))}
+    return {**named, **plugins.sources(resolved, folder)}
 
 
 def difference(stored: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -1,0 +1,222 @@
+"""Classes of the user's that a scenario names: found, imported and built. The core calls this.
+
+A module in the scenario's folder comes before any other. It is read again when it has changed, and kept
+apart: scenarios in different folders may have modules of one name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import linecache
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import FileFinder, SourceFileLoader
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import LeobenchError, allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+
+IMPORTABLE = "a module that can be imported"
+
+
+class PluginError(LeobenchError):
+    """A class cannot be used.
+
+    Attributes:
+        problem: Why.
+        allowed: What could be.
+    """
+
+    def __init__(self, problem: str, allowed: str) -> None:
+        super().__init__(problem)
+        self.problem, self.allowed = problem, allowed
+
+
+def build(name: str, folder: Path, streams: int, seed: int, parameters: Mapping[str, Any]) -> object:
+    """A scheduler for a connection.
+
+    Args:
+        name: Module and class, such as `mymodule:MyScheduler`.
+        folder: The scenario's folder.
+        streams: How many streams the connection has.
+        seed: Of its random numbers.
+        parameters: What it is given by name.
+
+    Raises:
+        PluginError: If the class cannot be found, imported or built, or makes no scheduler.
+    """
+    module_name, _, class_name = name.partition(":")
+    module = _load(module_name, Path(folder)).module
+    if not hasattr(module, class_name):
+        classes = [key for key, value in vars(module).items() if _is_own(value, module)]
+        raise PluginError(
+            f"module `{module_name}` has no `{class_name}`",
+            _known(class_name, classes) if classes else "a class with a method `schedule`",
+        )
+    try:
+        made: object = getattr(module, class_name)(streams, Random(seed), **parameters)  # noqa: S311
+    except Exception as error:
+        right = "a class that takes the number of streams, a `random.Random`, and `parameters` by name"
+        raise PluginError(f"cannot be built: {_told(error)}", right) from error
+    if not callable(getattr(made, "schedule", None)):
+        raise PluginError("has no method `schedule`", "a class that has")
+    return made
+
+
+def describe(error: BaseException) -> str:
+    """What the user's code raised, with its traceback."""
+    linecache.checkcache()
+    summary = traceback.format_exception_only(error)[-1].strip()
+    return f"raised {summary}\n{''.join(traceback.format_exception(error)).rstrip()}"
+
+
+def sources(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """SHA-256 of the Python files that a resolved scenario is run with, by their names relative to `folder`.
+
+    Of a module that is installed elsewhere it is that of its own file, by the module's name.
+
+    Raises:
+        PluginError: If a module cannot be imported.
+    """
+    modules = sorted({name.partition(":")[0] for name in _named(resolved)})
+    return {file: digest for name in modules for file, digest in _load(name, folder).digests.items()}
+
+
+def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
+    for flow in resolved["flows"].values():
+        scheduler = flow["transport"].get("scheduler", {})
+        if scheduler.get("kind") == "python":
+            yield scheduler["python"]
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A module, and the SHA-256 of what it was read from: by name, and by the files that may change."""
+
+    module: ModuleType
+    digests: Mapping[str, str]
+    files: Mapping[Path, str]
+
+    def is_current(self) -> bool:
+        return all(_sha256(file) == digest for file, digest in self.files.items())
+
+
+_lock = threading.RLock()
+_cache: dict[tuple[Path, str], _Loaded] = {}
+
+
+def _load(name: str, folder: Path) -> _Loaded:
+    key = folder.absolute(), name
+    with _lock:
+        if key not in _cache or not _cache[key].is_current():
+            _cache[key] = _import(name, key[0])
+        return _cache[key]
+
+
+def _import(name: str, folder: Path) -> _Loaded:
+    beside = _Beside(folder)
+    try:
+        if beside.find_spec(name.partition(".")[0]) is not None:
+            module = beside.load(name)
+            named = {file.relative_to(folder).as_posix(): each for file, each in beside.digests.items()}
+            return _Loaded(module, named, beside.digests)
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise PluginError(f"cannot be imported: {_told(error)}", IMPORTABLE) from error
+        files = [file.stem for file in sorted(folder.glob("*.py"))]
+        raise PluginError(
+            f"there is no module `{error.name}`",
+            _known(name, files) if files else f"a module in {folder}, or one that is installed",
+        ) from None
+    except Exception as error:
+        raise PluginError(f"cannot be imported: {_told(error)}", IMPORTABLE) from error
+    file = module.__file__
+    return _Loaded(module, {} if file is None else {name: _sha256(Path(file)) or ""}, {})
+
+
+class _Beside(MetaPathFinder):
+    """Imports from a scenario's folder, and leaves no trace: neither there, nor for other imports.
+
+    Attributes:
+        digests: SHA-256 of every file that was read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.digests: dict[Path, str] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del target
+        places = [self.folder] if path is None else [Path(place) for place in path]
+        for place in places:
+            if place.is_relative_to(self.folder):
+                spec = FileFinder(str(place), (_Reader, [".py"])).find_spec(fullname)
+                # Any folder of that name is found too, without a loader.
+                if spec is not None and isinstance(spec.loader, _Reader):
+                    spec.loader.digests = self.digests
+                    return spec
+        return None
+
+    def load(self, name: str) -> ModuleType:
+        top = name.partition(".")[0]
+        hidden = {key: sys.modules.pop(key) for key in list(sys.modules) if key.partition(".")[0] == top}
+        before = set(sys.modules)
+        sys.meta_path.insert(0, self)
+        try:
+            return importlib.import_module(name)
+        finally:
+            sys.meta_path.remove(self)
+            for key in set(sys.modules) - before:
+                if isinstance(getattr(sys.modules[key].__spec__, "loader", None), _Reader):
+                    del sys.modules[key]
+            sys.modules.update(hidden)
+
+
+class _Reader(SourceFileLoader):
+    """Reads what a file says now: compiled caches are told apart by size and second only."""
+
+    digests: dict[Path, str]
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        source = self.get_data(path)
+        self.digests[Path(path)] = hashlib.sha256(source).hexdigest()
+        return self.source_to_code(source, path)
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "schedule")
+
+
+def _known(given: str, known: Sequence[str]) -> str:
+    return allowed(given, known).removeprefix("allowed: ")
+
+
+def _told(error: Exception) -> str:
+    """What was raised and where, on one line."""
+    said = " ".join(traceback.format_exception_only(error)[-1].split())
+    if isinstance(error, SyntaxError):
+        return f"{said} ({Path(error.filename or '').name}, line {error.lineno})"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    own = [frame for frame in frames if not frame.filename.startswith("<frozen ")]
+    return f"{said} ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else said
+
+
+def _sha256(file: Path) -> str | None:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return None
