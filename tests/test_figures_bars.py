@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,16 +8,20 @@ import polars as pl
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
 
 from leobench import InputError, plots
 from leobench.plots import bars, style
 from leobench.plots.frames import Column, Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
 
 BUFFER, STREAMS = Column("buffer", "buffer (packets)"), Column("streams", "streams")
 GOODPUT = Column("goodput_bps", "goodput", "bit/s")
@@ -36,14 +41,20 @@ def frame() -> pl.DataFrame:
 
 
 def whiskers(axes: Axes) -> list[tuple[float, float, float]]:
-    found = []
-    for container in axes.containers:
-        for collection in getattr(container, "lines", [None, None, []])[2]:
-            found += [
-                (path.vertices[0][0], path.vertices[0][1], path.vertices[1][1])
-                for path in collection.get_paths()
-            ]
-    return sorted(found)
+    """Places and ends of the lines between the ends of intervals, from left to right."""
+    lines = [np.asarray(path.vertices) for each in axes.collections for path in each.get_paths()]
+    return sorted((line[0, 0], line[0, 1], line[1, 1]) for line in lines)
+
+
+def caps(axes: Axes) -> list[tuple[float, float]]:
+    found = [np.asarray(line.get_xydata()) for line in axes.get_lines() if line.get_marker() == "_"]
+    return sorted((x, y) for x, y in np.concatenate(found) if np.isfinite(y))
+
+
+def arrows(axes: Axes) -> list[tuple[float, float, float]]:
+    """Where arrows are, where they begin, and whether they go to the foot (0) or the top (1) of the panel."""
+    found = [each for each in axes.texts if isinstance(each, Annotation) and each.arrow_patch]
+    return sorted((each.xyann[0], each.xyann[1], each.xy[1]) for each in found)
 
 
 def legend(figure: Figure) -> list[str]:
@@ -71,13 +82,14 @@ def test_bars_stand_in_groups_with_their_whiskers() -> None:
     assert two == pytest.approx({0.205: 21.0, 1.205: np.nan, 2.205: 40.0}, nan_ok=True)
     expected = [(-0.205, 19.0, 21.0), (0.205, 20.0, 23.0), (0.795, 28.0, 33.0)]
     assert np.allclose(whiskers(axes), expected)
+    assert np.allclose(caps(axes), sorted((x, end) for x, *ends in expected for end in ends))
     assert axes.get_ylabel() == "goodput (Mbit/s)"
     assert axes.get_xlabel() == "buffer (packets)"
     assert axes.get_title(loc="left") == "Goodput"
     assert axes.get_ylim()[0] == 0.0
     assert legend(figure) == ["1", "2"]
     assert figure.legends[0].get_title().get_text() == "streams"
-    assert figure.get_supxlabel() == "whiskers: 95 % interval, 30 runs"
+    assert figure.get_supxlabel() == "whiskers: 95 % interval, 30 runs; no whisker: no interval"
 
 
 def test_what_has_no_value_says_so_and_the_others_show_theirs() -> None:
@@ -120,6 +132,72 @@ def test_values_on_a_logarithmic_axis_are_points_with_plain_ticks() -> None:
     shown = {label.get_text() for label in axes.get_yticklabels()}
     assert {"0.05", "0.1", "0.2", "0.5", "1", "2", "5"} <= shown
     assert np.allclose(whiskers(axes), [(0.0, 0.03, 0.05), (1.0, 4.0, 6.0)])
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_an_end_that_is_unknown_is_an_arrow_and_no_cap(log: bool) -> None:
+    data = pl.DataFrame(
+        {"g": [*"abcd"], "v": [30.0, 45.0, 50.0, 40.0], "low": [None, 40.0, None, 35.0],
+         "high": [39.0, None, None, 44.0]}
+    )  # fmt: skip
+    figure = bars.draw(data, group="g", value=Column("v", log=log), interval=ENDS)
+    (axes,) = figure.axes
+    assert arrows(axes) == [(0.0, 30.0, 0), (1.0, 45.0, 1)]
+    assert caps(axes) == [(0.0, 39.0), (1.0, 40.0), (3.0, 35.0), (3.0, 44.0)]
+    note = "whiskers: 95 % interval, 30 runs; arrow: no end on this axis; no whisker: no interval"
+    assert figure.get_supxlabel() == note
+    whole = bars.draw(data[3:], group="g", value=Column("v", log=log), interval=ENDS)
+    assert whole.get_supxlabel() == "whiskers: 95 % interval, 30 runs"
+
+
+def test_an_interval_that_reaches_below_zero_leaves_a_logarithmic_axis() -> None:
+    data = pl.DataFrame({"g": ["a", "b"], "v": [1.0, 100.0], "low": [0.5, -20.0], "high": [2.0, 220.0]})
+    figure = bars.draw(data, group="g", value=Column("v", log=True), interval=ENDS)
+    (axes,) = figure.axes
+    assert arrows(axes) == [(1.0, 100.0, 0)]
+    assert caps(axes) == [(0.0, 0.5), (0.0, 2.0), (1.0, 220.0)]
+    assert np.allclose(whiskers(axes), [(0.0, 0.5, 2.0), (1.0, 100.0, 220.0)])
+    # Where there is a zero, the end is drawn where it is.
+    (axes,) = bars.draw(data, group="g", value="v", interval=ENDS).axes
+    assert arrows(axes) == []
+    assert (1.0, -20.0) in caps(axes)
+
+
+def boxes(figure: Figure, texts: Iterable[Text]) -> list[Bbox]:
+    figure.draw_without_rendering()
+    return [text.get_window_extent() for text in texts if text.get_text()]
+
+
+@pytest.mark.parametrize(("sign", "log"), [(1, False), (1, True), (-1, False)])
+def test_numbers_keep_clear_of_title_and_axis(sign: int, log: bool) -> None:
+    data = pl.DataFrame({"g": ["a", "b"], "v": [sign * 5.0, sign * 10.0]})
+    figure = bars.draw(data, group="g", value=Column("v", log=log), title="Delay")
+    (axes,) = figure.axes
+    written = boxes(figure, axes.texts)
+    panel = axes.get_window_extent()
+    assert len(written) == 2
+    assert all(panel.y0 < each.y0 < each.y1 < panel.y1 for each in written)
+
+
+def test_long_names_of_groups_do_not_overlap() -> None:
+    names = [
+        f"limit={queue},streams={count}" for queue in ("7-packets", "unlimited") for count in range(1, 5)
+    ]
+    data = pl.DataFrame({"variant": names, "v": [1.0] * 8})
+    figure = bars.draw(data, group="variant", value="v")
+    (axes,) = figure.axes
+    written = boxes(figure, axes.get_xticklabels())
+    # Aslant, boxes of their outlines overlap; what must not is a line of text and the next beside it.
+    slant = math.radians(axes.get_xticklabels()[0].get_rotation())
+    apart = (written[1].x1 - written[0].x1) * math.sin(slant)
+    assert apart > style.FONT / 72 * figure.dpi
+    assert min(each.x0 for each in written) >= 0
+    assert min(each.y0 for each in written) >= 0
+    short = bars.draw(data.with_columns(variant=pl.Series([*"abcdefgh"])), group="variant", value="v")
+    assert short.axes[0].get_xticklabels()[0].get_rotation() == 0
+    # The names take their room below the panel, not from it.
+    short.draw_without_rendering()
+    assert axes.get_window_extent().height >= 0.95 * short.axes[0].get_window_extent().height
 
 
 def test_negative_values_hang_from_zero() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -107,6 +109,23 @@ def test_what_a_box_leaves_out_is_written_above() -> None:
     assert isinstance(above, Annotation)
     assert above.get_text() == "25 % missing"
     assert above.xy == pytest.approx((-0.2, 1))
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("series", [3, 7])
+def test_what_is_written_above_keeps_clear_of_the_boxes(log: bool, series: int) -> None:
+    data = pl.DataFrame(
+        {"s": [*range(series)] * 20, "g": ["a"] * 20 * series, "v": [*range(1, 10 * series + 1)] * 2}
+    ).with_columns(v=pl.when(pl.int_range(pl.len()) >= 10).then("v"))
+    figure = box.draw(data, group="g", series="s", value=Column("v", log=log))
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    written = [text.get_window_extent() for text in axes.texts]
+    assert len(written) > 2
+    top = max(float(np.max(line.get_ydata())) for line in axes.get_lines())
+    assert min(each.y0 for each in written) > axes.transData.transform((0, top))[1]
+    assert max(each.y1 for each in written) <= axes.get_window_extent().y1
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(written))
 
 
 @pytest.mark.parametrize("log", [False, True])

@@ -27,7 +27,7 @@ def rows(findings: Iterable[Finding]) -> list[tuple[str, ...]]:
             _means(finding),
             "" if finding.estimate is None else _interval(finding.estimate),
             str(finding.claim.relation or ""),
-            f"{finding.verdict}: {finding.why}" if finding.why else str(finding.verdict),
+            _verdict(finding),
         )
         for finding in findings
     ]
@@ -79,6 +79,14 @@ def _means(finding: Finding) -> str:
     factor, unit = (1e6, "Mbit/s") if finding.claim.unit == "bit/s" else (1.0, finding.claim.unit)
     named = [f"{name}: {_number(mean / factor)}".removeprefix(": ") for name, mean in finding.means.items()]
     return " ".join(filter(None, (", ".join(named), unit if named else "")))
+
+
+def _verdict(finding: Finding) -> str:
+    """The verdict, and what must be known of it: why its interval lacks an end, for one."""
+    estimate = finding.estimate
+    lacks = estimate is not None and None in (estimate.low, estimate.high)
+    why = "; ".join(filter(None, (finding.why, estimate.note if lacks and estimate else None)))
+    return f"{finding.verdict}: {why}" if why else str(finding.verdict)
 
 
 def _interval(estimate: Estimate) -> str:

@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 # The share of a group's room that its bars fill.
 _FILLED = 0.82
 
-# Inches that a number above a bar takes.
+# Inches that a number above a bar takes, and points that it is high.
 _NUMBER = 0.33
+_HIGH = 10.0
+
+# Points that an arrow takes at least.
+_ARROW = 14.0
+
+_OPEN, _NONE = "arrow: no end on this axis", "no whisker: no interval"
 
 
 def draw(
@@ -42,14 +48,15 @@ def draw(
     """Draws grouped bars, groups and series in the order of the frame.
 
     A value on a logarithmic axis is drawn as a point, because the length of a bar means nothing there. A
-    combination without a value says so, and a value without both bounds has no whisker.
+    combination without a value says so. Where one end of an interval is unknown, or lies beyond a
+    logarithmic axis, an arrow goes to the edge of the panel; without both ends there is no whisker.
 
     Args:
         frame: One row per group and series.
         group: Column that names the groups.
         value: Column of the heights.
         series: Column that names the series; none draws one bar per group.
-        interval: Columns of the lower and upper ends of the whiskers.
+        interval: Columns of the lower and upper ends of the whiskers; null where there is no bound.
         title: What the panel shows.
         colours: One per series; by default `style.CATEGORIES` with hatches, for print in grey.
         axes: The panel to draw in; a new figure with a legend unless given.
@@ -62,7 +69,7 @@ def draw(
             rows for one bar, or more series than there are colours.
     """
     across, height, by = frames.column(group), frames.column(value), frames.series_of(series)
-    numbers = frames.with_ends(height, interval)
+    numbers = frames.with_ends(height, interval, log=False)
     frames.check("bars", frame, [across, by], numbers)
     frames.check_once("bars", frame, [across, by])
     figure, panel = style.begin(axes)
@@ -70,6 +77,7 @@ def draw(
     factor, label = height.scaled(frames.largest(frame, numbers))
     fills = frames.colours(colours, len(names), "bars")
     width = _FILLED / len(names)
+    numbered = style.inches(panel)[0] * width / len(groups) >= _NUMBER
     for index, (name, fill) in enumerate(zip(names, fills, strict=True)):
         rows = frames.rows(frame, by, name)
         heights, *ends = (_in_groups(rows, each, across, groups) / factor for each in numbers)
@@ -91,21 +99,31 @@ def draw(
                 linewidth=0,
             )
         if ends:
-            _whiskers(panel, at, heights, ends)
-        if _inches(panel) * width / len(groups) >= _NUMBER:
-            _numbers(panel, at, heights, ends)
+            _whiskers(panel, at, heights, ends, log=height.log)
+        if numbered:
+            _numbers(panel, at, heights, ends, 4 if height.log else 2)
         for x in at[np.isnan(heights)]:
             frames.remark(panel, x, "no value")
-    frames.name_groups(panel, groups, across)
-    frames.dress(panel, title, label, low=frames.lowest(frame, numbers), log=height.log)
+    frames.name_groups(panel, groups, across, alone=axes is None)
+    low = frames.lowest(frame, numbers)
+    frames.dress(panel, title, label, low=low, log=height.log)
+    signs = [] if interval is None else unusual(frame, height, interval)
+    note = [] if interval is None else [f"whiskers: {interval.label}", *signs]
+    room = max(_HIGH * numbered, _ARROW * (_OPEN in signs))
+    if room:
+        frames.make_room(panel, room, room if low < 0 or (height.log and _OPEN in signs) else 0.0)
     if axes is None:
-        frames.finish(figure, panel, by, f"whiskers: {interval.label}" if interval else "")
+        frames.finish(figure, panel, by, "; ".join(note))
     return figure
 
 
-def _inches(axes: Axes) -> float:
-    """The width of a panel before its labels take their share."""
-    return axes.get_position().width * float(style.begin(axes)[0].get_figwidth())
+def unusual(frame: pl.DataFrame, value: Column, interval: Interval) -> list[str]:
+    """What is unusual about the whiskers of a frame, for the note below its figure."""
+    middle, low, high = (frames.floats(frame, each) for each in (value.name, interval.low, interval.high))
+    known, ends = np.isfinite(middle), np.isfinite([low, high])
+    whole = ends.all(axis=0) & ~(low <= 0 if value.log else False)
+    seen = {_OPEN: known & ends.any(axis=0) & ~whole, _NONE: known & ~ends.any(axis=0)}
+    return [text for text, cells in seen.items() if cells.any()]
 
 
 def _in_groups(rows: pl.DataFrame, number: Column, across: Column, groups: Sequence[Any]) -> style.Array:
@@ -114,25 +132,32 @@ def _in_groups(rows: pl.DataFrame, number: Column, across: Column, groups: Seque
     return np.array([known.get(each, np.nan) for each in groups], np.float64)
 
 
-def _whiskers(axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array]) -> None:
-    low, high = ends
-    whole = np.isfinite(heights) & np.isfinite(low) & np.isfinite(high)
-    reach = np.stack([heights - low, high - heights])[:, whole]
-    axes.errorbar(
-        at[whole],
-        heights[whole],
-        np.maximum(reach, 0.0),
-        fmt="none",
-        ecolor=style.INK,
-        elinewidth=0.9,
-        capsize=2.0,
-        capthick=0.9,
-        zorder=4,
-    )
+def _whiskers(
+    axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], *, log: bool
+) -> None:
+    """Draws intervals: a cap where one ends, an arrow to the edge of the panel where it does not."""
+    known = np.isfinite(heights) & np.isfinite(ends).any(axis=0)
+    x, middle, low, high = (each[known] for each in (at, heights, *ends))
+    low = np.where(low > 0, low, np.nan) if log else low
+    low, high = np.minimum(low, middle), np.maximum(high, middle)
+    line: dict[str, Any] = {"color": style.INK, "linewidth": 0.9}
+    axes.vlines(x, np.fmin(low, middle), np.fmax(high, middle), **line, zorder=4)
+    for end, edge in ((low, 0), (high, 1)):
+        axes.plot(x, end, "_", color=style.INK, markersize=4.0, markeredgewidth=0.9, zorder=4)
+        for open_x, start in zip(x[np.isnan(end)], middle[np.isnan(end)], strict=True):
+            axes.annotate(
+                "",
+                (open_x, edge),
+                xycoords=("data", "axes fraction"),
+                xytext=(open_x, start),
+                textcoords="data",
+                arrowprops={"arrowstyle": "->", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 6, **line},
+                zorder=4,
+            )
 
 
-def _numbers(axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array]) -> None:
-    """Writes every height above its bar and whisker, below them where it is negative."""
+def _numbers(axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], points: int) -> None:
+    """Writes every height so many points above its bar and whisker, below them where it is negative."""
     tops = np.fmax(heights, ends[1]) if ends else heights
     bottoms = np.fmin(heights, ends[0]) if ends else heights
     for x, height, bottom, top in zip(at, heights, bottoms, tops, strict=True):
@@ -140,10 +165,12 @@ def _numbers(axes: Axes, at: style.Array, heights: style.Array, ends: list[style
             axes.annotate(
                 style.number_text(height),
                 (x, bottom if height < 0 else top),
-                xytext=(0, -2 if height < 0 else 2),
+                xytext=(0, -points if height < 0 else points),
                 textcoords="offset points",
                 ha="center",
                 va="top" if height < 0 else "bottom",
                 fontsize=style.FONT - 2,
                 color=style.INK,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+                zorder=5,
             )

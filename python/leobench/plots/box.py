@@ -25,6 +25,10 @@ _FEWEST = 5
 _FILLED = 0.8
 _WHISKERS = (5, 95)
 
+# Inches that a letter of a remark takes, and points that a line of it is high.
+_LETTER = 0.06
+_LINE = 9.0
+
 
 def draw(
     frame: pl.DataFrame,
@@ -69,6 +73,7 @@ def draw(
         panel.set_yscale("log")
     room = _FILLED / len(names)
     fills = frames.colours(colours, len(names), "box")
+    remarks: list[tuple[float, str]] = []
     for index, (name, fill) in enumerate(zip(names, fills, strict=True)):
         rows = frames.rows(frame, by, name)
         for place, each in enumerate(groups):
@@ -77,14 +82,27 @@ def draw(
             known = values[np.isfinite(values)]
             _cell(panel, known, at, room, fill, violin=violin)
             if missing := 100 * (len(values) - len(known)) / max(1, len(values)):
-                frames.remark(panel, at, f"{style.number_text(missing)} % missing", top=True)
+                remarks.append((at, f"{style.number_text(missing)} % missing"))
         # Boxes have no legend of their own; a bar without height has.
         panel.bar(0, 0, color=fill, label=frames.text(name) if by else label)
-    frames.name_groups(panel, groups, across)
+    frames.name_groups(panel, groups, across, alone=axes is None)
     frames.dress(panel, title, label, low=frames.lowest(frame, [measured]), log=measured.log)
+    _say_missing(panel, remarks, room)
     if axes is None:
         frames.finish(figure, panel, by, READING)
     return figure
+
+
+def _say_missing(axes: Axes, remarks: list[tuple[float, str]], room: float) -> None:
+    """Writes above the boxes what they leave out: upright where a box is too narrow for it."""
+    if not remarks:
+        return
+    across = style.inches(axes)[0] * room / (axes.get_xlim()[1] - axes.get_xlim()[0])
+    longest = _LETTER * max(len(text) for _, text in remarks)
+    upright = longest > across
+    frames.make_room(axes, 72 * longest if upright else _LINE)
+    for x, text in remarks:
+        frames.remark(axes, x, text, top=True, upright=upright)
 
 
 def _cell(axes: Axes, values: style.Array, at: float, room: float, fill: str, *, violin: bool) -> None:

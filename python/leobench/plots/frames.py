@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+# Degrees by which names that are too long are turned.
+_SLANT = 35
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,10 @@ def series_of(given: Column | str | None) -> Column | None:
     return None if given is None else column(given)
 
 
-def with_ends(number: Column, interval: Interval | None) -> list[Column]:
-    """A column of numbers, and those of the ends of their intervals, on the same axis."""
+def with_ends(number: Column, interval: Interval | None, *, log: bool) -> list[Column]:
+    """A column of numbers, and the ends of their intervals; `log` if zero has no place among those."""
     names = [] if interval is None else [interval.low, interval.high]
-    return [number, *(Column(name, log=number.log) for name in names)]
+    return [number, *(Column(name, log=log) for name in names)]
 
 
 def check(kind: str, frame: pl.DataFrame, names: Sequence[Column | None], numbers: Sequence[Column]) -> None:
@@ -171,22 +175,43 @@ def dress(axes: Axes, title: str, label: str, *, low: float, log: bool) -> None:
     style.dress(axes, title, label, zero=low >= 0 and not log)
 
 
-def name_groups(axes: Axes, groups: Sequence[Any], by: Column) -> None:
-    """Writes the groups below the horizontal axis, one per unit of it from 0."""
-    axes.set_xticks(range(len(groups)), [text(each) for each in groups])
+def name_groups(axes: Axes, groups: Sequence[Any], by: Column, *, alone: bool) -> None:
+    """Writes the groups below the horizontal axis, one per unit of it from 0.
+
+    Names too long to stand beside each other are written aslant; a figure of this panel alone grows by them.
+    """
+    names = [text(each) for each in groups]
+    widest = style.LETTER * max(map(len, names))
+    if widest <= style.inches(axes)[0] / len(names):
+        axes.set_xticks(range(len(names)), names)
+    else:
+        axes.set_xticks(range(len(names)), names, rotation=_SLANT, ha="right", rotation_mode="anchor")
+        if alone:
+            figure = style.begin(axes)[0]
+            figure.set_figheight(figure.get_figheight() + widest * math.sin(math.radians(_SLANT)))
     axes.set_xlim(-0.5, len(groups) - 0.5)
     axes.set_xlabel(by.scaled(0.0)[1] if by.label else "", fontsize=style.FONT, color=style.INK)
 
 
-def remark(axes: Axes, x: float, text: str, *, top: bool = False) -> None:
-    """Writes upright words at a place of the horizontal axis: at the foot of the panel, or at its top."""
+def make_room(axes: Axes, above: float, below: float = 0.0) -> None:
+    """Extends the vertical axis by so many points on paper, for words above and below what is drawn."""
+    height = 72 * style.inches(axes)[1]
+    scale = axes.yaxis.get_transform()
+    low, high = scale.transform(np.asarray(axes.get_ylim()))
+    point = (high - low) / max(height - above - below, height / 2)
+    bottom, top = scale.inverted().transform(np.array([low - below * point, high + above * point]))
+    axes.set_ylim(float(bottom), float(top))
+
+
+def remark(axes: Axes, x: float, text: str, *, top: bool = False, upright: bool = True) -> None:
+    """Writes words at a place of the horizontal axis: at the foot of the panel, or at its top."""
     axes.annotate(
         text,
         (x, 1 if top else 0),
         xycoords=("data", "axes fraction"),
         xytext=(0, -2 if top else 2),
         textcoords="offset points",
-        rotation=90,
+        rotation=90 if upright else 0,
         ha="center",
         va="top" if top else "bottom",
         fontsize=style.FONT - 2,

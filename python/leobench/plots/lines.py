@@ -54,7 +54,7 @@ def draw(
             rows for one point, or more series than there are colours.
     """
     swept, number, by = frames.column(x), frames.column(y), frames.series_of(series)
-    numbers = frames.with_ends(number, interval)
+    numbers = frames.with_ends(number, interval, log=number.log)
     frames.check("lines", frame, [by], [swept, *numbers])
     frames.check_once("lines", frame, [swept, by])
     figure, panel = style.begin(axes)

@@ -30,6 +30,9 @@ INK, FAINT = "#222222", "#777777"
 FONT = 8.5
 TITLE = 9.0
 
+# Inches that a letter of a legend or of the names along an axis takes.
+LETTER = 0.065
+
 # More columns than a page has dots would show nothing more.
 COLUMNS = 1_500
 
@@ -154,6 +157,12 @@ def begin(axes: Axes | None) -> tuple[Figure, Axes]:
     return cast("Figure", axes.figure), axes
 
 
+def inches(axes: Axes) -> tuple[float, float]:
+    """The width and height of a panel before its labels take their share."""
+    place, figure = axes.get_position(), begin(axes)[0]
+    return place.width * figure.get_figwidth(), place.height * figure.get_figheight()
+
+
 def plain_log(axis: Axis) -> None:
     """Marks a logarithmic axis in plain numbers: 1, 2, 5, 10, over many decades the powers of ten only."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -184,8 +193,8 @@ def key(figure: Figure, axes: Axes, title: str = "") -> None:
 
 
 def _key_columns(labels: Sequence[str], inches: float) -> int:
-    """How many legend entries fit beside each other: a letter takes 0.065 inches, a sample of a line 0.5."""
-    return max(1, int(inches / (0.5 + 0.065 * max(map(len, labels)))))
+    """How many legend entries fit beside each other: a sample of a line takes 0.5 inches."""
+    return max(1, int(inches / (0.5 + LETTER * max(map(len, labels)))))
 
 
 def note(figure: Figure, text: str) -> None:

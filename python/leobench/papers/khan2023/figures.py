@@ -29,9 +29,6 @@ _NEAR = 3
 # Means further apart than this share a logarithmic axis.
 _WIDE = 10.0
 
-# How far below the lowest mean a logarithmic axis begins.
-_FAR = 3.0
-
 _PANELS = (
     ("links.uplink/client->server.queue_delay_ms.mean", "Wait in the queue", "ms"),
     ("flows.main.delay_ms.mean", "Message delay", "ms"),
@@ -145,30 +142,27 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     bands = means[_BAND].unique(maintain_order=True).to_list()
     streams = means[_STREAMS].n_unique()
     figure, panels = _grid(len(_PANELS), len(bands))
+    whiskers, unusual = Interval("low", "high"), dict[str, None]()
     for row, (metric, label, unit) in zip(panels, _PANELS, strict=True):
         for axes, band in zip(row, bands, strict=True):
             shown = means.filter((pl.col(_BAND) == band) & (pl.col("metric") == metric))
             log = shown.filter(mean.max() > _WIDE * mean.min()).height > 0
+            value = Column("mean", label=label, unit=unit, log=log)
+            unusual |= dict.fromkeys(bars.unusual(shown, value, whiskers))
             bars.draw(
-                _above_zero(shown) if log else shown,
-                group=Column(_QUEUE),
+                shown,
+                group=Column(_QUEUE, label="queue limit"),
                 series=Column(_STREAMS, label="streams"),
-                value=Column("mean", label=label, unit=unit, log=log),
-                interval=Interval("low", "high"),
+                value=value,
+                interval=whiskers,
                 title=f"{label}, {band.capitalize()} band",
                 colours=style.ramp(streams),
                 axes=axes,
             )
     style.key(figure, panels[0][0], "streams")
-    style.note(figure, f"means of {campaign.replicates} runs with 95 % confidence intervals")
+    said = f"means of {campaign.replicates} runs with 95 % confidence intervals"
+    style.note(figure, "; ".join([said, *unusual]))
     return figure
-
-
-def _above_zero(means: pl.DataFrame) -> pl.DataFrame:
-    """For a logarithmic axis: intervals that reach down to zero, as those of few runs may, end far below."""
-    import polars as pl
-
-    return means.with_columns(low=pl.max_horizontal("low", pl.col("mean").min() / _FAR))
 
 
 def _grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
