@@ -1,9 +1,13 @@
 //! The application's send buffer: messages waiting in front of each stream (Khan et al. 2023, Computer Networks,
 //! section 5.1), with what schedulers and recorders want to know about them kept up to date in constant time.
 
+mod set;
+
 use std::collections::VecDeque;
 
 use leobench_base::{SimDuration, SimTime};
+
+pub(crate) use set::StreamSet;
 
 /// A message an application hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +100,11 @@ impl StreamBuffer {
         self.head_created().map_or(SimDuration::ZERO, |created| now.saturating_since(created))
     }
 
+    /// The sum of the waiting messages' creation times, in nanoseconds.
+    pub fn created_sum(&self) -> u128 {
+        self.created_sum
+    }
+
     /// The sum of the waiting messages' sojourn times, in nanoseconds.
     pub fn sojourn_sum(&self, now: SimTime) -> u128 {
         (u128::from(now.as_nanos()) * self.waiting.len() as u128).saturating_sub(self.created_sum)
@@ -130,10 +139,10 @@ impl StreamBuffer {
 #[derive(Clone, Debug)]
 pub struct SendBuffer {
     streams: Vec<StreamBuffer>,
-    /// By stream, a bit: whether it has bytes waiting and is not held.
-    occupied: Vec<u64>,
-    /// By stream, a bit: whether flow control holds it.
-    held: Vec<u64>,
+    /// Those that have bytes waiting and are not held.
+    occupied: StreamSet,
+    /// Those that flow control holds.
+    held: StreamSet,
     backlog: u64,
     taken: u64,
 }
@@ -141,12 +150,11 @@ pub struct SendBuffer {
 impl SendBuffer {
     /// Empty buffers for streams with the attributes given.
     pub fn new(streams: &[Attributes]) -> Self {
-        let words = streams.len().div_ceil(64);
         let empty = |&attributes| StreamBuffer { attributes, ..StreamBuffer::default() };
         Self {
             streams: streams.iter().map(empty).collect(),
-            occupied: vec![0; words],
-            held: vec![0; words],
+            occupied: StreamSet::new(streams.len()),
+            held: StreamSet::new(streams.len()),
             backlog: 0,
             taken: 0,
         }
@@ -162,27 +170,18 @@ impl SendBuffer {
     /// Leaves a stream out of [`next_occupied`](Self::next_occupied) while flow control lets none of its bytes go, or
     /// takes it in again.
     pub fn hold(&mut self, stream: usize, held: bool) {
-        let bit = 1 << (stream % 64);
-        if held {
-            self.held[stream / 64] |= bit;
-        } else {
-            self.held[stream / 64] &= !bit;
-        }
+        self.held.set(stream, held);
         self.mark(stream);
     }
 
     fn mark(&mut self, stream: usize) {
-        let (word, bit) = (stream / 64, 1 << (stream % 64));
-        if self.streams[stream].backlog > 0 && self.held[word] & bit == 0 {
-            self.occupied[word] |= bit;
-        } else {
-            self.occupied[word] &= !bit;
-        }
+        let waiting = self.streams[stream].backlog > 0;
+        self.occupied.set(stream, waiting && !self.held.contains(stream));
     }
 
     /// Whether a stream has bytes waiting and is not held.
     pub fn is_occupied(&self, stream: usize) -> bool {
-        self.occupied[stream / 64] & 1 << (stream % 64) != 0
+        self.occupied.contains(stream)
     }
 
     /// Takes `bytes` out of the front of a stream.
@@ -214,20 +213,7 @@ impl SendBuffer {
     /// The first stream with bytes waiting, and not held, whose number is at least `from`, else the first of all; in
     /// constant time for the usual handful of streams, a 64th of linear for many.
     pub fn next_occupied(&self, from: usize) -> Option<usize> {
-        self.occupied_between(from, self.streams.len()).or_else(|| self.occupied_between(0, from))
-    }
-
-    fn occupied_between(&self, from: usize, to: usize) -> Option<usize> {
-        let mut word = from / 64;
-        let mut bits = self.occupied.get(word)? & (u64::MAX << (from % 64));
-        loop {
-            if bits != 0 {
-                let stream = word * 64 + bits.trailing_zeros() as usize;
-                return (stream < to).then_some(stream);
-            }
-            word += 1;
-            bits = *self.occupied.get(word)?;
-        }
+        self.occupied.first_from(from).or_else(|| self.occupied.first_from(0))
     }
 
     /// The stream that alone has bytes waiting, if exactly one has.

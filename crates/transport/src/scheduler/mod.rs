@@ -1,9 +1,19 @@
 //! Stream schedulers: which streams' bytes fill the next packet. One file per scheduler, one line here to register
 //! it.
 
+mod bp;
+mod edf;
+mod fair;
+mod fq;
+mod max_delay;
+mod most_urgent;
 mod multiplexer;
+mod priority;
 pub mod python;
 mod rr;
+mod stbp;
+mod tournament;
+mod wfq;
 
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
@@ -41,6 +51,11 @@ impl PacketShares {
     /// Bytes left in the packet, the headers of the frames so far taken off.
     pub fn room(&self) -> u64 {
         self.room
+    }
+
+    /// Whether there is room for another frame.
+    pub fn has_room(&self) -> bool {
+        self.room > SMALLEST_ROOM
     }
 
     /// The shares given so far, in the order they go into the packet.
@@ -141,6 +156,13 @@ leobench_base::kinds! {
     /// A stream scheduler, by name.
     pub enum SchedulerSpec as dyn SchedulerModel {
         RoundRobin(rr::RoundRobinSpec) = "rr",
+        FairQueueing(fq::FairQueueingSpec) = "fq",
+        WeightedFairQueueing(wfq::WeightedFairQueueingSpec) = "wfq",
+        BackPressure(bp::BackPressureSpec) = "bp",
+        Sojourn(stbp::SojournSpec) = "stbp",
+        MaxDelay(max_delay::MaxDelaySpec) = "max_delay",
+        Priority(priority::PrioritySpec) = "priority",
+        EarliestDeadline(edf::EarliestDeadlineSpec) = "edf",
         Python(python::PythonSpec) = "python",
     }
 }

@@ -36,7 +36,7 @@ impl Chooser for InOrder {
     ) -> Result<(), String> {
         for (stream, buffer) in streams.streams().iter().enumerate() {
             let bytes = buffer.backlog().min(room);
-            if bytes > 0 {
+            if bytes > 0 && streams.is_occupied(stream) {
                 room -= bytes;
                 wishes.push((stream, bytes));
             }

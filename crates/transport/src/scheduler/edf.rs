@@ -1,0 +1,39 @@
+//! Earliest deadline first (Liu and Layland 1973, "Scheduling algorithms for multiprogramming in a hard-real-time
+//! environment", Journal of the ACM 20, section 7).
+
+use leobench_base::RngTree;
+use leobench_base::spec::Example;
+
+use super::most_urgent::MostUrgent;
+use super::tournament::Key;
+use super::{SchedulerModel, StreamScheduler};
+use crate::buffer::StreamBuffer;
+
+leobench_base::spec! {
+    /// Earliest deadline first: the stream whose first waiting message is due the soonest, until the packet is full.
+    ///
+    /// A message is due the stream's `deadline` after its creation. Late messages are still sent, the latest first.
+    /// Streams without a deadline get what the others leave, the one with the oldest waiting message first. Ties are
+    /// broken at random.
+    pub struct EarliestDeadlineSpec {}
+}
+
+impl Example for EarliestDeadlineSpec {
+    fn example() -> Self {
+        Self {}
+    }
+}
+
+/// Puts streams that have no deadline behind all those that have one, which is a 64-bit number of nanoseconds.
+const NEVER: i128 = 1 << 64;
+
+impl SchedulerModel for EarliestDeadlineSpec {
+    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        let due = |_, stream: &StreamBuffer| {
+            let created = || stream.head_created().map_or(0, |head| i128::from(head.as_nanos()));
+            let due = stream.head_deadline().map(|due| i128::from(due.as_nanos()));
+            Key::constant(-due.unwrap_or_else(|| NEVER + created()))
+        };
+        Ok(Box::new(MostUrgent::new(streams, rng, due)))
+    }
+}

@@ -1,0 +1,89 @@
+//! Fair queueing that leaves empty what a stream has no bytes for.
+
+use leobench_base::SimTime;
+
+use super::{Part, most_streams, payload, round};
+use crate::buffer::SendBuffer;
+use crate::scheduler::{PacketShares, StreamScheduler};
+
+/// Shares packets among the streams next in order, idle ones included: all of them, unless they are more than ten.
+pub(super) struct Leave {
+    accounts: Vec<Account>,
+    /// The first stream of those next in order.
+    next: usize,
+    parts: Vec<Part>,
+}
+
+struct Account {
+    weight: u64,
+    /// What the last packet owed the stream (or gave it too much), in units of 1 / `unit` bytes.
+    owed: i128,
+    unit: i128,
+}
+
+impl Leave {
+    pub(super) fn new(weights: &[u64]) -> Self {
+        let account = |&weight| Account { weight, owed: 0, unit: 1 };
+        Self { accounts: weights.iter().map(account).collect(), next: 0, parts: Vec::new() }
+    }
+
+    /// Chooses the streams that share the packet, of which those that have bytes waiting become `parts`, and returns the sum
+    /// of all their weights.
+    fn choose(&mut self, room: u64, streams: &SendBuffer) -> i128 {
+        self.parts.clear();
+        let all = self.accounts.len();
+        let sharing = most_streams(room).min(all);
+        let Some(first) = streams.next_occupied(self.next) else { return 0 };
+        // Those in whose packets nothing would be have their turn passed over.
+        let ahead = (first + all - self.next) % all;
+        let start = self.next + ahead / sharing * sharing;
+        self.next = (start + sharing) % all;
+        let mut weights = 0;
+        for stream in (start..start + sharing).map(|stream| stream % all) {
+            let account = &mut self.accounts[stream];
+            weights += i128::from(account.weight);
+            if streams.is_occupied(stream) {
+                self.parts.push(Part::new(stream, account.weight, streams));
+            } else {
+                account.owed = 0;
+            }
+        }
+        weights
+    }
+}
+
+impl StreamScheduler for Leave {
+    fn schedule(
+        &mut self,
+        _now: SimTime,
+        streams: &SendBuffer,
+        packet: &mut PacketShares,
+    ) -> Result<(), String> {
+        let unit = self.choose(packet.room(), streams);
+        // The second time, the sizes of the length fields are known.
+        for _ in 0..2 {
+            let payload = i128::from(payload(packet.room(), &self.parts));
+            let mut total = 0;
+            for part in &mut self.parts {
+                let account = &self.accounts[part.stream];
+                // What is owed from a packet shared with others of another weight is a fraction of a byte: let it go.
+                let owed = if account.unit == unit { account.owed } else { 0 };
+                part.due = part.weight * payload + owed;
+                total += part.due;
+            }
+            // A packet carries something, even if all that have bytes waiting are due less than one.
+            round(&mut self.parts, unit, (total / unit).max(1) as u64);
+        }
+        self.parts.sort_unstable_by_key(|part| (part.bytes, part.stream));
+        for part in &self.parts {
+            let given = packet.give(streams, part.stream, part.bytes);
+            let rest = part.due - i128::from(given) * unit;
+            let account = &mut self.accounts[part.stream];
+            (account.owed, account.unit) = (if given < part.backlog { rest } else { 0 }, unit);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! How fair queueing splits a packet (Khan et al. 2023, Computer Networks, section 5.2): C bytes among N streams, of
+//! which stream i is due `c[i] = w[i] * C / sum(w)`, where C is what the frame headers leave of the packet.
+
+mod leave;
+mod redistribute;
+
+use leobench_base::RngTree;
+
+use super::{StreamScheduler, frame_header, varint_size};
+use crate::buffer::SendBuffer;
+use leave::Leave;
+use redistribute::Redistribute;
+
+leobench_base::words! {
+    /// What becomes of the part of its share that a stream has no bytes for.
+    pub enum Surplus {
+        /// The others share it likewise.
+        Redistribute = "redistribute",
+        /// It stays empty.
+        None = "none",
+    }
+}
+
+/// At most this many streams share a packet, so that its cost hardly grows with the number of streams.
+const MOST_STREAMS: usize = 10;
+/// The least room of a packet for every stream that shares it, so that frame headers do not eat it up: shorter packets
+/// are shared by fewer.
+const ROOM_PER_STREAM: u64 = 64;
+
+/// The scheduler that shares packets in proportion to `weights`, one per stream.
+pub(super) fn build(weights: &[u64], surplus: Surplus, rng: &RngTree) -> Box<dyn StreamScheduler> {
+    match surplus {
+        Surplus::Redistribute => Box::new(Redistribute::new(weights, rng)),
+        Surplus::None => Box::new(Leave::new(weights)),
+    }
+}
+
+/// How many streams may share a packet with `room` left.
+fn most_streams(room: u64) -> usize {
+    usize::try_from(room / ROOM_PER_STREAM).unwrap_or(MOST_STREAMS).clamp(1, MOST_STREAMS)
+}
+
+/// A stream's part of the packet being built.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    stream: usize,
+    weight: i128,
+    /// Bytes waiting.
+    backlog: u64,
+    /// Bytes of its frame's header, without the length.
+    header: u64,
+    /// Whether it is to get what it is due, rather than all that it has waiting.
+    open: bool,
+    /// What it is due, in a fraction of a byte common to the open parts.
+    due: i128,
+    /// Bytes it is to get.
+    bytes: u64,
+}
+
+impl Part {
+    fn new(stream: usize, weight: u64, streams: &SendBuffer) -> Self {
+        let buffer = &streams.streams()[stream];
+        Self {
+            stream,
+            weight: weight.into(),
+            backlog: buffer.backlog(),
+            header: frame_header(stream, buffer.taken()),
+            open: true,
+            due: 0,
+            bytes: UNKNOWN_SHARE,
+        }
+    }
+}
+
+/// A share that is not known yet: the length field is taken to have the two bytes it mostly has.
+const UNKNOWN_SHARE: u64 = 100;
+
+/// The application bytes that fit a packet in frames for the parts that get any, of which the largest goes last and needs
+/// no length field.
+fn payload(room: u64, parts: &[Part]) -> u64 {
+    let (mut frames, mut largest) = (0, 0);
+    for part in parts.iter().filter(|part| part.bytes > 0) {
+        let bytes = part.bytes.min(part.backlog);
+        frames += part.header + varint_size(bytes);
+        largest = largest.max(bytes);
+    }
+    (room + varint_size(largest)).saturating_sub(frames)
+}
+
+/// Gives every open part the whole bytes of what it is due, in units of 1 / `unit` bytes, and one byte more to those
+/// whose remainders are the largest until `total` bytes are given; the first part among equals.
+fn round(parts: &mut [Part], unit: i128, total: u64) {
+    let mut left = total;
+    for part in parts.iter_mut().filter(|part| part.open) {
+        part.bytes = (part.due.max(0) / unit) as u64;
+        left = left.saturating_sub(part.bytes);
+    }
+    for _ in 0..left.min(parts.len() as u64) {
+        let mut largest: Option<(i128, &mut Part)> = None;
+        for part in parts.iter_mut().filter(|part| part.open) {
+            let rest = part.due - i128::from(part.bytes) * unit;
+            if largest.as_ref().is_none_or(|(most, _)| rest > *most) {
+                largest = Some((rest, part));
+            }
+        }
+        if let Some((_, part)) = largest {
+            part.bytes += 1;
+        }
+    }
+}

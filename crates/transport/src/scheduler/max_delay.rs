@@ -1,0 +1,33 @@
+//! Maximum delay (Khan et al. 2023, delay paper, section III, last paragraph).
+
+use leobench_base::RngTree;
+use leobench_base::spec::Example;
+
+use super::most_urgent::MostUrgent;
+use super::tournament::Key;
+use super::{SchedulerModel, StreamScheduler};
+use crate::buffer::StreamBuffer;
+
+leobench_base::spec! {
+    /// Maximum delay: the stream whose first waiting message is the oldest first, until the packet is full.
+    ///
+    /// Streams empty side by side in the order in which their messages were written, so that all see the same mean delay
+    /// whatever their rates. Ties are broken at random.
+    pub struct MaxDelaySpec {}
+}
+
+impl Example for MaxDelaySpec {
+    fn example() -> Self {
+        Self {}
+    }
+}
+
+impl SchedulerModel for MaxDelaySpec {
+    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        // All heads age alike, so that the oldest stays the oldest.
+        let age = |_, stream: &StreamBuffer| {
+            Key::constant(-stream.head_created().map_or(0, |head| i128::from(head.as_nanos())))
+        };
+        Ok(Box::new(MostUrgent::new(streams, rng, age)))
+    }
+}

@@ -1,0 +1,48 @@
+//! The streams with the largest key first, each emptied before the next: what back-pressure and the delay schedulers
+//! boil down to (Khan et al. 2023, delay paper, section III, below equation 7).
+
+use leobench_base::{RngTree, SimTime};
+
+use super::tournament::{Key, Tournament};
+use super::{PacketShares, StreamScheduler};
+use crate::buffer::{SendBuffer, StreamBuffer};
+
+/// Empties streams in the order of a key, the largest first, until the packet is full. Ties are broken at random.
+pub(super) struct MostUrgent<K> {
+    key: K,
+    tournament: Tournament,
+    /// Streams in the packet being built, which take no part meanwhile.
+    served: Vec<(usize, Option<Key>)>,
+}
+
+impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> MostUrgent<K> {
+    /// A scheduler by the key given, which is asked for after every change of a stream.
+    pub(super) fn new(streams: usize, rng: &RngTree, key: K) -> Self {
+        Self { key, tournament: Tournament::new(streams, rng), served: Vec::new() }
+    }
+}
+
+impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> StreamScheduler for MostUrgent<K> {
+    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+        let key = (self.key)(stream, &streams.streams()[stream]);
+        self.tournament.set(stream, streams.is_occupied(stream).then_some(key));
+    }
+
+    fn schedule(
+        &mut self,
+        now: SimTime,
+        streams: &SendBuffer,
+        packet: &mut PacketShares,
+    ) -> Result<(), String> {
+        while let Some(stream) = self.tournament.winner(now) {
+            self.served.push((stream, self.tournament.remove(stream)));
+            if packet.give(streams, stream, u64::MAX) == 0 {
+                break;
+            }
+        }
+        for (stream, key) in self.served.drain(..) {
+            self.tournament.set(stream, key);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Extensible priorities (RFC 9218 sections 4 and 10).
+
+use leobench_base::spec::Example;
+use leobench_base::{RngTree, SimTime};
+
+use super::{PacketShares, SchedulerModel, StreamScheduler};
+use crate::buffer::{SendBuffer, StreamSet};
+
+leobench_base::spec! {
+    /// Strict priorities by the streams' `urgency` and `incremental` (RFC 9218): the most urgent first, until the packet
+    /// is full.
+    ///
+    /// Of the same urgency, streams that are not incremental go one after the other in the streams' order, and
+    /// incremental ones take turns packet by packet. Where there are both, those that are not incremental take turns
+    /// with the others as if they were one stream, so that neither kind starves the other. Less urgent streams get
+    /// only what more urgent ones leave.
+    pub struct PrioritySpec {}
+}
+
+impl Example for PrioritySpec {
+    fn example() -> Self {
+        Self {}
+    }
+}
+
+impl SchedulerModel for PrioritySpec {
+    fn build(&self, streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        Ok(Box::new(Priority { levels: vec![Level::new(streams); LEVELS] }))
+    }
+}
+
+/// Urgency is from 0, the most urgent, to 7 (RFC 9218 section 4.1).
+const LEVELS: usize = 8;
+
+struct Priority {
+    levels: Vec<Level>,
+}
+
+/// The waiting streams of one urgency.
+#[derive(Clone)]
+struct Level {
+    /// Those of use only as a whole, served "in ascending order of the stream ID" (RFC 9218 section 10).
+    sequential: StreamSet,
+    /// Those of use in parts, served "by sharing bandwidth among them" (RFC 9218 section 10).
+    incremental: StreamSet,
+    /// Whose turn it is.
+    turn: Turn,
+}
+
+/// A turn within an urgency. RFC 9218 section 10 recommends that neither kind of stream starves the other and leaves
+/// the method open: all sequential streams together have one turn in a round, and every incremental one has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Sequential,
+    /// The first waiting incremental stream from this number on.
+    Incremental(usize),
+}
+
+impl Level {
+    fn new(streams: usize) -> Self {
+        let none = StreamSet::new(streams);
+        Self { sequential: none.clone(), incremental: none, turn: Turn::Sequential }
+    }
+
+    /// The turn from `turn` on that some stream has use for, in a round.
+    fn next(&self, turn: Turn) -> Option<Turn> {
+        let from = match turn {
+            Turn::Sequential if self.sequential.first_from(0).is_some() => return Some(turn),
+            Turn::Sequential => 0,
+            Turn::Incremental(from) => from,
+        };
+        if let Some(stream) = self.incremental.first_from(from) {
+            return Some(Turn::Incremental(stream));
+        }
+        if self.sequential.first_from(0).is_some() {
+            return Some(Turn::Sequential);
+        }
+        self.incremental.first_from(0).map(Turn::Incremental)
+    }
+
+    /// Fills the packet from these streams, beginning with the one whose turn it is; returns whether there is room left.
+    fn fill(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
+        let Some(first) = self.next(self.turn) else { return true };
+        let mut turn = first;
+        loop {
+            if !self.take_turn(turn, streams, packet) {
+                break;
+            }
+            match self.next(turn.following()) {
+                Some(next) if next != first => turn = next,
+                _ => break,
+            }
+        }
+        self.turn = first.following();
+        packet.has_room()
+    }
+
+    fn take_turn(&self, turn: Turn, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
+        let mut next = match turn {
+            Turn::Incremental(stream) => return packet.give(streams, stream, u64::MAX) > 0,
+            Turn::Sequential => self.sequential.first_from(0),
+        };
+        while let Some(stream) = next {
+            if packet.give(streams, stream, u64::MAX) == 0 {
+                return false;
+            }
+            next = self.sequential.first_from(stream + 1);
+        }
+        true
+    }
+}
+
+impl Turn {
+    fn following(self) -> Self {
+        match self {
+            Self::Sequential => Self::Incremental(0),
+            Self::Incremental(stream) => Self::Incremental(stream + 1),
+        }
+    }
+}
+
+impl StreamScheduler for Priority {
+    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+        let attributes = streams.streams()[stream].attributes();
+        let level = &mut self.levels[usize::from(attributes.urgency).min(LEVELS - 1)];
+        let set =
+            if attributes.incremental { &mut level.incremental } else { &mut level.sequential };
+        set.set(stream, streams.is_occupied(stream));
+    }
+
+    fn schedule(
+        &mut self,
+        _now: SimTime,
+        streams: &SendBuffer,
+        packet: &mut PacketShares,
+    ) -> Result<(), String> {
+        for level in &mut self.levels {
+            if !level.fill(streams, packet) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

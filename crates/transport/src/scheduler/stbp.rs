@@ -1,0 +1,132 @@
+//! Sojourn-time back-pressure (Khan et al. 2023, delay paper, section III, equations 3 to 7).
+
+use std::collections::VecDeque;
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{RngTree, SimDuration, SimTime};
+
+use super::most_urgent::MostUrgent;
+use super::tournament::Key;
+use super::{SchedulerModel, StreamScheduler};
+use crate::buffer::StreamBuffer;
+
+leobench_base::spec! {
+    /// Sojourn-time back-pressure: the stream whose waiting messages have waited longest in sum first, until the packet
+    /// is full.
+    ///
+    /// The sum weighs how many messages wait as well as how long. Summed over single messages, as in the paper's
+    /// equation 4, it grows with the square of the delay times the stream's rate: under heavy load the delays of two
+    /// streams settle at the inverse square root of their rates, between `bp` and `max_delay`. Summed over
+    /// batches, as in the authors' code, a stream's rate counts the less the more of its messages fall into a batch.
+    /// Ties are broken at random.
+    pub struct SojournSpec check = check {
+        /// What the sum is over: single messages, or batches of them.
+        pub per: Per = Per::Packet,
+        /// Messages of a stream that were created in the same slot, of this length and counted from time zero, are a
+        /// batch: it counts once, from the creation of its first message until its last has left. Only for `per =
+        /// "batch"`.
+        pub slot: SimDuration = SLOT,
+    }
+}
+
+/// The slots in which the authors' traffic generator draws its arrivals.
+const SLOT: SimDuration = SimDuration::from_millis(50);
+
+leobench_base::words! {
+    /// What sojourn times are summed over.
+    pub enum Per {
+        /// Single messages.
+        Packet = "packet",
+        /// Messages created in the same slot.
+        Batch = "batch",
+    }
+}
+
+fn check(spec: &SojournSpec) -> Result<(), Fault> {
+    if spec.slot.is_zero() {
+        return Err(Fault::new("slot", "is zero", "a time above zero"));
+    }
+    Ok(())
+}
+
+impl Example for SojournSpec {
+    fn example() -> Self {
+        Self { per: Per::Packet, slot: SLOT }
+    }
+}
+
+impl SchedulerModel for SojournSpec {
+    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        if self.per == Per::Packet {
+            return Ok(Box::new(MostUrgent::new(streams, rng, |_, stream: &_| {
+                per_message(stream)
+            })));
+        }
+        let slot = self.slot.as_nanos();
+        let mut batches: Vec<Batches> = (0..streams).map(|_| Batches::new(slot)).collect();
+        let per_batch = move |index: usize, stream: &_| batches[index].key(stream);
+        Ok(Box::new(MostUrgent::new(streams, rng, per_batch)))
+    }
+}
+
+/// t Q - D (equation 4). It is computed from the messages that wait, since equation 6 forgets that they age.
+fn per_message(stream: &StreamBuffer) -> Key {
+    Key { slope: stream.messages() as u64, offset: -(stream.created_sum() as i128) }
+}
+
+/// The waiting batches of a stream.
+struct Batches {
+    slot: u64,
+    /// Messages of the stream that have been counted into a batch.
+    counted: u64,
+    waiting: VecDeque<Batch>,
+    messages: usize,
+    created_sum: i128,
+}
+
+struct Batch {
+    created: SimTime,
+    messages: usize,
+}
+
+impl Batches {
+    fn new(slot: u64) -> Self {
+        Self { slot, counted: 0, waiting: VecDeque::new(), messages: 0, created_sum: 0 }
+    }
+
+    /// t Q - D (equation 4), with batches for packets.
+    fn key(&mut self, stream: &StreamBuffer) -> Key {
+        let arrived = (stream.arrived() - self.counted) as usize;
+        self.counted = stream.arrived();
+        if let Some(created) = stream.tail_created().filter(|_| arrived > 0) {
+            self.arrive(created, arrived);
+        }
+        self.leave(self.messages - stream.messages());
+        Key { slope: self.waiting.len() as u64, offset: -self.created_sum }
+    }
+
+    fn arrive(&mut self, created: SimTime, messages: usize) {
+        self.messages += messages;
+        let slot = |created: SimTime| created.as_nanos() / self.slot;
+        match self.waiting.back_mut() {
+            Some(last) if slot(last.created) == slot(created) => last.messages += messages,
+            _ => {
+                self.created_sum += i128::from(created.as_nanos());
+                self.waiting.push_back(Batch { created, messages });
+            }
+        }
+    }
+
+    fn leave(&mut self, mut messages: usize) {
+        self.messages -= messages;
+        while let Some(first) = self.waiting.front_mut().filter(|_| messages > 0) {
+            let part = messages.min(first.messages);
+            first.messages -= part;
+            messages -= part;
+            if first.messages == 0 {
+                self.created_sum -= i128::from(first.created.as_nanos());
+                self.waiting.pop_front();
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Weighted fair queueing (Khan et al. 2023, Computer Networks, section 5.2).
+
+use leobench_base::RngTree;
+use leobench_base::spec::{Example, Fault, Weight};
+
+use super::fair::{self, Surplus};
+use super::{SchedulerModel, StreamScheduler};
+
+leobench_base::spec! {
+    /// Weighted fair queueing: every packet is shared among the streams that have bytes waiting in proportion to weights.
+    ///
+    /// As `fq`, but with weights, which are fixed beforehand and follow neither the traffic nor the channel.
+    pub struct WeightedFairQueueingSpec {
+        /// A weight per stream, in the streams' order: of two streams with bytes waiting, one of weight 2 gets twice the
+        /// bytes of one of weight 1. Only their ratios count.
+        pub weights: Vec<Weight>,
+        /// What becomes of the part of its share that a stream has no bytes for: the others share it likewise, or it stays
+        /// empty. With `none`, the shares are those of all streams of the connection, idle ones included; of more
+        /// than ten, the next ten in order share each packet, where a ten that has nothing to send is passed over.
+        pub surplus: Surplus = Surplus::Redistribute,
+    }
+}
+
+impl Example for WeightedFairQueueingSpec {
+    fn example() -> Self {
+        let weights = [2.0, 1.0].into_iter().filter_map(Weight::new).collect();
+        Self { weights, surplus: Surplus::Redistribute }
+    }
+}
+
+impl SchedulerModel for WeightedFairQueueingSpec {
+    fn check(&self, streams: usize) -> Result<(), Fault> {
+        let weights = self.weights.len();
+        if weights == streams {
+            return Ok(());
+        }
+        let plural = |count, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let found = format!("has {}, for {}", plural(weights, "weight"), plural(streams, "stream"));
+        Err(Fault::new("weights", found, format!("{} above 0", plural(streams, "number"))))
+    }
+
+    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        self.check(streams).map_err(|fault| format!("{} {}", fault.field, fault.problem))?;
+        let weights: Vec<_> = self.weights.iter().map(|weight| weight.get()).collect();
+        Ok(fair::build(&integers(&weights), self.surplus, rng))
+    }
+}
+
+/// The largest integer weight.
+const LARGEST: f64 = (1u64 << 30) as f64;
+
+/// Integers in the ratios of the weights: exactly, for weights with up to six decimals and six digits before them or so;
+/// else to one part in 2^30 of the largest.
+fn integers(weights: &[f64]) -> Vec<u64> {
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    let rounded = |factor: f64| weights.iter().map(move |weight| (weight * factor).round());
+    let is_exact = |factor: f64| {
+        let scaled = weights.iter().map(|weight| weight * factor);
+        largest * factor <= LARGEST
+            && scaled
+                .zip(rounded(factor))
+                .all(|(scaled, whole)| (scaled - whole).abs() < 1e-9 * scaled)
+    };
+    let exact = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6].into_iter().find(|factor| is_exact(*factor));
+    let factor = exact.unwrap_or(LARGEST / largest);
+    rounded(factor).map(|weight| weight.max(1.0) as u64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_keep_the_ratios() {
+        assert_eq!(integers(&[2.0, 1.0]), [2, 1]);
+        assert_eq!(integers(&[0.07, 0.3, 1.5]), [7, 30, 150]);
+        assert_eq!(integers(&[1.0 / 3.0, 1.0]), [(1 << 30) / 3, 1 << 30]);
+        assert_eq!(integers(&[1e-12, 1e12]), [1, 1 << 30]);
+    }
+}
