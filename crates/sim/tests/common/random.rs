@@ -70,6 +70,30 @@ const TRANSPORTS: &[&str] = &[
     r#""udp""#,
 ];
 
+/// What QUIC can say beside, or instead of, a source.
+const APPLICATIONS: &[&str] = &["buffered", "blocking"];
+const PAGES: &[&str] = &[
+    r#"[{ name = "a", size = "20 kB" }, { name = "b", size = "3 kB", count = 5, after = ["a"], request = "2 kB" },
+        { name = "c", size = "1 B", at = "300 ms", think = "20 ms" }]"#,
+    r#"[{ name = "a", size = "1 kB", count = 3 }, { name = "b", size = "60 kB", after = ["a"], delay = "5 ms" }]"#,
+];
+
+/// The lines that say what a flow sends.
+fn any_traffic() -> impl Strategy<Value = (&'static str, String)> {
+    let page = select(PAGES).prop_map(|objects| format!("objects = {objects}"));
+    let source = (select(SOURCES), 1u32..5)
+        .prop_map(|(source, streams)| format!("streams = {streams}\nsource = {source}"));
+    let application = select(APPLICATIONS);
+    let written = (source.clone(), application)
+        .prop_map(|(source, application)| format!("application = \"{application}\"\n{source}"));
+    let (quic, udp) = TRANSPORTS.split_at(TRANSPORTS.len() - 1);
+    prop_oneof![
+        3 => (select(quic), written),
+        1 => (select(quic), page),
+        1 => (select(udp), source),
+    ]
+}
+
 fn any_link(node: usize) -> impl Strategy<Value = (RandomLink, String)> {
     let shape = (0..node, any::<bool>(), 0u32..40);
     let parts = (select(CHANNELS), select(QUEUES), select(LOSSES), select(EXTRAS));
@@ -85,14 +109,14 @@ fn any_link(node: usize) -> impl Strategy<Value = (RandomLink, String)> {
 }
 
 fn any_flow(nodes: usize) -> impl Strategy<Value = (RandomFlow, String)> {
-    let shape = (0..nodes, 1..nodes, any::<bool>(), 0u32..300, 1u32..5);
-    (shape, select(TRANSPORTS), select(SOURCES)).prop_map(
-        move |((from, step, by_receiver, start, streams), transport, source)| {
+    let shape = (0..nodes, 1..nodes, any::<bool>(), 0u32..300);
+    (shape, any_traffic()).prop_map(
+        move |((from, step, by_receiver, start), (transport, traffic))| {
             let (to, quic) = ((from + step) % nodes, transport.contains("quic"));
             let opened_by = if quic && by_receiver { "to" } else { "from" };
             let text = format!(
                 "transport = {transport}\nfrom = \"n{from}\"\nto = \"n{to}\"\nopened_by = \"{opened_by}\"\n\
-                 start = \"{start} ms\"\nstreams = {streams}\nsource = {source}\n"
+                 start = \"{start} ms\"\n{traffic}\n"
             );
             (RandomFlow { ends: [from, to], quic }, text)
         },

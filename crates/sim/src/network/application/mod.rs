@@ -127,3 +127,6 @@ fn feeds(flow: &FlowSpec, rng: &RngTree) -> Vec<Feed> {
         (Streams::Dealt(_), None) => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+use leobench_base::spec::{At, Spec, Value};
+use leobench_base::{Bytes, SimDuration};
+
+use super::*;
+use crate::scenario::ObjectSpec;
+
+fn ms(millis: u64) -> SimTime {
+    SimTime::ZERO + SimDuration::from_millis(millis)
+}
+
+/// A source that produces messages of given sizes at given times, in milliseconds from the start of its flow.
+struct Script(Vec<(u64, u64)>);
+
+impl TrafficSource for Script {
+    fn next(&self) -> Option<SimTime> {
+        self.0.first().map(|(at, _)| ms(*at))
+    }
+
+    fn produce(&mut self, messages: &mut Vec<Message>) {
+        let now = self.0[0].0;
+        while self.0.first().is_some_and(|(at, _)| *at == now) {
+            let (at, size) = self.0.remove(0);
+            messages.push(Message { size, created: ms(at) });
+        }
+    }
+}
+
+/// A blocking application that starts at 100 ms with one source dealt over `streams`, and packets of 1,000 bytes.
+fn blocking(script: &[(u64, u64)], streams: usize, stop: u64) -> Blocking {
+    let source = Box::new(Script(script.to_vec()));
+    let feed = Feed { source, first_stream: 0, streams, dealt: 0 };
+    Blocking::new(vec![feed], ms(100), ms(stop), Bytes::new(1_000))
+}
+
+/// What an application writes at `now`, with the time of the call: stream, size, time in milliseconds.
+fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)> {
+    let mut actions = Vec::new();
+    application.advance(ms(now), &mut actions);
+    let written = actions.iter().filter_map(|action| match action {
+        Action::Write { stream, message, .. } => {
+            let created = message.created.as_nanos() / 1_000_000;
+            Some((*stream, message.size, created))
+        }
+        Action::Create { .. } | Action::Finish { .. } => None,
+    });
+    written.collect()
+}
+
+fn finishes(application: &mut dyn Application, now: u64) -> Vec<End> {
+    let mut actions = Vec::new();
+    application.advance(ms(now), &mut actions);
+    let ends = actions.iter().filter_map(|action| match action {
+        Action::Finish { end } => Some(*end),
+        Action::Create { .. } | Action::Write { .. } => None,
+    });
+    ends.collect()
+}
+
+fn sent(application: &mut dyn Application, now: u64, stream: usize, offset: u64) -> bool {
+    application.on_report(ms(now), End::Sender, Report::Sent { stream, offset })
+}
+
+#[test]
+fn a_call_returns_when_a_packets_worth_is_left_and_the_clock_goes_on_from_there() {
+    let mut application = blocking(&[(0, 600), (10, 600), (20, 600), (30, 600)], 1, 1_000);
+    assert_eq!(application.next_wake(), Some(ms(100)));
+    assert_eq!(writes(&mut application, 100), [(0, 600, 100)]);
+    assert_eq!(application.next_wake(), Some(ms(110)), "600 bytes fit a packet");
+    assert_eq!(writes(&mut application, 110), [(0, 600, 110)]);
+    assert_eq!(application.next_wake(), Some(ms(1_000)), "1,200 do not: the call blocks");
+    assert!(!sent(&mut application, 115, 0, 199), "1,001 bytes are left");
+    assert_eq!(writes(&mut application, 120), [], "the third message is not even produced");
+    assert!(sent(&mut application, 137, 0, 200));
+    assert_eq!(application.next_wake(), Some(ms(147)), "the interval counts from the return");
+    assert_eq!(writes(&mut application, 147), [(0, 600, 147)]);
+    assert!(sent(&mut application, 150, 0, 1_800));
+    assert_eq!(application.next_wake(), Some(ms(160)), "27 ms late, and 3 more");
+    assert_eq!(writes(&mut application, 160), [(0, 600, 160)]);
+    assert!(application.is_finished());
+}
+
+#[test]
+fn messages_of_one_instant_are_calls_one_after_the_other() {
+    let mut application = blocking(&[(0, 900), (0, 900), (0, 900), (50, 900)], 1, 1_000);
+    assert_eq!(writes(&mut application, 100), [(0, 900, 100), (0, 900, 100)]);
+    assert!(sent(&mut application, 120, 0, 900));
+    assert_eq!(application.next_wake(), Some(ms(120)));
+    assert_eq!(writes(&mut application, 120), [(0, 900, 120)]);
+    assert!(sent(&mut application, 130, 0, 1_800));
+    assert_eq!(application.next_wake(), Some(ms(180)));
+}
+
+#[test]
+fn one_thread_that_deals_over_streams_is_held_up_by_any_of_them() {
+    let mut application = blocking(&[(0, 3_000), (10, 100), (20, 100)], 2, 1_000);
+    assert_eq!(writes(&mut application, 100), [(0, 3_000, 100)]);
+    assert_eq!(
+        writes(&mut application, 110),
+        [],
+        "the second stream is empty, but its turn has not come"
+    );
+    assert!(sent(&mut application, 140, 0, 2_000));
+    assert_eq!(writes(&mut application, 150), [(1, 100, 150)]);
+    assert!(!sent(&mut application, 155, 1, 100), "no call waits for it");
+}
+
+#[test]
+fn a_call_that_lasts_until_the_stop_is_the_last() {
+    let mut application = blocking(&[(0, 2_000), (10, 100)], 1, 150);
+    assert_eq!(writes(&mut application, 100), [(0, 2_000, 100)]);
+    assert!(!application.is_finished());
+    assert_eq!(application.next_wake(), Some(ms(150)));
+    assert_eq!(finishes(&mut application, 150), [End::Sender]);
+    assert!(application.is_finished());
+    sent(&mut application, 160, 0, 2_000);
+    assert_eq!(application.next_wake(), None);
+    assert_eq!(writes(&mut application, 170), []);
+}
+
+#[test]
+fn a_source_that_is_done_need_not_wait_for_its_last_call() {
+    let mut application = blocking(&[(0, 5_000)], 1, 1_000);
+    assert_eq!(finishes(&mut application, 100), [End::Sender]);
+    assert!(application.is_finished());
+}
+
+/// A page that starts at 100 ms, from an array of tables in TOML.
+fn page(objects: &str) -> Page {
+    let tree: Value = toml::from_str(&format!("objects = {objects}")).unwrap();
+    let Value::Table(table) = &tree else { panic!("a table") };
+    let objects = table.get("objects").unwrap();
+    Page::new(&Vec::<ObjectSpec>::read(objects, &At::ROOT).unwrap(), ms(100))
+}
+
+fn delivered(page: &mut Page, now: u64, end: End, stream: usize, offset: u64) -> bool {
+    page.on_report(ms(now), end, Report::Delivered { stream, offset })
+}
+
+#[test]
+fn an_object_is_answered_when_its_request_has_arrived_whole() {
+    let mut page = page(r#"[{ name = "a", size = "70 B", request = "80 B", think = "5 ms" }]"#);
+    let mut actions = Vec::new();
+    page.advance(ms(100), &mut actions);
+    let message = |size, at| Message { size, created: ms(at) };
+    let (sender, receiver) = (End::Sender, End::Receiver);
+    let asked = [
+        Action::Create { stream: 0, message: message(70, 100) },
+        Action::Write { end: receiver, stream: 0, message: message(80, 100) },
+        Action::Finish { end: receiver },
+    ];
+    assert_eq!(actions, asked);
+    assert_eq!(page.next_wake(), None);
+    assert!(!delivered(&mut page, 119, sender, 0, 70), "a part of the request");
+    assert!(delivered(&mut page, 120, sender, 0, 80));
+    assert_eq!(page.next_wake(), Some(ms(125)));
+    actions.clear();
+    page.advance(ms(125), &mut actions);
+    let answered = [
+        Action::Write { end: sender, stream: 0, message: message(70, 125) },
+        Action::Finish { end: sender },
+    ];
+    assert_eq!(actions, answered);
+    assert!(!delivered(&mut page, 144, receiver, 0, 69));
+    assert!(!page.is_finished());
+    assert!(delivered(&mut page, 145, receiver, 0, 70));
+    assert!(page.is_finished());
+    let times = ObjectTimes { requested: Some(ms(100)), delivered: Some(ms(145)) };
+    assert_eq!(page.page(), Some(vec![times]));
+}
+
+#[test]
+fn objects_wait_for_all_that_they_come_after() {
+    let mut page = page(
+        r#"[{ name = "last", size = "1 B", after = ["one", "some"], delay = "7 ms" },
+            { name = "one", size = "1 B" }, { name = "some", size = "1 B", count = 2, at = "30 ms" }]"#,
+    );
+    assert_eq!(writes(&mut page, 100), [(1, 400, 100)]);
+    assert_eq!(page.next_wake(), Some(ms(130)));
+    assert_eq!(writes(&mut page, 130), [(2, 400, 130), (3, 400, 130)]);
+    for (now, stream) in [(150, 3), (160, 1)] {
+        delivered(&mut page, now, End::Receiver, stream, 1);
+        assert_eq!(page.next_wake(), None, "one of `some` is missing");
+    }
+    delivered(&mut page, 170, End::Receiver, 2, 1);
+    assert_eq!(page.next_wake(), Some(ms(177)));
+    assert_eq!(writes(&mut page, 177), [(0, 400, 177)]);
+    assert!(!page.is_finished());
+    delivered(&mut page, 190, End::Receiver, 0, 1);
+    assert!(page.is_finished());
+}
