@@ -148,6 +148,43 @@ fn the_warm_up_is_left_out() {
     assert_eq!(statistics.completion(), Some(ms(150)));
 }
 
+/// A deadline of 10 ms on the first of two streams, a warm-up of 100 ms, and an end at 200 ms.
+#[test]
+fn messages_that_miss_their_deadline_are_late() {
+    let deadlines = [Some(SimDuration::from_millis(10)), None];
+    let mut ledger = FlowLedger::new(2, ms(100)).with_deadlines(deadlines);
+    for created in [50, 100, 110, 130, 189, 190, 191] {
+        ledger.created(0, message(10, ms(created)));
+    }
+    ledger.created(1, message(10, ms(100)));
+    let late = |ledger: &FlowLedger| ledger.streams().map(Statistics::late).collect::<Vec<_>>();
+    for (at, offset, expected) in [(99, 10, 0), (110, 20, 0), (121, 30, 1), (139, 40, 1)] {
+        completes(&mut ledger, ms(at), delivered(0, offset));
+        assert_eq!(late(&ledger), [Some(expected), None], "at {at} ms");
+    }
+    completes(&mut ledger, ms(199), delivered(1, 10));
+    // Of the three that have not arrived, two should have by now; of the third nobody can know.
+    assert_eq!(ledger.take_open(ms(200)).count(), 3);
+    assert_eq!(late(&ledger), [Some(3), None]);
+    assert_eq!(ledger.statistics().late(), None, "a flow has no deadline of its own");
+}
+
+#[test]
+fn what_is_lost_is_late() {
+    let deadlines = [Some(SimDuration::from_millis(10))];
+    let mut ledger = FlowLedger::new(1, ms(5)).with_deadlines(deadlines);
+    for created in [0, 5] {
+        ledger.created(0, message(10, ms(created)));
+    }
+    for number in [0, 1] {
+        lose(&mut ledger, number);
+        lose(&mut ledger, number);
+    }
+    assert_eq!(ledger.streams().next().unwrap().late(), Some(1), "the other is of the warm-up");
+    assert_eq!(ledger.take_open(ms(999)).count(), 0);
+    assert_eq!(ledger.streams().next().unwrap().late(), Some(1));
+}
+
 #[test]
 fn an_unreliable_message_is_delivered_when_all_its_datagrams_are() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);

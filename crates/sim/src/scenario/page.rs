@@ -59,7 +59,7 @@ impl ObjectSpec {
             return Err(Fault::new("delay", problem, "`at` instead, or `after` beside it"));
         }
         if !self.after.is_empty() && self.at.is_some() {
-            let allowed = "either a time `at` the page wants it, or `after` what";
+            let allowed = "either a time `at` which the page wants it, or `after` what";
             return Err(Fault::new("at", "is given beside `after`", allowed));
         }
         check_attributes(self.urgency, self.deadline)

@@ -4,10 +4,11 @@ use leobench_transport::endpoint::{PathSample, Report, Totals};
 use serde_json::{Value, json};
 
 use super::{
-    DroppedPackets, FlowSummaryInput, LinkSummaryInput, RunSummaryInput, Summary, jain,
+    DroppedPackets, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary, jain,
     totals_since,
 };
 use crate::ledger::FlowLedger;
+use crate::network::ObjectTimes;
 
 const RUN: RunSummaryInput<'_> = RunSummaryInput {
     scenario: "demo",
@@ -41,7 +42,11 @@ fn flow<'a>(
 
 /// A ledger with one message of a megabit, created at 0 and delivered after `millis`.
 fn megabit_in(millis: u64) -> FlowLedger {
-    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    megabit_with_deadline(millis, None)
+}
+
+fn megabit_with_deadline(millis: u64, deadline: Option<SimDuration>) -> FlowLedger {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deadlines([deadline]);
     ledger.created(0, Message { size: 125_000, created: SimTime::ZERO });
     let now = SimTime::ZERO + SimDuration::from_millis(millis);
     ledger.report(now, Report::Delivered { stream: 0, offset: 125_000 }, &mut Vec::new());
@@ -179,6 +184,32 @@ fn the_file_holds_what_it_promises() {
         "fairness_jain": null,
     });
     assert_eq!(serde_json::to_string(&summary).unwrap(), serde_json::to_string(&expected).unwrap());
+}
+
+/// What only some flows have stands only there.
+#[test]
+fn pages_and_deadlines_stand_where_they_are() {
+    let flows = |ledger: &FlowLedger, page: Option<PageInput<'_>>| {
+        let (names, rtt) = (["a".to_owned()], LogHistogram::new());
+        let input = FlowSummaryInput { page, ..flow("web", &names, ledger, &rtt) };
+        serde_json::to_value(Summary::new(RUN, &[input], &[])).unwrap()["flows"][0].clone()
+    };
+    let plain = flows(&megabit_in(100), None);
+    assert!(plain.get("page").is_none() && plain["streams"][0].get("late_messages").is_none());
+    let deadline = SimDuration::from_millis(99);
+    let ledger = megabit_with_deadline(100, Some(deadline));
+    let at = |millis| SimTime::ZERO + SimDuration::from_millis(millis);
+    let (start, mut times) = (at(250), [ObjectTimes { requested: Some(at(250)), delivered: None }]);
+    let cut = flows(&ledger, Some(PageInput { start, objects: &times }));
+    let object =
+        |delivered: Value| json!([{"name": "a", "requested_s": 0.0, "delivered_s": delivered}]);
+    assert_eq!(cut["page"], json!({"completion_s": null, "objects": object(Value::Null)}));
+    assert_eq!(cut["completion_s"], Value::Null);
+    assert_eq!(cut["streams"][0]["late_messages"], 1);
+    times[0].delivered = Some(at(500));
+    let whole = flows(&ledger, Some(PageInput { start, objects: &times }));
+    assert_eq!(whole["page"], json!({"completion_s": 0.25, "objects": object(json!(0.25))}));
+    assert_eq!(whole["completion_s"], 0.1);
 }
 
 /// Quantiles are within 0.1 %: rounds every delay to whole milliseconds.

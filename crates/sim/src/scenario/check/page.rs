@@ -15,7 +15,7 @@ pub(super) fn check(
 ) -> Result<(), SpecError> {
     if !flow.transport.model().connects() {
         let error =
-            at.key("transport").error("opens no connection that a page could be asked for on");
+            at.key("transport").error("opens no connection on which a page could be asked for");
         return Err(error.allowed("a transport that does, such as `quic`, or no `objects`"));
     }
     beside(flow, at)?;

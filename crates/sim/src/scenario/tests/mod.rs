@@ -1,5 +1,6 @@
 mod files;
 mod overrides;
+mod pages;
 mod refusals;
 mod shipped;
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Loads `BASE` with each `old` replaced by `new`, and compares the message.
-fn refused(cases: &[(&str, &str, &str)]) {
+pub(super) fn refused(cases: &[(&str, &str, &str)]) {
     for (old, new, message) in cases {
         match load_text(&changed(old, new), &[]) {
             Ok(_) => panic!("{new:?} is accepted"),
@@ -13,7 +13,7 @@ fn refused(cases: &[(&str, &str, &str)]) {
 }
 
 const RATE: &str = "rate = \"10 Mbps\"";
-const SOURCE: &str = r#"source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }"#;
+pub(super) const SOURCE: &str = r#"source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }"#;
 const NODES: &str = "[nodes.client]\n[nodes.server]\n";
 
 #[test]

@@ -1,0 +1,133 @@
+//! Pages: what the objects mean together, and every kind of bad ones.
+
+use super::refusals::{SOURCE, refused};
+use super::*;
+
+#[test]
+fn objects_are_streams() {
+    let objects = r#"objects = [{ name = "html", size = "1 B", urgency = 0 },
+        { name = "image", size = "1 B", count = 3, incremental = true, deadline = "2 s" }]"#;
+    let flow = &load_text(&changed(SOURCE, objects), &[]).unwrap().spec.flows[0].1;
+    assert_eq!(flow.stream_names(), ["html", "image-1", "image-2", "image-3"]);
+    let attributes = flow.attributes();
+    assert_eq!((flow.stream_count(), attributes.len()), (4, 4));
+    assert_eq!((attributes[0].urgency, attributes[0].incremental), (0, false));
+    let image = attributes[3];
+    assert_eq!((image.urgency, image.incremental), (3, true));
+    assert_eq!(image.deadline.map(|deadline| deadline.as_nanos()), Some(2_000_000_000));
+}
+
+#[test]
+fn pages() {
+    let circle = r#"objects = [{ name = "a", size = "1 B", after = ["d"] }, { name = "b", size = "1 B", after = ["c"] },
+        { name = "c", size = "1 B", after = ["e", "d"] }, { name = "d", size = "1 B", after = ["b"] },
+        { name = "e", size = "1 B" }]"#;
+    refused(&[
+        (SOURCE, "objects = []", "flows.main.objects = []: is empty; allowed: at least one object"),
+        (
+            SOURCE,
+            r#"objects = [{ name = "html", size = "1 B" }, { name = "a", size = "1 B", after = ["html", "htlm"] }]"#,
+            "flows.main.objects[1].after[1] = \"htlm\": there is no such object; allowed: `html`, `a`; did you mean \
+             `html`?",
+        ),
+        (
+            SOURCE,
+            circle,
+            "flows.main.objects[1].after = [\"c\"]: waits for itself: `b` after `c` after `d` after `b`; allowed: \
+             objects that do not wait for each other",
+        ),
+        (
+            SOURCE,
+            r#"objects = [{ name = "a", size = "1 B", after = ["a"] }]"#,
+            "flows.main.objects[0].after = [\"a\"]: waits for itself: `a` after `a`; allowed: objects that do not wait \
+             for each other",
+        ),
+        (
+            SOURCE,
+            r#"objects = [{ name = "a-2", size = "1 B" }, { name = "a", size = "1 B", count = 3 }]"#,
+            "flows.main.objects[1].name = \"a\": object 0 is named `a-2` too; allowed: a name of its own for every object",
+        ),
+        (
+            SOURCE,
+            r#"objects = [{ name = "a b", size = "1 B" }]"#,
+            "flows.main.objects[0].name = \"a b\": is no name; allowed: letters from a to z, digits, `_` and `-`",
+        ),
+        (
+            SOURCE,
+            r#"objects = [{ name = "a", size = "1 B", count = 65000 }, { name = "b", size = "1 B", count = 536 }]"#,
+            "flows.main.objects[1].count = 536: makes 65536 objects; allowed: at most 65535 in all",
+        ),
+    ]);
+}
+
+#[test]
+fn objects() {
+    let object = |lines: &str| format!(r#"objects = [{{ name = "a", {lines} }}]"#);
+    let at = "flows.main.objects[0]";
+    for (lines, message) in [
+        ("request = \"1 B\"", "size: is required but missing"),
+        ("size = \"0 B\"", "size = \"0 B\": is zero; allowed: from 1 B to 1000 GB"),
+        (
+            "size = \"1 B\", request = \"2000 GB\"",
+            "request = \"2000 GB\": is too large; allowed: from 1 B to 1000 GB",
+        ),
+        ("size = \"1 B\", count = 0", "count = 0: is zero; allowed: a number above zero"),
+        (
+            "size = \"1 B\", delay = \"1 s\"",
+            "delay = \"1 s\": counts from the arrival of others, of which there are none; allowed: `at` instead, or \
+             `after` beside it",
+        ),
+        (
+            "size = \"1 B\", at = \"1 s\", after = [\"a\"]",
+            "at = \"1 s\": is given beside `after`; allowed: either a time `at` which the page wants it, or `after` what",
+        ),
+        (
+            "size = \"1 B\", urgency = 8",
+            "urgency = 8: is no urgency; allowed: a whole number from 0 to 7",
+        ),
+        (
+            "size = \"1 B\", deadline = \"0 s\"",
+            "deadline = \"0 s\": is zero; allowed: a time above zero",
+        ),
+    ] {
+        refused(&[(SOURCE, &object(lines), &format!("{at}.{message}"))]);
+    }
+}
+
+#[test]
+fn what_stands_beside_a_page() {
+    let objects = r#"objects = [{ name = "a", size = "1 B" }]"#;
+    let beside = "is given beside `objects`; allowed:";
+    for (lines, message) in [
+        (
+            SOURCE,
+            format!(
+                "source = {{ kind = \"cbr\", rate = \"1 Mbps\", size = \"1000 B\" }}: {beside} either `objects`, or sources"
+            ),
+        ),
+        ("streams = 2", format!("streams = 2: {beside} either `objects`, or sources")),
+        (
+            "application = \"blocking\"",
+            format!(
+                "application = \"blocking\": {beside} nothing here: objects have no clock to stand still"
+            ),
+        ),
+        (
+            "stop = \"5 s\"",
+            format!("stop = \"5 s\": {beside} nothing here: a page ends with its last object"),
+        ),
+    ] {
+        refused(&[(SOURCE, &format!("{objects}\n{lines}"), &format!("flows.main.{message}"))]);
+    }
+    let udp = changed("transport = \"quic\"", "transport = \"udp\"");
+    assert_eq!(
+        load_text(&udp.replace(SOURCE, objects), &[]).unwrap_err(),
+        "t.toml: flows.main.transport = \"udp\": opens no connection on which a page could be asked for; allowed: a \
+         transport that does, such as `quic`, or no `objects`"
+    );
+    let blocking = format!("{SOURCE}\napplication = \"blocking\"");
+    assert_eq!(
+        load_text(&udp.replace(SOURCE, &blocking), &[]).unwrap_err(),
+        "t.toml: flows.main.application = \"blocking\": the transport takes every message at once; allowed: `buffered`"
+    );
+}
