@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 from leobench import InputError, stats
+from leobench.stats.estimate import percent
 from leobench.stats.mean import percentile_coverage
 
 # Student (1908), the additional hours of sleep gained by ten patients with two drugs.
@@ -160,6 +161,48 @@ def test_small_samples_say_so() -> None:
     assert "too small" in unbounded.note
     equal = stats.mean_interval([0.1] * 3)
     assert (equal.value, equal.low, equal.high, equal.note) == (0.1, 0.1, 0.1, "all values are equal")
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "studentised"])
+def test_too_few_resamples_for_a_high_confidence_are_told(method: stats.Method) -> None:
+    values = np.random.default_rng(1).exponential(size=40)
+
+    def note(confidence: float, resamples: int = 10_000) -> str | None:
+        return stats.mean_interval(values, confidence, method, resamples=resamples).note
+
+    # Bonferroni's correction for 20 comparisons leaves 12.5 of 10,000 resamples beyond each end.
+    assert note(1 - 0.05 / 20) is None
+    assert note(0.998) is None
+    assert note(0.999) == (
+        "coarse: of 10,000 resamples 5 lie beyond each end; 99.9 % takes resamples = 20000"
+    )
+    assert note(0.99995) == (
+        "too narrow: of 10,000 resamples 0.25 lie beyond each end; 99.995 % takes resamples = 400000"
+    )
+    assert note(0.999, 20_000) is None
+    narrow, wide = (
+        np.ptp(bounds(stats.mean_interval(values, 0.9999, method, resamples=count)))
+        for count in (1_000, 200_000)
+    )
+    assert narrow < wide
+    assert note(0.99995, 400_000) is None
+
+
+def test_two_notes_are_both_told() -> None:
+    estimate = stats.mean_interval([1.0, 2.0, 3.0, 4.0, 6.0], 0.999, "bootstrap")
+    assert estimate.note is not None
+    assert [part.split(":")[0] for part in estimate.note.split("; ")][:2] == ["too narrow", "coarse"]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.05, "5 %"), (0.12345, "12.3 %"), (0.5, "50 %"), (0.95, "95 %"), (0.999, "99.9 %"),
+        (0.9975, "99.75 %"), (1 - 0.05 / 7, "99.29 %"), (0.99995, "99.995 %"), (0.9999999, "99.99999 %"),
+    ],
+)  # fmt: skip
+def test_no_confidence_is_rounded_to_certainty(share: float, text: str) -> None:
+    assert percent(share) == text
 
 
 def test_a_seed_repeats_and_another_differs() -> None:

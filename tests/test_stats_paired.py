@@ -134,6 +134,9 @@ def test_a_ratio_to_what_may_be_zero_has_no_interval() -> None:
 def test_small_samples_say_so() -> None:
     five = stats.paired([1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 4.0, 4.5, 6.5, 8.0])
     assert five.p_value == five.smallest_p == 2 / 32
+    assert "smallest_p=0.0625," in repr(five)
+    numbers = (five.mean_a, five.mean_b, five.p_value, five.smallest_p)
+    assert {type(each) for each in numbers} == {float}
     assert not five.significant
     assert five.note == (
         "with 5 unequal pairs no p-value can be below 0.0625: nothing can be significant at 5 %"

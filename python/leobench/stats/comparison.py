@@ -81,7 +81,7 @@ def paired(a: ArrayLike, b: ArrayLike, confidence: float = 0.95, seed: int = 1) 
     before, after = _pairs(a, b, confidence)
     differences = after - before
     p_value, test = _sign_flip(differences, seed)
-    smallest = min(1.0, 2.0 ** (1 - np.count_nonzero(differences)))
+    smallest = min(1.0, 2.0 ** (1 - int(np.count_nonzero(differences))))
     if test != "exact":
         smallest = max(smallest, 1 / (_DRAWS + 1))
     return Comparison(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -77,8 +78,10 @@ def share(value: float, what: str) -> float:
 
 
 def percent(part: float) -> str:
-    """A share between 0 and 1 in per cent, to a tenth at most."""
-    return f"{100 * part:.3g} %"
+    """A share between 0 and 1 in per cent: to three digits, or two of its distance to 100 % if finer."""
+    rest = 100 * (1 - part)
+    decimals = 1 - math.floor(math.log10(rest)) if 0 < rest < 10 else 0
+    return f"{100 * part:.{max(3, 2 + decimals)}g} %"
 
 
 def counted(count: int, noun: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -26,7 +27,10 @@ _FEW = 30
 _MANY = 10_000
 
 # Monte Carlo error of a 2.5 % tail: 0.16 %.
-_RESAMPLES = 10_000
+RESAMPLES = 10_000
+
+# Resamples that must lie beyond each end of an interval: their number then is right to about a third.
+_BEYOND = 10
 
 # Resampled values in memory at once.
 _BLOCK = 1 << 21
@@ -37,7 +41,7 @@ def mean_interval(
     confidence: float = 0.95,
     method: Method | None = None,
     seed: int = 1,
-    resamples: int = _RESAMPLES,
+    resamples: int = RESAMPLES,
 ) -> Estimate:
     """The mean of independent values with its two-sided, equal-tailed confidence interval.
 
@@ -56,7 +60,7 @@ def mean_interval(
         method: As above; by default `"t"` up to 29 values and beyond 10,000, `"studentised"` between.
             The estimate says which.
         seed: Seed of the resampling; the same seed gives the same interval.
-        resamples: How often to resample.
+        resamples: How often to resample; the note says where a high confidence needs more.
 
     Returns:
         The mean; without an interval if a single value is all there is.
@@ -81,12 +85,15 @@ def mean_interval(
         return Estimate(mean, *t_bounds(array, confidence), n, confidence, used, note)
     if resamples < 2:
         raise InputError(f"resamples = {resamples}; allowed: 2 or more")
+    bounds: tuple[float | None, float | None]
     if used == "bootstrap":
-        low, high = _percentile(array, confidence, seed, resamples)
-        return Estimate(mean, low, high, n, confidence, used, _narrowness(n, confidence))
-    bounds = _studentised(array, confidence, seed, resamples)
-    note = None if None not in bounds else f"n = {n} is too small: too many resamples have no spread"
-    return Estimate(mean, *bounds, n, confidence, used, note)
+        bounds = _percentile(array, confidence, seed, resamples)
+        note = _narrowness(n, confidence)
+    else:
+        bounds = _studentised(array, confidence, seed, resamples)
+        note = None if None not in bounds else f"n = {n} is too small: too many resamples have no spread"
+    notes = filter(None, (note, _coarseness(confidence, resamples)))
+    return Estimate(mean, *bounds, n, confidence, used, "; ".join(notes) or None)
 
 
 def t_bounds(array: Array, confidence: float) -> tuple[float, float]:
@@ -113,6 +120,19 @@ def _narrowness(n: int, confidence: float) -> str | None:
         return None
     reached, meant = f"{100 * covered:.0f} %", percent(confidence)
     return f"too narrow: at n = {n} percentile intervals cover {reached} at best, not {meant}"
+
+
+def _coarseness(confidence: float, resamples: int) -> str | None:
+    tail = (1 - confidence) / 2
+    # Free of the rounding of 1 - 0.998.
+    beyond = round(tail * resamples, 9)
+    if beyond >= _BEYOND:
+        return None
+    fault = "too narrow" if beyond < 1 else "coarse"
+    return (
+        f"{fault}: of {resamples:,} resamples {beyond:.2g} lie beyond each end; "
+        f"{percent(confidence)} takes resamples = {math.ceil(round(_BEYOND / tail, 6))}"
+    )
 
 
 def _resampled(array: Array, seed: int, resamples: int) -> Iterator[Array]:
