@@ -1,5 +1,7 @@
 //! Pages: what the objects mean together, and every kind of bad ones.
 
+use leobench_base::SimDuration;
+
 use super::refusals::{SOURCE, refused};
 use super::*;
 
@@ -14,7 +16,7 @@ fn objects_are_streams() {
     assert_eq!((attributes[0].urgency, attributes[0].incremental), (0, false));
     let image = attributes[3];
     assert_eq!((image.urgency, image.incremental), (3, true));
-    assert_eq!(image.deadline.map(|deadline| deadline.as_nanos()), Some(2_000_000_000));
+    assert_eq!(image.deadline.map(SimDuration::as_nanos), Some(2_000_000_000));
 }
 
 #[test]
