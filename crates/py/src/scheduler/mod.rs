@@ -113,7 +113,7 @@ fn raised(py: Python<'_>, error: &PyErr) -> String {
     }
     let describe = || {
         let plugins = py.import(PLUGINS)?;
-        plugins.call_method1("describe", (error.value(py),))?.extract()
+        plugins.call_method1("describe", (error.clone_ref(py).into_value(py),))?.extract()
     };
     describe().unwrap_or_else(|_: PyErr| format!("raised {error}"))
 }

@@ -1,0 +1,234 @@
+"""Stream schedulers written in Python that go wrong: what is said, and that nothing is left of the run."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import python_schedulers
+from python_schedulers import SCENARIO, TURNS, files
+
+import leobench
+from leobench import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# `schedule` of a class that goes wrong after 0.5 s, and what is said about it.
+BROKEN = {
+    "raises": ("return 1 // 0", ["raised ZeroDivisionError: ", ", in schedule\n    return 1 // 0\n"]),
+    "raises from a helper": (
+        "return self.help({})",
+        [
+            "raised KeyError: 'depth'",
+            "in schedule\n    return self.help({})\n",
+            'in help\n    return table["depth"]\n',
+        ],
+    ),
+    "raises on the way": (
+        "return ((stream, 1 // 0) for stream in streams)",
+        ["raised ZeroDivisionError", "in <genexpr>\n"],
+    ),
+    "raises in a chain": (
+        "try:\n                self.help({})\n            except KeyError as error:\n"
+        "                raise ValueError('no depth') from error",
+        ["raised ValueError: no depth", "KeyError: 'depth'", "direct cause"],
+    ),
+    "too many bytes of a stream": (
+        "return [(streams[0], streams[0].backlog + 1)]",
+        ["gave stream ", " bytes, of which ", " are waiting"],
+    ),
+    "too many bytes for the packet": (
+        "return [(s, min(s.backlog, room + 1)) for s in sorted(streams, key=lambda s: -s.backlog)]",
+        ["gave ", " bytes, to a packet with room for "],
+    ),
+    "an unknown stream": ("return [(3, 1)]", ["chose stream 3, which there is not; allowed: 0 to 2"]),
+    "a negative stream": (
+        "return [(-1, 1)]",
+        ["chose -1, which is no stream; allowed: one of the streams, "],
+    ),
+    "an idle stream": (
+        "idle = {0, 1, 2}.difference(stream.number for stream in streams)\n"
+        "            if idle:\n                return [(idle.pop(), 1)]",
+        ["chose stream ", "which has no bytes waiting"],
+    ),
+    "no stream": ("return [('s1', 1)]", ["chose 's1', which is no stream; allowed: one of the streams, "]),
+    "nothing": ("return None", ["returned None; allowed: a list of pairs of a stream and its bytes"]),
+    "an empty list": ("return []", ["chose no stream, with ", " bytes waiting"]),
+    "no bytes at all": ("return [(streams[0], 0)]", ["chose no stream, with ", " bytes waiting"]),
+    "negative bytes": ("return [(streams[0], -1)]", ["bytes; allowed: a whole number from 0", " -1 "]),
+    "half a byte": ("return [(streams[0], 0.5)]", ["bytes; allowed: a whole number from 0", " 0.5 "]),
+    "no pairs": ("return streams", ["returned <Stream ", "where a pair should be; allowed: a list of pairs"]),
+    "triples": ("return [(streams[0], 1, 2)]", ["where a pair should be"]),
+    "no list": ("return 3", ["returned 3; allowed: a list of pairs"]),
+    "another connection": (
+        "return [(self.first.setdefault('stream', streams[0]), 1)]",
+        ["chose a stream of another connection"],
+    ),
+}
+
+BROKEN_CLASS = """\
+class Broken:
+    first = {}
+
+    def __init__(self, streams, random):
+        pass
+
+    def help(self, table):
+        return table["depth"]
+
+    def schedule(self, now, streams, room):
+        if now >= START:
+            BODY
+        return [(streams[0], min(streams[0].backlog, room))]
+"""
+
+# The module, and what is said about it before the run.
+UNUSABLE = {
+    "no module": (None, ["there is no module `turns`"]),
+    "no class": ("class Turn:\n    def schedule(self): ...", ["has no `Turns`", "did you mean `Turn`?"]),
+    "no classes": ("import leobench", ["has no `Turns`", "a class with a method `schedule`"]),
+    "syntax": ("class Turns:\n    def schedule(self:", ["SyntaxError: ", "(turns.py, line 2)"]),
+    "raises": ("import math\nx = math.sqrt(-1)", ["cannot be imported: ValueError: ", "(turns.py, line 2)"]),
+    "needs another": (
+        "import numpyy",
+        ["cannot be imported: ModuleNotFoundError", "'numpyy'", "(turns.py, line 1)"],
+    ),
+    "constructor raises": (
+        "class Turns:\n    def __init__(self, streams, random):\n        raise ValueError('never\\nmind')\n"
+        "    def schedule(self): ...",
+        ["cannot be built: ValueError: never", "(turns.py, line 3)"],
+    ),
+    "constructor takes nothing": (
+        "class Turns:\n    def schedule(self): ...",
+        [
+            "cannot be built: TypeError",
+            "allowed: a class that takes the number of streams, a `random.Random`",
+        ],
+    ),
+    "abstract": (
+        "import leobench\nclass Turns(leobench.StreamScheduler):\n    def scheduel(self): ...",
+        ["cannot be built: TypeError", "schedule"],
+    ),
+    "no scheduler": ("def Turns(streams, random):\n    return 3", ["has no method `schedule`"]),
+}
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    return python_schedulers.write(tmp_path)
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_scheduler_that_goes_wrong_ends_the_run(
+    case: str, scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body, parts = BROKEN[case]
+    start = "0" if case == "another connection" else "0.5"
+    module = BROKEN_CLASS.replace("START", start).replace("BODY", body)
+    (scenario.parent / "broken.py").write_text(module, encoding="utf-8")
+    text = SCENARIO.replace("turns:Turns", "broken:Broken")
+    if case == "another connection":
+        text += text[text.index("[flows.main]") :].replace("flows.main", "flows.other")
+    scenario.write_text(text, encoding="utf-8")
+    assert cli.main(["check", str(scenario)]) == 0
+    before = files(tmp_path)
+    capsys.readouterr()
+    assert cli.main(["run", str(scenario), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    found = re.match(
+        r"leobench: flow `(main|other)`: scheduler `broken:Broken` at (\d+\.\d{9}) s: ", said.err
+    )
+    assert found, said.err
+    assert float(start) <= float(found[2]) < 0.7
+    for part in parts:
+        assert part in said.err
+    if "raised" in parts[0]:
+        assert f'File "{scenario.parent / "broken.py"}", line ' in said.err
+        assert "leobench/" not in said.err.replace(str(scenario.parent), ""), "of the user's own code only"
+    else:
+        assert said.err.count("\n") == 1
+    assert files(tmp_path) == before, "nothing is left of the run"
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_class_that_cannot_be_used_is_found_before_the_run(
+    case: str, command: str, scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, parts = UNUSABLE[case]
+    file = scenario.parent / "turns.py"
+    if module is None:
+        file.unlink()
+    else:
+        file.write_text(module, encoding="utf-8")
+    before = files(tmp_path)
+    out = ["--out", str(tmp_path / "out")] if command == "run" else []
+    assert cli.main([command, str(scenario), *out]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f'leobench: {scenario}: flows.main.transport.scheduler.python = "turns:Turns": ')
+    assert said.count("\n") == 1
+    assert "; allowed: " in said
+    for part in parts:
+        assert part in said
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "parts"),
+    [
+        ('{ python = "turns" }', ['.python = "turns": names no class', "`mymodule:MyScheduler`"]),
+        ('{ python = "turns:Turns", weights = [1, 2] }', [".weights", "has 2 weights, for 3 streams"]),
+        ('{ python = "turns:Turns", weights = [1, 0, 2] }', [".weights[1] = 0", "above 0"]),
+        ('{ python = "turns:Turns", weights = [1, -1, 2] }', [".weights[1] = -1", "above 0"]),
+        ('{ python = "turns:Turns", parameters = 3 }', [".parameters = 3: is an integer, not a table"]),
+        ('{ python = "turns:Turns", parameters = { pace = 3 } }', ["TypeError", "'pace'"]),
+        ('{ python = "turns:Turns", weight = 3 }', [".weight = 3: unknown key", "did you mean `weights`?"]),
+        ('{ pyton = "turns:Turns" }', [".kind: is required but missing; allowed: `rr`", "`python`"]),
+        ('"python"', [".python: is required but missing"]),
+    ],
+)
+def test_what_a_scenario_may_say_of_it(
+    scheduler: str, parts: list[str], scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SCENARIO.replace('{ python = "turns:Turns" }', scheduler)
+    scenario.write_text(text, encoding="utf-8")
+    assert cli.main(["check", str(scenario)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    for part in parts:
+        assert part in said
+
+
+def test_ctrl_c_in_a_scheduler_ends_the_program(scenario: Path, tmp_path: Path) -> None:
+    endless = TURNS.replace("shares = []", "shares = []\n        while now > 0.5: print(end='.', flush=True)")
+    (scenario.parent / "turns.py").write_text(endless, encoding="utf-8")
+    command = [sys.executable, "-m", "leobench", "run", str(scenario), "--out", str(tmp_path / "out")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.read(1) == b"."
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert said.decode() == "leobench: interrupted; nothing was written\n"
+    assert files(tmp_path) == {scenario.parent, *files(scenario.parent)}
+
+
+def test_an_interrupt_comes_out_of_the_library_as_itself(scenario: Path) -> None:
+    (scenario.parent / "turns.py").write_text(
+        TURNS.replace("shares = []", "raise KeyboardInterrupt"), encoding="utf-8"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        leobench.run(scenario)
+    (scenario.parent / "turns.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        leobench.check(scenario)
+    # Nothing of it is left for the next.
+    with pytest.raises(leobench.ScenarioError, match="unknown key"):
+        leobench.check(scenario, {"links.uplink.dealy": "3 ms"})
