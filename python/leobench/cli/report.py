@@ -21,6 +21,8 @@ _FLOW_HEAD = (
     ("RTT", "mean ms"), ("packets", "lost"),
 )  # fmt: skip
 _STREAM_HEAD = (("", "flow"), ("", "stream"), _RATE_HEAD[1], *_DELAY_HEAD)
+_PAGE_HEAD = (("", "page"), ("", "objects"), ("", "arrived"), ("complete", "after s"))
+_LATE_HEAD = ("", "late")
 _LINK_HEAD = (
     ("", "link"), ("mean rate", "Mbit/s"), ("", "used"), ("packets", "delivered"), ("dropped", "by queue"),
     ("on", "channel"), ("while", "down"), ("over", "MTU"), ("queued", "mean ms"), ("", "p95"),
@@ -28,12 +30,20 @@ _LINK_HEAD = (
 
 
 def render(summary: Mapping[str, Any]) -> str:
-    """Flows, their streams where there are several, and links."""
+    """Flows, pages, streams where there are several or deadlines, and links."""
     parts = [table(_FLOW_HEAD, [_flow(flow) for flow in summary["flows"]], words=2)]
-    several = [flow for flow in summary["flows"] if len(flow["streams"]) > 1]
-    streams = [_stream(flow, stream) for flow in several for stream in flow["streams"][:_MOST_STREAMS]]
+    pages = [_page(flow) for flow in summary["flows"] if "page" in flow]
+    if pages:
+        parts.append(table(_PAGE_HEAD, pages, words=1))
+    several = [flow for flow in summary["flows"] if len(flow["streams"]) > 1 or _has_deadlines(flow)]
+    deadlines = any(_has_deadlines(flow) for flow in several)
+    streams = [
+        _stream(flow, stream) + [_late(stream)] * deadlines
+        for flow in several
+        for stream in flow["streams"][:_MOST_STREAMS]
+    ]
     if streams:
-        parts.append(table(_STREAM_HEAD, streams, words=2))
+        parts.append(table((*_STREAM_HEAD, *[_LATE_HEAD] * deadlines), streams, words=2))
         left = sum(len(flow["streams"]) for flow in several) - len(streams)
         if left:
             parts[-1] += f"\n... and {left:,} more streams; all in summary.json"
@@ -80,6 +90,25 @@ def _stream(flow: Mapping[str, Any], stream: Mapping[str, Any]) -> list[str]:
         stream["name"],
         megabits(stream["goodput_bps"]),
         *(millis(stream["delay_ms"][key]) for key in _DELAYS),
+    ]
+
+
+def _has_deadlines(flow: Mapping[str, Any]) -> bool:
+    return any("late_messages" in stream for stream in flow["streams"])
+
+
+def _late(stream: Mapping[str, Any]) -> str:
+    return f"{stream['late_messages']:,}" if "late_messages" in stream else NONE
+
+
+def _page(flow: Mapping[str, Any]) -> list[str]:
+    objects, completion = flow["page"]["objects"], flow["page"]["completion_s"]
+    arrived = sum(item["delivered_s"] is not None for item in objects)
+    return [
+        flow["name"],
+        f"{len(objects):,}",
+        f"{arrived:,}",
+        NONE if completion is None else f"{completion:,.3f}",
     ]
 
 
