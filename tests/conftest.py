@@ -50,6 +50,17 @@ def quick(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def buffers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `results/buffers`, of the campaign that is shipped: four short runs of every variant."""
+    from leobench.campaign import Campaign, run_campaign
+
+    folder = tmp_path_factory.mktemp("buffers")
+    short = Campaign.load(ROOT / "campaigns" / "buffers.toml").scaled(4, {"duration": "200 ms"})
+    run_campaign(short, folder / "results" / "buffers", workers=1)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def scenarios() -> Path:
     """The folder of the scenarios that are shipped."""
     return ROOT / "scenarios"

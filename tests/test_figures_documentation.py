@@ -1,31 +1,57 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import polars as pl
 from conftest import ROOT
+
+import leobench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
 
-def test_the_examples_of_campaign_figures_run(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "plotting.md").read_text(encoding="utf-8")
-    campaigns = page.split("## Campaigns")[1].split("## Your own")[0]
-    first, second = re.findall(r"```python\n(.*?)```", campaigns, re.DOTALL)
-    rng = np.random.default_rng(1)
-    cells = [(buffer, streams) for buffer in ("7", "15", "unlimited") for streams in (1, 2, 4, 8)] * 30
-    names = {
-        "runs": pl.DataFrame(cells, schema=["buffer", "streams"], orient="row").with_columns(
-            delay_ms=pl.Series(rng.lognormal(4.0, 0.3, len(cells))),
-            goodput_bps=pl.Series(rng.normal(30e6, 1e6, len(cells))),
-        ),
-        "folder": tmp_path,
-    }
+PAGE = (ROOT / "docs" / "plotting.md").read_text(encoding="utf-8")
+
+
+def snippets(section: str) -> list[str]:
+    text = PAGE.split(f"\n## {section}")[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_examples_of_campaign_figures_run(
+    buffers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "results").symlink_to(buffers / "results")
+    monkeypatch.chdir(tmp_path)
+    first, second = snippets("Campaigns")
+    names: dict[str, Any] = {}
     exec(first, names)  # noqa: S102
     assert (tmp_path / "delay.pdf").read_bytes().startswith(b"%PDF")
+    (axes,) = names["figure"].axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["7 packets", "15 packets", "unlimited"]
+    runs = names["runs"].filter(
+        metric="flows.main.delay_ms.mean", variant="limit=15-packets,streams=1"
+    )["value"]  # fmt: skip
+    # The first series, in the unit of the axis.
+    assert axes.get_ylabel() == "mean delay (ms)"
+    assert axes.patches[1].get_height() == runs.mean()
     exec(second, names)  # noqa: S102
-    left, right = names["figure"].axes  # type: ignore[attr-defined]
+    left, right = names["figure"].axes
     assert (left.get_yscale(), right.get_ylabel()) == ("log", "goodput (Mbit/s)")
+
+
+def test_the_line_of_the_example_of_a_run_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    scenario = ROOT / "scenarios" / "khan2023-ka.toml"
+    leobench.run(scenario, 1, {"duration": "20 s"}, out="results/khan2023-ka-1")
+    (code,) = snippets("Your own")
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102
+    assert (tmp_path / "mine.png").read_bytes().startswith(b"\x89PNG")
+    axes = names["figure"].axes[-1]
+    low, high = axes.get_ylim()
+    at = axes.get_lines()[-1].get_ydata()[0]
+    assert low + 0.1 * (high - low) < at < high - 0.1 * (high - low)
+    assert axes.get_ylabel() == "delay (s)"
