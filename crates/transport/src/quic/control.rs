@@ -47,6 +47,7 @@ struct Live {
     sent_packets: AtomicU64,
     largest_acked: AtomicU64,
     has_events: AtomicBool,
+    has_losses: AtomicBool,
 }
 
 /// The algorithm and what its path has been through.
@@ -139,6 +140,13 @@ impl Control {
             self.live.has_events.store(false, Relaxed);
             events.append(&mut self.lock().events);
         }
+    }
+
+    /// Whether packets were declared lost since the last call.
+    pub(super) fn take_losses(&self) -> bool {
+        let lost = self.live.has_losses.load(Relaxed);
+        self.live.has_losses.store(false, Relaxed);
+        lost
     }
 
     fn publish(&self, state: &ControlState, path: PathId) {
@@ -238,6 +246,7 @@ impl Controller for Handle {
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, _now: Instant) {
         self.control.leave_flight(lost_bytes.into());
+        self.control.live.has_losses.store(true, Relaxed);
         let mut state = self.control.lock();
         state.lost_packets += 1;
         state.lost_bytes += u64::from(lost_bytes);

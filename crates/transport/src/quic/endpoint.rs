@@ -140,6 +140,11 @@ impl QuicEndpoint {
         })
     }
 
+    #[cfg(test)]
+    pub(super) fn sender(&self) -> Option<&Sender> {
+        self.sender.as_ref()
+    }
+
     fn connect(&mut self, now: SimTime) -> Result<(), EndpointError> {
         let Some(config) = self.client.take() else { return Ok(()) };
         let instant = self.clock.instant(now);
@@ -235,6 +240,11 @@ impl QuicEndpoint {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
+        if self.control.take_losses()
+            && let Some(sender) = &mut self.sender
+        {
+            sender.repeating = true;
+        }
         let mut ready = self.ready();
         loop {
             let open = ready <= now;
@@ -244,6 +254,9 @@ impl QuicEndpoint {
             }
             let sent = self.transmit(now, outbox);
             ready = self.ready();
+            if open && sent == 0 && self.has_window() && self.has_repeated() {
+                continue;
+            }
             if sent == 0 || self.established && self.is_last(now, sent, ready) {
                 break;
             }
@@ -255,6 +268,11 @@ impl QuicEndpoint {
         let sparse = 2 * self.control.in_flight().get() < self.control.window().get();
         self.control.set_app_limited((idle || sparse) && self.has_window());
         Ok((ready > now && !idle).then_some(ready))
+    }
+
+    /// Ends the time that the sender leaves to what was lost; whether it did.
+    fn has_repeated(&mut self) -> bool {
+        self.sender.as_mut().is_some_and(|sender| std::mem::take(&mut sender.repeating))
     }
 
     /// When the pacer lets the next packet go.

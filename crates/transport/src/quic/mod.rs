@@ -4,6 +4,7 @@
 //! a decision per packet about which stream's bytes it carries ([`sender`]), reassembly without limits ([`receiver`]),
 //! and a look at what really passes ([`tap`]).
 
+mod acks;
 mod bare;
 mod clock;
 mod config;

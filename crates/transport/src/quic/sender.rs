@@ -13,7 +13,7 @@ use super::config::CONNECTION_ID_LEN;
 use super::null_tls::TAG_LEN;
 use super::tap::Sent;
 use crate::endpoint::EndpointError;
-use crate::scheduler::{Multiplexer, frame_size};
+use crate::scheduler::{LENGTH_RESERVE, Multiplexer, frame_size};
 
 /// How far the stack is fed ahead on a single stream. The stack searches what it was fed, write by write, for every packet
 /// it builds, so writes should be few; but they are copied from one place that should stay in the processor's cache.
@@ -31,11 +31,25 @@ pub(super) struct Sender {
     finished: bool,
     /// Whether the streams that had nothing waiting then have been closed.
     closing: bool,
+    /// Whether the stack is left to send again what was lost. That goes first, and leaves room that nobody can tell: a
+    /// packet that is chosen for comes after it.
+    pub(super) repeating: bool,
+    /// What was chosen for which packet, by its number.
+    #[cfg(test)]
+    pub(super) choices: std::collections::BTreeMap<u64, Vec<(u64, u64)>>,
 }
 
 impl Sender {
     pub(super) fn new(streams: Multiplexer) -> Self {
-        Self { streams, ids: Vec::new(), finished: false, closing: false }
+        Self {
+            streams,
+            ids: Vec::new(),
+            finished: false,
+            closing: false,
+            repeating: false,
+            #[cfg(test)]
+            choices: std::collections::BTreeMap::new(),
+        }
     }
 
     /// The application writes no more.
@@ -89,7 +103,7 @@ impl Sender {
         if self.streams.buffer().next_occupied(0).is_some() {
             if self.ids.len() == 1 {
                 self.feed_single(now, connection, sent)?;
-            } else {
+            } else if !self.repeating {
                 self.feed_packet(now, connection, payload, sent, largest_acked)?;
             }
         }
@@ -127,16 +141,30 @@ impl Sender {
         let Some(left) = self.left_over(sent) else { return Ok(()) };
         let number = packet_number_len(sent.next_packet, largest_acked);
         let header = 1 + CONNECTION_ID_LEN as u64 + number + TAG_LEN as u64;
-        let room = payload.saturating_sub(header + left);
+        // Beside an acknowledgement there must be room for a frame that does not fill the packet.
+        let ack = match sent.acks.size(now) {
+            0 => 0,
+            size => size + LENGTH_RESERVE,
+        };
+        let room = payload.saturating_sub(header + left + ack);
         if room < WORTHWHILE {
             return Ok(());
         }
         self.streams.schedule(now, room)?;
+        #[cfg(test)]
+        self.note_choice(sent.next_packet);
         for index in 0..self.streams.shares().len() {
             let share = self.streams.shares()[index];
             self.write(now, connection, share.stream, share.bytes)?;
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    fn note_choice(&mut self, packet: u64) {
+        let shares = self.streams.shares().iter();
+        let shares = shares.map(|share| (share.stream as u64, share.bytes)).collect();
+        self.choices.insert(packet, shares);
     }
 
     /// Room that the rest of the last packet's worth will take: what acknowledgements or retransmissions in front of it

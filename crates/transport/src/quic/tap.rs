@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leobench_base::SimTime;
 
+use super::acks::AckForecast;
 use super::frames::{Frame, Frames};
 use super::qlog::Qlog;
 
@@ -27,6 +28,8 @@ pub(super) struct Tap {
 /// What the 1-RTT packets sent so far carried.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
+    /// The time of what follows.
+    now: SimTime,
     /// Number after that of the last packet.
     pub(super) next_packet: u64,
     /// By stream number: one past the highest byte sent.
@@ -37,6 +40,8 @@ pub(super) struct Sent {
     pub(super) advanced: Vec<usize>,
     /// Stream bytes sent more than once.
     pub(super) retransmitted: u64,
+    /// What acknowledgement the next packet will carry; kept only with several streams to choose from.
+    pub(super) acks: AckForecast,
     /// Type of a frame that could not be read (or [`MALFORMED`]); what followed it in its packet is not known.
     pub(super) unreadable: Option<u64>,
 }
@@ -72,6 +77,7 @@ impl Tap {
 
     /// Says the time of what follows.
     pub(super) fn set_time(&self, now: SimTime) {
+        self.sent().now = now;
         self.qlog(|qlog| qlog.set_time(now));
     }
 
@@ -85,6 +91,13 @@ impl Tap {
 
     /// A packet was received.
     pub(super) fn on_received(&self, level: Level, packet: u64, size: usize, payload: &[u8]) {
+        if level == Level::OneRtt {
+            let mut sent = self.sent();
+            if sent.offsets.len() > 1 {
+                let now = sent.now;
+                sent.acks.on_received(now, packet, payload);
+            }
+        }
         self.qlog(|qlog| qlog.packet("packet_received", level, packet, size, payload));
     }
 }
@@ -96,6 +109,7 @@ impl Sent {
         while !frames.is_done() {
             match frames.next_frame() {
                 Some(Frame::Stream { id, offset, len, .. }) => self.stream(id, offset, len),
+                Some(Frame::Ack { more, .. }) => self.acks.on_sent(more.len()),
                 Some(Frame::Unknown(kind)) => {
                     self.unreadable = Some(kind);
                     return;

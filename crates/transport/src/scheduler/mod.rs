@@ -93,7 +93,7 @@ impl PacketShares {
 /// The stack starts no STREAM frame in this much room or less (`frame::Stream::SIZE_BOUND` of `noq-proto`).
 const SMALLEST_ROOM: u64 = 25;
 /// Room the stack keeps for the length field of a frame that does not fill the packet.
-const LENGTH_RESERVE: u64 = 8;
+pub(crate) const LENGTH_RESERVE: u64 = 8;
 
 /// Bytes of a STREAM frame's header without its length: type, stream number, offset.
 fn frame_header(stream: usize, offset: u64) -> u64 {
@@ -107,7 +107,7 @@ pub(crate) fn frame_size(stream: usize, offset: u64, bytes: u64) -> u64 {
 }
 
 /// Bytes of a variable-length integer (RFC 9000 section 16).
-fn varint_size(value: u64) -> u64 {
+pub(crate) fn varint_size(value: u64) -> u64 {
     match value {
         0..=0x3f => 1,
         0x40..=0x3fff => 2,

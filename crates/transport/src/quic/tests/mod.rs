@@ -28,14 +28,19 @@ fn spec(change: impl FnOnce(&mut QuicSpec)) -> QuicSpec {
     spec
 }
 
+/// Stream number, offset, length, whether it ends the stream.
+type StreamFrame = (u64, u64, u64, bool);
+
 /// A datagram on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Passed {
     at: SimTime,
+    /// Packet number; none in a handshake packet.
+    number: Option<u64>,
     /// UDP payload.
     size: u64,
-    /// STREAM frames: stream number, offset, length, whether they end the stream. None in a handshake packet.
-    frames: Vec<(u64, u64, u64, bool)>,
+    /// None in a handshake packet.
+    frames: Vec<StreamFrame>,
     /// Bytes that still waited in the application's buffer.
     backlog: u64,
 }
@@ -165,14 +170,12 @@ impl Pipe {
     fn pass(&mut self, end: usize, packet: Packet) {
         let Body::Quic(data) = &packet.body else { panic!("no QUIC packet") };
         let backlog = self.ends[SENDER].send_buffer().unwrap().backlog();
-        let number = self.passed[end].len();
-        self.passed[end].push(Passed {
-            at: self.now,
-            size: data.len() as u64,
-            frames: stream_frames(data),
-            backlog,
-        });
-        let Some(extra) = (self.fate)(end, number, self.now) else {
+        let order = self.passed[end].len();
+        let last = self.passed[end].iter().rev().find_map(|passed| passed.number);
+        let (number, frames) = read_short(data, last.map_or(0, |last| last + 1));
+        let size = data.len() as u64;
+        self.passed[end].push(Passed { at: self.now, number, size, frames, backlog });
+        let Some(extra) = (self.fate)(end, order, self.now) else {
             self.dropped[end] += 1;
             return;
         };
@@ -193,18 +196,24 @@ impl Pipe {
     }
 }
 
-/// The STREAM frames of a datagram that is a packet with a short header (RFC 9000 section 17.3).
-fn stream_frames(data: &[u8]) -> Vec<(u64, u64, u64, bool)> {
+/// Number and STREAM frames of a datagram that is a packet with a short header (RFC 9000 section 17.3), given the number
+/// after that of the one before.
+fn read_short(data: &[u8], expected: u64) -> (Option<u64>, Vec<StreamFrame>) {
     if data[0] & 0x80 != 0 {
-        return Vec::new();
+        return (None, Vec::new());
     }
-    let header = 1 + super::config::CONNECTION_ID_LEN + 1 + usize::from(data[0] & 0x03);
-    let mut frames = Frames::new(&data[header..data.len() - TAG_LEN]);
+    let (start, len) = (1 + super::config::CONNECTION_ID_LEN, 1 + usize::from(data[0] & 0x03));
+    let truncated =
+        data[start..start + len].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    // Numbers only grow here, some being left out (RFC 9000 section 21.4).
+    let span = 1 << (8 * len);
+    let number = expected + (truncated + span - expected % span) % span;
+    let mut frames = Frames::new(&data[start + len..data.len() - TAG_LEN]);
     let mut found = Vec::new();
     while !frames.is_done() {
         if let Frame::Stream { id, offset, len, fin } = frames.next_frame().unwrap() {
             found.push((id >> 2, offset, len, fin));
         }
     }
-    found
+    (Some(number), found)
 }

@@ -1,6 +1,7 @@
 //! What is in the packets when several streams share them.
 
 use super::*;
+use crate::scheduler::SchedulerSpec;
 
 /// The packets that carry stream data.
 fn data(pipe: &Pipe) -> impl Iterator<Item = &Passed> {
@@ -19,7 +20,9 @@ fn round_robin_gives_each_packet_to_the_next_stream_and_fills_it() {
     let mut next = 0;
     for packet in data(&pipe).filter(|packet| packet.backlog > 10_000) {
         packets += 1;
+        // One packet in eleven received is acknowledged, beside which the frame cannot fill the packet to the last byte.
         short += u64::from(packet.size < 1_252);
+        assert!(packet.size > 1_252 - 35, "{} bytes", packet.size);
         mixed += u64::from(packet.frames.len() > 1);
         // The rest of an earlier choice may go first: acknowledgements had taken its place.
         let (stream, ..) = packet.frames[packet.frames.len() - 1];
@@ -27,9 +30,12 @@ fn round_robin_gives_each_packet_to_the_next_stream_and_fills_it() {
         next = (stream + 1) % STREAMS;
     }
     assert!(packets > 120_000, "{packets} packets");
-    assert!(short + astray <= 2, "{short} short, {astray} out of turn of {packets}");
     assert!(
-        mixed < packets / 30,
+        short < packets / 40 && astray <= 2,
+        "{short} short, {astray} out of turn of {packets}"
+    );
+    assert!(
+        mixed < packets / 10_000,
         "{mixed} of {packets} packets carry the rest of an earlier choice"
     );
 }
@@ -46,4 +52,56 @@ fn small_messages_of_many_streams_share_a_packet() {
     // Nothing starts in the last 25 bytes, and 8 are kept for a length field.
     let fullest = full.iter().filter(|packet| packet.size >= 1_252 - 25 - 8).count();
     assert!(fullest + 2 >= full.len(), "{fullest} of {} packets are full", full.len());
+}
+
+#[test]
+fn what_leaves_is_what_the_scheduler_chose() {
+    for scheduler in SchedulerSpec::examples().into_iter().filter(|spec| spec.kind() != "python") {
+        let kind = scheduler.kind();
+        let pipe = busy(&spec(|spec| spec.scheduler = scheduler));
+        let choices = &pipe.ends[SENDER].sender().unwrap().choices;
+        let (mut packets, mut agree, mut last) = (0, 0, 0);
+        let mut sent = [0; 2];
+        for packet in data(&pipe) {
+            let repeats = packet.frames.iter().any(|(id, offset, ..)| *offset < sent[*id as usize]);
+            for (id, offset, len, _) in &packet.frames {
+                sent[*id as usize] = sent[*id as usize].max(offset + len);
+            }
+            if repeats {
+                continue;
+            }
+            let held: Vec<_> = packet.frames.iter().map(|(id, _, len, _)| (*id, *len)).collect();
+            // The stack leaves out some numbers (RFC 9000 section 21.4).
+            let number = packet.number.unwrap();
+            let chosen = choices.range(last..=number).next_back().map(|(_, shares)| shares);
+            last = number + 1;
+            packets += 1;
+            agree += u64::from(chosen == Some(&held));
+        }
+        assert!(packets > 8_000 && pipe.dropped[SENDER] > 5, "{kind}: {packets} packets");
+        assert!(agree * 1_000 >= packets * 999, "{kind}: {agree} of {packets} as chosen");
+    }
+}
+
+/// Two streams, of which the first sends twice as much as the second, over 45 Mbit/s with a short queue: near its
+/// rate, with losses.
+fn busy(spec: &QuicSpec) -> Pipe {
+    let mut pipe = Pipe::new(spec, 2, Role::Client);
+    pipe.rate = BitRate::from_bps(45_000_000);
+    let mut rng = RngTree::new(2).child("arrivals").rng();
+    let mut loss = RngTree::new(2).child("loss").rng();
+    pipe.fate = Box::new(move |end, _, _| {
+        (end == RECEIVER || loss.unit() > 0.002).then_some(SimDuration::ZERO)
+    });
+    let mut written = 0;
+    for round in 1..=2_000 {
+        for (stream, messages) in [(0, 4.0), (1, 2.0)] {
+            let count = rng.poisson(messages);
+            (0..count).for_each(|_| pipe.write(stream, 1_000));
+            written += count * 1_000;
+        }
+        pipe.run(ms(100 + round), |_| false);
+    }
+    pipe.deliver(written);
+    pipe
 }
