@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import campaigns
 import pytest
@@ -19,6 +20,13 @@ HEAD = 'name = "tiny"\nscenario = "udp.toml"\nreplicates = 2\nmetrics = ["packet
 
 def load(folder: Path, rest: str) -> Campaign:
     return Campaign.load(campaigns.write(folder, campaign=HEAD + rest))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    file = campaigns.write(tmp_path)
+    plain = Campaign.load(file)
+    file.write_text(file.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    assert Campaign.load(file) == plain
 
 
 def test_blocks_are_crossed_and_the_lists_of_a_block_are_taken_in_step(tmp_path: Path) -> None:
@@ -85,6 +93,25 @@ def test_overrides_of_every_run_reach_the_scenario(tmp_path: Path) -> None:
     assert resolved["links"]["uplink"]["queue"]["limit"] == "unlimited"
 
 
+def test_a_variant_has_the_last_word_wherever_set_names_the_same_place(tmp_path: Path) -> None:
+    """Values are put in place one after the other: what `set` says must not come after what replaces it."""
+    campaign = load(
+        tmp_path,
+        """
+        [set]
+        "links.uplink.queue.limit" = "2 packets"
+        "duration" = "2 s"
+        [[variants]]
+        name = "bytes"
+        set = { "links.uplink.queue" = { kind = "fifo" }, "links.uplink.queue.limit" = "9 kB" }
+        [[variants]]
+        name = "packets"
+        """,
+    )
+    limits = {name: each["links"]["uplink"]["queue"]["limit"] for name, each in campaign.scenarios.items()}
+    assert limits == {"bytes": "9 kB", "packets": "2 packets"}
+
+
 def test_runs_record_only_what_is_kept(tmp_path: Path) -> None:
     recorded = Campaign.load(campaigns.write(tmp_path)).scenarios["limit=unlimited,rate=1-Mbps"]["record"]
     assert (recorded["messages"], recorded["series"], recorded["packets"]) == (True, True, False)
@@ -123,8 +150,41 @@ def test_a_scaled_campaign_keeps_its_seeds(tmp_path: Path) -> None:
         leobench.InputError, match=r"rate: is what variant `limit=2-packets,rate=1-Mbps` varies"
     ):
         campaign.scaled(overrides={"flows.main.source.rate": "1 Mbps"})
-    with pytest.raises(leobench.InputError, match="replicates = 0"):
-        campaign.scaled(replicates=0)
+    again = quick.scaled(overrides={"links.uplink.loss": {"kind": "bernoulli", "probability": 0.5}})
+    both = again.scaled(overrides={"links.uplink.loss.probability": 0.25}).scenarios
+    assert {each["links"]["uplink"]["loss"]["probability"] for each in both.values()} == {0.25}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"replicates": 0}, "replicates = 0: is not positive; allowed: a whole number from 1"),
+        ({"replicates": "3"}, "replicates = '3': is no whole number; allowed: a whole number from 1"),
+        ({"overrides": {"seed": 3}}, "seed: the seeds of runs are derived from the campaign's `seed`"),
+        ({"overrides": {"record.messages": True}}, "record.messages: what runs record follows from"),
+        ({"overrides": {"": 3}}, ": is no place; allowed: names divided by dots"),
+        (
+            {"overrides": {"links.uplink.queue": "fifo"}},
+            "links.uplink.queue: is what variant `limit=2-packets,rate=1-Mbps` varies; allowed: any other",
+        ),
+        (
+            {"overrides": {"flows.main.source.rate.x": 1}},
+            "flows.main.source.rate.x: is what variant `limit=2-packets,rate=1-Mbps` varies",
+        ),
+        (
+            {"overrides": {"links.uplink.loss": "none"}},
+            'set."links.uplink.loss.probability": is lost to set."links.uplink.loss"',
+        ),
+    ],
+)
+def test_a_scaled_campaign_stays_what_its_file_says(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    lossy = ("[[grid]]", '[set]\n"links.uplink.loss.probability" = 0.5\n[[grid]]')
+    text = campaigns.CAMPAIGN.replace(*lossy, 1)
+    campaign = Campaign.load(campaigns.write(tmp_path, campaign=text))
+    with pytest.raises(leobench.InputError, match=re.escape(said)):
+        campaign.scaled(**change)
 
 
 def test_names_tell_alike_places_apart_and_are_file_safe() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,9 +27,27 @@ class RunError(LeobenchError):
 
 def allowed(given: object, known: Iterable[object]) -> str:
     """What may be given, and what perhaps was meant: "allowed: `fifo`, `red`; did you mean `red`?"."""
+    words = [str(each) for each in known]
+    return f"allowed: {', '.join(f'`{word}`' for word in words)}{near(given, words)}"
+
+
+def near(given: object, known: Iterable[str]) -> str:
+    """What perhaps was meant, in whatever case: "; did you mean `red`?"; nothing if nothing is near."""
     import difflib
 
-    words = [str(each) for each in known]
-    near = difflib.get_close_matches(str(given), words, 1)
-    hint = f"; did you mean `{near[0]}`?" if near else ""
-    return f"allowed: {', '.join(f'`{word}`' for word in words)}{hint}"
+    folded = {word.casefold(): word for word in known}
+    found = difflib.get_close_matches(str(given).casefold(), folded, 1)
+    return f"; did you mean `{folded[found[0]]}`?" if found else ""
+
+
+def positive(name: str, value: object) -> int:
+    """A number of things, which is called `name`.
+
+    Raises:
+        InputError: If it is no whole number from 1.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise InputError(f"{name} = {value!r}: is no whole number; allowed: a whole number from 1")
+    if int(value) < 1:
+        raise InputError(f"{name} = {value}: is not positive; allowed: a whole number from 1")
+    return int(value)

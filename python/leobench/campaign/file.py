@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.campaign import names
+from leobench.campaign import names, places
 from leobench.campaign.plan import Campaign, Variant
 from leobench.errors import InputError, allowed
 from leobench.folder import TABLES
@@ -25,7 +25,6 @@ KEYS = (
     "variants",
 )  # fmt: skip
 _PARTS = ("nodes", "links", "flows", "record")
-_RECORDED = ("record.messages", "record.series", "record.packets")
 
 
 def read(file: Path) -> Campaign:
@@ -85,8 +84,14 @@ class _Reader:
         for index, block in enumerate(blocks):
             _check_block(block, f"grid[{index}]")
             for place in block:
-                if place in origins:
-                    _wrong(f'grid[{index}]."{place}"', None, f"is in {origins[place]} already")
+                for other, origin in origins.items():
+                    if places.overlap(place, other):
+                        _wrong(
+                            f'grid[{index}]."{place}"',
+                            None,
+                            f"`{other}` is in {origin} already",
+                            "places none of which is part of another",
+                        )
                 origins[place] = f"grid[{index}]"
         rows = [
             [dict(zip(block, values, strict=True)) for values in zip(*block.values(), strict=True)]
@@ -114,7 +119,7 @@ class _Reader:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{file}: there is no such file; allowed: a campaign file") from None
     except UnicodeDecodeError as error:
@@ -176,10 +181,9 @@ def _overrides(table: Any, at: str) -> dict[str, object]:
 
 
 def _check_place(place: str, here: str) -> None:
-    if place == "seed":
-        _wrong(here, None, "the seeds of runs are derived from the campaign's `seed`", "any other place")
-    if place in _RECORDED or place == "record":
-        _wrong(here, None, "what runs record follows from the campaign's `tables`", "any other place")
+    why = places.refusal(place)
+    if why is not None:
+        _wrong(here, None, why)
 
 
 def _check_value(value: object, here: str) -> None:

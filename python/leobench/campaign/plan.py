@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from leobench.campaign import provenance
-from leobench.errors import InputError, ScenarioError
+from leobench.campaign import places, provenance
+from leobench.errors import InputError, ScenarioError, near, positive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,6 +93,16 @@ class Campaign:
     set: Mapping[str, object]
     variants: tuple[Variant, ...]
 
+    def __post_init__(self) -> None:
+        for variant in self.variants:
+            pair = places.undone(self.overrides(variant))
+            if pair is not None:
+                lost, winner = (f'{self._origins(variant)[place]}."{place}"' for place in pair)
+                raise InputError(
+                    f"{self.file}: {lost}: is lost to {winner}, which replaces all of what it is part of; "
+                    "leave one of them out, or put the larger first"
+                )
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Campaign:
         """Reads a campaign file (TOML; `docs/campaigns.md` describes it). The scenario is checked by `plan`.
@@ -114,20 +124,22 @@ class Campaign:
         Replicate k keeps its seed whatever their number.
 
         Raises:
-            InputError: If an override would undo what tells the variants apart.
+            InputError: If an override would undo what tells the variants apart, or what the campaign decides.
         """
-        if replicates is not None and replicates < 1:
-            raise InputError(f"replicates = {replicates}: is not positive; allowed: a whole number from 1")
-        for place in overrides or {}:
+        overrides = overrides or {}
+        for place in overrides:
+            why = places.refusal(place)
+            if why is not None:
+                raise InputError(f"{place}: {why}")
             for variant in self.variants:
-                if place in variant.overrides:
+                if any(places.overlap(place, varied) for varied in variant.overrides):
                     raise InputError(
                         f"{place}: is what variant `{variant.name}` varies; allowed: any other place"
                     )
         return dataclasses.replace(
             self,
-            replicates=self.replicates if replicates is None else replicates,
-            set={**self.set, **(overrides or {})},
+            replicates=self.replicates if replicates is None else positive("replicates", replicates),
+            set=places.merge(self.set, overrides),
         )
 
     def plan(self) -> list[PlannedRun]:
@@ -135,6 +147,7 @@ class Campaign:
 
         Raises:
             ScenarioError: If the base scenario or that of a variant is wrong.
+            InputError: If two variants are the same scenario.
         """
         scenario = self.scenario.absolute()
         prints = {
@@ -163,8 +176,7 @@ class Campaign:
             "record.messages": "messages" in self.tables,
             "record.series": any(table in SERIES for table in self.tables),
             "record.packets": "packets" in self.tables,
-            **self.set,
-            **variant.overrides,
+            **places.merge(self.set, variant.overrides),
         }
 
     @cached_property
@@ -175,13 +187,37 @@ class Campaign:
         try:
             api.load(self.scenario)
         except ScenarioError as error:
-            raise ScenarioError(f"{self.file}: scenario: {error}") from None
-        return {variant.name: self._resolve(variant) for variant in self.variants}
+            raise ScenarioError(f"{self.file}: scenario: {error}{self._meant()}") from None
+        resolved = {variant.name: self._resolve(variant) for variant in self.variants}
+        self._refuse_twins(resolved)
+        return resolved
 
     @property
     def varied(self) -> tuple[str, ...]:
         """The places that any variant replaces, in the order of the file."""
         return tuple(dict.fromkeys(place for variant in self.variants for place in variant.overrides))
+
+    def _meant(self) -> str:
+        """A scenario file that may have been meant, if there is none of the name that is given."""
+        if self.scenario.exists():
+            return ""
+        return near(self.scenario.name, (file.name for file in sorted(self.scenario.parent.glob("*.toml"))))
+
+    def _refuse_twins(self, resolved: Mapping[str, Mapping[str, Any]]) -> None:
+        """Checks that variants differ: two that do not are a mistake, whatever they are called."""
+        seen: dict[str, str] = {}
+        for name, scenario in resolved.items():
+            told = {key: value for key, value in scenario.items() if key not in ("name", "description")}
+            twin = seen.setdefault(json.dumps(told), name)
+            if twin != name:
+                raise InputError(
+                    f"{self.file}: variants `{twin}` and `{name}` are the same scenario in the end; "
+                    "allowed: variants that differ"
+                )
+
+    def _origins(self, variant: Variant) -> dict[str, str]:
+        """Where in the campaign file the values of a variant's runs stand, by their place in the scenario."""
+        return {**dict.fromkeys(self.set, "set"), **variant.origins}
 
     def _resolve(self, variant: Variant) -> dict[str, Any]:
         from leobench import api
@@ -195,7 +231,7 @@ class Campaign:
 
     def _origin(self, variant: Variant, said: str) -> str:
         """Where in the campaign file stands what a message about a scenario complains of."""
-        origins = {**dict.fromkeys(self.set, "set"), **variant.origins}
+        origins = self._origins(variant)
         named = [place for place in origins if said.startswith(place)]
         return origins[max(named, key=len)] if named else f"variant `{variant.name}`"
 

@@ -104,9 +104,9 @@ def find(target: str) -> tuple[Paper, tuple[Figure, ...]]:
     Raises:
         InputError: If there is no such paper or figure.
     """
-    name, slash, wanted = target.partition("/")
+    name, _, wanted = target.partition("/")
     found = paper(name)
-    if not slash:
+    if not wanted:
         return found, tuple(figure for figure in found.figures if not figure.extra)
     figures = {figure.name: figure for figure in found.figures}
     if wanted not in figures:
