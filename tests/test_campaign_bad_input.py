@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import campaigns
 import pytest
@@ -28,7 +30,11 @@ WRONG = {
     "no name": ('name = "tiny"', "", ["name: is required but missing"]),
     "name no file's": ('name = "tiny"', 'name = "../tiny"', ['name = "../tiny"', "allowed: letters"]),
     "no scenario": ('scenario = "udp.toml"', "", ["scenario: is required but missing"]),
-    "scenario missing": ('"udp.toml"', '"upd.toml"', ["scenario: ", "upd.toml", "there is no such file"]),
+    "scenario missing": (
+        '"udp.toml"',
+        '"UPD.toml"',
+        ["scenario: ", "UPD.toml", "there is no such file", "did you mean `udp.toml`?"],
+    ),
     "zero replicates": (
         "replicates = 3",
         "replicates = 0",
@@ -89,8 +95,47 @@ WRONG = {
     "place in two blocks": (
         '"flows.main.source.rate" =',
         '"links.uplink.queue.limit" =',
-        ['grid[1]."links.uplink.queue.limit": is in grid[0] already'],
+        ['grid[1]."links.uplink.queue.limit": `links.uplink.queue.limit` is in grid[0] already'],
     ),
+    "place in another of the grid": (
+        '"flows.main.source.rate" = ["1 Mbps", "3 Mbps"]',
+        '"links.uplink.queue" = ["fifo"]',
+        ['grid[1]."links.uplink.queue": `links.uplink.queue.limit` is in grid[0] already'],
+    ),
+    "place in another of its block, numbered": (
+        LIMITS,
+        '"flows.main.streams[0]" = [1]\n"flows.main.streams.0.source" = [1]',
+        ['grid[0]."flows.main.streams.0.source": `flows.main.streams[0]` is in grid[0] already'],
+    ),
+    "set lost to a variant": (
+        NO_GRID,
+        '[set]\n"links.uplink.queue.limit" = "2 packets"\n'
+        '[[variants]]\nname = "a"\nset = { "links.uplink.queue" = "fifo" }',
+        ['set."links.uplink.queue.limit": is lost to variants[0].set."links.uplink.queue", which replaces'],
+    ),
+    "set lost to the grid": (
+        LIMITS,
+        '"links.uplink.queue" = ["fifo"]\n[set]\n"links.uplink.queue.limit" = "2 packets"',
+        ['set."links.uplink.queue.limit": is lost to grid[0]."links.uplink.queue", which replaces'],
+    ),
+    "set lost to set": (
+        NO_GRID,
+        '[set]\n"links.uplink.queue.limit" = "2 packets"\n"links.uplink.queue" = "fifo"',
+        ['set."links.uplink.queue.limit": is lost to set."links.uplink.queue"'],
+    ),
+    "variant lost to itself": (
+        NO_GRID,
+        '[[variants]]\nname = "a"\n'
+        'set = { "links.uplink.queue.limit" = "2 packets", "links.uplink.queue" = "fifo" }',
+        ['variants[0].set."links.uplink.queue.limit": is lost to variants[0].set."links.uplink.queue"'],
+    ),
+    "variants that are the same": (
+        '"unlimited"]',
+        '"5 packets"]\n[[variants]]\nname = "base"\n'
+        'set = { "description" = "again", "flows.main.source.rate" = "3 Mbps" }',
+        ["variants `limit=5-packets,rate=3-Mbps` and `base` are the same scenario in the end"],
+    ),
+    "empty place": (NO_GRID, '[set]\n"" = 1', ['set."": is no place; allowed: names divided by dots']),
     "value twice": (
         '"unlimited"]',
         '"2 packets"]',
@@ -182,6 +227,13 @@ def test_a_wrong_base_scenario_is_named(tmp_path: Path, capsys: pytest.CaptureFi
         (["--workers", "0"], "workers = 0"),
         (["--scheduler", "tcp://127.0.0.1:1"], "needs --executor dask"),
         (["--executor", "dask"], "needs the address of a scheduler"),
+        *(
+            (
+                ["--executor", "dask", "--scheduler", wrong],
+                f"--scheduler {wrong}: is no address; allowed: a host",
+            )
+            for wrong in ("10.0.0.1", "tcp://", "tcp://:8786", "", "http://10.0.0.1:8786", "nonsense")
+        ),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"], "--workers 2"),
     ],
 )
@@ -200,12 +252,13 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("flag", [[], ["--resume"], ["--force"]])
+@pytest.mark.parametrize("mine", ["thesis.txt", ".env", ".git/config", ".mine.partial"])
 def test_a_folder_that_is_no_campaign_s_is_never_touched(
-    flag: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    mine: str, flag: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = campaigns.write(tmp_path)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    (tmp_path / "out" / mine).parent.mkdir(parents=True)
+    (tmp_path / "out" / mine).write_text("mine")
     said = refused(tmp_path, [str(file), "--out", str(tmp_path / "out"), *flag], capsys)
     assert "is no campaign folder" in said
 
@@ -234,13 +287,73 @@ def test_an_existing_campaign_is_neither_continued_nor_replaced_unasked(
     half: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = refused(half.parent, [str(half), "--out", str(half.parent / "out")], capsys)
-    assert "exists already; continue it with --resume, replace it with --force" in said
+    assert "exists already; continue it with --resume (resume=True), replace it with --force (force" in said
     with pytest.raises(
         leobench.InputError, match="is not finished; continue it with `leobench sweep --resume`"
     ):
         leobench.CampaignResult.open(half.parent / "out")
     with pytest.raises(leobench.InputError, match="resume and force exclude each other"):
         leobench.sweep(half, half.parent / "out", resume=True, force=True)
+
+
+@pytest.mark.parametrize(
+    "mine", ["notes.txt", "sub/y", "runs/notes.txt", "runs/mine.json", "tables/mine.parquet", ".x.partial"]
+)
+def test_what_no_campaign_wrote_is_neither_replaced_nor_cleared_away(
+    mine: str, half: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = half.parent / "out"
+    (out / mine).parent.mkdir(exist_ok=True)
+    (out / mine).write_text("mine")
+    said = refused(half.parent, [str(half), "--out", str(out), "--force"], capsys)
+    named = mine.partition("/")[0] if mine.startswith("sub") else mine
+    assert f"{out}: holds `{named}`, which no campaign wrote, so it is not replaced; move that away" in said
+    leobench.sweep(half, out, workers=1, resume=True)
+    assert (out / mine).read_text() == "mine"
+
+
+def test_a_link_is_not_followed_to_what_it_leads_to(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, elsewhere = half.parent / "out", half.parent / "elsewhere"
+    (out / "runs").rename(elsewhere)
+    (out / "runs").symlink_to(elsewhere)
+    said = refused(half.parent, [str(half), "--out", str(out), "--force"], capsys)
+    assert "holds `runs`, which no campaign wrote" in said
+
+
+def test_a_damaged_dataset_is_told_of_and_made_again(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["sweep", str(half), "--out", str(half.parent / "out"), "--workers", "1", "--quiet", "--resume"]
+    assert cli.main(args) == 0
+    runs = half.parent / "out" / "runs.parquet"
+    whole = runs.read_bytes()
+    runs.write_bytes(whole[:100])
+    assert cli.main(args) == 2
+    assert capsys.readouterr().err.startswith(f"leobench: {runs}: is damaged or gone; delete it, and ")
+    table = half.parent / "out" / "tables" / "messages.parquet"
+    table.write_bytes(b"PAR1")
+    with pytest.raises(leobench.InputError, match=r"messages\.parquet: is damaged or gone"):
+        _ = leobench.CampaignResult.open(half.parent / "out").tables.messages
+    runs.unlink()
+    assert cli.main(args) == 0
+    assert runs.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"workers": "2"}, "workers = '2': is no whole number; allowed: a whole number from 1"),
+        ({"workers": True}, "workers = True: is no whole number; allowed: a whole number from 1"),
+        ({"workers": -1}, "workers = -1: is not positive; allowed: a whole number from 1"),
+        ({"workers": 3, "executor": ThreadPoolExecutor()}, "workers = 3: an executor has the workers it has"),
+        (
+            {"executor": ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork"))},
+            r'give it mp_context=multiprocessing\.get_context\("spawn"\)',
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit(options: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(leobench.InputError, match=said):
+        leobench.sweep(campaigns.write(tmp_path), tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_changed_campaign_file_is_not_resumed(half: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import campaigns
 import pytest
 from conftest import ROOT
 
+import leobench
 from leobench import cli
 from leobench.campaign import Campaign, CampaignResult, Status, run_campaign
 from leobench.cli.progress import render_campaign
@@ -62,6 +63,63 @@ def test_json_for_machines_and_a_warning_about_what_was_never_measured(
     ran = json.loads(said.out)
     assert (ran["out"], ran["runs"], ran["failed"]) == (str(tmp_path / "out"), 12, 0)
     assert said.err == "leobench: warning: flows.main.rtt_ms.mean: was measured in no run\n"
+
+
+def test_runs_not_to_be_taken_at_face_value_are_told_of(
+    quick: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sender that is not waited for at the end, one that is, and one that has nothing to send."""
+    file = tmp_path / "cut.toml"
+    file.write_text(
+        f"""
+        name = "cut"
+        scenario = "{quick.name}"
+        replicates = 2
+        metrics = ["flows.main.delay_ms.mean"]
+        [set]
+        "flows.main.source" = {{ kind = "cbr", rate = "20 Mbps", size = "1000 B" }}
+        [[grid]]
+        "until" = ["time", "drained"]
+        [[variants]]
+        name = "idle"
+        set = {{ "flows.main.source" = {{ kind = "poisson", rate = "1 bps", size = "1000 B" }} }}
+        """
+    )
+    out = tmp_path / "out"
+    assert cli.main(["sweep", str(file), "--out", str(out), "--workers", "1", "--json"]) == 0
+    said = capsys.readouterr()
+    cut, idle = json.loads(said.out)["warnings"]
+    assert (cut["variant"], cut["kind"], cut["runs"], cut["replicate"]) == ("until=time", "undelivered", 2, 1)
+    assert (idle["variant"], idle["kind"], idle["runs"]) == ("idle", "silent", 2)
+    lines = said.err.splitlines()
+    by_hand = leobench.run(quick, 1, Campaign.load(file).plan()[0].overrides).warnings
+    assert lines[0] == f"leobench: warning: until=time: 2 of 2 runs, first replicate 1: {by_hand[0]}"
+    assert "had not arrived at the end of the run" in lines[0]
+    assert lines[1].startswith(
+        "leobench: warning: idle: 2 of 2 runs, first replicate 1: flow main: created no"
+    )
+
+    result = CampaignResult.open(out)
+    assert result.warnings.columns == [
+        "variant",
+        "until",
+        "flows.main.source",
+        "replicate",
+        "seed",
+        "kind",
+        "warning",
+    ]
+    assert result.warnings.select("variant", "replicate", "kind").rows() == [
+        ("until=time", 1, "undelivered"),
+        ("until=time", 2, "undelivered"),
+        ("idle", 1, "silent"),
+        ("idle", 2, "silent"),
+    ]
+    sound = result.runs.join(result.warnings, on=["variant", "replicate"], how="anti")
+    assert sound["variant"].unique().to_list() == ["until=drained"]
+    (out / "runs.parquet").unlink()
+    leobench.sweep(file, out, workers=1, resume=True)
+    assert CampaignResult.open(out).warnings.equals(result.warnings), "kept with the runs"
 
 
 def test_the_bar_shows_runs_failures_and_time_left() -> None:

@@ -33,7 +33,7 @@ def test_a_local_cluster_of_two_workers_writes_the_same_bytes(tmp_path: Path) ->
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 @pytest.mark.parametrize(
-    "address", ["tcp://127.0.0.1:{port}", "nonsense", "tcp://nowhere.invalid:8786", "htp://a:1"]
+    "address", ["tcp://127.0.0.1:{port}", "127.0.0.1:{port}", "tcp://nowhere.invalid:8786"]
 )
 def test_a_scheduler_that_does_not_answer(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -86,7 +86,9 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return campaigns.contents(folder / "out")
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=lambda how: how.name)
+@pytest.mark.parametrize(
+    "how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda how: how.name
+)
 def test_a_killed_campaign_continues_and_leaves_no_process_behind(
     how: signal.Signals, tmp_path: Path, uninterrupted: dict[str, bytes]
 ) -> None:
@@ -96,11 +98,11 @@ def test_a_killed_campaign_continues_and_leaves_no_process_behind(
     assert children
     process.send_signal(how)
     _, said = process.communicate(timeout=10)
-    assert process.returncode == {signal.SIGINT: 130, signal.SIGKILL: -9}[how]
+    assert process.returncode == (-9 if how == signal.SIGKILL else 128 + how)
     assert gone(children)
     kept = finished(out)
     assert 3 <= kept < 60
-    if how == signal.SIGINT:
+    if how != signal.SIGKILL:
         assert said == f"leobench: interrupted; {kept} of 60 runs are kept in out/; continue with --resume\n"
     resumed = finish("sweep", file, "--out", "out", "--workers", 2, "--quiet", "--resume", cwd=tmp_path)
     assert (resumed.returncode, resumed.stderr) == (0, "")
@@ -201,9 +203,24 @@ def test_twenty_kills_at_random_moments(tmp_path: Path, uninterrupted: dict[str,
 def test_a_program_without_a_guard_is_told_about_it(tmp_path: Path) -> None:
     file = campaigns.write(tmp_path)
     script = tmp_path / "script.py"
-    script.write_text(f"import leobench\nleobench.sweep({str(file)!r}, 'out', workers=2)\n")
-    ran = subprocess.run(
-        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert ran.returncode == 1
-    assert 'put the call below `if __name__ == "__main__":`, or give workers=1' in ran.stderr
+    call = f"leobench.sweep({str(file)!r}, 'out', workers=2)\n"
+
+    def run(text: str, *args: object) -> subprocess.CompletedProcess[str]:
+        text = f"import leobench\n{text}"
+        script.write_text(text)
+        return subprocess.run(
+            [sys.executable, *map(str, args)],
+            cwd=tmp_path, input=text, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+
+    for args in ([script], ["-"]):
+        ran = run(call, *args)
+        assert ran.returncode == 1
+        assert ran.stderr.count("Traceback") <= 3, "that of the program, and of each worker at most one"
+        assert ran.stderr.splitlines()[-1] == (
+            "leobench.errors.InputError: a worker process, which reads the calling program again, could not "
+            'start: put the call below `if __name__ == "__main__":`, or give workers=1; '
+            "a program on standard input cannot have workers"
+        )
+    mended = run(f'if __name__ == "__main__":\n    {call}', script)
+    assert (mended.returncode, mended.stderr) == (0, "")

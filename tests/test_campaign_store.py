@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
+import multiprocessing
 import os
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +137,7 @@ def test_two_processes_and_threads_write_the_same_bytes(
     leobench.sweep(tiny, tmp_path / "two", workers=2)
     with ThreadPoolExecutor(3) as threads:
         leobench.sweep(tiny, tmp_path / "threads", threads)
-    assert len(whole) == 12 + 2 + 2 + 1
+    assert len(whole) == 12 + 2 + 3 + 1
     assert campaigns.contents(tmp_path / "two") == whole
     assert campaigns.contents(tmp_path / "threads") == whole
 
@@ -304,6 +305,23 @@ def test_a_campaign_killed_before_its_manifest_was_written_starts_anew(
     (tmp_path / "out" / ".lock").touch()
     (tmp_path / "out" / ".manifest.json.partial").write_text("{")
     leobench.sweep(tiny, tmp_path / "out", workers=1, resume=True)
+    assert campaigns.contents(tmp_path / "out") == whole
+
+
+def test_a_campaign_of_which_no_run_is_finished_starts_anew_unasked(
+    tiny: Path, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        leobench.sweep(tiny, tmp_path / "out", workers=1, progress=interrupt_after(0))
+    leobench.sweep(tiny, tmp_path / "out", workers=1)
+    assert campaigns.contents(tmp_path / "out") == whole
+
+
+def test_processes_that_are_spawned_may_be_another_s(
+    tiny: Path, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        leobench.sweep(tiny, tmp_path / "out", pool)
     assert campaigns.contents(tmp_path / "out") == whole
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import made_up
 
 from leobench.cli import progress, report
-from leobench.manifest import validity_warnings
+from leobench.manifest import doubts
 
 
 def test_the_report_is_a_table_a_person_can_read() -> None:
@@ -63,7 +63,8 @@ def test_delays_that_are_missing_are_warned_of() -> None:
     udp = made_up.flow("bg", transport="udp", undelivered_messages=7)
 
     def warnings(flow: dict[str, object], until: str = "time", **scenario: str) -> str:
-        return "\n".join(validity_warnings({"until": until} | scenario, {"flows": [flow]}, {"main"}))
+        found = doubts({"until": until} | scenario, {"flows": [flow]}, {"main"})
+        return "\n".join(doubt.text for doubt in found)
 
     assert warnings(whole) == ""
     assert warnings(udp) == "", "datagrams that are lost are no fault of the run"

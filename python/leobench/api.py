@@ -121,7 +121,7 @@ def sweep(
         out: Folder to write the results to; `results/<name>` unless given.
         executor: Who runs it, such as a Dask client's executor; processes of this machine unless given. They
             read the calling program again: it needs `if __name__ == "__main__":` around what it does.
-        workers: How many processes, all processors unless given; 1 runs in this process.
+        workers: How many such processes, all processors unless given; 1 runs in this process.
         resume: Whether to continue if `out` holds a part of this campaign.
         force: Whether to replace a campaign that `out` holds.
         progress: Called at the start and after every run. What it raises ends the campaign; finished runs
@@ -130,7 +130,8 @@ def sweep(
     Raises:
         InputError: If the campaign or a scenario is wrong, or the results cannot go to `out`.
         RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that
-            fails raises nothing: it is in the result's `failures`.)
+            fails raises nothing: it is in the result's `failures`. `warnings` are reasons not to take
+            the numbers of others at face value.)
     """
     from leobench.campaign import Campaign, run_campaign
 

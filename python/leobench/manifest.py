@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,19 @@ if TYPE_CHECKING:
     import polars as pl
 
     from leobench._core import Scenario
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A reason not to take the numbers of a flow at face value.
+
+    Attributes:
+        kind: `unconnected`, `silent` or `undelivered`; `docs/campaigns.md` explains them.
+        text: What a user is told.
+    """
+
+    kind: str
+    text: str
 
 
 def describe(
@@ -29,7 +43,7 @@ def describe(
     from leobench import _core
 
     resolved: dict[str, Any] = json.loads(scenario.to_json())
-    warnings = validity_warnings(resolved, summary, connected)
+    warnings = [doubt.text for doubt in doubts(resolved, summary, connected)]
     return {
         "leobench": _core.__version__,
         "engine": summary["engine"],
@@ -60,35 +74,36 @@ def connected(events: pl.LazyFrame) -> set[str]:
     return {subject.partition("/")[0] for subject in established["subject"]}
 
 
-def validity_warnings(
-    scenario: dict[str, Any], summary: dict[str, Any], connected: Container[str]
-) -> list[str]:
+def doubts(scenario: dict[str, Any], summary: dict[str, Any], connected: Container[str]) -> list[Doubt]:
     """Reasons not to take the numbers of a summary at face value; the arguments are those of `describe`."""
-    warnings = (_warning(flow, scenario, connected) for flow in summary["flows"])
+    found = (_doubt(flow, scenario, connected) for flow in summary["flows"])
     return [
-        f"flow {flow['name']}: {warning}"
-        for flow, warning in zip(summary["flows"], warnings, strict=True)
-        if warning
+        Doubt(doubt.kind, f"flow {flow['name']}: {doubt.text}")
+        for flow, doubt in zip(summary["flows"], found, strict=True)
+        if doubt
     ]
 
 
-def _warning(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str]) -> str | None:
+def _doubt(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str]) -> Doubt | None:
     name, messages, missing = flow["name"], flow["messages"], flow["undelivered_messages"]
     if flow["transport"] != "udp" and flow["sent_packets"] and name not in connected:
-        return (
+        return Doubt(
+            "unconnected",
             "its handshake was never completed, so nothing could be delivered; "
-            "the `events` table says what became of its packets"
+            "the `events` table says what became of its packets",
         )
     if messages == 0 and not flow["goodput_bps"]:
         warm = scenario.get("warm_up", "0 s") != "0 s"
-        return f"created no message{' after the warm-up' * warm}, so it has no goodput and no delay"
+        said = f"created no message{' after the warm-up' * warm}, so it has no goodput and no delay"
+        return Doubt("silent", said)
     if missing and flow["transport"] != "udp":
         # What is cut off at the end is what was delayed most: the delays that remain are biased.
         drained = scenario.get("until") == "drained"
         why = "when `drain_limit` passed" if drained else "at the end of the run"
         advice = "raise `drain_limit`" if drained else 'set `until = "drained"`'
-        return (
+        return Doubt(
+            "undelivered",
             f"{missing} of {messages} messages had not arrived {why}, "
-            f"and their delays are not counted; {advice} to wait for them"
+            f"and their delays are not counted; {advice} to wait for them",
         )
     return None

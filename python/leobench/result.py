@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from leobench.errors import InputError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -40,15 +42,9 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     @classmethod
     def from_parquet(cls, files: Mapping[str, Path]) -> Tables:
         """Tables that lie in Parquet files."""
-
-        def read(file: Path) -> pl.DataFrame:
-            import polars as pl
-
-            return pl.read_parquet(file)
-
         return cls(
             {
-                name: lambda file=file: read(file)  # type: ignore[misc]
+                name: lambda file=file: read_table(file)  # type: ignore[misc]
                 for name, file in files.items()
             }
         )
@@ -106,6 +102,23 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     def packets(self) -> pl.DataFrame:
         """Every packet, where the scenario asks for it (`record.packets`)."""
         return self["packets"]
+
+
+def read_table(file: Path) -> pl.DataFrame:
+    """A table that lies in a Parquet file.
+
+    Raises:
+        InputError: If it was damaged or removed.
+    """
+    import polars as pl
+
+    try:
+        return pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{file}: is damaged or gone; delete it, and `leobench sweep --resume` (resume=True) makes it "
+            "again, or `leobench run --force` (force=True) that of a single run"
+        ) from error
 
 
 @dataclass(frozen=True)

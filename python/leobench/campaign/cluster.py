@@ -6,6 +6,7 @@ Its workers have the same leobench, and see the scenario and the files it names 
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 TIMEOUT = "10 s"
+_ADDRESS = re.compile(r"((tcp|tls|wss?)://)?[^/\s]+:\d+")
 
 
 @contextmanager
@@ -23,8 +25,12 @@ def dask(scheduler: str) -> Iterator[Executor]:
     """An executor on the Dask cluster of a scheduler, such as `tcp://10.0.0.1:8786`.
 
     Raises:
-        InputError: If Dask is not installed, or no scheduler answers within ten seconds.
+        InputError: If that is no address, Dask is not installed, or no scheduler answers within ten seconds.
     """
+    if _ADDRESS.fullmatch(scheduler) is None:
+        raise InputError(
+            f"--scheduler {scheduler}: is no address; allowed: a host and a port, such as tcp://10.0.0.1:8786"
+        )
     try:
         from distributed import Client
     except ImportError:

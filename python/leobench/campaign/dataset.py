@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from leobench.campaign import metrics
-from leobench.campaign.result import FAILURES, RUNS
+from leobench.campaign.result import DATASETS, FAILURES, RUNS, WARNINGS
 from leobench.campaign.store import as_parquet
 from leobench.errors import RunError
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _ROW_GROUP = 100_000
 
 
-def write(campaign: Campaign, plan: Sequence[PlannedRun], store: Store) -> int:
-    """Writes `runs.parquet`, `failures.parquet` and the kept tables; returns how many runs failed.
+def write(campaign: Campaign, plan: Sequence[PlannedRun], store: Store) -> None:
+    """Writes `runs.parquet`, `failures.parquet`, `warnings.parquet` and the kept tables.
 
     Raises:
         InputError: If a metric is in no run's summary, or a finished run was damaged.
@@ -37,10 +37,8 @@ def write(campaign: Campaign, plan: Sequence[PlannedRun], store: Store) -> int:
     for table in campaign.tables:
         if finished:
             _write_table(table, finished, store)
-    rows, failed = _rows(campaign, plan, outcomes)
-    store.write_file(store.folder / RUNS, as_parquet(rows))
-    store.write_file(store.folder / FAILURES, as_parquet(failed))
-    return len(plan) - len(finished)
+    for name, frame in _frames(campaign, plan, outcomes).items():
+        store.write_file(store.folder / name, as_parquet(frame))
 
 
 def _finished(store: Store, run: PlannedRun) -> Outcome:
@@ -53,12 +51,13 @@ def _finished(store: Store, run: PlannedRun) -> Outcome:
 def is_written(campaign: Campaign, folder: Path) -> bool:
     """Whether the datasets lie in `folder`."""
     tables = (folder / "tables" / f"{table}.parquet" for table in campaign.tables)
-    return all(file.is_file() for file in (folder / RUNS, folder / FAILURES, *tables))
+    return all(file.is_file() for file in (*(folder / name for name in DATASETS), *tables))
 
 
-def _rows(
+def _frames(
     campaign: Campaign, plan: Sequence[PlannedRun], outcomes: Sequence[Outcome]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> dict[str, pl.DataFrame]:
+    """What the datasets hold, by the names of their files."""
     import polars as pl
 
     overrides = {variant.name: variant.overrides for variant in campaign.variants}
@@ -69,6 +68,7 @@ def _rows(
     keys = {"variant": pl.String, **varied, "replicate": pl.Int64, "seed": pl.Int64}
     rows: list[dict[str, Any]] = []
     failed: list[dict[str, Any]] = []
+    warned: list[dict[str, Any]] = []
     for run, outcome in zip(plan, outcomes, strict=True):
         key = {
             "variant": run.variant,
@@ -76,6 +76,7 @@ def _rows(
             "replicate": run.replicate,
             "seed": run.seed,
         }
+        warned.extend({**key, "kind": doubt.kind, "warning": doubt.text} for doubt in outcome.doubts)
         if outcome.summary is None:
             failed.append({**key, "error": outcome.error})
         else:
@@ -83,10 +84,11 @@ def _rows(
             rows.extend(
                 {**key, "metric": metric, "value": numbers.get(metric)} for metric in campaign.metrics
             )
-    return (
-        pl.DataFrame(rows, {**keys, "metric": pl.String, "value": pl.Float64}),
-        pl.DataFrame(failed, {**keys, "error": pl.String}),
-    )
+    return {
+        RUNS: pl.DataFrame(rows, {**keys, "metric": pl.String, "value": pl.Float64}),
+        FAILURES: pl.DataFrame(failed, {**keys, "error": pl.String}),
+        WARNINGS: pl.DataFrame(warned, {**keys, "kind": pl.String, "warning": pl.String}),
+    }
 
 
 def _kind(values: Sequence[object]) -> Any:

@@ -6,14 +6,14 @@ import multiprocessing
 import os
 import signal
 import threading
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from leobench.errors import LeobenchError, RunError
+from leobench.errors import InputError, LeobenchError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +28,11 @@ T = TypeVar("T")
 
 # How many killed workers an executor replaces: once is an accident, more looks like want of memory.
 REPLACEMENTS = 3
+
+# Seconds that a process may take to end after its pipe did.
+_ENDING_S = 5.0
+
+_GUARD = 'put the call below `if __name__ == "__main__":`, or give workers=1'
 
 
 def available() -> int:
@@ -44,10 +49,25 @@ def refuse_nested() -> None:
         LeobenchError: If it is.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise LeobenchError(
-            "a program that runs campaigns is read again by every worker process: put the call below "
-            '`if __name__ == "__main__":`, or give workers=1'
-        )
+        raise LeobenchError(f"a program that runs campaigns is read again by every worker process: {_GUARD}")
+
+
+def refuse_forking(executor: Executor) -> None:
+    """Checks that the processes of an executor are not forked from this one: they would wait for ever.
+
+    They would inherit the locks that threads of Polars hold, but not the threads that open them again
+    (https://docs.pola.rs/user-guide/misc/multiprocessing/).
+
+    Raises:
+        InputError: If they are.
+    """
+    if isinstance(executor, ProcessPoolExecutor):
+        context = executor._mp_context
+        if context is not None and context.get_start_method() == "fork":
+            raise InputError(
+                "executor: forks its processes, which would wait for ever for locks that they inherit; "
+                'give it mp_context=multiprocessing.get_context("spawn")'
+            )
 
 
 class WorkerProcesses(Executor):
@@ -56,7 +76,8 @@ class WorkerProcesses(Executor):
     `concurrent.futures.ProcessPoolExecutor` will not do: all its workers answer through one pipe, so that
     one which is killed in the middle of an answer leaves it waiting for the rest of it for ever. Here each
     worker has a pipe of its own, and a thread that asks it. A worker that is killed is replaced and its call
-    repeated; one too many, and the call raises `RunError`. Calls and what comes of them are pickled.
+    repeated; one too many, and the call raises `RunError`; it raises `InputError` if the worker ends by
+    itself before it has answered anything. Calls and what comes of them are pickled.
 
     Left by an exception, such as Ctrl-C, it kills its workers in the middle of their calls.
     """
@@ -142,12 +163,18 @@ class WorkerProcesses(Executor):
             with suppress(EOFError, OSError):
                 return worker.ask(call)
             with self._lock:
+                failed = worker.failed_to_start()
                 worker.end()
                 self._killed += 1
+                if failed and not self._broken:
+                    raise InputError(
+                        "a worker process, which reads the calling program again, could not start: "
+                        f"{_GUARD}; a program on standard input cannot have workers"
+                    )
                 if self._killed > REPLACEMENTS and not self._broken:
                     raise RunError(
                         f"worker processes were killed {self._killed} times, the last during this; "
-                        "if memory ran out, fewer --workers need less"
+                        "if memory ran out, fewer workers need less"
                     )
 
 
@@ -156,6 +183,7 @@ class _Worker:
 
     _process: SpawnProcess | None = None
     _connection: Connection
+    _answered = False
 
     def start(self) -> None:
         """Starts the process if there is none, afresh: forking would copy Polars' locks, not its threads."""
@@ -167,12 +195,21 @@ class _Worker:
                 process = spawn.Process(target=_work, args=(theirs,), daemon=True)
                 process.start()
             self._process = process
+            self._answered = False
 
     def ask(self, call: Call) -> Answer:
         """What a call returned or raised; raises `EOFError` or `OSError` if the process is killed."""
         self._connection.send(call)
         answer: Answer = self._connection.recv()
+        self._answered = True
         return answer
+
+    def failed_to_start(self) -> bool:
+        """Whether the process, whose pipe has ended, ended by itself over reading the calling program."""
+        if self._process is None or self._answered:
+            return False
+        self._process.join(_ENDING_S)
+        return (self._process.exitcode or 0) > 0
 
     def kill(self) -> None:
         """Kills the process if there is one."""

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
 from leobench.folder import TABLES
-from leobench.result import Tables
+from leobench.result import Tables, read_table
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
 
-MANIFEST, RUNS, FAILURES = "manifest.json", "runs.parquet", "failures.parquet"
+MANIFEST, RUNS, FAILURES, WARNINGS = "manifest.json", "runs.parquet", "failures.parquet", "warnings.parquet"
+DATASETS = (RUNS, FAILURES, WARNINGS)
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class CampaignResult:
         if manifest is None:
             raise InputError(f"{folder}: is no campaign folder; `leobench sweep` makes campaign folders")
         if not manifest["complete"]:
-            raise InputError(f"{folder}: is not finished; continue it with `leobench sweep --resume`")
+            raise InputError(
+                f"{folder}: is not finished; continue it with `leobench sweep --resume` (resume=True)"
+            )
         return cls(folder, manifest)
 
     @cached_property
@@ -62,6 +65,32 @@ class CampaignResult:
         return self._read(FAILURES)
 
     @cached_property
+    def warnings(self) -> pl.DataFrame:
+        """A row per reason not to take the numbers of a run at face value: `kind` and `warning`.
+
+        The first columns are those of `runs`; `docs/campaigns.md` lists the kinds.
+        """
+        return self._read(WARNINGS)
+
+    def warned(self) -> pl.DataFrame:
+        """A row per `variant` and `kind` of warning: how many `runs` have it, and the first of them."""
+        import polars as pl
+
+        grouped = self.warnings.group_by("variant", "kind", maintain_order=True)
+        return grouped.agg(
+            pl.col("replicate").n_unique().alias("runs"), pl.col("replicate", "warning").first()
+        )
+
+    def warning_lines(self) -> list[str]:
+        """`warned` in words, a line each."""
+        planned = self.manifest["identity"]["replicates"]
+        return [
+            f"{row['variant']}: {row['runs']} of {planned} runs, first replicate {row['replicate']}: "
+            f"{row['warning']}"
+            for row in self.warned().iter_rows(named=True)
+        ]
+
+    @cached_property
     def tables(self) -> Tables:
         """The tables that were kept, with `variant` and `replicate` before their own columns."""
         files = {name: self.folder / "tables" / f"{name}.parquet" for name in TABLES}
@@ -71,9 +100,7 @@ class CampaignResult:
         return f"CampaignResult({self.manifest['identity']['campaign']}, {self.folder})"
 
     def _read(self, name: str) -> pl.DataFrame:
-        import polars as pl
-
-        return pl.read_parquet(self.folder / name)
+        return read_table(self.folder / name)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

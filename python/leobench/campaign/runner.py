@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from leobench import manifest
 from leobench.campaign import dataset, metrics, processes, provenance, store, task
 from leobench.campaign.result import CampaignResult, read_manifest
-from leobench.errors import InputError, RunError
+from leobench.errors import InputError, RunError, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ def run_campaign(
 
     The arguments, and what it raises, are those of `leobench.sweep`, which reads the campaign from a file.
     """
-    _check(workers, resume=resume, force=force)
+    _check(executor, workers, resume=resume, force=force)
     plan = campaign.plan()
     identity = provenance.identity(campaign)
     known = metrics.produced(campaign)
@@ -68,15 +68,21 @@ def run_campaign(
                 opened.describe(complete=True)
             opened.clear()
         except RunError as error:
-            raise RunError(f"{error}; finished runs are kept: continue with --resume") from error
+            raise RunError(
+                f"{error}; finished runs are kept: continue with --resume (resume=True)"
+            ) from error
     return CampaignResult.open(out)
 
 
-def _check(workers: int | None, *, resume: bool, force: bool) -> None:
+def _check(executor: Executor | None, workers: int | None, *, resume: bool, force: bool) -> None:
     if resume and force:
         raise InputError("resume and force exclude each other: continue the campaign, or start it again")
-    if workers is not None and workers < 1:
-        raise InputError(f"workers = {workers}: is not positive; allowed: a whole number from 1")
+    if workers is not None:
+        positive("workers", workers)
+    if executor is not None:
+        processes.refuse_forking(executor)
+        if workers is not None:
+            raise InputError(f"workers = {workers}: an executor has the workers it has; leave it out")
     processes.refuse_nested()
 
 

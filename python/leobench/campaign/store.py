@@ -10,15 +10,16 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
+import re
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from leobench.campaign import provenance
-from leobench.campaign.result import MANIFEST, read_manifest
+from leobench.campaign.result import DATASETS, MANIFEST, read_manifest
 from leobench.errors import InputError, RunError
-from leobench.folder import refusing
+from leobench.folder import TABLES, refusing
+from leobench.manifest import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
 
     from leobench.campaign.plan import PlannedRun
 
+_RUNS, _TABLES = "runs", "tables"
 _PARTIAL, _LOCK = ".partial", ".lock"
+
+# The files of a campaign by their paths in its folder.
+_TABLE = rf"({'|'.join(TABLES)})\.parquet"
+_OURS = re.compile(
+    rf"{'|'.join(map(re.escape, (_LOCK, MANIFEST, *DATASETS)))}"
+    rf"|{_TABLES}/{_TABLE}|{_RUNS}/.+-\d{{4,}}\.(json|{_TABLE})"
+)
 
 
 @dataclass(frozen=True)
@@ -37,11 +46,13 @@ class Outcome:
         summary: Its summary; `None` if it failed.
         error: Why it failed; `None` if it did not.
         tables: The tables that are kept, by name, as Parquet files.
+        doubts: Why not to take its numbers at face value.
     """
 
     summary: dict[str, Any] | None
     error: str | None
     tables: Mapping[str, bytes]
+    doubts: Sequence[Doubt] = ()
 
 
 class Store:
@@ -49,7 +60,7 @@ class Store:
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], sessions: Sequence[object]) -> None:
         self.folder = folder
-        self.runs = folder / "runs"
+        self.runs = folder / _RUNS
         self._identity = identity
         self._sessions = list(sessions)
 
@@ -62,7 +73,8 @@ class Store:
         file = self._record(run)
         try:
             record = json.loads(file.read_text(encoding="utf-8"))
-            outcome, seed = Outcome(record["summary"], record["error"], {}), record["seed"]
+            doubts = [Doubt(**doubt) for doubt in record["warnings"]]
+            outcome, seed = Outcome(record["summary"], record["error"], {}, doubts), record["seed"]
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -85,6 +97,7 @@ class Store:
             "replicate": run.replicate,
             "seed": run.seed,
             "error": outcome.error,
+            "warnings": [asdict(doubt) for doubt in outcome.doubts],
             "summary": outcome.summary,
         }
         self.write_file(self._record(run), _as_json(record))
@@ -133,11 +146,11 @@ class Store:
 
     def clear(self) -> None:
         """Removes what interrupted writes left, and single runs' tables once the manifest says complete."""
-        for file in list(self.folder.rglob(f".*{_PARTIAL}")):
-            file.unlink()
         manifest = read_manifest(self.folder)
-        if manifest is not None and manifest["complete"]:
-            for file in self.runs.glob("*.parquet"):
+        complete = manifest is not None and manifest["complete"]
+        for file in list(_entries(self.folder)):
+            spare = complete and file.parent == self.runs and file.suffix == ".parquet"
+            if (spare or file.name.endswith(_PARTIAL)) and _is_ours(file, self.folder):
                 file.unlink()
 
     def _record(self, run: PlannedRun) -> Path:
@@ -180,18 +193,14 @@ def _admit(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
         raise InputError(f"{folder}: is there already and is no folder; choose another with --out")
     manifest = read_manifest(folder)
     if manifest is None:
-        if all(entry.name.startswith(".") for entry in folder.iterdir()):
+        if {entry.name for entry in folder.iterdir()} <= {_LOCK, f".{MANIFEST}{_PARTIAL}"}:
             return None
         raise InputError(
             f"{folder}: is no campaign folder, so nothing is written to it; choose another with --out"
         )
-    if force:
-        return None
     if not resume:
-        raise InputError(
-            f"{folder}: exists already; continue it with --resume, replace it with --force, "
-            "or choose another folder with --out"
-        )
+        _admit_replacing(folder, force=force)
+        return None
     why = provenance.difference(manifest["identity"], identity)
     if why is not None:
         raise InputError(
@@ -200,6 +209,35 @@ def _admit(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
         )
     sessions: list[object] = manifest["sessions"]
     return sessions
+
+
+def _admit_replacing(folder: Path, *, force: bool) -> None:
+    """Checks that the campaign in `folder` may be replaced: unasked only if no run of it is finished."""
+    if not force and any((folder / _RUNS).glob("*.json")):
+        raise InputError(
+            f"{folder}: exists already; continue it with --resume (resume=True), "
+            "replace it with --force (force=True), or choose another folder with --out"
+        )
+    foreign = next((entry for entry in _entries(folder) if not _is_ours(entry, folder)), None)
+    if foreign is not None:
+        raise InputError(
+            f"{folder}: holds `{foreign.relative_to(folder)}`, which no campaign wrote, "
+            "so it is not replaced; move that away, or choose another folder with --out"
+        )
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """What lies in the folder of a campaign, and in those that a campaign makes there."""
+    for entry in sorted(folder.iterdir()):
+        made = entry.name in (_RUNS, _TABLES) and entry.is_dir() and not entry.is_symlink()
+        yield from sorted(entry.iterdir()) if made else [entry]
+
+
+def _is_ours(file: Path, folder: Path) -> bool:
+    """Whether it is a file that the campaign in `folder` writes, or has begun to write."""
+    path = file.relative_to(folder).as_posix()
+    whole = re.sub(rf"(^|/)\.([^/]+){re.escape(_PARTIAL)}$", r"\1\2", path)
+    return file.is_file() and not file.is_symlink() and _OURS.fullmatch(whole) is not None
 
 
 def _take(lock: int, folder: Path) -> None:
@@ -216,13 +254,13 @@ def _take(lock: int, folder: Path) -> None:
 
 def _empty(folder: Path) -> None:
     """Removes an old campaign; the manifest goes last: what is left half-way is known as a campaign's."""
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name == MANIFEST):
-        if entry.name == _LOCK:
-            continue
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+    for file in list(_entries(folder)):
+        if file.name not in (_LOCK, MANIFEST) and _is_ours(file, folder):
+            file.unlink()
+    for made in (_RUNS, _TABLES):
+        with suppress(FileNotFoundError):
+            (folder / made).rmdir()
+    (folder / MANIFEST).unlink(missing_ok=True)
 
 
 def _synchronise(path: Path) -> None:

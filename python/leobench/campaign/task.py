@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from concurrent.futures import Executor, Future
 
+    import polars as pl
+
     from leobench.campaign.plan import PlannedRun
 
     Outcomes = Generator[tuple[PlannedRun, Outcome], None, None]
@@ -26,12 +28,13 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     Raises:
         InputError: If its scenario is no longer what was planned, or this process has another leobench.
     """
-    from leobench import _core, api
+    from leobench import _core, api, manifest
 
     if _core.__version__ != version:
         raise InputError(f"the campaign is run by leobench {version}, but a worker has {_core.__version__}")
     scenario = api.load(run.scenario, run.seed, run.overrides)
-    if provenance.fingerprint(json.loads(scenario.to_json()), run.scenario.parent) != run.fingerprint:
+    resolved = json.loads(scenario.to_json())
+    if provenance.fingerprint(resolved, run.scenario.parent) != run.fingerprint:
         raise InputError(f"{run.scenario}: has changed, or a file it names, while the campaign ran")
     try:
         summary, recorded = _core.run(scenario)
@@ -41,7 +44,9 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
         if type(error).__name__ != "PanicException":
             raise
         return Outcome(None, f"a bug in leobench: {error}", {})
-    return Outcome(json.loads(summary), None, {name: _parquet(recorded[name]) for name in tables})
+    numbers = json.loads(summary)
+    doubts = manifest.doubts(resolved, numbers, manifest.connected(_frame(recorded["events"]).lazy()))
+    return Outcome(numbers, None, {name: as_parquet(_frame(recorded[name])) for name in tables}, doubts)
 
 
 def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
@@ -102,7 +107,7 @@ def _told(run: PlannedRun, error: Exception) -> RunError:
     return RunError(f"variant {run.variant}, replicate {run.replicate}: {said}")
 
 
-def _parquet(arrow: bytes) -> bytes:
+def _frame(arrow: bytes) -> pl.DataFrame:
     import polars as pl
 
-    return as_parquet(pl.read_ipc(io.BytesIO(arrow)))
+    return pl.read_ipc(io.BytesIO(arrow))

@@ -124,9 +124,7 @@ def entry() -> NoReturn:
         """Ends by an exception, so that what was begun is cleared away."""
         del frame
         stopped.append(signum)
-        if signum == signal.SIGINT:
-            raise KeyboardInterrupt
-        sys.exit(128 + signum)
+        raise KeyboardInterrupt
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         signum = getattr(signal, name, None)
@@ -141,6 +139,8 @@ def entry() -> NoReturn:
         # Libraries that are interrupted while they are imported may raise anything.
         if not stopped:
             raise
+        code = INTERRUPTED
+    if stopped and code == INTERRUPTED:
         code = 128 + stopped[0]
     sys.exit(_finish(code))
 

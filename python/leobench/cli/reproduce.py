@@ -12,7 +12,6 @@ from leobench.cli.progress import CampaignProgress
 if TYPE_CHECKING:
     import argparse
 
-    from leobench.campaign import Campaign
     from leobench.papers import Figure, Paper, Reproduction
 
 NAME = "reproduce"
@@ -65,11 +64,13 @@ def main(args: argparse.Namespace) -> int:
 
 def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namespace) -> Reproduction:
     """The figure, reproduced and told of."""
+    from leobench.papers import report as findings
     from leobench.papers import reproduction
 
     campaign = reproduction.planned(figure, quick=args.quick)
     if not args.quiet:
-        print(f"{paper.name}/{figure.name}: {_size(campaign)}", file=sys.stderr)
+        changed = "".join(f", {place} = {value}" for place, value in campaign.set.items())
+        print(f"{paper.name}/{figure.name}: {findings.size(campaign)}{changed}", file=sys.stderr)
     with CampaignProgress(folder, quiet=args.quiet) as progress:
         done = reproduction.reproduce(
             paper,
@@ -81,14 +82,11 @@ def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namesp
             force=args.force,
             progress=progress,
         )
+    for line in done.result.warning_lines():
+        print(f"leobench: warning: {paper.name}/{figure.name}: {line}", file=sys.stderr)
     if not args.quiet:
         print(_told(done, quick=args.quick))
     return done
-
-
-def _size(campaign: Campaign) -> str:
-    changed = "".join(f", {place} = {value}" for place, value in campaign.set.items())
-    return f"{len(campaign.variants)} variants of {campaign.replicates} runs{changed}"
 
 
 def _told(done: Reproduction, *, quick: bool) -> str:

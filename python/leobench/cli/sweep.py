@@ -79,24 +79,35 @@ def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | Non
 
 
 def _say(result: CampaignResult, args: argparse.Namespace) -> int:
+    from leobench.campaign.result import DATASETS, MANIFEST
+
     manifest, failed = result.manifest, result.failures.height
     total = manifest["identity"]["replicates"] * len(manifest["identity"]["variants"])
     wall_s = sum(session["wall_s"] for session in manifest["sessions"])
     for row in result.failures.head(5).iter_rows(named=True):
-        said = f"variant {row['variant']}, replicate {row['replicate']}: {row['error']}"
-        print(f"leobench: failed: {said}", file=sys.stderr)
+        which = f"variant {row['variant']}, replicate {row['replicate']}"
+        print(f"leobench: failed: {which}: {row['error']}", file=sys.stderr)
     if failed > 5:
         print(f"leobench: failed: {failed - 5} more, in {result.folder}/failures.parquet", file=sys.stderr)
+    for line in result.warning_lines():
+        print(f"leobench: warning: {line}", file=sys.stderr)
     for metric in unmeasured(result):
         print(f"leobench: warning: {metric}: was measured in no run", file=sys.stderr)
     if args.json:
-        ran = {"out": str(result.folder), "runs": total, "failed": failed, "wall_s": round(wall_s, 3)}
-        print(json.dumps(ran, indent=2, ensure_ascii=False))
+        said = {
+            "out": str(result.folder),
+            "runs": total,
+            "failed": failed,
+            "wall_s": round(wall_s, 3),
+            "warnings": result.warned().to_dicts(),
+        }
+        print(json.dumps(said, indent=2, ensure_ascii=False))
     elif not args.quiet:
-        print(f"{manifest['identity']['campaign']}: {total} runs, {failed} failed, in {wall_s:.2f} s\n")
+        name, ran = manifest["identity"]["campaign"], f"{total} run{'s' * (total != 1)}"
+        print(f"{name}: {ran}, {failed} failed, in {wall_s:.2f} s\n")
         print(report.table(_HEAD, rows(result), words=2))
-        kept = "".join(f", tables/{name}.parquet" for name in result.tables)
-        print(f"\nResults in {result.folder}/: runs.parquet, failures.parquet{kept}, manifest.json")
+        kept = [f"tables/{name}.parquet" for name in result.tables]
+        print(f"\nResults in {result.folder}/: {', '.join([*DATASETS, *kept, MANIFEST])}")
     return 1 if failed else 0
 
 

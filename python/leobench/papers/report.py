@@ -45,9 +45,7 @@ def markdown(
     """The findings of a figure with its drawing, for `claims.md`. The same runs give the same text."""
     version = result.manifest["identity"]["leobench"]
     changed = ", ".join(f"`{place}` = {value}" for place, value in campaign.set.items())
-    size = f"{len(campaign.variants)} variants of {campaign.replicates} runs" + (
-        f", with {changed}" if changed else ""
-    )
+    sized = size(campaign) + (f", with {changed}" if changed else "")
     confidence = next((each.estimate.confidence for each in findings if each.estimate), 0.95)
     claims = {finding.claim.id: finding.claim for finding in findings}.values()
     said = [
@@ -58,16 +56,27 @@ def markdown(
     parts = [
         f"# {figure.title}",
         f"{paper.citation}.",
-        f"Campaign `{campaign.name}`, leobench {version}: {size}.",
+        f"Campaign `{campaign.name}`, leobench {version}: {sized}.",
         f"![{figure.title}]({figure.name}.png)",
         "## Verdicts",
         "\n".join(_table(findings)),
         f"{tally(findings)}. Intervals cover {100 * confidence:g} % each.",
+        *(["## Warnings", _list(result.warning_lines())] if result.warning_lines() else []),
         "## Claims",
         "\n".join(said),
-        *(["## Remarks", "\n".join(f"- {each}" for each in paper.remarks)] if paper.remarks else []),
+        *(["## Remarks", _list(paper.remarks)] if paper.remarks else []),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def size(campaign: Campaign) -> str:
+    """How many variants and runs of each there are."""
+    variants, runs = len(campaign.variants), campaign.replicates
+    return f"{variants} variant{'s' * (variants != 1)} of {runs} run{'s' * (runs != 1)}"
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _table(findings: Sequence[Finding]) -> list[str]:

@@ -1,0 +1,38 @@
+"""What `leobench reproduce` says of its runs, and of names that are nearly right."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from leobench import InputError, cli, papers
+from leobench.papers import Quick, khan2023
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_runs_not_to_be_taken_at_face_value_are_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs of a third of a second that do not wait for what is under way."""
+    _, (fig4,) = papers.find("khan2023/fig4")
+    cut = dataclasses.replace(fig4, quick=Quick(1, {"duration": "300 ms", "until": "time"}))
+    monkeypatch.setattr(khan2023, "PAPER", dataclasses.replace(khan2023.PAPER, figures=(cut,)))
+    command = ["reproduce", "khan2023/fig4", "--quick", "--workers", "1", "--out", str(tmp_path / "out")]
+    assert cli.main(command) == 0
+    size, warning = capsys.readouterr().err.splitlines()
+    assert size == "khan2023/fig4: 1 variant of 1 run, duration = 300 ms, until = time"
+    told = "base: 1 of 1 runs, first replicate 1: flow main: "
+    assert warning.startswith(f"leobench: warning: khan2023/fig4: {told}")
+    text = (tmp_path / "out/fig4/claims.md").read_text(encoding="utf-8")
+    assert f"\n\n## Warnings\n\n- {warning[warning.index(told) :]}\n\n## Claims\n\n" in text
+    assert "1 variant of 1 run, with `duration` = 300 ms" in text
+
+
+def test_a_name_that_is_nearly_right() -> None:
+    assert papers.find("khan2023/") == papers.find("khan2023")
+    with pytest.raises(InputError, match=r"FIG5: no such figure of khan2023; .*; did you mean `fig5`\?"):
+        papers.find("khan2023/FIG5")
