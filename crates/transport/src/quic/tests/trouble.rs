@@ -18,11 +18,14 @@ fn what_is_lost_is_sent_again() {
             pipe.deliver(2_000_000);
             pipe.run(ms(700_000), |_| false);
             let totals = pipe.ends[SENDER].totals();
-            // Retransmissions that go first do not leave packets with the rest of what they pushed out.
+            // With several streams, a packet is chosen for only when what was lost has left: the end of that may leave
+            // a packet short, but never more than one for a loss.
             let packets = pipe.passed[SENDER].iter();
             let data = packets.filter(|packet| !packet.frames.is_empty() && packet.backlog > 0);
             let short = data.filter(|packet| packet.size < 1_200).count();
-            assert!(short <= 2, "{short} short packets");
+            let dropped = pipe.dropped[SENDER];
+            let allowed = if streams == 1 { 0 } else { dropped / 4 };
+            assert!(short <= 2 + allowed, "{short} short packets, {dropped} dropped");
             // All that is declared lost was dropped, and all that was dropped is declared lost in the end.
             assert_eq!(totals.lost_packets, pipe.dropped[SENDER] as u64, "{streams}");
             let lost = totals.lost_bytes + 1_252 * 2 * totals.timeouts;
