@@ -67,8 +67,10 @@ fn assert_same(one: &Outcome, other: &Outcome) {
 fn the_same_seed_gives_the_same_tables() {
     let network = scenario(NETWORK);
     assert_same(&run(&network, 7), &run(&network, 7));
-    let shipped = shipped("end-to-end.toml", &[("duration", "\"3 s\"")]);
-    assert_same(&run(&shipped, 3), &run(&shipped, 3));
+    let path = shipped("end-to-end.toml", &[("duration", "\"3 s\"")]);
+    assert_same(&run(&path, 3), &run(&path, 3));
+    let page = shipped("web.toml", &[]);
+    assert_same(&run(&page, 3), &run(&page, 3));
 }
 
 #[test]

@@ -21,7 +21,7 @@ leobench_base::words! {
 
 leobench_base::words! {
     /// How an application writes what its sources produce.
-    pub enum ApplicationWord {
+    pub enum ApplicationSpec {
         /// Into a buffer of its own, in which messages wait: sources keep to their clocks.
         Buffered = "buffered",
         /// With calls that block while more than a packet's worth of their stream is unsent: sources stand still.
@@ -52,7 +52,7 @@ leobench_base::spec! {
         /// The source whose messages are dealt over the streams.
         pub source: Option<SourceSpec>,
         /// How messages are written: into a buffer of the application, or with calls that block.
-        pub application: ApplicationWord = ApplicationWord::Buffered,
+        pub application: ApplicationSpec = ApplicationSpec::Buffered,
         /// The objects of a page that the receiving end asks for, instead of sources.
         pub objects: Option<Vec<ObjectSpec>>,
     }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use leobench_base::spec::{Schema, Spec, Value, json};
 
 pub use flow::{
-    ApplicationWord, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel, TransportSpec,
+    ApplicationSpec, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel, TransportSpec,
 };
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub use load::{ScenarioError, Source, Syntax, load, load_file};

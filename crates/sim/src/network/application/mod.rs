@@ -12,7 +12,7 @@ use blocking::Blocking;
 use buffered::Buffered;
 use page::Page;
 
-use crate::scenario::{ApplicationWord, FlowSpec, StreamSpec, Streams};
+use crate::scenario::{ApplicationSpec, FlowSpec, StreamSpec, Streams};
 
 /// The applications at both ends of one flow.
 pub(super) trait Application: Send {
@@ -102,8 +102,8 @@ pub(super) fn build(flow: &FlowSpec, end: SimTime, rng: &RngTree) -> Box<dyn App
     let stop = flow.stop.map_or(end, |stop| end.min(SimTime::ZERO + stop));
     let feeds = feeds(flow, rng);
     match flow.application {
-        ApplicationWord::Buffered => Box::new(Buffered::new(feeds, start, stop)),
-        ApplicationWord::Blocking => {
+        ApplicationSpec::Buffered => Box::new(Buffered::new(feeds, start, stop)),
+        ApplicationSpec::Blocking => {
             let packet = flow.transport.model().payload();
             Box::new(Blocking::new(feeds, start, stop, packet))
         }

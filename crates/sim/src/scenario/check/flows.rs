@@ -4,7 +4,7 @@ use leobench_base::SimDuration;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::{Spec, SpecError};
 
-use super::super::{ApplicationWord, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams};
+use super::super::{ApplicationSpec, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams};
 use super::{NAME, Place, is_name, page};
 use crate::routes::{Edge, next_hops, path};
 
@@ -60,7 +60,7 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let source = at.key("source");
     let ways = "either `source` with a number of `streams`, or an array of `streams` with a source each, or the \
                 `objects` of a page";
-    if flow.application == ApplicationWord::Blocking && !flow.transport.model().connects() {
+    if flow.application == ApplicationSpec::Blocking && !flow.transport.model().connects() {
         let error = at.key("application").error("the transport takes every message at once");
         return Err(error.allowed("`buffered`"));
     }

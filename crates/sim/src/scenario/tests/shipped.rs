@@ -16,7 +16,10 @@ fn shipped() -> Vec<(PathBuf, Scenario)> {
     let mut files: Vec<_> =
         entries.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
     files.sort();
-    assert!(files.len() >= 9, "two bands by three queues, a path, a trace, two flows: {files:?}");
+    assert!(
+        files.len() >= 10,
+        "two bands by three queues, a path, a trace, two flows, a page: {files:?}"
+    );
     let load = |path: PathBuf| match load_file(&path, &[]) {
         Ok(scenario) => (path, scenario),
         Err(error) => panic!("{error}"),
