@@ -1,5 +1,8 @@
+use std::collections::BTreeSet;
+
 use leobench_base::spec::{At, Spec, Value};
 use leobench_base::{Bytes, SimDuration};
+use proptest::prelude::*;
 
 use super::*;
 use crate::scenario::ObjectSpec;
@@ -187,4 +190,81 @@ fn objects_wait_for_all_that_they_come_after() {
     assert!(!page.is_finished());
     delivered(&mut page, 190, End::Receiver, 0, 1);
     assert!(page.is_finished());
+}
+
+/// Groups of objects: how many, the numbers of earlier groups that they come after, and their delay or time.
+type Groups = Vec<(u32, Vec<usize>, u64)>;
+
+fn any_groups() -> impl Strategy<Value = Groups> {
+    let group = (1u32..4, prop::collection::vec(any::<prop::sample::Index>(), 0..4), 0u64..50);
+    prop::collection::vec(group, 1..8).prop_map(|groups| {
+        let earlier = |number: usize, others: Vec<prop::sample::Index>| match number {
+            0 => Vec::new(),
+            _ => others.into_iter().map(|other| other.index(number)).collect(),
+        };
+        let numbered = groups.into_iter().enumerate();
+        numbered.map(|(number, (count, others, at))| (count, earlier(number, others), at)).collect()
+    })
+}
+
+fn written(groups: &Groups) -> String {
+    let group = |(number, (count, after, at)): (usize, &(u32, Vec<usize>, u64))| {
+        let key = if after.is_empty() { "at" } else { "delay" };
+        let after: Vec<_> = after.iter().map(|other| format!("\"g{other}\"")).collect();
+        format!(
+            "{{ name = \"g{number}\", size = \"9 B\", count = {count}, after = [{}], {key} = \"{at} ms\" }}",
+            after.join(", ")
+        )
+    };
+    let groups: Vec<_> = groups.iter().enumerate().map(group).collect();
+    format!("[{}]", groups.join(", "))
+}
+
+/// Lets requests and answers travel for times drawn from `seed`, until nothing happens any more.
+fn load(page: &mut Page, seed: u64) -> Vec<Action> {
+    let mut rng = RngTree::new(seed).rng();
+    let mut flights: BTreeSet<(SimTime, bool, usize)> = BTreeSet::new();
+    let (mut done, mut actions) = (Vec::new(), Vec::new());
+    loop {
+        let arrives = flights.first().map(|(at, ..)| *at);
+        let Some(now) = arrives.into_iter().chain(page.next_wake()).min() else { return done };
+        if arrives == Some(now) {
+            let (_, asks, stream) = flights.pop_first().unwrap();
+            let (end, offset) = if asks { (End::Sender, 400) } else { (End::Receiver, 9) };
+            assert!(page.on_report(now, end, Report::Delivered { stream, offset }));
+            continue;
+        }
+        page.advance(now, &mut actions);
+        for action in &actions {
+            if let Action::Write { end, stream, .. } = action {
+                let travels = SimDuration::from_millis(1 + rng.below(30));
+                flights.insert((now + travels, *end == End::Receiver, *stream));
+            }
+        }
+        done.append(&mut actions);
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_object_comes_once_and_after_what_it_waits_for(groups in any_groups(), seed: u64) {
+        let mut page = page(&written(&groups));
+        let actions = load(&mut page, seed);
+        prop_assert!(page.is_finished());
+        let times = page.page().unwrap();
+        let count = |wanted: fn(&Action) -> bool| actions.iter().filter(|action| wanted(action)).count();
+        prop_assert_eq!(count(|action| matches!(action, Action::Create { .. })), times.len());
+        prop_assert_eq!(count(|action| matches!(action, Action::Write { .. })), 2 * times.len());
+        prop_assert_eq!(count(|action| matches!(action, Action::Finish { .. })), 2);
+        let mut arrived: Vec<SimTime> = Vec::new();
+        let mut next = times.iter();
+        for (count, after, at) in &groups {
+            let from = after.iter().map(|other| arrived[*other]).max().unwrap_or(ms(100));
+            let group: Vec<_> = next.by_ref().take(*count as usize).collect();
+            for object in &group {
+                prop_assert_eq!(object.requested, Some(from + SimDuration::from_millis(*at)));
+            }
+            arrived.push(group.iter().filter_map(|object| object.delivered).max().unwrap());
+        }
+    }
 }

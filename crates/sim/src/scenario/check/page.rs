@@ -128,3 +128,35 @@ fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
         chain.push(next);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::circle;
+
+    proptest! {
+        /// A circle that is found is one; where none is found, taking away what waits for nothing leaves nothing.
+        #[test]
+        fn circles_are_found(edges in prop::collection::vec((0usize..8, 0usize..8), 0..12)) {
+            let mut after = vec![Vec::new(); 8];
+            for (waiting, other) in edges {
+                after[waiting].push(other);
+            }
+            let Some(circle) = circle(&after) else {
+                let mut left: Vec<usize> = (0..8).collect();
+                for _ in 0..8 {
+                    let waits = |index: &usize, left: &[usize]| after[*index].iter().any(|other| left.contains(other));
+                    left = left.iter().copied().filter(|index| waits(index, &left)).collect();
+                }
+                prop_assert!(left.is_empty(), "{:?} in {:?}", left, after);
+                return Ok(());
+            };
+            for (index, member) in circle.iter().enumerate() {
+                let next = circle[(index + 1) % circle.len()];
+                prop_assert!(after[*member].contains(&next), "{:?} in {:?}", circle, after);
+                prop_assert!(circle[0] <= *member && !circle[..index].contains(member), "{:?}", circle);
+            }
+        }
+    }
+}
