@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from leobench.campaign import CampaignResult
 
-FIG4, FIG5, NEWRENO = khan2023.PAPER.figures
+FIGURES = {figure.name: figure for figure in khan2023.PAPER.figures}
+FIG4, FIG5, NEWRENO = (FIGURES[name] for name in ("fig4", "fig5", "fig5-newreno"))
 
 
 def test_the_campaign_of_figure_5_is_the_papers() -> None:
@@ -51,23 +52,27 @@ def test_newreno_differs_by_its_controller_alone() -> None:
     assert (newreno.replicates, newreno.seed) == (cubic.replicates, cubic.seed)
 
 
-@pytest.mark.parametrize("figure", khan2023.PAPER.figures, ids=lambda figure: figure.name)
-def test_what_a_figure_needs_lies_in_the_folder_of_its_paper(figure: papers.Figure) -> None:
-    campaign = Campaign.load(figure.campaign)
-    assert campaign.scenario.parent == figure.campaign.parent == khan2023.PAPER.claims.parent
-    assert len(reproduction.planned(figure, quick=True).plan()) == 5 * len(campaign.variants)
+@pytest.mark.parametrize("paper", papers.papers(), ids=lambda paper: paper.name)
+def test_what_a_figure_needs_lies_in_the_folders_of_papers(paper: papers.Paper) -> None:
+    for figure in paper.figures:
+        campaign = Campaign.load(figure.campaign)
+        assert figure.campaign.parent == paper.claims.parent
+        assert campaign.scenario.parent in (paper.claims.parent, khan2023.PAPER.claims.parent)
+        quick = reproduction.planned(figure, quick=True)
+        assert len(quick.plan()) == figure.quick.replicates * len(campaign.variants)
 
 
 def test_a_paper_means_its_own_figures() -> None:
-    assert papers.find("khan2023") == (khan2023.PAPER, (FIG4, FIG5))
+    own = tuple(FIGURES[name] for name in ("fig4", "fig5", "fig6", "fig7", "fig8"))
+    assert papers.find("khan2023") == (khan2023.PAPER, own)
     assert papers.find("khan2023/fig5-newreno") == (khan2023.PAPER, (NEWRENO,))
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quick look that takes seconds."""
+    """A quick look at two figures that takes seconds."""
     quick = Quick(2, {"duration": "300 ms"})
-    shrunk = tuple(dataclasses.replace(figure, quick=quick) for figure in khan2023.PAPER.figures)
+    shrunk = tuple(dataclasses.replace(figure, quick=quick) for figure in (FIG4, FIG5))
     monkeypatch.setattr(khan2023, "PAPER", dataclasses.replace(khan2023.PAPER, figures=shrunk))
 
 
@@ -141,10 +146,15 @@ def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) ->
     ("args", "said"),
     [
         ([], "nothing to reproduce; give a paper or a figure, which --list lists"),
-        (["kahn2023"], "kahn2023: no such paper; allowed: `khan2023`; did you mean `khan2023`?"),
+        (
+            ["kahn2023"],
+            "kahn2023: no such paper; allowed: `khan2023`, `khan2023es`, `khan2023delay`; "
+            "did you mean `khan2023`?",
+        ),
         (
             ["khan2023/fg4"],
-            "khan2023/fg4: no such figure of khan2023; allowed: `fig4`, `fig5`, `fig5-newreno`; "
+            "khan2023/fg4: no such figure of khan2023; allowed: `fig4`, `fig5`, `fig5-newreno`, `fig6`, "
+            "`fig7`, `fig7-batches`, `fig7-bdp`, `fig8`, `blocking`; "
             "did you mean `fig4`?",
         ),
         (["khan2023/fig4", "--workers", "0"], "workers = 0: is not positive; allowed: a whole number from 1"),

@@ -156,6 +156,28 @@ def test_each_case_has_its_finding_and_the_rest_is_averaged() -> None:
     assert chosen.means == pytest.approx({"7": 3.0, "15": 1.0})
 
 
+def test_a_list_allows_any_of_its_values() -> None:
+    frame = runs({7: [1.0, 1.1, 0.9], 15: [2.0, 2.1, 1.9], 30: [9.0, 9.1, 8.9]})
+    some = {"queue": [7, 30]}
+    findings = judge([claim("mean > 0", where=some, each=["queue"])], frame)
+    assert [finding.case for finding in findings] == ["7", "30"]
+    (pooled,) = judge([claim("mean > 0", where=some)], frame)
+    assert pooled.means == pytest.approx({"": 5.0})
+    with pytest.raises(InputError, match="queue = 8: no run has it; allowed: `7`, `15`, `30`"):
+        judge([claim("mean > 0", where={"queue": [7, 8]})], frame)
+
+
+def test_several_numbers_of_each_run_are_compared() -> None:
+    delay = runs({7: [1.0, 1.1, 0.9], 15: [2.0, 2.1, 1.9]})
+    other = delay.with_columns(metric=pl.lit("jitter"), value=pl.col("value") * 3)
+    compared = claim("ratio > 2", metric="", along="metric", values=["delay", "jitter"], each=["queue"])
+    findings = judge([compared], pl.concat([delay, other]))
+    assert [(finding.case, finding.verdict) for finding in findings] == [("7", HOLDS), ("15", HOLDS)]
+    assert findings[0].means == pytest.approx({"delay": 1.0, "jitter": 3.0})
+    with pytest.raises(InputError, match="claim c: jitter: the runs have no such metric; allowed: `delay`"):
+        judge([compared], delay)
+
+
 def test_runs_that_lack_a_value_take_their_pair_with_them() -> None:
     frame = runs({7: [1.0, 2.0, 3.0, 4.0], 15: [2.0, 3.1, 4.0, 9.0]})
     gap = (pl.col("queue") == 15) & (pl.col("seed") == 4)

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
     from leobench.campaign import Campaign, CampaignResult
+    from leobench.papers.words import Word
 
     Measure = Callable[[CampaignResult], pl.DataFrame]
     Draw = Callable[[Campaign, CampaignResult, Path], Drawing]
 
-_PAPERS = ("khan2023",)
+_PAPERS = ("khan2023", "khan2023es", "khan2023delay")
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,11 @@ class Figure:
         title: What it shows.
         campaign: The campaign file.
         quick: The campaign's size for a quick look.
-        claims: The figure whose claims it is judged by.
+        claims: The figures whose claims it is judged by.
         draw: Draws it from the campaign and its result; may leave files in the folder it is given.
         measure: More numbers of each run, from the tables that the campaign keeps: a frame with the columns
             `variant`, `replicate`, `metric`, `value`.
+        words: What its claims call places and values.
         extra: Whether it is not in the paper, and made only if asked for by name.
     """
 
@@ -56,9 +58,10 @@ class Figure:
     title: str
     campaign: Path
     quick: Quick
-    claims: str
+    claims: tuple[str, ...]
     draw: Draw
     measure: Measure | None = None
+    words: tuple[Word, ...] = ()
     extra: bool = False
 
 

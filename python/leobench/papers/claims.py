@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 STATISTICS = ("mean", "difference", "ratio", "spread")
 
+# Where a claim compares several numbers of each run instead of the values of a place.
+METRIC = "metric"
+
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _RELATION = re.compile(
     rf"(?P<statistic>[a-z]+) (?:(?P<sign>[<>]) (?P<bound>{_NUMBER})"
@@ -79,11 +82,11 @@ class Claim:
         stated: Where it is stated.
         says: What it says, in our words.
         needs: What leobench lacks to judge it; if given, there is nothing else below.
-        metric: The number of each run that it is about.
+        metric: The number of each run that it is about; none if it compares several, `along = "metric"`.
         unit: Of that number, if it has one.
         relation: What must be true of the numbers.
         because: Where the bound of the relation comes from.
-        where: Only variants with these values, by place.
+        where: Only variants with these values, by place; a list allows any of its values.
         along: The place whose values are compared.
         values: Those values, in the order of the relation; all unless given.
         each: Places; the claim is judged for each combination of their values.
@@ -106,7 +109,7 @@ class Claim:
 
 _KEYS = tuple(each.name for each in dataclasses.fields(Claim))
 _ALWAYS = ("id", "figure", "stated", "says")
-_TO_JUDGE = ("metric", "relation", "because")
+_TO_JUDGE = ("relation", "because")
 _KINDS = {"where": dict, "values": list, "each": list}
 
 
@@ -140,7 +143,7 @@ def _claim(entry: Any, at: str) -> Claim:
         kind = _KINDS.get(key, str)
         if not isinstance(value, kind):
             raise InputError(f"{at}.{key} = {value!r}; allowed: a TOML value that is a {kind.__name__}")
-    missing = [key for key in (_ALWAYS if "needs" in entry else _ALWAYS + _TO_JUDGE) if not entry.get(key)]
+    missing = [key for key in _required(entry) if not entry.get(key)]
     if missing:
         raise InputError(f"{at}: has no `{missing[0]}`")
     if "relation" not in entry:
@@ -153,3 +156,9 @@ def _claim(entry: Any, at: str) -> Claim:
         needed = "compares nothing" if relation.statistic == "mean" else "compares values of a place"
         raise InputError(f"{at}.along: `{relation.statistic}` {needed}")
     return Claim(**{**entry, "relation": relation})
+
+
+def _required(entry: Mapping[str, object]) -> tuple[str, ...]:
+    if "needs" in entry:
+        return _ALWAYS
+    return (*_ALWAYS, "values" if entry.get("along") == METRIC else "metric", *_TO_JUDGE)

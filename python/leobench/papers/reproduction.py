@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.errors import InputError, RunError
-from leobench.papers import claims, report
+from leobench.papers import claims, report, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def reproduce(
 
     folder = Path(out)
     campaign = campaign or planned(figure)
-    stated = [claim for claim in claims.read(paper.claims) if claim.figure == figure.claims]
+    stated = [claim for claim in claims.read(paper.claims) if claim.figure in figure.claims]
     result = run_campaign(
         campaign, folder / CAMPAIGN, workers=workers, resume=resume, force=force, progress=progress
     )
@@ -96,14 +96,15 @@ def reproduce(
 
 
 def _measured(figure: Figure, result: CampaignResult) -> pl.DataFrame:
-    """The runs of a campaign with the numbers that the figure adds."""
+    """The runs of a campaign with the numbers that the figure adds, in the words of its claims."""
     import polars as pl
 
     if figure.measure is None:
-        return result.runs
+        return words.say(result.runs, figure.words)
     added = figure.measure(result)
     keys = result.runs.drop("metric", "value").unique(maintain_order=True)
-    return pl.concat([result.runs, keys.join(added, on=["variant", "replicate"]).select(result.runs.columns)])
+    rows = keys.join(added, on=["variant", "replicate"]).select(result.runs.columns)
+    return words.say(pl.concat([result.runs, rows]), figure.words)
 
 
 def _write(file: Path, text: str) -> None:

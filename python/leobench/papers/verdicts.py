@@ -13,6 +13,7 @@ import polars as pl
 
 from leobench import stats
 from leobench.errors import InputError, allowed
+from leobench.papers.claims import METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -74,10 +75,11 @@ def judge(claims: Iterable[Claim], runs: pl.DataFrame, confidence: float = 0.95)
 def _judge(claim: Claim, runs: pl.DataFrame, confidence: float) -> list[Finding]:
     if claim.relation is None:
         return [Finding(claim, "", {}, None, Verdict.NOT_EVALUATED, f"needs {claim.needs}")]
-    _known(claim, "metric", [claim.metric], runs["metric"].unique().to_list())
+    compared = list(map(str, claim.values)) if claim.along == METRIC else [claim.metric]
+    _known(claim, "metric", compared, runs["metric"].unique().to_list())
     places = [*claim.where, *([claim.along] if claim.along else []), *claim.each]
     _known(claim, "place", places, runs.columns)
-    rows = runs.filter(pl.col("metric") == claim.metric)
+    rows = runs.filter(pl.col("metric").is_in(compared))
     for place, value in claim.where.items():
         rows = _having(claim, rows, place, value)
     choices = [rows[place].unique(maintain_order=True).to_list() for place in claim.each]
@@ -148,15 +150,17 @@ def _samples(claim: Claim, rows: pl.DataFrame) -> tuple[list[str], list[np.ndarr
 
 
 def _having(claim: Claim, rows: pl.DataFrame, place: str, value: object) -> pl.DataFrame:
-    """The rows with a value at a place.
+    """The rows with a value, or any of a list of values, at a place.
 
     Raises:
         InputError: If there are none.
     """
     known = rows[place].unique(maintain_order=True).to_list()
-    if value not in known:
-        raise InputError(f"claim {claim.id}: {place} = {value}: no run has it; {allowed(value, known)}")
-    return rows.filter(pl.col(place).eq_missing(pl.lit(value)))
+    values = value if isinstance(value, list) else [value]
+    for each in values:
+        if each not in known:
+            raise InputError(f"claim {claim.id}: {place} = {each}: no run has it; {allowed(each, known)}")
+    return rows.filter(pl.any_horizontal(pl.col(place).eq_missing(pl.lit(each)) for each in values))
 
 
 def _known(claim: Claim, what: str, given: Sequence[str], known: Sequence[str]) -> None:

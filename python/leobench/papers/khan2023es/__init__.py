@@ -1,0 +1,34 @@
+"""Khan et al. 2023, the Spanish paper: Figure 7, four schedulers end to end."""
+
+from pathlib import Path
+
+from leobench.papers import two_streams, two_streams_figures
+from leobench.papers.catalogue import Figure, Paper, Quick
+
+_HERE = Path(__file__).parent
+
+PAPER = Paper(
+    name="khan2023es",
+    citation=(
+        'F. Khan, F. Fernández, L. Diez, R. Agüero, "Estrategias de scheduling sobre QUIC en entornos '
+        'NTN", 2023'
+    ),
+    claims=_HERE / "claims.toml",
+    figures=(
+        Figure(
+            name="fig7",
+            title="Fig. 7: delay end to end by mean interruption, four schedulers",
+            campaign=_HERE / "fig7.toml",
+            quick=Quick(replicates=5, overrides={"duration": "20 s"}),
+            claims=("fig7",),
+            draw=two_streams_figures.interruptions,
+            measure=two_streams.delay_measures,
+            words=two_streams.WORDS,
+        ),
+    ),
+    remarks=(
+        "The other figures are those of the English paper (khan2023); the 27 and 15 Mbit/s that this one "
+        "gives for a load of 80 % are neither 80 % nor 2 to 1, and the English paper has 24 and 12.",
+        "Packets wait while the link between the satellites is interrupted; steps of 0.1 s are ours.",
+    ),
+)
