@@ -4,7 +4,7 @@ use leobench_base::spec::SpecError;
 use rustc_hash::FxHashMap;
 
 use super::super::flow::MOST_STREAMS;
-use super::super::{FlowSpec, ObjectSpec, Streams};
+use super::super::{ApplicationSpec, FlowSpec, ObjectSpec, Streams};
 use super::{NAME, Place, is_name};
 
 /// Checks a flow that says with `objects` what it sends.
@@ -35,7 +35,7 @@ fn beside(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         ("streams", flow.streams != Streams::Dealt(1), instead),
         (
             "application",
-            flow.application.word() != "buffered",
+            flow.application != ApplicationSpec::Buffered,
             "nothing here: objects have no clock to stand still",
         ),
         ("stop", flow.stop.is_some(), "nothing here: a page ends with its last object"),
@@ -61,7 +61,8 @@ fn names(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
             let error = at.key("count").error(format!("makes {count} objects"));
             return Err(error.allowed(format!("at most {MOST_STREAMS} in all")));
         }
-        for name in object.names() {
+        let of_all = (object.count > 1).then(|| object.name.clone());
+        for name in of_all.into_iter().chain(object.names()) {
             if let Some(first) = seen.insert(name.clone(), index) {
                 let error = at.key("name").error(format!("object {first} is named `{name}` too"));
                 return Err(error.allowed("a name of its own for every object"));

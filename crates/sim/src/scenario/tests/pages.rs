@@ -51,6 +51,11 @@ fn pages() {
         ),
         (
             SOURCE,
+            r#"objects = [{ name = "a", size = "1 B" }, { name = "a", size = "1 B", count = 3 }]"#,
+            "flows.main.objects[1].name = \"a\": object 0 is named `a` too; allowed: a name of its own for every object",
+        ),
+        (
+            SOURCE,
             r#"objects = [{ name = "a b", size = "1 B" }]"#,
             "flows.main.objects[0].name = \"a b\": is no name; allowed: letters from a to z, digits, `_` and `-`",
         ),
