@@ -4,6 +4,7 @@ import made_up
 
 from leobench.campaign import metrics
 from leobench.cli import report
+from leobench.manifest import doubts
 
 
 def _objects(*delivered: float | None) -> list[dict[str, object]]:
@@ -45,3 +46,15 @@ def test_campaigns_reach_the_completion_of_pages() -> None:
     assert numbers["flows.web.page.completion_s"] == 1.5
     assert numbers["flows.web.page.objects.o1.delivered_s"] == 0.5
     assert numbers["flows.web.page.objects.o2.delivered_s"] is None
+
+
+def test_a_page_that_is_not_complete_is_warned_of() -> None:
+    def warnings(completion_s: float | None, until: str = "time") -> list[str]:
+        page = {"completion_s": completion_s, "objects": _objects(0.5, completion_s, None)}
+        flow = made_up.flow("web", page=page, undelivered_messages=0)
+        return [doubt.text for doubt in doubts({"until": until}, {"flows": [flow]}, {"web"})]
+
+    assert warnings(1.5) == []
+    cut = "flow web: its page was not complete at the end of the run: 1 of 3 objects had arrived; "
+    assert warnings(None) == [cut + 'set `until = "drained"` to wait for the rest']
+    assert "when `drain_limit` passed" in warnings(None, "drained")[0]

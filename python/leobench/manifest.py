@@ -96,11 +96,16 @@ def _doubt(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[
         warm = scenario.get("warm_up", "0 s") != "0 s"
         said = f"created no message{' after the warm-up' * warm}, so it has no goodput and no delay"
         return Doubt("silent", said)
+    drained = scenario.get("until") == "drained"
+    why = "when `drain_limit` passed" if drained else "at the end of the run"
+    advice = "raise `drain_limit`" if drained else 'set `until = "drained"`'
+    if "page" in flow and flow["page"]["completion_s"] is None:
+        objects = flow["page"]["objects"]
+        arrived = sum(item["delivered_s"] is not None for item in objects)
+        said = f"its page was not complete {why}: {arrived} of {len(objects)} objects had arrived"
+        return Doubt("undelivered", f"{said}; {advice} to wait for the rest")
     if missing and flow["transport"] != "udp":
         # What is cut off at the end is what was delayed most: the delays that remain are biased.
-        drained = scenario.get("until") == "drained"
-        why = "when `drain_limit` passed" if drained else "at the end of the run"
-        advice = "raise `drain_limit`" if drained else 'set `until = "drained"`'
         return Doubt(
             "undelivered",
             f"{missing} of {messages} messages had not arrived {why}, "
