@@ -13,13 +13,14 @@ use super::*;
 use crate::buffer::{Attributes, Message};
 
 /// The scheduler that a scenario's text describes.
-fn spec(text: &str) -> SchedulerSpec {
+pub(super) fn spec(text: &str) -> SchedulerSpec {
     let mut table = Table::new();
     let mut words = text.split_whitespace();
     table.insert("kind", Value::String(words.next().unwrap().into()));
     for (key, value) in words.map(|word| word.split_once('=').unwrap()) {
         let number = |text: &str| Value::Float(text.parse().unwrap());
         let value = match key {
+            "slot" => Value::String(value.replace('s', " s")),
             "weights" => Value::Array(value.split(',').map(number).collect()),
             _ => Value::String(value.into()),
         };
@@ -80,8 +81,8 @@ fn any_operation() -> impl Strategy<Value = Operation> {
 }
 
 /// A multiplexer that follows operations, each of which takes a nanosecond besides.
-struct Harness {
-    streams: Multiplexer,
+pub(super) struct Harness {
+    pub(super) streams: Multiplexer,
     count: usize,
     now: SimTime,
 }
@@ -90,7 +91,7 @@ struct Harness {
 type Packet = (u64, Vec<Share>);
 
 impl Harness {
-    fn new(spec: &SchedulerSpec, attributes: &[Attributes], seed: u64) -> Self {
+    pub(super) fn new(spec: &SchedulerSpec, attributes: &[Attributes], seed: u64) -> Self {
         let streams = Multiplexer::new(spec, attributes, &RngTree::new(seed)).unwrap();
         Self { streams, count: attributes.len(), now: SimTime::ZERO }
     }
@@ -127,12 +128,12 @@ impl Harness {
         None
     }
 
-    fn write(&mut self, stream: usize, size: u64) {
+    pub(super) fn write(&mut self, stream: usize, size: u64) {
         self.streams.push(stream, Message { size, created: self.now });
     }
 
     /// Sends a packet, of which the streams and bytes are returned.
-    fn send(&mut self, room: u64) -> Vec<(usize, u64)> {
+    pub(super) fn send(&mut self, room: u64) -> Vec<(usize, u64)> {
         let packet = self.follow(&Operation::Send(room, false), |_, _, _| ()).unwrap();
         packet.1.iter().map(|share| (share.stream, share.bytes)).collect()
     }

@@ -2,7 +2,7 @@
 
 use leobench_base::SimTime;
 
-use super::{Part, most_streams, payload, round};
+use super::{Part, most_streams, round};
 use crate::buffer::SendBuffer;
 use crate::scheduler::{PacketShares, StreamScheduler};
 
@@ -50,6 +50,21 @@ impl Leave {
         }
         weights
     }
+
+    /// Notes what the packet, thought to hold `payload` bytes, owes the streams that still have bytes waiting.
+    fn settle(&mut self, unit: i128, payload: i128) {
+        let needy = |part: &&Part| part.bytes < part.backlog;
+        let weights: i128 = self.parts.iter().filter(needy).map(|part| part.weight).sum();
+        let held: i128 = self.parts.iter().map(|part| i128::from(part.bytes)).sum();
+        // If nobody leaves any of it, what it held is what was shared, whatever was thought.
+        let missing = if weights == unit { payload - held } else { 0 };
+        for part in &self.parts {
+            let due = part.due - part.weight * missing;
+            let owed = if needy(&part) { due - i128::from(part.bytes) * unit } else { 0 };
+            let account = &mut self.accounts[part.stream];
+            (account.owed, account.unit) = (owed, unit);
+        }
+    }
 }
 
 impl StreamScheduler for Leave {
@@ -60,9 +75,10 @@ impl StreamScheduler for Leave {
         packet: &mut PacketShares,
     ) -> Result<(), String> {
         let unit = self.choose(packet.room(), streams);
+        let mut payload = 0;
         // The second time, the sizes of the length fields are known.
         for _ in 0..2 {
-            let payload = i128::from(payload(packet.room(), &self.parts));
+            payload = i128::from(super::payload(packet.room(), &self.parts));
             let mut total = 0;
             for part in &mut self.parts {
                 let account = &self.accounts[part.stream];
@@ -75,15 +91,10 @@ impl StreamScheduler for Leave {
             round(&mut self.parts, unit, (total / unit).max(1) as u64);
         }
         self.parts.sort_unstable_by_key(|part| (part.bytes, part.stream));
-        for part in &self.parts {
-            let given = packet.give(streams, part.stream, part.bytes);
-            let rest = part.due - i128::from(given) * unit;
-            let account = &mut self.accounts[part.stream];
-            (account.owed, account.unit) = (if given < part.backlog { rest } else { 0 }, unit);
+        for part in &mut self.parts {
+            part.bytes = packet.give(streams, part.stream, part.bytes);
         }
+        self.settle(unit, payload);
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -108,3 +108,6 @@ fn round(parts: &mut [Part], unit: i128, total: u64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

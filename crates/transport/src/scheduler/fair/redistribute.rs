@@ -189,6 +189,3 @@ impl StreamScheduler for Redistribute {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;
