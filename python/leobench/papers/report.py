@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from leobench.campaign import Campaign, CampaignResult
     from leobench.papers.catalogue import Figure, Paper
+    from leobench.papers.claims import Claim
     from leobench.papers.verdicts import Finding
     from leobench.stats import Estimate
 
@@ -50,7 +51,7 @@ def markdown(
     claims = {finding.claim.id: finding.claim for finding in findings}.values()
     said = [
         f"- **{claim.id}** ({claim.stated}): {claim.says}"
-        + (f" Relation: {claim.metric}, {claim.relation}; {claim.because}." if claim.relation else "")
+        + (f" Relation: {_measured(claim)}, {claim.relation}; {claim.because}." if claim.relation else "")
         for claim in claims
     ]
     parts = [
@@ -82,6 +83,10 @@ def _list(lines: Iterable[str]) -> str:
 def _table(findings: Sequence[Finding]) -> list[str]:
     lines = [HEAD, tuple("---" for _ in HEAD), *rows(findings)]
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+def _measured(claim: Claim) -> str:
+    return claim.metric or " and ".join(map(str, claim.values))
 
 
 def _means(finding: Finding) -> str:
