@@ -124,6 +124,39 @@ def seen_module() -> Iterator[list[Any]]:
     del sys.modules["seen"]
 
 
+def test_a_scheduler_hears_of_every_change_once(scenario: Path) -> None:
+    (scenario.parent / "turns.py").write_text(
+        "from seen import seen\n"
+        "class Turns:\n"
+        "    def __init__(self, streams, random):\n"
+        "        pass\n"
+        "    def on_change(self, stream):\n"
+        "        seen.append((stream.number, stream.backlog, stream.held))\n"
+        "    def schedule(self, now, streams, room):\n"
+        "        seen.append([(stream.number, stream.backlog) for stream in streams])\n"
+        "        return [(streams[-1], min(streams[-1].backlog, room))]\n",
+        encoding="utf-8",
+    )
+    overrides: dict[str, object] = {"flows.main.transport.stream_window": "3 kB"}
+    with seen_module() as seen:
+        leobench.run(scenario, overrides=overrides)
+    backlogs, held, since, packets = [0, 0, 0], [False] * 3, set[int](), 0
+    for item in seen:
+        if isinstance(item, tuple):
+            number, backlog, is_held = item
+            assert number not in since
+            since.add(number)
+            backlogs[number], held[number] = backlog, is_held
+        else:
+            # What was heard is all there is to know of who has bytes waiting.
+            expected = [(n, backlogs[n]) for n in range(3) if backlogs[n] and not held[n]]
+            assert item == expected
+            since.clear()
+            packets += 1
+    assert packets > 1_000
+    assert any(is_held for _, _, is_held in (item for item in seen if isinstance(item, tuple)))
+
+
 def test_a_module_is_read_again_when_it_or_one_beside_it_has_changed(scenario: Path) -> None:
     folder = scenario.parent
     (folder / "turns.py").write_text(
@@ -200,6 +233,24 @@ def test_a_campaign_in_two_processes(scenario: Path, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "two" / "manifest.json").read_text(encoding="utf-8"))
     digest = hashlib.sha256(TURNS.encode()).hexdigest()
     assert manifest["identity"]["files"] == {"turns.py": digest}
+
+
+# Dask's own threads and sockets are not always closed when it says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+def test_a_campaign_on_a_cluster(scenario: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs the extra: pip install leobench[dask]")
+    campaign = scenario.parent / "campaign.toml"
+    campaign.write_text(CAMPAIGN, encoding="utf-8")
+    here = leobench.sweep(campaign, tmp_path / "here", workers=1)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        there = leobench.sweep(campaign, tmp_path / "there", client.get_executor())
+    assert there.failures.is_empty()
+    assert there.runs.equals(here.runs)
 
 
 def test_a_campaign_is_not_continued_with_another_scheduler(

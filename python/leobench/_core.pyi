@@ -33,6 +33,9 @@ class Stream:
     def backlog(self) -> int:
         """Bytes waiting."""
     @property
+    def held(self) -> bool:
+        """Whether flow control lets none of them go."""
+    @property
     def messages(self) -> int:
         """Messages waiting, a partly sent one included."""
     @property

@@ -19,6 +19,10 @@ class StreamScheduler(ABC):
     has an object of its own. Deriving it from this class is a convenience: any class with such a constructor
     and such a method will do.
 
+    If it has a method `on_change(stream)` too, that is called before `schedule` for every stream that has
+    changed since the last packet: bytes have arrived or left, or flow control holds it or has let it go. A
+    scheduler of many streams can keep them in order that way, instead of looking at all of them each time.
+
     Attributes:
         streams: How many streams the connection has.
         random: Random numbers that follow from the run's seed. Draw from nothing else, or the run cannot be

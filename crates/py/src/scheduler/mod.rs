@@ -69,8 +69,11 @@ impl Host for Interpreter {
             let built = build(py, spec, streams, rng.rng().bits());
             let scheduler = built.map_err(|problem| problem.problem)?;
             let schedule = scheduler.getattr("schedule").map_err(|error| raised(py, &error))?;
+            let on_change =
+                scheduler.getattr_opt("on_change").map_err(|error| raised(py, &error))?;
             Ok(Box::new(PythonScheduler {
                 schedule: schedule.unbind(),
+                changes: on_change.map(|on_change| Changes::new(on_change.unbind(), streams)),
                 weights: (0..streams).map(|stream| spec.weight(stream)).collect(),
                 shared: Arc::new(Shared::new(streams)),
                 streams: Vec::new(),
@@ -122,6 +125,8 @@ fn raised(py: Python<'_>, error: &PyErr) -> String {
 struct PythonScheduler {
     /// The bound method.
     schedule: Py<PyAny>,
+    /// What it has yet to hear of, if it wants to.
+    changes: Option<Changes>,
     weights: Vec<f64>,
     shared: Arc<Shared>,
     /// What Python sees of the streams; made when it first looks, as their attributes are known then.
@@ -132,9 +137,40 @@ struct PythonScheduler {
     waiting: Option<Py<PyTuple>>,
 }
 
+/// Streams that have changed since the last packet, each once.
+struct Changes {
+    /// The bound method that is told.
+    on_change: Py<PyAny>,
+    changed: Vec<usize>,
+    has_changed: Vec<bool>,
+}
+
+impl Changes {
+    fn new(on_change: Py<PyAny>, streams: usize) -> Self {
+        Self { on_change, changed: Vec::new(), has_changed: vec![false; streams] }
+    }
+
+    fn add(&mut self, stream: usize) {
+        if !std::mem::replace(&mut self.has_changed[stream], true) {
+            self.changed.push(stream);
+        }
+    }
+
+    fn tell(&mut self, py: Python<'_>, streams: &[Py<Stream>]) -> PyResult<()> {
+        for stream in self.changed.drain(..) {
+            self.has_changed[stream] = false;
+            self.on_change.call1(py, (&streams[stream],))?;
+        }
+        Ok(())
+    }
+}
+
 impl Chooser for PythonScheduler {
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
-        self.shared.update(stream, &streams.streams()[stream]);
+        self.shared.update(stream, streams);
+        if let Some(changes) = &mut self.changes {
+            changes.add(stream);
+        }
         let occupied = streams.is_occupied(stream);
         if self.occupied[stream] != occupied {
             self.occupied[stream] = occupied;
@@ -151,15 +187,27 @@ impl Chooser for PythonScheduler {
     ) -> Result<(), String> {
         self.shared.set_now(now);
         Python::attach(|py| {
-            let waiting = self.waiting(py, streams).map_err(|error| raised(py, &error))?;
-            let arguments = (now.as_secs_f64(), waiting, room);
-            let returned = self.schedule.bind(py).call1(arguments);
+            let returned = self.call(py, now, streams, room);
             self.read(&returned.map_err(|error| raised(py, &error))?, wishes)
         })
     }
 }
 
 impl PythonScheduler {
+    fn call<'py>(
+        &mut self,
+        py: Python<'py>,
+        now: SimTime,
+        streams: &SendBuffer,
+        room: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let waiting = self.waiting(py, streams)?;
+        if let Some(changes) = &mut self.changes {
+            changes.tell(py, &self.streams)?;
+        }
+        self.schedule.bind(py).call1((now.as_secs_f64(), waiting, room))
+    }
+
     /// The streams that have bytes waiting and are not held, in order.
     fn waiting<'py>(
         &mut self,

@@ -1,10 +1,10 @@
 //! What a scheduler in Python sees of a stream.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use leobench_base::SimTime;
-use leobench_transport::buffer::{Attributes, StreamBuffer};
+use leobench_transport::buffer::{Attributes, SendBuffer};
 use pyo3::prelude::*;
 
 const NANOS_PER_SEC: f64 = 1e9;
@@ -16,7 +16,9 @@ pub(super) struct Shared {
     streams: Vec<Counters>,
 }
 
+#[derive(Default)]
 struct Counters {
+    held: AtomicBool,
     backlog: AtomicU64,
     messages: AtomicU64,
     /// When the oldest waiting message was created.
@@ -28,21 +30,17 @@ struct Counters {
 
 impl Shared {
     pub(super) fn new(streams: usize) -> Self {
-        let idle = |_| Counters {
-            backlog: AtomicU64::new(0),
-            messages: AtomicU64::new(0),
-            head_created: AtomicU64::new(0),
-            last_sojourn_sum: AtomicU64::new(0),
-        };
-        Self { now: AtomicU64::new(0), streams: (0..streams).map(idle).collect() }
+        let streams = (0..streams).map(|_| Counters::default()).collect();
+        Self { now: AtomicU64::new(0), streams }
     }
 
     pub(super) fn set_now(&self, now: SimTime) {
         self.now.store(now.as_nanos(), Relaxed);
     }
 
-    pub(super) fn update(&self, stream: usize, buffer: &StreamBuffer) {
-        let counters = &self.streams[stream];
+    pub(super) fn update(&self, stream: usize, streams: &SendBuffer) {
+        let (counters, buffer) = (&self.streams[stream], &streams.streams()[stream]);
+        counters.held.store(buffer.backlog() > 0 && !streams.is_occupied(stream), Relaxed);
         counters.backlog.store(buffer.backlog(), Relaxed);
         counters.messages.store(buffer.messages() as u64, Relaxed);
         let head = buffer.head_created().map_or(0, SimTime::as_nanos);
@@ -89,6 +87,11 @@ impl Stream {
 #[pymethods]
 impl Stream {
     #[getter]
+    fn held(&self) -> bool {
+        self.counters().held.load(Relaxed)
+    }
+
+    #[getter]
     fn backlog(&self) -> u64 {
         self.counters().backlog.load(Relaxed)
     }
@@ -129,6 +132,11 @@ impl Stream {
         let created = self.counters().head_created.load(Relaxed);
         let left = i128::from(created) + i128::from(lifetime.as_nanos()) - i128::from(self.now());
         Some(left as f64 / NANOS_PER_SEC)
+    }
+
+    /// Like that of its number: sets of streams have the same order in every run, as by address they would not.
+    fn __hash__(&self) -> usize {
+        self.number
     }
 
     fn __repr__(&self) -> String {
