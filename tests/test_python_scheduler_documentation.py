@@ -30,6 +30,7 @@ COMMANDS = re.findall(
     "".join(block for language, block in BLOCKS if language == "console"),
     re.MULTILINE,
 )
+NUMBER = r" *\d+(?:\.\d+)?"
 
 
 @pytest.fixture
@@ -66,14 +67,26 @@ def test_the_page_has_what_is_tested() -> None:
     assert len(COMMANDS) == 3
 
 
+def agree(printed: str, promised: str) -> bool:
+    """Whether texts are the same but for numbers, and those within 10 %: a change of the transport moves them."""
+    numbers = [[float(number) for number in re.findall(NUMBER, text)] for text in (printed, promised)]
+    same = re.sub(NUMBER, "0", printed) == re.sub(NUMBER, "0", promised)
+    return same and numbers[0] == pytest.approx(numbers[1], rel=0.1)
+
+
 @pytest.mark.parametrize(("command", "printed"), COMMANDS)
 def test_a_command_prints_what_the_page_says(command: str, printed: str, folder: Path) -> None:
-    assert shell(folder, command) == printed
+    shown = shell(folder, command)
+    # How many bytes were waiting when it went wrong is anybody's guess.
+    waiting = re.compile(r"of which \d+ are waiting")
+    assert agree(waiting.sub("", shown), waiting.sub("", printed)), shown
+    assert len(waiting.findall(shown)) == len(waiting.findall(printed))
 
 
 def test_the_comparison_prints_the_table_of_the_page(folder: Path) -> None:
     (table,) = (block for language, block in BLOCKS if language == "text")
-    assert shell(folder, f"{shlex.quote(sys.executable)} compare.py") == table
+    printed = shell(folder, f"{shlex.quote(sys.executable)} compare.py")
+    assert agree(printed, table), printed
 
 
 def test_the_rounds_are_fair(folder: Path) -> None:
