@@ -211,7 +211,7 @@ impl SendBuffer {
     }
 
     /// The first stream with bytes waiting, and not held, whose number is at least `from`, else the first of all; in
-    /// constant time for the usual handful of streams, a 64th of linear for many.
+    /// constant time for up to 4,096 streams.
     pub fn next_occupied(&self, from: usize) -> Option<usize> {
         self.occupied.first_from(from).or_else(|| self.occupied.first_from(0))
     }

@@ -4,22 +4,22 @@
 #[derive(Clone, Debug)]
 pub(crate) struct StreamSet {
     words: Vec<u64>,
+    /// By word, a bit: whether it has any.
+    filled: Vec<u64>,
 }
 
 impl StreamSet {
     /// None of `streams` streams.
     pub(crate) fn new(streams: usize) -> Self {
-        Self { words: vec![0; streams.div_ceil(64)] }
+        let words = streams.div_ceil(64);
+        Self { words: vec![0; words], filled: vec![0; words.div_ceil(64)] }
     }
 
     /// Puts a stream in, or takes it out.
     pub(crate) fn set(&mut self, stream: usize, member: bool) {
-        let bit = 1 << (stream % 64);
-        if member {
-            self.words[stream / 64] |= bit;
-        } else {
-            self.words[stream / 64] &= !bit;
-        }
+        let word = stream / 64;
+        set_bit(&mut self.words, stream, member);
+        set_bit(&mut self.filled, word, self.words[word] != 0);
     }
 
     /// Whether a stream is in it.
@@ -27,15 +27,64 @@ impl StreamSet {
         self.words[stream / 64] & 1 << (stream % 64) != 0
     }
 
-    /// The first stream in it whose number is at least `from`; in constant time for the usual handful of streams, a
-    /// 64th of linear for many.
+    /// The first stream in it whose number is at least `from`; in constant time for up to 4,096 streams.
     pub(crate) fn first_from(&self, from: usize) -> Option<usize> {
-        let mut word = from / 64;
-        let mut bits = self.words.get(word)? & (u64::MAX << (from % 64));
-        while bits == 0 {
-            word += 1;
-            bits = *self.words.get(word)?;
+        let word = from / 64;
+        let bits = self.words.get(word)? & (u64::MAX << (from % 64));
+        if bits != 0 {
+            return Some(word * 64 + bits.trailing_zeros() as usize);
         }
-        Some(word * 64 + bits.trailing_zeros() as usize)
+        let mut block = (word + 1) / 64;
+        let mut filled = self.filled.get(block)? & (u64::MAX << ((word + 1) % 64));
+        while filled == 0 {
+            block += 1;
+            filled = *self.filled.get(block)?;
+        }
+        let word = block * 64 + filled.trailing_zeros() as usize;
+        Some(word * 64 + self.words[word].trailing_zeros() as usize)
+    }
+}
+
+fn set_bit(words: &mut [u64], index: usize, to: bool) {
+    let bit = 1 << (index % 64);
+    if to {
+        words[index / 64] |= bit;
+    } else {
+        words[index / 64] &= !bit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_set(
+            changes in prop::collection::vec((0usize..10_000, any::<bool>()), 1..60),
+            from in 0usize..10_001,
+        ) {
+            let (mut set, mut plain) = (StreamSet::new(10_000), BTreeSet::new());
+            for (stream, member) in changes {
+                // Close to each other, and far apart.
+                for stream in [stream, stream / 100] {
+                    set.set(stream, member);
+                    if member { plain.insert(stream); } else { plain.remove(&stream); }
+                    prop_assert_eq!(set.contains(stream), member);
+                }
+            }
+            prop_assert_eq!(set.first_from(from), plain.range(from..).next().copied());
+            let mut walked = Vec::new();
+            let mut next = set.first_from(0);
+            while let Some(stream) = next {
+                walked.push(stream);
+                next = set.first_from(stream + 1);
+            }
+            prop_assert_eq!(walked, plain.into_iter().collect::<Vec<_>>());
+        }
     }
 }

@@ -11,8 +11,8 @@ use crate::buffer::{SendBuffer, StreamBuffer};
 pub(super) struct MostUrgent<K> {
     key: K,
     tournament: Tournament,
-    /// Streams in the packet being built, which take no part meanwhile.
-    served: Vec<(usize, Option<Key>)>,
+    /// Streams in the packet being built, which rest meanwhile.
+    served: Vec<usize>,
 }
 
 impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> MostUrgent<K> {
@@ -35,13 +35,14 @@ impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> StreamScheduler for MostUrgen
         packet: &mut PacketShares,
     ) -> Result<(), String> {
         while let Some(stream) = self.tournament.winner(now) {
-            self.served.push((stream, self.tournament.remove(stream)));
+            self.served.push(stream);
+            self.tournament.rest(stream, true);
             if packet.give(streams, stream, u64::MAX) == 0 {
                 break;
             }
         }
-        for (stream, key) in self.served.drain(..) {
-            self.tournament.set(stream, key);
+        for stream in self.served.drain(..) {
+            self.tournament.rest(stream, false);
         }
         Ok(())
     }

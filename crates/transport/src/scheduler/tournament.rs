@@ -3,7 +3,8 @@
 //!
 //! Streams play matches in a binary tree. A match remembers its winner and for how long it is certain to win; after
 //! that, or when a stream below has changed, it is played again, but only once somebody asks. So a change or a
-//! question costs the logarithm of the number of streams, and a change noticed twice between two questions nothing.
+//! question costs the logarithm of the number of streams that take part, and a second change of a stream between two
+//! questions next to nothing.
 
 use leobench_base::{RngTree, SimRng, SimTime};
 
@@ -22,8 +23,11 @@ impl Key {
         Self { slope: 0, offset }
     }
 
-    fn at(self, now: u64) -> i128 {
-        i128::from(self.slope) * i128::from(now) + self.offset
+    /// By how much it is larger than another at `now`.
+    fn lead(self, other: Self, now: u64) -> i128 {
+        let grown = |key: Self| i128::from(key.slope) * i128::from(now);
+        self.offset - other.offset
+            + if self.slope == other.slope { 0 } else { grown(self) - grown(other) }
     }
 }
 
@@ -31,24 +35,33 @@ impl Key {
 #[derive(Clone, Copy, Debug)]
 struct Match {
     winner: u32,
-    /// How many streams below share the largest key; none if there are no streams.
+    /// How many streams below share the largest key; none if no stream takes part.
     tied: u32,
+    /// The winner's.
+    key: Key,
     /// The first nanosecond in which this may no longer hold; zero if it must be played again whatever the time.
     until: u64,
 }
+
+/// Where a stream that takes no part stands in the tree.
+const NOWHERE: u32 = u32::MAX;
 
 /// A tournament of streams. Those with the same largest key win with the same probability, drawn anew whenever one
 /// of them has changed.
 ///
 /// A match between two winners is drawn in proportion to how many streams tie with either, so that all of them have the
-/// same chance. A draw is used at most once: who wins the tournament is taken out or set again, and every match it took
+/// same chance. A draw is used at most once: who wins the tournament rests or is set again, and every match it took
 /// part in is played again.
 pub(super) struct Tournament {
-    /// By stream, those that take part.
-    keys: Vec<Option<Key>>,
-    /// The final is at 1, the matches before match `m` at `2 m` and `2 m + 1`, stream `s` at `entries + s`.
+    /// The matches before match `m` are at `2 m` and `2 m + 1`, the streams that take part, without gaps, from `entries` on.
     matches: Vec<Match>,
     entries: usize,
+    /// The final of all that take part: the root of the smallest subtree that begins with the first entry and holds them.
+    last: usize,
+    /// How many take part.
+    count: usize,
+    /// By stream, where it stands.
+    places: Vec<u32>,
     rng: SimRng,
 }
 
@@ -56,72 +69,118 @@ impl Tournament {
     /// A tournament of up to `streams` streams, none of which takes part yet.
     pub(super) fn new(streams: usize, rng: &RngTree) -> Self {
         let entries = streams.next_power_of_two();
-        let empty = Match { winner: 0, tied: 0, until: u64::MAX };
-        let mut matches = vec![empty; 2 * entries];
-        for (stream, entry) in (0..).zip(&mut matches[entries..]) {
-            entry.winner = stream;
+        let empty = Match { winner: 0, tied: 0, key: Key::constant(0), until: u64::MAX };
+        Self {
+            matches: vec![empty; 2 * entries],
+            entries,
+            last: entries,
+            count: 0,
+            places: vec![NOWHERE; streams],
+            rng: rng.child("ties").rng(),
         }
-        Self { keys: vec![None; entries], matches, entries, rng: rng.child("ties").rng() }
     }
 
     /// Lets a stream take part with this key, or take part no longer.
     pub(super) fn set(&mut self, stream: usize, key: Option<Key>) {
-        self.keys[stream] = key;
-        let mut index = self.entries + stream;
-        self.matches[index].tied = key.is_some().into();
-        // A match that is to be played again has told those after it.
-        while index > 1 && self.matches[index / 2].until > 0 {
+        match (self.places[stream], key) {
+            (NOWHERE, None) => {}
+            (NOWHERE, Some(key)) => {
+                let place = self.entries + self.count;
+                self.count += 1;
+                if self.count > self.entries / self.last {
+                    self.last /= 2;
+                    self.matches[self.last].until = 0;
+                }
+                self.enter(stream, place, key);
+            }
+            (place, Some(key)) => self.enter(stream, place as usize, key),
+            (place, None) => self.leave(stream, place as usize),
+        }
+    }
+
+    fn enter(&mut self, stream: usize, place: usize, key: Key) {
+        let (winner, place_of) = (stream as u32, place as u32);
+        self.places[stream] = place_of;
+        self.matches[place] = Match { winner, tied: 1, key, until: u64::MAX };
+        self.replay_from(place);
+    }
+
+    /// The stream at the last place moves to the one that becomes free.
+    fn leave(&mut self, stream: usize, place: usize) {
+        self.places[stream] = NOWHERE;
+        self.count -= 1;
+        let end = self.entries + self.count;
+        if place != end {
+            let moved = self.matches[end];
+            self.places[moved.winner as usize] = place as u32;
+            self.matches[place] = moved;
+            self.replay_from(place);
+        }
+        self.matches[end].tied = 0;
+        self.replay_from(end);
+        while self.last < self.entries && 2 * self.count <= self.entries / self.last {
+            self.last *= 2;
+        }
+    }
+
+    /// Has the matches of an entry played again.
+    fn replay_from(&mut self, place: usize) {
+        let mut index = place;
+        while index > self.last {
             index /= 2;
+            // A match that is to be played again has told those after it.
+            if self.matches[index].until == 0 {
+                break;
+            }
             self.matches[index].until = 0;
         }
     }
 
-    /// Takes a stream out and returns its key.
-    pub(super) fn remove(&mut self, stream: usize) -> Option<Key> {
-        let key = self.keys[stream];
-        self.set(stream, None);
-        key
+    /// Keeps a stream that takes part from winning, or lets it win again, with the key it has.
+    pub(super) fn rest(&mut self, stream: usize, rests: bool) {
+        let place = self.places[stream] as usize;
+        self.matches[place].tied = (!rests).into();
+        self.replay_from(place);
     }
 
     /// A stream with the largest key at `now`, which never goes back. With keys that are all constant, the time may be
     /// zero throughout.
     pub(super) fn winner(&mut self, now: SimTime) -> Option<usize> {
-        self.play(1, now.as_nanos());
-        let last = self.matches[1];
+        self.play(self.last, now.as_nanos());
+        let last = &self.matches[self.last];
         (last.tied > 0).then_some(last.winner as usize)
     }
 
     fn play(&mut self, index: usize, now: u64) {
-        if index >= self.entries || now < self.matches[index].until {
+        // Entries hold for ever.
+        if now < self.matches[index].until || index >= self.entries {
             return;
         }
         self.play(2 * index, now);
         self.play(2 * index + 1, now);
-        self.matches[index] =
-            self.decide(self.matches[2 * index], self.matches[2 * index + 1], now);
+        self.matches[index] = self.decide(2 * index, 2 * index + 1, now);
     }
 
-    fn decide(&mut self, left: Match, right: Match, now: u64) -> Match {
-        let key = |side: Match| self.keys[side.winner as usize].filter(|_| side.tied > 0);
+    fn decide(&mut self, left: usize, right: usize, now: u64) -> Match {
+        let (left, right) = (&self.matches[left], &self.matches[right]);
         let until = left.until.min(right.until);
-        let (Some(left_key), Some(right_key)) = (key(left), key(right)) else {
-            return Match { until, ..if left.tied > 0 { left } else { right } };
-        };
-        let lead = left_key.at(now) - right_key.at(now);
+        if left.tied == 0 || right.tied == 0 {
+            return Match { until, ..if left.tied > 0 { *left } else { *right } };
+        }
+        let lead = left.key.lead(right.key, now);
         if lead == 0 {
             let tied = left.tied + right.tied;
+            let lasts = left.key.slope == right.key.slope;
+            let until = if lasts { until } else { now + 1 };
             let left_wins = self.rng.below(tied.into()) < left.tied.into();
-            let winner = if left_wins { left.winner } else { right.winner };
-            let lasts = left_key.slope == right_key.slope;
-            return Match { winner, tied, until: if lasts { until } else { now + 1 } };
+            return Match { tied, until, ..if left_wins { *left } else { *right } };
         }
-        let (winner, ahead, behind) =
-            if lead > 0 { (left, left_key, right_key) } else { (right, right_key, left_key) };
-        let caught_up = match behind.slope.saturating_sub(ahead.slope) {
+        let (winner, loser) = if lead > 0 { (left, right) } else { (right, left) };
+        let caught_up = match loser.key.slope.saturating_sub(winner.key.slope) {
             0 => u64::MAX,
             gain => now.saturating_add(time_to_gain(lead.unsigned_abs(), gain)),
         };
-        Match { until: until.min(caught_up), ..winner }
+        Match { until: until.min(caught_up), ..*winner }
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) struct Redistribute {
     waiting: usize,
     /// Which of the times is it that streams have bytes waiting without a pause, counted from zero?
     busy_period: u64,
-    /// Streams in the packet being built, which are out of `lowest` meanwhile.
-    asked: Vec<(usize, Option<Key>)>,
+    /// Streams in the packet being built, which rest meanwhile.
+    asked: Vec<usize>,
     parts: Vec<Part>,
 }
 
@@ -76,12 +76,13 @@ impl Redistribute {
         }
     }
 
-    /// Moves the streams that are to share `room` from the tournament to `parts`.
+    /// Chooses the streams that are to share `room` and makes them `parts`.
     fn choose(&mut self, room: u64, streams: &SendBuffer) {
         self.parts.clear();
         while self.parts.len() < most_streams(room) {
             let Some(stream) = self.lowest.winner(SimTime::ZERO) else { break };
-            self.asked.push((stream, self.lowest.remove(stream)));
+            self.asked.push(stream);
+            self.lowest.rest(stream, true);
             self.parts.push(Part::new(stream, self.accounts[stream].weight, streams));
         }
         self.parts.sort_unstable_by_key(|part| part.stream);
@@ -183,8 +184,8 @@ impl StreamScheduler for Redistribute {
                 break;
             }
         }
-        for (stream, key) in self.asked.drain(..) {
-            self.lowest.set(stream, key);
+        for stream in self.asked.drain(..) {
+            self.lowest.rest(stream, false);
         }
         Ok(())
     }

@@ -97,8 +97,8 @@ fn all_that_tie_win_alike() {
             let winner = tournament.winner(ns(0)).unwrap();
             counts[tied.binary_search(&winner).unwrap()] += 1;
             // Nothing but the stream served changes, and that back to what it was.
-            let key = tournament.remove(winner);
-            tournament.set(winner, key);
+            tournament.rest(winner, true);
+            tournament.rest(winner, false);
         }
         assert!(uniform(&counts), "{count} streams: {counts:?}");
     }
@@ -111,8 +111,8 @@ fn a_draw_does_not_depend_on_the_last() {
     let mut last = 0;
     for _ in 0..100_000 {
         let winner = tournament.winner(ns(0)).unwrap();
-        let key = tournament.remove(winner);
-        tournament.set(winner, key);
+        tournament.rest(winner, true);
+        tournament.rest(winner, false);
         let winner = tied.binary_search(&winner).unwrap();
         pairs[last * 5 + winner] += 1;
         last = winner;
