@@ -68,7 +68,7 @@ def test_the_page_has_what_is_tested() -> None:
 
 
 def agree(printed: str, promised: str) -> bool:
-    """Whether texts are the same but for numbers, and those within 10 %: a change of the transport moves them."""
+    """Whether texts are the same but for numbers, and those within 10 %: changes of QUIC move them."""
     numbers = [[float(number) for number in re.findall(NUMBER, text)] for text in (printed, promised)]
     same = re.sub(NUMBER, "0", printed) == re.sub(NUMBER, "0", promised)
     return same and numbers[0] == pytest.approx(numbers[1], rel=0.1)

@@ -38,6 +38,7 @@ BROKEN = {
         "                raise ValueError('no depth') from error",
         ["raised ValueError: no depth", "KeyError: 'depth'", "direct cause"],
     ),
+    "exits": ("raise SystemExit('enough')", ["raised SystemExit: enough", ", in schedule\n"]),
     "too many bytes of a stream": (
         "return [(streams[0], streams[0].backlog + 1)]",
         ["gave stream ", " bytes, of which ", " are waiting"],
@@ -94,6 +95,7 @@ UNUSABLE = {
     "no classes": ("import leobench", ["has no `Turns`", "a class with a method `schedule`"]),
     "syntax": ("class Turns:\n    def schedule(self:", ["SyntaxError: ", "(turns.py, line 2)"]),
     "raises": ("import math\nx = math.sqrt(-1)", ["cannot be imported: ValueError: ", "(turns.py, line 2)"]),
+    "exits": ("import sys\nsys.exit(0)", ["cannot be imported: SystemExit: 0", "(turns.py, line 2)"]),
     "needs another": (
         "import numpyy",
         ["cannot be imported: ModuleNotFoundError", "'numpyy'", "(turns.py, line 1)"],
@@ -205,18 +207,20 @@ def test_what_a_scenario_may_say_of_it(
         assert part in said
 
 
-def test_ctrl_c_in_a_scheduler_ends_the_program(scenario: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_in_a_scheduler_ends_the_program(
+    number: signal.Signals, code: int, scenario: Path, tmp_path: Path
+) -> None:
     endless = TURNS.replace("shares = []", "shares = []\n        while now > 0.5: print(end='.', flush=True)")
     (scenario.parent / "turns.py").write_text(endless, encoding="utf-8")
     command = [sys.executable, "-m", "leobench", "run", str(scenario), "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
-        assert running.stderr is not None
         assert running.stdout.read(1) == b"."
-        running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert said.decode() == "leobench: interrupted; nothing was written\n"
+        running.send_signal(number)
+        _, printed = running.communicate(timeout=30)
+    assert running.returncode == code
+    assert printed.decode() == "leobench: interrupted; nothing was written\n"
     assert files(tmp_path) == {scenario.parent, *files(scenario.parent)}
 
 

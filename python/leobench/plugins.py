@@ -65,7 +65,9 @@ def build(name: str, folder: Path, streams: int, seed: int, parameters: Mapping[
         )
     try:
         made: object = getattr(module, class_name)(streams, Random(seed), **parameters)  # noqa: S311
-    except Exception as error:
+    except BaseException as error:
+        if not is_fault(error):
+            raise
         right = "a class that takes the number of streams, a `random.Random`, and `parameters` by name"
         raise PluginError(f"cannot be built: {_told(error)}", right) from error
     if not callable(getattr(made, "schedule", None)):
@@ -78,6 +80,11 @@ def describe(error: BaseException) -> str:
     linecache.checkcache()
     summary = traceback.format_exception_only(error)[-1].strip()
     return f"raised {summary}\n{''.join(traceback.format_exception(error)).rstrip()}"
+
+
+def is_fault(error: BaseException) -> bool:
+    """Whether what the user's code raised is its fault, and not what is to end the program, such as Ctrl-C."""
+    return isinstance(error, Exception | SystemExit)
 
 
 def sources(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
@@ -139,7 +146,9 @@ def _import(name: str, folder: Path) -> _Loaded:
             f"there is no module `{error.name}`",
             _known(name, files) if files else f"a module in {folder}, or one that is installed",
         ) from None
-    except Exception as error:
+    except BaseException as error:
+        if not is_fault(error):
+            raise
         raise PluginError(f"cannot be imported: {_told(error)}", IMPORTABLE) from error
     file = module.__file__
     return _Loaded(module, {} if file is None else {name: _sha256(Path(file)) or ""}, {})
@@ -205,7 +214,7 @@ def _known(given: str, known: Sequence[str]) -> str:
     return allowed(given, known).removeprefix("allowed: ")
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """What was raised and where, on one line."""
     said = " ".join(traceback.format_exception_only(error)[-1].split())
     if isinstance(error, SyntaxError):

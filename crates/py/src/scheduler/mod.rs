@@ -11,7 +11,7 @@ use leobench_base::spec::{Fault, Table, Value};
 use leobench_base::{RngTree, SimTime};
 use leobench_transport::buffer::SendBuffer;
 use leobench_transport::scheduler::python::{self, Chooser, Host, PythonSpec};
-use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -110,13 +110,13 @@ fn build<'py>(
 
 /// Tells of what the user's code raised, with its traceback; keeps what must end the program.
 fn raised(py: Python<'_>, error: &PyErr) -> String {
-    if !error.is_instance_of::<PyException>(py) {
-        interrupt::keep(error.clone_ref(py));
-        return "interrupted".into();
-    }
     let describe = || {
-        let plugins = py.import(PLUGINS)?;
-        plugins.call_method1("describe", (error.clone_ref(py).into_value(py),))?.extract()
+        let (plugins, raised) = (py.import(PLUGINS)?, error.clone_ref(py).into_value(py));
+        if plugins.call_method1("is_fault", (&raised,))?.extract()? {
+            return plugins.call_method1("describe", (raised,))?.extract();
+        }
+        interrupt::keep(error.clone_ref(py));
+        Ok("interrupted".into())
     };
     describe().unwrap_or_else(|_: PyErr| format!("raised {error}"))
 }
