@@ -83,7 +83,7 @@ def describe(error: BaseException) -> str:
 
 
 def is_fault(error: BaseException) -> bool:
-    """Whether what the user's code raised is its fault, and not what is to end the program, such as Ctrl-C."""
+    """Whether what the user's code raised is its fault, and not what ends the program, such as Ctrl-C."""
     return isinstance(error, Exception | SystemExit)
 
 
