@@ -5,7 +5,7 @@ use leobench_base::{Bytes, SimTime};
 
 use super::loss_based::{Avoidance, LossBased, Opening};
 use super::slow_start::SlowStartSpec;
-use super::{Acked, CongestionControl, CongestionModel, PerPath};
+use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
 
 leobench_base::spec! {
     /// The window grows with the cube of the time since the last congestion event (RFC 9438).
@@ -59,7 +59,7 @@ impl Example for CubicSpec {
 }
 
 impl CongestionModel for CubicSpec {
-    fn build(&self) -> Box<dyn CongestionControl> {
+    fn build(&self, _context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
         let spec = self.clone();
         Box::new(PerPath::new(move |_, datagram| {
             LossBased::new(&spec.opening(), datagram, Cubic::new(&spec, datagram))

@@ -108,7 +108,7 @@ impl<A: Avoidance> LossBased<A> {
 
     /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
     fn on_congestion(&mut self, congestion: &Congestion) -> bool {
-        if self.state.in_recovery(congestion.sent) {
+        if congestion.answered || self.state.in_recovery(congestion.sent) {
             return false;
         }
         self.undo = Some(self.state.clone());
@@ -157,7 +157,7 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
     /// RFC 9002 appendix B.5, `OnPacketAcked`.
     fn on_ack(&mut self, acked: &Acked) {
         let state = &mut self.state;
-        if state.in_recovery(acked.sent) {
+        if acked.recovering || state.in_recovery(acked.sent) {
             return;
         }
         state.recovering = false;

@@ -5,13 +5,15 @@ mod cubic;
 mod loss_based;
 mod new_reno;
 mod per_path;
+mod phase;
 mod slow_start;
 
-use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
 pub use cubic::CubicSpec;
 pub use new_reno::NewRenoSpec;
 pub use per_path::{PerPath, SinglePath};
+pub use phase::PhaseWatch;
 pub use slow_start::SlowStartSpec;
 
 use crate::endpoint::{Hint, PathId};
@@ -26,8 +28,10 @@ pub struct Sent {
     pub size: Bytes,
     /// Bytes in flight, this packet included.
     pub in_flight: Bytes,
-    /// Its number on the path.
+    /// Its number on the path. Numbers rise, but may start anew after a handshake.
     pub packet_number: u64,
+    /// Whether the sender had had too little to send to fill the window, until it sent this.
+    pub app_limited: bool,
 }
 
 /// An acknowledged packet.
@@ -46,6 +50,10 @@ pub struct Acked {
     pub in_flight: Bytes,
     /// Whether the sender had too little to send to fill the window (RFC 9002 section 7.8).
     pub app_limited: bool,
+    /// Whether the transport is still in the recovery that the last reduction began (RFC 6675 section 5), during which
+    /// loss-based algorithms do not grow. QUIC tells its recovery period by the packets acknowledged (RFC 9002 section
+    /// 7.3.2), and never sets this.
+    pub recovering: bool,
     /// Round-trip time as measured so far.
     pub rtt: Rtt,
 }
@@ -61,6 +69,28 @@ pub struct Rtt {
     pub min: SimDuration,
 }
 
+/// An acknowledgement of which all packets have been told.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AckEnd {
+    /// When it arrived.
+    pub now: SimTime,
+    /// Bytes in flight after it.
+    pub in_flight: Bytes,
+}
+
+/// A packet declared lost.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Lost {
+    /// When it was found out.
+    pub now: SimTime,
+    /// Bytes of the packet that counted towards the congestion window.
+    pub size: Bytes,
+    /// Its number on the path.
+    pub packet_number: u64,
+}
+
 /// One or more packets declared lost together, or marked by ECN.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -73,27 +103,57 @@ pub struct Congestion {
     pub lost: Bytes,
     /// Whether everything sent over a long period was lost (RFC 9002 section 7.6).
     pub persistent: bool,
+    /// Whether the transport has already had the congestion behind it answered: TCP reduces once per recovery (RFC 6675
+    /// section 5), whenever the packets lost in it were sent. QUIC never sets this.
+    pub answered: bool,
 }
 
 impl Sent {
-    /// A sample with everything given.
+    /// A sample of a sender that was not limited by its application.
     pub fn new(now: SimTime, size: Bytes, in_flight: Bytes, packet_number: u64) -> Self {
-        Self { now, size, in_flight, packet_number }
+        Self { now, size, in_flight, packet_number, app_limited: false }
+    }
+
+    /// The same sample with a word on whether the application had left room in the window until then.
+    pub fn app_limited(self, app_limited: bool) -> Self {
+        Self { app_limited, ..self }
+    }
+}
+
+impl AckEnd {
+    /// A sample with everything given.
+    pub fn new(now: SimTime, in_flight: Bytes) -> Self {
+        Self { now, in_flight }
+    }
+}
+
+impl Lost {
+    /// A sample with everything given.
+    pub fn new(now: SimTime, size: Bytes, packet_number: u64) -> Self {
+        Self { now, size, packet_number }
     }
 }
 
 impl Congestion {
     /// A sample with everything given.
     pub fn new(now: SimTime, sent: SimTime, lost: Bytes, persistent: bool) -> Self {
-        Self { now, sent, lost, persistent }
+        Self { now, sent, lost, persistent, answered: false }
+    }
+
+    /// The same, the congestion behind it having been answered before.
+    #[must_use]
+    pub fn answered(self) -> Self {
+        Self { answered: true, ..self }
     }
 }
 
 /// A congestion controller of a whole connection. Every call says which path it is about.
 ///
 /// Order of calls on a path: [`open`](Self::open) first; then [`on_sent`](Self::on_sent) for every packet that counts
-/// towards the window, and for each of them at most one of [`on_ack`](Self::on_ack) and (as part of a batch)
-/// [`on_loss`](Self::on_loss).
+/// towards the window, and for each of them at most one of [`on_ack`](Self::on_ack) and
+/// [`on_packet_lost`](Self::on_packet_lost). An acknowledgement is an `on_ack` for every packet it acknowledges anew, in
+/// the order of their numbers, and one [`on_ack_end`](Self::on_ack_end). Packets found lost together are an
+/// `on_packet_lost` for each, in the order of their numbers, and one [`on_loss`](Self::on_loss).
 pub trait CongestionControl: Send {
     /// A path comes into use, with packets of `datagram` bytes.
     fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes);
@@ -111,7 +171,17 @@ pub trait CongestionControl: Send {
     /// A packet was acknowledged.
     fn on_ack(&mut self, path: PathId, acked: &Acked);
 
-    /// Packets were declared lost.
+    /// All packets of an acknowledgement have been told; the losses it reveals come after.
+    fn on_ack_end(&mut self, path: PathId, end: &AckEnd) {
+        let _ = (path, end);
+    }
+
+    /// A packet was declared lost.
+    fn on_packet_lost(&mut self, path: PathId, lost: &Lost) {
+        let _ = (path, lost);
+    }
+
+    /// The packets declared lost since the last call, taken together.
     fn on_loss(&mut self, path: PathId, congestion: &Congestion);
 
     /// The peer reports new CE marks.
@@ -146,10 +216,19 @@ pub trait CongestionControl: Send {
     fn phase(&self, path: PathId) -> &'static str;
 }
 
+/// What a controller is told of its connection.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionContext<'a> {
+    /// Its random streams.
+    pub rng: &'a RngTree,
+    /// Whether the transport spreads packets over the round trip.
+    pub paced: bool,
+}
+
 /// A congestion-control specification: builds the controller it describes.
 pub trait CongestionModel {
     /// Builds a controller for one connection, without paths yet.
-    fn build(&self) -> Box<dyn CongestionControl>;
+    fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl>;
 }
 
 leobench_base::kinds! {

@@ -5,7 +5,7 @@ use leobench_base::spec::{Example, Fault};
 
 use super::loss_based::{Avoidance, LossBased, Opening};
 use super::slow_start::SlowStartSpec;
-use super::{Acked, CongestionControl, CongestionModel, PerPath};
+use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
 
 leobench_base::spec! {
     /// One packet more per round trip, half the window on congestion (RFC 9002).
@@ -54,7 +54,7 @@ impl Example for NewRenoSpec {
 }
 
 impl CongestionModel for NewRenoSpec {
-    fn build(&self) -> Box<dyn CongestionControl> {
+    fn build(&self, _context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
         let (opening, factor) = (self.opening(), self.loss_reduction);
         Box::new(PerPath::new(move |_, datagram| {
             LossBased::new(&opening, datagram, NewReno { datagram, factor })

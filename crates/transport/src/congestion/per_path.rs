@@ -2,7 +2,7 @@
 
 use leobench_base::{BitRate, Bytes, SimTime};
 
-use super::{Acked, Congestion, CongestionControl, Sent};
+use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
 use crate::endpoint::{Hint, PathId};
 
 /// Congestion control of one path. The calls and their order are those of [`CongestionControl`], without the path.
@@ -15,7 +15,17 @@ pub trait SinglePath: Send {
     /// A packet was acknowledged.
     fn on_ack(&mut self, acked: &Acked);
 
-    /// Packets were declared lost.
+    /// All packets of an acknowledgement have been told.
+    fn on_ack_end(&mut self, end: &AckEnd) {
+        let _ = end;
+    }
+
+    /// A packet was declared lost.
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        let _ = lost;
+    }
+
+    /// The packets declared lost since the last call, taken together.
     fn on_loss(&mut self, congestion: &Congestion);
 
     /// The peer reports new CE marks.
@@ -95,6 +105,18 @@ impl<C: SinglePath> CongestionControl for PerPath<C> {
     fn on_ack(&mut self, path: PathId, acked: &Acked) {
         if let Some(controller) = self.get_mut(path) {
             controller.on_ack(acked);
+        }
+    }
+
+    fn on_ack_end(&mut self, path: PathId, end: &AckEnd) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_ack_end(end);
+        }
+    }
+
+    fn on_packet_lost(&mut self, path: PathId, lost: &Lost) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_packet_lost(lost);
         }
     }
 

@@ -18,7 +18,9 @@ use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
 use super::clock::{Clock, span};
 use super::tap::Tap;
-use crate::congestion::{Acked, Congestion, CongestionControl, Rtt, Sent};
+use crate::congestion::{
+    AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
+};
 use crate::endpoint::{Event, PathId};
 
 /// The congestion control of one connection, shared by the endpoint and the stack.
@@ -63,6 +65,7 @@ pub(super) struct ControlState {
     pub(super) congestion_events: u64,
     pub(super) spurious_losses: u64,
     pub(super) ecn_marks: u64,
+    phase: PhaseWatch,
     events: Vec<Event>,
 }
 
@@ -88,6 +91,7 @@ impl Control {
             congestion_events: 0,
             spurious_losses: 0,
             ecn_marks: 0,
+            phase: PhaseWatch::default(),
             events: Vec::new(),
         };
         let (live, paths) = (Live::default(), AtomicU32::new(0));
@@ -155,6 +159,14 @@ impl Control {
         self.live.pacing_bps.store(pacing, Relaxed);
     }
 
+    fn record_phase(&self, state: &mut ControlState, path: PathId) {
+        if let Some(event) = state.phase.look(&*state.algorithm, path) {
+            state.events.push(event);
+            self.live.has_events.store(true, Relaxed);
+            self.tap.qlog(|qlog| qlog.phase(state.algorithm.phase(path)));
+        }
+    }
+
     fn leave_flight(&self, bytes: u64) {
         let rest = self.live.in_flight.load(Relaxed).saturating_sub(bytes);
         self.live.in_flight.store(rest, Relaxed);
@@ -179,6 +191,7 @@ impl ControllerFactory for HandleFactory {
         let mut state = control.lock();
         state.algorithm.open(path, control.clock.time(now), Bytes::new(mtu.into()));
         control.publish(&state, path);
+        control.record_phase(&mut state, path);
         drop(state);
         Box::new(Handle { control, path })
     }
@@ -198,7 +211,8 @@ impl Controller for Handle {
         live.in_flight.store(in_flight, Relaxed);
         live.sent_packets.store(self.control.sent_packets() + 1, Relaxed);
         let now = self.control.clock.time(now);
-        let sent = Sent::new(now, Bytes::new(bytes.into()), Bytes::new(in_flight), pn);
+        let sent = Sent::new(now, Bytes::new(bytes.into()), Bytes::new(in_flight), pn)
+            .app_limited(live.app_limited.load(Relaxed));
         let mut state = self.control.lock();
         state.algorithm.on_sent(self.path, &sent);
         self.control.publish(&state, self.path);
@@ -222,6 +236,7 @@ impl Controller for Handle {
             packet_number: pn,
             in_flight: self.control.in_flight(),
             app_limited: self.control.live.app_limited.load(Relaxed),
+            recovering: false,
             rtt,
         };
         self.control.leave_flight(bytes);
@@ -235,21 +250,27 @@ impl Controller for Handle {
         self.control.publish(&state, self.path);
     }
 
-    fn on_end_acks(&mut self, _now: Instant, in_flight: u64, _app_limited: bool, _: Option<u64>) {
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, _app_limited: bool, _: Option<u64>) {
         self.control.live.in_flight.store(in_flight, Relaxed);
         let mut state = self.control.lock();
+        let end = AckEnd::new(self.control.clock.time(now), Bytes::new(in_flight));
+        state.algorithm.on_ack_end(self.path, &end);
+        self.control.publish(&state, self.path);
+        self.control.record_phase(&mut state, self.path);
         if let Some(latest) = state.latest_rtt() {
             state.rtts.record(latest.as_nanos());
         }
         self.control.log_metrics(&state, self.path);
     }
 
-    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, _now: Instant) {
+    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
         self.control.leave_flight(lost_bytes.into());
         self.control.live.has_losses.store(true, Relaxed);
         let mut state = self.control.lock();
         state.lost_packets += 1;
         state.lost_bytes += u64::from(lost_bytes);
+        let lost = Lost::new(self.control.clock.time(now), Bytes::new(lost_bytes.into()), pn);
+        state.algorithm.on_packet_lost(self.path, &lost);
         self.control.tap.qlog(|qlog| qlog.packet_lost(pn));
     }
 
@@ -283,8 +304,8 @@ impl Controller for Handle {
             let detail = format!("{cause}: window {before} -> {after}");
             state.events.push(Event { kind, detail });
             self.control.live.has_events.store(true, Relaxed);
-            self.control.tap.qlog(|qlog| qlog.phase(state.algorithm.phase(self.path)));
         }
+        self.control.record_phase(&mut state, self.path);
         self.control.log_metrics(&state, self.path);
     }
 
@@ -293,6 +314,7 @@ impl Controller for Handle {
         state.spurious_losses += 1;
         state.algorithm.on_spurious_loss(self.path);
         self.control.publish(&state, self.path);
+        self.control.record_phase(&mut state, self.path);
     }
 
     fn on_mtu_update(&mut self, _new_mtu: u16) {}

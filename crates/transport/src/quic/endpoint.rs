@@ -23,6 +23,7 @@ use super::spec::QuicSpec;
 use super::tap::{MALFORMED, Tap};
 use super::{QlogWriter, config};
 use crate::buffer::{Attributes, SendBuffer};
+use crate::congestion::CongestionContext;
 use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
 };
@@ -100,7 +101,9 @@ impl QuicEndpoint {
         let clock = Clock::new();
         let qlog = qlog.map(|writer| Qlog::new(writer, role));
         let tap = Arc::new(Tap::new(sends.len(), qlog));
-        let control = Control::new(clock, Arc::clone(&tap), spec.congestion.model().build());
+        let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing };
+        let algorithm = spec.congestion.model().build(&context);
+        let control = Control::new(clock, Arc::clone(&tap), algorithm);
         let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
         let transport = Arc::new(config::transport(spec, receives, controllers));
         let endpoint_config = Arc::new(config::endpoint(spec, rng));
@@ -264,8 +267,9 @@ impl QuicEndpoint {
         let idle = self.is_idle();
         // The window is underutilised for want of data or of flow-control credit (RFC 9002 section 7.8). Waiting for the
         // pacer does not count, unless it hides want: pacing spreads a window over a round trip, and so leaves more than
-        // half of it in flight.
-        let sparse = 2 * self.control.in_flight().get() < self.control.window().get();
+        // half of it in flight. A rate of the algorithm's own says nothing of the kind.
+        let sparse = self.control.pacing_rate().is_none()
+            && 2 * self.control.in_flight().get() < self.control.window().get();
         self.control.set_app_limited((idle || sparse) && self.has_window());
         Ok((ready > now && !idle).then_some(ready))
     }

@@ -224,6 +224,7 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
                 packet_number: number,
                 in_flight: Bytes::new(path.window()),
                 app_limited: false,
+                recovering: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             };
             path.controller.on_ack(PATH, &acked);

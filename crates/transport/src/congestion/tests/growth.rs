@@ -10,7 +10,7 @@ fn the_initial_window_is_that_of_the_rfc() {
     // RFC 9002 section 7.2: 10 packets, at most 14,720 bytes, at least two packets.
     for (datagram, window) in [(1_200, 12_000), (1_472, 14_720), (1_500, 14_720), (9_000, 18_000)] {
         for model in CongestionSpec::examples() {
-            let mut controller = model.model().build();
+            let mut controller = model.model().build(&context());
             controller.open(PATH, SimTime::ZERO, Bytes::new(datagram));
             assert_eq!(controller.window(PATH), Bytes::new(window), "{}", model.kind());
         }
@@ -122,6 +122,7 @@ fn small_acknowledgements_add_up() {
                     packet_number: number,
                     in_flight: Bytes::new(before),
                     app_limited: false,
+                    recovering: false,
                     rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
                 };
                 path.controller.on_ack(PATH, &acked);

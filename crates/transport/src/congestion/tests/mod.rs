@@ -14,3 +14,8 @@ fn newreno() -> NewRenoSpec {
 fn cubic() -> CubicSpec {
     CubicSpec::example()
 }
+
+fn context() -> CongestionContext<'static> {
+    static TREE: std::sync::OnceLock<RngTree> = std::sync::OnceLock::new();
+    CongestionContext { rng: TREE.get_or_init(|| RngTree::new(1)), paced: false }
+}

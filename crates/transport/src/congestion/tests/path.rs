@@ -20,7 +20,7 @@ pub struct Path {
 
 impl Path {
     pub fn new(model: &dyn CongestionModel, rtt: SimDuration) -> Self {
-        let mut controller = model.build();
+        let mut controller = model.build(&context());
         controller.open(PATH, SimTime::ZERO, DATAGRAM);
         Self {
             controller,
@@ -53,15 +53,18 @@ impl Path {
             self.controller.on_sent(PATH, &sent);
             self.sent_packets += 1;
         }
-        let in_flight = self.bytes_in_flight();
+        let before = self.bytes_in_flight();
         let sent = self.in_flight.pop_front().expect("the minimum window holds a packet");
         self.now = self.now.max(sent + self.rtt);
         let number = self.returned;
         self.returned += 1;
+        let in_flight = self.bytes_in_flight();
         if lost(number) {
+            self.controller.on_packet_lost(PATH, &Lost::new(self.now, DATAGRAM, number));
             self.controller.on_loss(PATH, &Congestion::new(self.now, sent, DATAGRAM, false));
         } else {
-            self.controller.on_ack(PATH, &ack(self, sent, number, in_flight));
+            self.controller.on_ack(PATH, &ack(self, sent, number, before));
+            self.controller.on_ack_end(PATH, &AckEnd::new(self.now, in_flight));
         }
     }
 
@@ -102,6 +105,7 @@ fn ack(path: &Path, sent: SimTime, packet_number: u64, in_flight: Bytes) -> Acke
         packet_number,
         in_flight,
         app_limited: path.app_limited,
+        recovering: false,
         rtt: Rtt { latest: path.rtt, smoothed: path.rtt, min: path.rtt },
     }
 }
