@@ -34,12 +34,12 @@ impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> StreamScheduler for MostUrgen
         streams: &SendBuffer,
         packet: &mut PacketShares,
     ) -> Result<(), String> {
-        while let Some(stream) = self.tournament.winner(now) {
+        while packet.has_room()
+            && let Some(stream) = self.tournament.winner(now)
+        {
             self.served.push(stream);
             self.tournament.rest(stream, true);
-            if packet.give(streams, stream, u64::MAX) == 0 {
-                break;
-            }
+            packet.give(streams, stream, u64::MAX);
         }
         for stream in self.served.drain(..) {
             self.tournament.rest(stream, false);

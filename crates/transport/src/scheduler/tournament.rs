@@ -60,6 +60,8 @@ pub(super) struct Tournament {
     last: usize,
     /// How many take part.
     count: usize,
+    /// The place that changed last.
+    changed: usize,
     /// By stream, where it stands.
     places: Vec<u32>,
     rng: SimRng,
@@ -75,6 +77,7 @@ impl Tournament {
             entries,
             last: entries,
             count: 0,
+            changed: entries,
             places: vec![NOWHERE; streams],
             rng: rng.child("ties").rng(),
         }
@@ -125,6 +128,7 @@ impl Tournament {
 
     /// Has the matches of an entry played again.
     fn replay_from(&mut self, place: usize) {
+        self.changed = place;
         let mut index = place;
         while index > self.last {
             index /= 2;
@@ -146,36 +150,49 @@ impl Tournament {
     /// A stream with the largest key at `now`, which never goes back. With keys that are all constant, the time may be
     /// zero throughout.
     pub(super) fn winner(&mut self, now: SimTime) -> Option<usize> {
-        self.play(self.last, now.as_nanos());
+        let now = now.as_nanos();
+        // Mostly one stream has changed: from its entry upwards, there is no need to look for what is to be played.
+        let mut index = self.changed / 2;
+        while index >= self.last {
+            self.play(index, now);
+            index /= 2;
+        }
+        self.play(self.last, now);
         let last = &self.matches[self.last];
         (last.tied > 0).then_some(last.winner as usize)
     }
 
+    /// Plays a match, if it is to be played again, and those before it that are.
     fn play(&mut self, index: usize, now: u64) {
         // Entries hold for ever.
         if now < self.matches[index].until || index >= self.entries {
             return;
         }
-        self.play(2 * index, now);
-        self.play(2 * index + 1, now);
+        for before in [2 * index, 2 * index + 1] {
+            if now >= self.matches[before].until {
+                self.play(before, now);
+            }
+        }
         self.matches[index] = self.decide(2 * index, 2 * index + 1, now);
     }
 
     fn decide(&mut self, left: usize, right: usize, now: u64) -> Match {
-        let (left, right) = (&self.matches[left], &self.matches[right]);
-        let until = left.until.min(right.until);
-        if left.tied == 0 || right.tied == 0 {
-            return Match { until, ..if left.tied > 0 { *left } else { *right } };
+        let sides = [&self.matches[left], &self.matches[right]];
+        let tied = sides.map(|side| side.tied);
+        let until = sides[0].until.min(sides[1].until);
+        if tied[0] == 0 || tied[1] == 0 {
+            return Match { until, ..*sides[usize::from(tied[0] == 0)] };
         }
-        let lead = left.key.lead(right.key, now);
+        let lead = sides[0].key.lead(sides[1].key, now);
         if lead == 0 {
-            let tied = left.tied + right.tied;
-            let lasts = left.key.slope == right.key.slope;
+            let lasts = sides[0].key.slope == sides[1].key.slope;
             let until = if lasts { until } else { now + 1 };
-            let left_wins = self.rng.below(tied.into()) < left.tied.into();
-            return Match { tied, until, ..if left_wins { *left } else { *right } };
+            let all = tied[0] + tied[1];
+            let winner = usize::from(self.rng.below(all.into()) >= tied[0].into());
+            return Match { tied: all, until, ..*sides[winner] };
         }
-        let (winner, loser) = if lead > 0 { (left, right) } else { (right, left) };
+        let winner = usize::from(lead < 0);
+        let (winner, loser) = (sides[winner], sides[1 - winner]);
         let caught_up = match loser.key.slope.saturating_sub(winner.key.slope) {
             0 => u64::MAX,
             gain => now.saturating_add(time_to_gain(lead.unsigned_abs(), gain)),
