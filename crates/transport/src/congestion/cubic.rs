@@ -59,10 +59,10 @@ impl Example for CubicSpec {
 }
 
 impl CongestionModel for CubicSpec {
-    fn build(&self, _context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let spec = self.clone();
+    fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
+        let (spec, paced) = (self.clone(), context.paced);
         Box::new(PerPath::new(move |_, datagram| {
-            LossBased::new(&spec.opening(), datagram, Cubic::new(&spec, datagram))
+            LossBased::new(&spec.opening(), paced, datagram, Cubic::new(&spec, datagram))
         }))
     }
 }

@@ -1,17 +1,40 @@
 //! What the algorithms that take a lost packet for congestion have in common: slow start, recovery periods,
-//! persistent congestion, undoing (RFC 9002 section 7 and appendix B). They differ in how they grow beyond slow
-//! start and by how much they reduce.
+//! persistent congestion, undoing (RFC 9002 section 7 and appendix B). They differ in how they grow, above all beyond
+//! slow start, and by how much they reduce.
 
 use leobench_base::spec::Fault;
 use leobench_base::{Bytes, SimTime};
 
 use super::per_path::SinglePath;
 use super::slow_start::{SlowStart, SlowStartSpec};
-use super::{Acked, Congestion, Sent};
+use super::{AckEnd, Acked, Congestion, Sent};
 
 /// Congestion avoidance on one path. Windows are in bytes.
 pub(super) trait Avoidance: Clone + Send {
-    /// Bytes, or a fraction of one, by which an acknowledgement lets `window` grow.
+    /// A packet was sent.
+    fn sent(&mut self, sent: &Sent) {
+        let _ = sent;
+    }
+
+    /// A packet was acknowledged, in whatever phase, before anything else is asked about it.
+    fn acked(&mut self, acked: &Acked) {
+        let _ = acked;
+    }
+
+    /// Bytes by which an acknowledgement lets the window grow in slow start, if those of plain slow start are
+    /// `standard` and the threshold is `room` bytes away.
+    fn slow_growth(&mut self, standard: f64, room: f64, acked: &Acked) -> f64 {
+        let _ = (room, acked);
+        standard
+    }
+
+    /// The window with which slow start is over, if this acknowledgement shows that it is.
+    fn slow_start_end(&mut self, window: f64, acked: &Acked) -> Option<f64> {
+        let _ = (window, acked);
+        None
+    }
+
+    /// Bytes, or a fraction of one, by which an acknowledgement lets `window` grow, or shrink if negative.
     fn growth(&mut self, window: f64, acked: &Acked) -> f64;
 
     /// The window after congestion at `window`.
@@ -93,17 +116,23 @@ struct State<A> {
 }
 
 impl<A: Avoidance> LossBased<A> {
-    pub fn new(opening: &Opening, datagram: Bytes, avoidance: A) -> Self {
+    pub fn new(opening: &Opening, paced: bool, datagram: Bytes, avoidance: A) -> Self {
         let state = State {
             window: opening.initial(datagram),
             fraction: 0.0,
             ssthresh: None,
             recovery_start: None,
             recovering: false,
-            slow_start: SlowStart::new(opening.slow_start),
+            slow_start: SlowStart::new(opening.slow_start, datagram, paced),
             avoidance,
         };
         Self { minimum: opening.minimum(datagram), state, undo: None }
+    }
+
+    /// The same with a slow-start threshold to begin with.
+    pub fn with_threshold(mut self, threshold: u64) -> Self {
+        self.state.ssthresh = Some(threshold.max(self.minimum));
+        self
     }
 
     /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
@@ -117,6 +146,7 @@ impl<A: Avoidance> LossBased<A> {
         self.state.ssthresh = Some(self.state.window);
         self.state.recovery_start = Some(congestion.now);
         self.state.recovering = true;
+        self.state.slow_start.leave();
         true
     }
 }
@@ -139,7 +169,20 @@ impl<A> State<A> {
         self.fraction = 0.0;
     }
 
-    fn grow(&mut self, bytes: f64) {
+    /// Leaves slow start at the present window.
+    fn leave_slow_start(&mut self) {
+        self.ssthresh = Some(self.window);
+        self.slow_start.leave();
+    }
+
+    /// A window that shrinks takes the threshold along, so as not to fall back into slow start.
+    fn change(&mut self, bytes: f64, minimum: u64) {
+        if bytes < 0.0 {
+            let window = ((self.exact() + bytes) as u64).max(minimum);
+            self.set_window(window);
+            self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.min(window));
+            return;
+        }
         self.fraction += bytes;
         let whole = self.fraction as u64;
         self.window = self.window.saturating_add(whole);
@@ -149,6 +192,8 @@ impl<A> State<A> {
 
 impl<A: Avoidance> SinglePath for LossBased<A> {
     fn on_sent(&mut self, sent: &Sent) {
+        self.state.slow_start.on_sent(sent);
+        self.state.avoidance.sent(sent);
         if sent.in_flight == sent.size {
             self.state.avoidance.unused_until(sent.now);
         }
@@ -157,6 +202,7 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
     /// RFC 9002 appendix B.5, `OnPacketAcked`.
     fn on_ack(&mut self, acked: &Acked) {
         let state = &mut self.state;
+        state.avoidance.acked(acked);
         if acked.recovering || state.in_recovery(acked.sent) {
             return;
         }
@@ -166,12 +212,27 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
             state.avoidance.unused_until(acked.now);
             return;
         }
-        let growth = if state.in_slow_start() {
-            state.slow_start.growth(acked)
-        } else {
-            state.avoidance.growth(state.exact(), acked)
-        };
-        state.grow(growth);
+        if !state.in_slow_start() {
+            let growth = state.avoidance.growth(state.exact(), acked);
+            state.change(growth, self.minimum);
+            return;
+        }
+        if let Some(window) = state.avoidance.slow_start_end(state.exact(), acked) {
+            state.set_window((window as u64).max(self.minimum));
+            state.leave_slow_start();
+            return;
+        }
+        let room = state.ssthresh.map_or(f64::INFINITY, |ssthresh| ssthresh as f64 - state.exact());
+        let standard = state.slow_start.growth(acked);
+        let growth = state.avoidance.slow_growth(standard, room, acked);
+        state.change(growth, self.minimum);
+    }
+
+    fn on_ack_end(&mut self, end: &AckEnd) {
+        let state = &mut self.state;
+        if state.in_slow_start() && state.slow_start.ends(end, state.window) {
+            state.leave_slow_start();
+        }
     }
 
     /// RFC 9002 appendix B.8, `OnPacketsLost`.
@@ -212,7 +273,7 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
         if self.state.recovering {
             "recovery"
         } else if self.state.in_slow_start() {
-            "slow-start"
+            self.state.slow_start.phase()
         } else {
             "avoidance"
         }

@@ -6,6 +6,7 @@ mod loss_based;
 mod new_reno;
 mod per_path;
 mod phase;
+mod round;
 mod slow_start;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};

@@ -54,10 +54,10 @@ impl Example for NewRenoSpec {
 }
 
 impl CongestionModel for NewRenoSpec {
-    fn build(&self, _context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let (opening, factor) = (self.opening(), self.loss_reduction);
+    fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
+        let (opening, factor, paced) = (self.opening(), self.loss_reduction, context.paced);
         Box::new(PerPath::new(move |_, datagram| {
-            LossBased::new(&opening, datagram, NewReno { datagram, factor })
+            LossBased::new(&opening, paced, datagram, NewReno { datagram, factor })
         }))
     }
 }

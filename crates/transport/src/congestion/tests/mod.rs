@@ -1,7 +1,7 @@
 mod averages;
 mod conformance;
 mod growth;
-mod path;
+pub(super) mod path;
 
 use leobench_base::spec::Example;
 
