@@ -91,7 +91,7 @@ def test_what_claims_name_is_there(name: str) -> None:
     paper, figure = FIGURES[name]
     campaign = Campaign.load(figure.campaign)
     variants = said(campaign)
-    measured = {"fast", "slow", "delay_imbalance", "delay_spread_ms"}
+    measured = {"fast", "slow", "delay_imbalance", "delay_spread_ms", "fast_spread_ms", "slow_spread_ms"}
     if figure.measure is two_streams.buffer_measures:
         measured = set(two_streams.buffer_measures(made_up())["metric"])
     for claim in claims.read(paper.claims):

@@ -29,6 +29,12 @@ _SCHEDULERS: dict[str, dict[str, object]] = {
 # Rates of the fast stream, of two thirds of the load, and the loads as shares of 45 Mbit/s.
 _LOADS = {"15 Mbps": "50 %", "24 Mbps": "80 %", "30 Mbps": "100 %"}
 
+# Of whom the campaigns may have quantiles of the delay.
+_QUANTILES = {
+    "delay": "flows.main.delay_ms",
+    **{stream: f"flows.main.streams.{stream}.delay_ms" for stream in STREAMS},
+}
+
 SCHEDULER = Word(
     "flows.main.transport.scheduler",
     "scheduler",
@@ -45,7 +51,8 @@ def delay_measures(result: CampaignResult) -> pl.DataFrame:
     """How the delays of the two streams compare in each run.
 
     `fast`, `slow`: the mean delay of each in milliseconds. `delay_imbalance`: the larger of the two over the
-    smaller, less 1. `delay_spread_ms`: 95 % quantile less median, of all messages.
+    smaller, less 1. `delay_spread_ms`, `fast_spread_ms`, `slow_spread_ms`: 95 % quantile less median, of all
+    messages, and of those of each stream where the campaign has both quantiles.
     """
     import polars as pl
 
@@ -56,7 +63,11 @@ def delay_measures(result: CampaignResult) -> pl.DataFrame:
         fast=fast,
         slow=slow,
         delay_imbalance=pl.max_horizontal(fast, slow) / pl.min_horizontal(fast, slow) - 1,
-        delay_spread_ms=pl.col("flows.main.delay_ms.p95") - pl.col("flows.main.delay_ms.p50"),
+        **{
+            f"{name}_spread_ms": pl.col(f"{of}.p95") - pl.col(f"{of}.p50")
+            for name, of in _QUANTILES.items()
+            if f"{of}.p95" in wide.columns
+        },
     )
     return _long(measured)
 
