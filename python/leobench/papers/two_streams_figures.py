@@ -194,7 +194,7 @@ def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> F
                 colours=_COLOURS,
                 axes=axes,
             )
-            axes.set_ylim(0, 1.06 * highest / factor)
+            axes.set_ylim(0, 1.06 * highest / factor or 1)
     for axes in [*grid[:, 1:].flat]:
         axes.set_ylabel("")
     for axes in grid[0]:
