@@ -62,7 +62,9 @@ impl SimRng {
         assert!(bound > 0, "no integer is below zero");
         loop {
             let product = u128::from(self.bits()) * u128::from(bound);
-            if product as u64 >= bound.wrapping_neg() % bound {
+            let low = product as u64;
+            // The remainder, which is costly, is below the bound.
+            if low >= bound || low >= bound.wrapping_neg() % bound {
                 return (product >> 64) as u64;
             }
         }

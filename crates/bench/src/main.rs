@@ -5,6 +5,7 @@
 mod engine;
 mod floor;
 mod memory;
+mod schedulers;
 mod streams;
 
 use std::time::{Duration, Instant};
@@ -74,9 +75,12 @@ fn main() {
         (Some("memory"), Some(seconds)) => memory::child(&seconds),
         (Some("engine"), case) => drop(engine::run(chosen(case))),
         (Some("floor"), case) => drop(floor::run(chosen(case))),
+        (Some("schedulers"), _) => schedulers::compare(),
         (Some("streams"), _) => streams::compare(),
         (None, _) => all(),
-        (Some(other), _) => println!("unknown argument {other}: engine, floor or streams, or none"),
+        (Some(other), _) => {
+            println!("unknown argument {other}: engine, floor, schedulers or streams, or none");
+        }
     }
 }
 
@@ -127,6 +131,8 @@ fn all() {
         "\n(ns: wall nanoseconds per packet, data and acknowledgements; x: virtual seconds per second)\n"
     );
     memory::compare();
+    println!();
+    schedulers::compare();
     println!();
     streams::compare();
 }

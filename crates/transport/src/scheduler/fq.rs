@@ -27,7 +27,7 @@ impl Example for FairQueueingSpec {
 }
 
 impl SchedulerModel for FairQueueingSpec {
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
-        Ok(fair::build(&vec![1; streams], self.surplus, rng))
+    fn build(&self, streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+        Ok(fair::build(&vec![1; streams], self.surplus))
     }
 }

@@ -39,10 +39,10 @@ impl SchedulerModel for WeightedFairQueueingSpec {
         Err(Fault::new("weights", found, format!("{} above 0", plural(streams, "number"))))
     }
 
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+    fn build(&self, streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
         self.check(streams).map_err(|fault| format!("{} {}", fault.field, fault.problem))?;
         let weights: Vec<_> = self.weights.iter().map(|weight| weight.get()).collect();
-        Ok(fair::build(&integers(&weights), self.surplus, rng))
+        Ok(fair::build(&integers(&weights), self.surplus))
     }
 }
 

@@ -4,8 +4,6 @@
 mod leave;
 mod redistribute;
 
-use leobench_base::RngTree;
-
 use super::{StreamScheduler, frame_header, varint_size};
 use crate::buffer::SendBuffer;
 use leave::Leave;
@@ -28,9 +26,9 @@ const MOST_STREAMS: usize = 10;
 const ROOM_PER_STREAM: u64 = 64;
 
 /// The scheduler that shares packets in proportion to `weights`, one per stream.
-pub(super) fn build(weights: &[u64], surplus: Surplus, rng: &RngTree) -> Box<dyn StreamScheduler> {
+pub(super) fn build(weights: &[u64], surplus: Surplus) -> Box<dyn StreamScheduler> {
     match surplus {
-        Surplus::Redistribute => Box::new(Redistribute::new(weights, rng)),
+        Surplus::Redistribute => Box::new(Redistribute::new(weights)),
         Surplus::None => Box::new(Leave::new(weights)),
     }
 }

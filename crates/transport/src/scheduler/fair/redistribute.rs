@@ -6,23 +6,21 @@
 //! what others do not need is shared again likewise: the split of the paper. All of it is in integers; whole bytes are
 //! given, and what remains of a byte is still missing from the stream's level when the next packet is filled.
 
-use leobench_base::{RngTree, SimTime};
+use std::collections::BTreeSet;
+
+use leobench_base::SimTime;
 
 use super::{Part, most_streams, payload, round};
 use crate::buffer::SendBuffer;
-use crate::scheduler::tournament::{Key, Tournament};
 use crate::scheduler::{PacketShares, StreamScheduler};
 
 /// Shares packets among the streams with the lowest levels, at most ten to a packet unless these leave room.
 pub(super) struct Redistribute {
     accounts: Vec<Account>,
-    /// Streams with bytes waiting, by their levels turned negative.
-    lowest: Tournament,
-    waiting: usize,
-    /// Which of the times is it that streams have bytes waiting without a pause, counted from zero?
+    /// The ranks of the streams with bytes waiting.
+    waiting: BTreeSet<Rank>,
+    /// How often streams have come to have bytes waiting when none had.
     busy_period: u64,
-    /// Streams in the packet being built, which rest meanwhile.
-    asked: Vec<usize>,
     parts: Vec<Part>,
 }
 
@@ -32,27 +30,36 @@ struct Account {
     served: u64,
     /// Bytes taken out of its buffer since the start, as last seen.
     taken: u64,
+    /// The one that `served` is about.
     busy_period: u64,
-    waiting: bool,
+    /// Its rank, if it has bytes waiting.
+    rank: Option<Rank>,
 }
 
 impl Account {
-    /// Minus the level, in units of 2^-40 bytes for a weight of one: weights have up to 30 bits.
-    fn key(&self) -> Key {
-        Key::constant(-((i128::from(self.served) << 40) / i128::from(self.weight)))
+    fn rank(&self, stream: usize) -> Rank {
+        Rank((((u128::from(self.served) << 40) / u128::from(self.weight)) << 32) | stream as u128)
+    }
+}
+
+/// The place of a stream among those waiting, the lowest first: its level, in units of 2^-40 bytes for a weight of one
+/// (weights have up to 30 bits), and in the last 32 bits its number, so that no two are alike.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank(u128);
+
+impl Rank {
+    fn stream(self) -> usize {
+        self.0 as u32 as usize
     }
 }
 
 impl Redistribute {
-    pub(super) fn new(weights: &[u64], rng: &RngTree) -> Self {
-        let account =
-            |&weight| Account { weight, served: 0, taken: 0, busy_period: 0, waiting: false };
+    pub(super) fn new(weights: &[u64]) -> Self {
+        let account = |&weight| Account { weight, served: 0, taken: 0, busy_period: 0, rank: None };
         Self {
             accounts: weights.iter().map(account).collect(),
-            lowest: Tournament::new(weights.len(), rng),
-            waiting: 0,
+            waiting: BTreeSet::new(),
             busy_period: 0,
-            asked: Vec::new(),
             parts: Vec::new(),
         }
     }
@@ -60,12 +67,9 @@ impl Redistribute {
     /// A stream has bytes waiting again. It starts no lower than the lowest of those that had all along: being idle earns
     /// nothing. Where there are none, all streams start anew.
     fn join(&mut self, stream: usize) {
-        if self.waiting == 0 {
-            self.busy_period += 1;
-        }
-        self.waiting += 1;
-        let lowest = self.lowest.winner(SimTime::ZERO).map(|other| &self.accounts[other]);
+        let lowest = self.waiting.first().map(|rank| &self.accounts[rank.stream()]);
         let lowest = lowest.map(|other| (u128::from(other.served), u128::from(other.weight)));
+        self.busy_period += u64::from(lowest.is_none());
         let account = &mut self.accounts[stream];
         if account.busy_period != self.busy_period {
             (account.busy_period, account.served) = (self.busy_period, 0);
@@ -76,13 +80,11 @@ impl Redistribute {
         }
     }
 
-    /// Chooses the streams that are to share `room` and makes them `parts`.
-    fn choose(&mut self, room: u64, streams: &SendBuffer) {
+    /// Makes the lowest streams but for the first `passed` the `parts` of a packet with `room` left.
+    fn choose(&mut self, passed: usize, room: u64, streams: &SendBuffer) {
         self.parts.clear();
-        while self.parts.len() < most_streams(room) {
-            let Some(stream) = self.lowest.winner(SimTime::ZERO) else { break };
-            self.asked.push(stream);
-            self.lowest.rest(stream, true);
+        for rank in self.waiting.iter().skip(passed).take(most_streams(room)) {
+            let stream = rank.stream();
             self.parts.push(Part::new(stream, self.accounts[stream].weight, streams));
         }
         self.parts.sort_unstable_by_key(|part| part.stream);
@@ -163,13 +165,19 @@ impl StreamScheduler for Redistribute {
         let account = &mut self.accounts[stream];
         account.served += taken - account.taken;
         account.taken = taken;
-        match (std::mem::replace(&mut account.waiting, waiting), waiting) {
-            (false, true) => self.join(stream),
-            (true, false) => self.waiting -= 1,
-            _ => {}
+        let before = account.rank.take();
+        if let Some(rank) = &before {
+            self.waiting.remove(rank);
         }
-        let key = waiting.then(|| self.accounts[stream].key());
-        self.lowest.set(stream, key);
+        if waiting {
+            if before.is_none() {
+                self.join(stream);
+            }
+            let account = &mut self.accounts[stream];
+            let rank = account.rank(stream);
+            account.rank = Some(rank);
+            self.waiting.insert(rank);
+        }
     }
 
     fn schedule(
@@ -178,15 +186,13 @@ impl StreamScheduler for Redistribute {
         streams: &SendBuffer,
         packet: &mut PacketShares,
     ) -> Result<(), String> {
+        let mut passed = 0;
         loop {
-            self.choose(packet.room(), streams);
+            self.choose(passed, packet.room(), streams);
             if self.parts.is_empty() || !self.fill(streams, packet) {
-                break;
+                return Ok(());
             }
+            passed += self.parts.len();
         }
-        for stream in self.asked.drain(..) {
-            self.lowest.rest(stream, false);
-        }
-        Ok(())
     }
 }
