@@ -35,9 +35,7 @@ impl CubicSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        if !(self.beta > 0.0 && self.beta < 1.0) {
-            return Err(Fault::new("beta", "is out of range", "a factor between 0 and 1"));
-        }
+        Opening::check_factor("beta", self.beta)?;
         if !(self.c > 0.0 && self.c <= 1e6) {
             return Err(Fault::new("c", "is out of range", "a number above 0, at most 1e6"));
         }

@@ -69,13 +69,26 @@ impl Opening {
             let allowed = format!("from 1 to {} packets", Self::MAX_PACKETS);
             return Err(Fault::new("minimum_window", "is out of range", allowed));
         }
-        let allowed = self.minimum_window..=Self::MAX_PACKETS;
-        if self.initial_window.is_some_and(|packets| !allowed.contains(&packets)) {
-            let allowed =
-                format!("from the minimum window ({}) to {}", allowed.start(), allowed.end());
-            return Err(Fault::new("initial_window", "is out of range", allowed));
+        self.initial_window.map_or(Ok(()), |packets| {
+            Self::check_packets("initial_window", packets, self.minimum_window)
+        })
+    }
+
+    /// Refuses a factor that does not reduce, or leaves nothing.
+    pub fn check_factor(field: &'static str, factor: f64) -> Result<(), Fault> {
+        if factor > 0.0 && factor < 1.0 {
+            return Ok(());
         }
-        Ok(())
+        Err(Fault::new(field, "is out of range", "a factor between 0 and 1"))
+    }
+
+    /// Refuses a number of packets below the minimum window or beyond all use.
+    pub fn check_packets(field: &'static str, packets: u64, minimum: u64) -> Result<(), Fault> {
+        if (minimum..=Self::MAX_PACKETS).contains(&packets) {
+            return Ok(());
+        }
+        let allowed = format!("from the minimum window ({minimum}) to {}", Self::MAX_PACKETS);
+        Err(Fault::new(field, "is out of range", allowed))
     }
 
     fn minimum(&self, datagram: Bytes) -> u64 {

@@ -2,20 +2,28 @@
 //! one line here to register it.
 
 mod cubic;
+mod filter;
+mod hybla;
 mod loss_based;
 mod new_reno;
 mod per_path;
 mod phase;
+mod rate;
 mod round;
 mod slow_start;
+mod vegas;
+mod westwood;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
 pub use cubic::CubicSpec;
+pub use hybla::HyblaSpec;
 pub use new_reno::NewRenoSpec;
 pub use per_path::{PerPath, SinglePath};
 pub use phase::PhaseWatch;
 pub use slow_start::SlowStartSpec;
+pub use vegas::VegasSpec;
+pub use westwood::WestwoodSpec;
 
 use crate::endpoint::{Hint, PathId};
 
@@ -237,6 +245,9 @@ leobench_base::kinds! {
     pub enum CongestionSpec as dyn CongestionModel {
         NewReno(new_reno::NewRenoSpec) = "newreno",
         Cubic(cubic::CubicSpec) = "cubic",
+        Westwood(westwood::WestwoodSpec) = "westwood",
+        Hybla(hybla::HyblaSpec) = "hybla",
+        Vegas(vegas::VegasSpec) = "vegas",
     }
 }
 

@@ -31,13 +31,7 @@ impl NewRenoSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        if !(self.loss_reduction > 0.0 && self.loss_reduction < 1.0) {
-            return Err(Fault::new(
-                "loss_reduction",
-                "is out of range",
-                "a factor between 0 and 1",
-            ));
-        }
+        Opening::check_factor("loss_reduction", self.loss_reduction)?;
         self.opening().check()
     }
 }

@@ -66,8 +66,8 @@ impl HyStart {
         window >= self.low_window && (self.is_train_long(end.now) | self.is_delay_up(rtt))
     }
 
-    /// A train as long as the way forth, for which stands half the shortest round trip, has filled the path (section 4.1
-    /// of the paper). Pacing stretches trains: Linux then compares with the whole.
+    /// A train as long as the way forth, for which stands half the shortest round trip, has filled the path.
+    /// Pacing stretches trains: Linux then compares with the whole.
     fn is_train_long(&mut self, now: SimTime) -> bool {
         if now - self.train_end > TRAIN_GAP {
             return false;
@@ -77,7 +77,7 @@ impl HyStart {
         now - self.round_start > path
     }
 
-    /// The first round trips of a round are longer than the shortest of all (section 4.2 of the paper).
+    /// The first round trips of a round are longer than the shortest of all.
     fn is_delay_up(&mut self, rtt: SimDuration) -> bool {
         self.round_rtt = self.round_rtt.min(rtt);
         if self.samples < SAMPLES {

@@ -4,7 +4,7 @@ use super::path::Path;
 use super::*;
 
 /// Average window in packets over ten losses, once `settled` have passed.
-fn average_window(
+pub fn average_window(
     model: &dyn CongestionModel,
     rtt: SimDuration,
     packets_per_loss: u64,

@@ -15,8 +15,11 @@ fn minimum() -> u64 {
 /// Those that respond to loss by a reduction per recovery period (RFC 9002 section 7.3.2).
 fn loss_based() -> Vec<CongestionSpec> {
     let mut examples = CongestionSpec::examples();
-    examples.retain(|spec| matches!(spec, CongestionSpec::NewReno(_) | CongestionSpec::Cubic(_)));
-    assert!(!examples.is_empty());
+    examples.retain(|spec| {
+        use CongestionSpec as Spec;
+        matches!(spec, Spec::NewReno(_) | Spec::Cubic(_) | Spec::Hybla(_) | Spec::Vegas(_))
+    });
+    assert_eq!(examples.len(), 4);
     examples
 }
 
@@ -185,7 +188,8 @@ fn an_undo_never_lowers_the_window() {
 
 #[test]
 fn persistent_congestion_collapses_the_window_and_slow_start_follows() {
-    for spec in loss_based() {
+    let doubling = |spec: &CongestionSpec| !matches!(spec, CongestionSpec::Hybla(_));
+    for spec in loss_based().into_iter().filter(doubling) {
         let mut path = grown(&spec);
         path.controller.on_loss(PATH, &loss(&path, path.now, true));
         assert_eq!(path.window(), minimum(), "{}", spec.kind());
@@ -210,6 +214,8 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
     // 100 Gbit/s over a second: 12.5 GB, in acknowledgements of 10 MB.
     let (rtt, size) = (SimDuration::from_secs(1), Bytes::new(10_000_000));
     for spec in CongestionSpec::examples() {
+        // 65,535 packets, and then 1,600 in a round trip.
+        let hybla = matches!(spec, CongestionSpec::Hybla(_));
         let mut path = Path::new(spec.model(), rtt);
         let mut acked_bytes = path.window();
         let mut last = 0;
@@ -229,14 +235,15 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
             };
             path.controller.on_ack(PATH, &acked);
             acked_bytes += size.get();
-            assert!(path.window() <= acked_bytes, "{}", spec.kind());
+            assert!(hybla || path.window() <= acked_bytes, "{}", spec.kind());
             if path.window() > 12_500_000_000 && number % 50_000 == 10_000 {
                 path.controller.on_loss(PATH, &Congestion::new(now, sent, size, false));
                 assert!(path.window() > 6_000_000_000, "{}", spec.kind());
             }
             last = path.window();
         }
-        assert!(last > 6_000_000_000, "{}: {last}", spec.kind());
+        let enough = if hybla { 300_000_000 } else { 6_000_000_000 };
+        assert!(last > enough, "{}: {last}", spec.kind());
     }
 }
 

@@ -19,7 +19,10 @@ fn the_initial_window_is_that_of_the_rfc() {
 
 #[test]
 fn slow_start_doubles_the_window_every_round_trip() {
-    for model in CongestionSpec::examples() {
+    let mut models = CongestionSpec::examples();
+    // Hybla doubles it every reference round-trip time.
+    models.retain(|model| !matches!(model, CongestionSpec::Hybla(_)));
+    for model in models {
         let mut path = Path::new(model.model(), RTT);
         for window in [12_000, 24_000, 48_000, 96_000, 192_000] {
             assert_eq!(path.window(), window, "{}", model.kind());

@@ -1,7 +1,9 @@
 mod averages;
 mod conformance;
 mod growth;
+mod link;
 pub(super) mod path;
+mod throughput;
 
 use leobench_base::spec::Example;
 

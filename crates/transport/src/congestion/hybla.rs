@@ -1,0 +1,155 @@
+//! Hybla (Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", 2004).
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{Bytes, SimDuration};
+
+use super::loss_based::{Avoidance, LossBased, Opening};
+use super::slow_start::SlowStartSpec;
+use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
+
+leobench_base::spec! {
+    /// Reno that grows on a long path as fast as on one of a reference round-trip time (Caini and Firrincieli 2004).
+    ///
+    /// Without a threshold its slow start would open the window by 2^20 packets per acknowledgement on a path of 500 ms.
+    pub struct HyblaSpec check = HyblaSpec::check {
+        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
+        pub initial_window: Option<u64>,
+        /// Smallest window in packets (RFC 9002 section 7.2).
+        pub minimum_window: u64 = 2,
+        /// How the window grows at first.
+        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+        /// Packets at which slow start ends at the latest (Linux allows no larger window at all).
+        pub initial_threshold: u64 = 65_535,
+        /// The reference round-trip time (RTT_0: 25 ms in the paper and in Linux).
+        pub reference_rtt: SimDuration = SimDuration::from_millis(25),
+        /// What a congestion event multiplies the window by.
+        pub loss_reduction: f64 = 0.5,
+    }
+}
+
+impl HyblaSpec {
+    fn opening(&self) -> Opening {
+        Opening {
+            initial_window: self.initial_window,
+            minimum_window: self.minimum_window,
+            slow_start: self.slow_start,
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        Opening::check_factor("loss_reduction", self.loss_reduction)?;
+        if self.reference_rtt.is_zero() {
+            return Err(Fault::new("reference_rtt", "is zero", "a time above zero"));
+        }
+        Opening::check_packets("initial_threshold", self.initial_threshold, self.minimum_window)?;
+        self.opening().check()
+    }
+}
+
+impl Example for HyblaSpec {
+    fn example() -> Self {
+        Self {
+            initial_window: None,
+            minimum_window: 2,
+            slow_start: SlowStartSpec::Standard,
+            initial_threshold: 65_535,
+            reference_rtt: SimDuration::from_millis(25),
+            loss_reduction: 0.5,
+        }
+    }
+}
+
+impl CongestionModel for HyblaSpec {
+    fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
+        let (spec, paced) = (self.clone(), context.paced);
+        Box::new(PerPath::new(move |_, datagram| {
+            let hybla = Hybla {
+                datagram,
+                factor: spec.loss_reduction,
+                reference: spec.reference_rtt.as_secs_f64(),
+                min_rtt: SimDuration::MAX,
+                rho: 1.0,
+            };
+            LossBased::new(&spec.opening(), paced, datagram, hybla)
+                .with_threshold(spec.initial_threshold.saturating_mul(datagram.get()))
+        }))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Hybla {
+    datagram: Bytes,
+    factor: f64,
+    /// `RTT_0` in seconds.
+    reference: f64,
+    /// The shortest round trip, by which Linux measures the path: queues would make a flow more aggressive.
+    min_rtt: SimDuration,
+    /// The path's round-trip time in units of the reference, at least one.
+    rho: f64,
+}
+
+impl Avoidance for Hybla {
+    fn acked(&mut self, acked: &Acked) {
+        if acked.rtt.latest < self.min_rtt {
+            self.min_rtt = acked.rtt.latest;
+            self.rho = (self.min_rtt.as_secs_f64() / self.reference).max(1.0);
+        }
+    }
+
+    /// 2^rho - 1 packets for a packet, but not beyond the threshold.
+    fn slow_growth(&mut self, standard: f64, room: f64, _acked: &Acked) -> f64 {
+        ((libm::exp2(self.rho) - 1.0) * standard).min(room)
+    }
+
+    /// rho^2 packets in a window's worth.
+    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
+        let reno = self.datagram.get() as f64 * acked.size.get() as f64 / window;
+        self.rho * self.rho * reno
+    }
+
+    fn reduced(&mut self, window: f64) -> f64 {
+        window * self.factor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::tests::path::{PATH, Path};
+
+    fn path(millis: u64) -> Path {
+        let model =
+            HyblaSpec { initial_window: Some(4), initial_threshold: 400, ..Example::example() };
+        Path::new(&model, SimDuration::from_millis(millis))
+    }
+
+    /// At three times the reference a packet brings 2^3 - 1 more, so that the window grows eightfold in a round trip and
+    /// doubles in a reference round-trip time, up to the threshold.
+    #[test]
+    fn slow_start_is_as_fast_as_on_the_reference_path() {
+        for (rtt, windows) in
+            [(25, [8.0, 16.0, 32.0]), (10, [8.0, 16.0, 32.0]), (75, [32.0, 256.0, 400.0])]
+        {
+            let mut path = path(rtt);
+            for window in windows {
+                path.round();
+                assert!((path.packets() - window).abs() < 8.0, "{} at {rtt} ms", path.packets());
+            }
+        }
+    }
+
+    /// rho^2 packets per round trip: nine at three times the reference, one below it.
+    #[test]
+    fn avoidance_gains_rho_squared_packets() {
+        for (rtt, gain) in [(10, 1.0), (25, 1.0), (75, 9.0)] {
+            let mut path = path(rtt);
+            while path.controller.phase(PATH) == "slow-start" {
+                path.step(|_| false);
+            }
+            let before = path.packets();
+            path.run_until(path.now + SimDuration::from_millis(10 * rtt));
+            let gained = (path.packets() - before) / 10.0;
+            assert!((gained / gain - 1.0).abs() < 0.1, "{gained} packets a round at {rtt} ms");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", 1995), with slow start
+//! and the response to loss as in Linux.
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{Bytes, SimDuration};
+
+use super::loss_based::{Avoidance, LossBased, Opening};
+use super::round::RoundCounter;
+use super::slow_start::SlowStartSpec;
+use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath, Sent};
+
+/// Samples a round must have for its shortest round trip to be trusted (Linux: with two or fewer, acknowledgements may
+/// all have been delayed).
+const FEWEST_SAMPLES: u32 = 3;
+
+leobench_base::spec! {
+    /// Keeps a few packets in the queue, told by how much round trips lengthen (Brakmo and Peterson 1995).
+    pub struct VegasSpec check = VegasSpec::check {
+        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
+        pub initial_window: Option<u64>,
+        /// Smallest window in packets (RFC 9002 section 7.2).
+        pub minimum_window: u64 = 2,
+        /// How the window grows at first, unless `gamma` ends it before.
+        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+        /// Packets queued below which the window grows (2 as in Linux; section III-B of the paper).
+        pub alpha: f64 = 2.0,
+        /// Packets queued above which the window shrinks (4 as in Linux; section III-B of the paper).
+        pub beta: f64 = 4.0,
+        /// Packets queued above which slow start is over (1 as in Linux; section III-C of the paper).
+        pub gamma: f64 = 1.0,
+        /// What a congestion event multiplies the window by.
+        pub loss_reduction: f64 = 0.5,
+    }
+}
+
+impl VegasSpec {
+    fn opening(&self) -> Opening {
+        Opening {
+            initial_window: self.initial_window,
+            minimum_window: self.minimum_window,
+            slow_start: self.slow_start,
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
+            return Err(Fault::new("alpha", "is out of range", "a number of packets above 0"));
+        }
+        if !(self.beta >= self.alpha && self.beta.is_finite()) {
+            let allowed = format!("a number of packets of at least `alpha` ({})", self.alpha);
+            return Err(Fault::new("beta", "is out of range", allowed));
+        }
+        if !(self.gamma > 0.0 && self.gamma.is_finite()) {
+            return Err(Fault::new("gamma", "is out of range", "a number of packets above 0"));
+        }
+        Opening::check_factor("loss_reduction", self.loss_reduction)?;
+        self.opening().check()
+    }
+}
+
+impl Example for VegasSpec {
+    fn example() -> Self {
+        Self {
+            initial_window: None,
+            minimum_window: 2,
+            slow_start: SlowStartSpec::Standard,
+            alpha: 2.0,
+            beta: 4.0,
+            gamma: 1.0,
+            loss_reduction: 0.5,
+        }
+    }
+}
+
+impl CongestionModel for VegasSpec {
+    fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
+        let (spec, paced) = (self.clone(), context.paced);
+        Box::new(PerPath::new(move |_, datagram| {
+            let vegas = Vegas {
+                datagram,
+                spec: spec.clone(),
+                rounds: RoundCounter::default(),
+                base_rtt: SimDuration::MAX,
+                round_rtt: SimDuration::MAX,
+                samples: 0,
+            };
+            LossBased::new(&spec.opening(), paced, datagram, vegas)
+        }))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Vegas {
+    datagram: Bytes,
+    spec: VegasSpec,
+    rounds: RoundCounter,
+    /// `BaseRTT`: the shortest round trip since the sender was last idle.
+    base_rtt: SimDuration,
+    /// The shortest round trip of the round, and out of how many.
+    round_rtt: SimDuration,
+    samples: u32,
+}
+
+/// What a round has shown.
+enum Finding {
+    /// The ratio of the shortest round trip of all to that of the round.
+    Ratio(f64),
+    /// Too few samples.
+    Nothing,
+}
+
+impl Vegas {
+    /// What the round has shown that this acknowledgement ends, if it ends one.
+    fn find(&mut self, acked: &Acked) -> Option<Finding> {
+        let rtt = acked.rtt.latest;
+        self.base_rtt = self.base_rtt.min(rtt);
+        self.round_rtt = self.round_rtt.min(rtt);
+        self.samples += 1;
+        if !self.rounds.begins(acked.packet_number) {
+            return None;
+        }
+        let round_rtt = std::mem::replace(&mut self.round_rtt, SimDuration::MAX);
+        Some(if std::mem::take(&mut self.samples) < FEWEST_SAMPLES {
+            Finding::Nothing
+        } else {
+            Finding::Ratio(self.base_rtt.as_secs_f64() / round_rtt.as_secs_f64().max(1e-9))
+        })
+    }
+
+    /// `Diff` of section III-B: packets in the queue, which are those that a path without a queue would not hold.
+    fn queued(&self, window: f64, ratio: f64) -> f64 {
+        window * (1.0 - ratio) / self.datagram.get() as f64
+    }
+
+    fn restart(&mut self) {
+        self.rounds.restart();
+        self.round_rtt = SimDuration::MAX;
+        self.samples = 0;
+    }
+}
+
+impl Avoidance for Vegas {
+    /// A sender that was idle begins anew, as in Linux: the path may have changed.
+    fn sent(&mut self, sent: &Sent) {
+        if sent.in_flight == sent.size {
+            self.restart();
+            self.base_rtt = SimDuration::MAX;
+        }
+        self.rounds.on_sent(sent.packet_number);
+    }
+
+    /// Linux goes on with the window that the rate measured calls for, and a packet more.
+    fn slow_start_end(&mut self, window: f64, acked: &Acked) -> Option<f64> {
+        match self.find(acked)? {
+            Finding::Ratio(ratio) if self.queued(window, ratio) > self.spec.gamma => {
+                Some((window * ratio + self.datagram.get() as f64).min(window))
+            }
+            _ => None,
+        }
+    }
+
+    /// Section III-B, once a round trip.
+    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
+        let packet = self.datagram.get() as f64;
+        match self.find(acked) {
+            None => 0.0,
+            Some(Finding::Nothing) => packet * acked.size.get() as f64 / window,
+            Some(Finding::Ratio(ratio)) => {
+                let queued = self.queued(window, ratio);
+                if queued < self.spec.alpha {
+                    packet
+                } else if queued > self.spec.beta {
+                    -packet
+                } else {
+                    0.0
+                }
+            }
+        }
+    }
+
+    fn reduced(&mut self, window: f64) -> f64 {
+        self.restart();
+        window * self.spec.loss_reduction
+    }
+}

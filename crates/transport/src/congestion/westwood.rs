@@ -1,0 +1,163 @@
+//! Westwood+ (Mascolo et al., "TCP Westwood: Bandwidth estimation for enhanced transport over wireless links", 2001;
+//! Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control",
+//! 2004).
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{Bytes, SimDuration, SimTime};
+
+use super::loss_based::{Avoidance, LossBased, Opening};
+use super::slow_start::SlowStartSpec;
+use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
+
+/// Shortest time over which a bandwidth sample is taken (`TCP_WESTWOOD_RTT_MIN` of Linux).
+const SHORTEST_SAMPLE: SimDuration = SimDuration::from_millis(50);
+/// What congestion multiplies the window by as long as there is no bandwidth sample (Reno's).
+const WITHOUT_ESTIMATE: f64 = 0.5;
+
+leobench_base::spec! {
+    /// Reno that falls back to the bandwidth it has measured instead of half the window (Grieco and Mascolo 2004).
+    pub struct WestwoodSpec check = WestwoodSpec::check {
+        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
+        pub initial_window: Option<u64>,
+        /// Smallest window in packets (RFC 9002 section 7.2).
+        pub minimum_window: u64 = 2,
+        /// How the window grows at first.
+        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+        /// How much of the bandwidth estimate is kept when a sample is taken (alpha, Grieco and Mascolo 2004).
+        pub memory: f64 = 0.9,
+    }
+}
+
+impl WestwoodSpec {
+    fn opening(&self) -> Opening {
+        Opening {
+            initial_window: self.initial_window,
+            minimum_window: self.minimum_window,
+            slow_start: self.slow_start,
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if !(0.0..1.0).contains(&self.memory) {
+            return Err(Fault::new("memory", "is out of range", "a number from 0 to below 1"));
+        }
+        self.opening().check()
+    }
+}
+
+impl Example for WestwoodSpec {
+    fn example() -> Self {
+        Self {
+            initial_window: None,
+            minimum_window: 2,
+            slow_start: SlowStartSpec::Standard,
+            memory: 0.9,
+        }
+    }
+}
+
+impl CongestionModel for WestwoodSpec {
+    fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
+        let (spec, paced) = (self.clone(), context.paced);
+        Box::new(PerPath::new(move |_, datagram| {
+            LossBased::new(&spec.opening(), paced, datagram, Westwood::new(datagram, spec.memory))
+        }))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Westwood {
+    datagram: Bytes,
+    memory: f64,
+    /// Bandwidth estimate in bytes per second.
+    bandwidth: Option<f64>,
+    min_rtt: SimDuration,
+    /// The sample being taken: since when, and bytes acknowledged within.
+    sample: Option<(SimTime, u64)>,
+}
+
+impl Westwood {
+    fn new(datagram: Bytes, memory: f64) -> Self {
+        Self { datagram, memory, bandwidth: None, min_rtt: SimDuration::MAX, sample: None }
+    }
+}
+
+impl Avoidance for Westwood {
+    /// A sample for every round trip, however many acknowledgements it brings: so compressed ones do no harm.
+    fn acked(&mut self, acked: &Acked) {
+        self.min_rtt = self.min_rtt.min(acked.rtt.latest);
+        let Some((start, bytes)) = &mut self.sample else {
+            self.sample = Some((acked.now, 0));
+            return;
+        };
+        *bytes += acked.size.get();
+        let span = acked.now.saturating_since(*start);
+        if span < acked.rtt.latest.max(SHORTEST_SAMPLE) {
+            return;
+        }
+        let sample = *bytes as f64 / span.as_secs_f64();
+        self.bandwidth =
+            Some(self.bandwidth.map_or(sample, |bandwidth| {
+                self.memory * bandwidth + (1.0 - self.memory) * sample
+            }));
+        self.sample = Some((acked.now, 0));
+    }
+
+    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
+        self.datagram.get() as f64 * acked.size.get() as f64 / window
+    }
+
+    /// What the path holds without a queue; never more than the window.
+    fn reduced(&mut self, window: f64) -> f64 {
+        self.bandwidth.map_or(window * WITHOUT_ESTIMATE, |bandwidth| {
+            (bandwidth * self.min_rtt.as_secs_f64()).min(window)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Rtt;
+
+    fn ack(millis: u64, size: u64, rtt: u64) -> Acked {
+        let rtt = SimDuration::from_millis(rtt);
+        Acked {
+            now: SimTime::ZERO + SimDuration::from_millis(millis),
+            sent: SimTime::ZERO,
+            size: Bytes::new(size),
+            packet_number: 0,
+            in_flight: Bytes::ZERO,
+            app_limited: false,
+            recovering: false,
+            rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
+        }
+    }
+
+    /// Worked by hand: 1,000 bytes in 100 ms are 10,000 B/s; then 2,000 bytes in 100 ms make 0.9 * 10,000 + 0.1 * 20,000.
+    #[test]
+    fn the_estimate_is_filtered_once_per_round_trip() {
+        let mut westwood = Westwood::new(Bytes::new(100), 0.9);
+        westwood.acked(&ack(0, 500, 100));
+        assert!((westwood.reduced(400.0) - 200.0).abs() < 1e-9, "half without an estimate");
+        for millis in [25, 50, 75, 100] {
+            westwood.acked(&ack(millis, 250, 100));
+        }
+        assert!((westwood.bandwidth.unwrap() - 10_000.0).abs() < 1e-9);
+        westwood.acked(&ack(200, 2_000, 100));
+        assert!((westwood.bandwidth.unwrap() - 11_000.0).abs() < 1e-9);
+        // 11,000 B/s over the shortest round trip, 80 ms.
+        westwood.acked(&ack(210, 1, 80));
+        assert!((westwood.reduced(5_000.0) - 880.0).abs() < 1e-9);
+        assert!((westwood.reduced(500.0) - 500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn samples_of_short_paths_last_fifty_milliseconds() {
+        let mut westwood = Westwood::new(Bytes::new(100), 0.9);
+        (0..50).for_each(|millis| westwood.acked(&ack(millis, 100, 5)));
+        assert_eq!(westwood.bandwidth, None);
+        westwood.acked(&ack(50, 100, 5));
+        assert!((westwood.bandwidth.unwrap() - 100_000.0).abs() < 1e-6);
+    }
+}
