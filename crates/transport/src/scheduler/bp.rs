@@ -11,9 +11,9 @@ use crate::buffer::StreamBuffer;
 leobench_base::spec! {
     /// Back-pressure: the stream with the most bytes waiting first, until the packet is full.
     ///
-    /// Evens out the lengths of the buffers without knowing the rates, not the delays: of two buffers of the same length,
-    /// the one that fills faster holds messages for less time. A short message on a quiet stream waits as long
-    /// as the others have more waiting. Ties are broken at random.
+    /// Evens out the lengths of the buffers without knowing the rates, not the delays: of two buffers of the same
+    /// length, the one that fills faster holds messages for less time. A short message on a quiet stream waits as
+    /// long as the others have more waiting. Ties are broken at random.
     pub struct BackPressureSpec {}
 }
 

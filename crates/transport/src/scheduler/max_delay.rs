@@ -11,8 +11,8 @@ use crate::buffer::StreamBuffer;
 leobench_base::spec! {
     /// Maximum delay: the stream whose first waiting message is the oldest first, until the packet is full.
     ///
-    /// Streams empty side by side in the order in which their messages were written, so that all see the same mean delay
-    /// whatever their rates. Ties are broken at random.
+    /// Streams empty side by side in the order in which their messages were written, so that all see the same mean
+    /// delay whatever their rates. Ties are broken at random.
     pub struct MaxDelaySpec {}
 }
 

@@ -7,8 +7,7 @@ use super::{PacketShares, SchedulerModel, StreamScheduler};
 use crate::buffer::{SendBuffer, StreamSet};
 
 leobench_base::spec! {
-    /// Strict priorities by the streams' `urgency` and `incremental` (RFC 9218): the most urgent first, until the packet
-    /// is full.
+    /// Strict priorities (RFC 9218) by `urgency` and `incremental`: the most urgent first, until the packet is full.
     ///
     /// Of the same urgency, streams that are not incremental go one after the other in the streams' order, and
     /// incremental ones take turns packet by packet. Where there are both, those that are not incremental take turns
@@ -78,7 +77,8 @@ impl Level {
         self.incremental.first_from(0).map(Turn::Incremental)
     }
 
-    /// Fills the packet from these streams, beginning with the one whose turn it is; returns whether there is room left.
+    /// Fills the packet from these streams, beginning with the one whose turn it is; returns whether there is room
+    /// left.
     fn fill(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
         let Some(first) = self.next(self.turn) else { return true };
         let mut turn = first;

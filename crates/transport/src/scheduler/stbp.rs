@@ -11,14 +11,13 @@ use super::{SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
-    /// Sojourn-time back-pressure: the stream whose waiting messages have waited longest in sum first, until the packet
-    /// is full.
+    /// Sojourn-time back-pressure: the stream whose messages have waited longest in sum first, until the packet is full.
     ///
-    /// The sum weighs how many messages wait as well as how long. Over single messages (the paper's equation 4) a queue
-    /// weighs about its rate times the square of its delay: under heavy load the delays of two streams settle at
-    /// the square root of the inverse ratio of their rates, between `bp` and `max_delay`. Over batches (as in the authors'
-    /// code) delays become equal where they are many slots long and every slot brings messages; shorter ones do not: the
-    /// stream that is seldom empty goes first. Ties are broken at random.
+    /// The sum weighs how many messages wait as well as how long. Over single messages (the paper's equation 4) a
+    /// queue weighs about its rate times the square of its delay: under heavy load the delays of two streams settle
+    /// at the square root of the inverse ratio of their rates, between `bp` and `max_delay`. Over batches (as in the
+    /// authors' code) delays become equal where they are many slots long and every slot brings messages; shorter ones
+    /// do not: the stream that is seldom empty goes first. Ties are broken at random.
     pub struct SojournSpec check = check {
         /// What the sum is over: single messages, or batches of them.
         pub per: Per = Per::Packet,

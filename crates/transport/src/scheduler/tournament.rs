@@ -53,10 +53,12 @@ const NOWHERE: u32 = u32::MAX;
 /// same chance. A draw is used at most once: who wins the tournament rests or is set again, and every match it took
 /// part in is played again.
 pub(super) struct Tournament {
-    /// The matches before match `m` are at `2 m` and `2 m + 1`, the streams that take part, without gaps, from `entries` on.
+    /// The matches before match `m` are at `2 m` and `2 m + 1`, the streams that take part, without gaps, from
+    /// `entries` on.
     matches: Vec<Match>,
     entries: usize,
-    /// The final of all that take part: the root of the smallest subtree that begins with the first entry and holds them.
+    /// The final of all that take part: the root of the smallest subtree that begins with the first entry and holds
+    /// them.
     last: usize,
     /// How many take part.
     count: usize,

@@ -7,16 +7,17 @@ use super::fair::{self, Surplus};
 use super::{SchedulerModel, StreamScheduler};
 
 leobench_base::spec! {
-    /// Weighted fair queueing: every packet is shared among the streams that have bytes waiting in proportion to weights.
+    /// Weighted fair queueing: every packet is shared by weights among the streams that have bytes waiting.
     ///
     /// As `fq`, but with weights, which are fixed beforehand and follow neither the traffic nor the channel.
     pub struct WeightedFairQueueingSpec {
-        /// A weight per stream, in the streams' order: of two streams with bytes waiting, one of weight 2 gets twice the
-        /// bytes of one of weight 1. Only their ratios count.
+        /// A weight per stream, in the streams' order: of two streams with bytes waiting, one of weight 2 gets twice
+        /// the bytes of one of weight 1. Only their ratios count.
         pub weights: Vec<Weight>,
-        /// What becomes of the part of its share that a stream has no bytes for: the others share it likewise, or it stays
-        /// empty. With `none`, the shares are those of all streams of the connection, idle ones included; of more
-        /// than ten, the next ten in order share each packet, where a ten that has nothing to send is passed over.
+        /// What becomes of the part of its share that a stream has no bytes for: the others share it likewise, or it
+        /// stays empty. With `none`, the shares are those of all streams of the connection, idle ones included; of
+        /// more than ten, the next ten in order share each packet, where a ten that has nothing to send is passed
+        /// over.
         pub surplus: Surplus = Surplus::Redistribute,
     }
 }
@@ -49,8 +50,8 @@ impl SchedulerModel for WeightedFairQueueingSpec {
 /// The largest integer weight.
 const LARGEST: f64 = (1u64 << 30) as f64;
 
-/// Integers in the ratios of the weights: exactly, for weights with up to six decimals and six digits before them or so;
-/// else to one part in 2^30 of the largest.
+/// Integers in the ratios of the weights: exactly, for weights with up to six decimals and six digits before them or
+/// so; else to one part in 2^30 of the largest.
 fn integers(weights: &[f64]) -> Vec<u64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let rounded = |factor: f64| weights.iter().map(move |weight| (weight * factor).round());

@@ -27,8 +27,8 @@ impl Leave {
         Self { accounts: weights.iter().map(account).collect(), next: 0, parts: Vec::new() }
     }
 
-    /// Chooses the streams that share the packet, of which those that have bytes waiting become `parts`, and returns the sum
-    /// of all their weights.
+    /// Chooses the streams that share the packet, of which those that have bytes waiting become `parts`, and returns
+    /// the sum of all their weights.
     fn choose(&mut self, room: u64, streams: &SendBuffer) -> i128 {
         self.parts.clear();
         let all = self.accounts.len();

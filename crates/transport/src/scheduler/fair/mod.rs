@@ -73,8 +73,8 @@ impl Part {
 /// A share that is not known yet: the length field is taken to have the two bytes it mostly has.
 const UNKNOWN_SHARE: u64 = 100;
 
-/// The application bytes that fit a packet in frames for the parts that get any, of which the largest goes last and needs
-/// no length field.
+/// The application bytes that fit a packet in frames for the parts that get any, of which the largest goes last and
+/// needs no length field.
 fn payload(room: u64, parts: &[Part]) -> u64 {
     let (mut frames, mut largest) = (0, 0);
     for part in parts.iter().filter(|part| part.bytes > 0) {

@@ -1,10 +1,11 @@
 //! Fair queueing that leaves nothing unused, by filling streams to a common level.
 //!
-//! The level of a stream is the bytes it has been served per unit of weight. A packet of C bytes raises the streams that
-//! share it to the level L at which `sum(min(backlog[i], w[i] * L - served[i])) = C`. Streams that always have bytes
-//! waiting stand at the same level, within a byte, before every packet, so that each gets `w[i] * C / sum(w)`, and
-//! what others do not need is shared again likewise: the split of the paper. All of it is in integers; whole bytes are
-//! given, and what remains of a byte is still missing from the stream's level when the next packet is filled.
+//! The level of a stream is the bytes it has been served per unit of weight. A packet of C bytes raises the streams
+//! that share it to the level L at which `sum(min(backlog[i], w[i] * L - served[i])) = C`. Streams that always have
+//! bytes waiting stand at the same level, within a byte, before every packet, so that each gets `w[i] * C / sum(w)`,
+//! and what others do not need is shared again likewise: the split of the paper. All of it is in integers; whole
+//! bytes are given, and what remains of a byte is still missing from the stream's level when the next packet is
+//! filled.
 
 use std::collections::BTreeSet;
 
@@ -64,8 +65,8 @@ impl Redistribute {
         }
     }
 
-    /// A stream has bytes waiting again. It starts no lower than the lowest of those that had all along: being idle earns
-    /// nothing. Where there are none, all streams start anew.
+    /// A stream has bytes waiting again. It starts no lower than the lowest of those that had all along: being idle
+    /// earns nothing. Where there are none, all streams start anew.
     fn join(&mut self, stream: usize) {
         let lowest = self.waiting.first().map(|rank| &self.accounts[rank.stream()]);
         let lowest = lowest.map(|other| (u128::from(other.served), u128::from(other.weight)));

@@ -15,8 +15,9 @@ fn preloaded(scheduler: &str, backlogs: &[u64]) -> Harness {
     harness
 }
 
-// A frame's header is 1 + 1 bytes for the first 16 streams at offset 0, 2 more at offsets of 64 and above, 4 at offsets of
-// 16,384 and above; the length of all frames but the last takes 2 bytes from 64 on, else 1 (RFC 9000 sections 16 and 19.8).
+// A frame's header is 1 + 1 bytes for the first 16 streams at offset 0, 2 more at offsets of 64 and above, 4 at
+// offsets of 16,384 and above; the length of all frames but the last takes 2 bytes from 64 on, else 1 (RFC 9000
+// sections 16 and 19.8).
 
 #[test]
 fn two_streams_share_equally() {

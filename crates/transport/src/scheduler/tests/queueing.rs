@@ -1,5 +1,5 @@
-//! Mean waiting times in a queue without transport: Poisson arrivals of equal messages on two streams, 2 : 1, and a slot
-//! for every message.
+//! Mean waiting times in a queue without transport: Poisson arrivals of equal messages on two streams, 2 : 1, and a
+//! slot for every message.
 //!
 //! What is expected comes from an independent queue simulation of four million arrivals; the heavy-traffic limits are
 //! 1/2 for back-pressure (equal queues, Little's law), sqrt(1/2) for sojourn times summed over messages
@@ -42,7 +42,8 @@ fn ratio(text: &str, slot: SimDuration, load: f64, arrivals: u64, seed: u64) -> 
     (waited[0] / served[0]) / (waited[1] / served[1])
 }
 
-/// One run of a million arrivals scatters by 0.005 from seed to seed at a load of 0.8, one of two million by 0.002 at 0.99.
+/// One run of a million arrivals scatters by 0.005 from seed to seed at a load of 0.8, one of two million by 0.002 at
+/// 0.99.
 #[track_caller]
 fn assert_ratio(text: &str, [at_80, at_99]: [f64; 2]) {
     for (load, arrivals, expected) in [(0.8, 1_000_000, at_80), (0.99, 2_000_000, at_99)] {
@@ -69,8 +70,8 @@ fn maximum_delay_makes_delays_equal() {
 
 #[test]
 fn batches_make_long_delays_equal() {
-    // A stream of rate lambda has a batch in a share 1 - exp(-lambda slot) of the slots, and its queue weighs about that
-    // times W^2 / (2 slot). In overload, W is many slots.
+    // A stream of rate lambda has a batch in a share 1 - exp(-lambda slot) of the slots, and its queue weighs about
+    // that times W^2 / (2 slot). In overload, W is many slots.
     for (slot, of_messages) in [("0.003s", 3.0), ("0.005s", 5.0), ("0.01s", 10.0)] {
         let batches = |rate: f64| -libm::expm1(-rate * 1.2 * of_messages);
         let expected = (batches(1.0 / 3.0) / batches(2.0 / 3.0)).sqrt();
@@ -82,8 +83,8 @@ fn batches_make_long_delays_equal() {
 
 #[test]
 fn batches_do_not_make_short_delays_equal() {
-    // Messages of 1,000 bytes at 45 Mbit/s wait for less than a slot of 50 ms on average: the stream that is seldom empty
-    // holds the older batch.
+    // Messages of 1,000 bytes at 45 Mbit/s wait for less than a slot of 50 ms on average: the stream that is seldom
+    // empty holds the older batch.
     let slot = SimDuration::from_micros(178);
     let ratio = ratio("stbp per=batch", slot, 0.8, 1_000_000, 1);
     assert!((0.68..0.75).contains(&ratio), "{ratio:.3}");

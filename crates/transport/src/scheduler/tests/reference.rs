@@ -167,7 +167,8 @@ proptest! {
             assert_eq!(shares, &in_order(&order, buffer, *room));
             last = Some(order[0]);
         });
-        // By urgency, the number of whose turn it was last: sequential streams are at zero, incremental ones come after.
+        // By urgency, the number of whose turn it was last: sequential streams are at zero, incremental ones come
+        // after.
         let mut last = [None; 8];
         follow("priority", streams, &operations, |plain, _, buffer, (room, shares)| {
             let mut order = Vec::new();

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Packets until a message of stream 0 has left, while two other streams are written more than the link can carry (or as
-/// much as it carries, once they have `ahead` messages waiting); `None` if that takes more than 2,000.
+/// Packets until a message of stream 0 has left, while two other streams are written more than the link can carry (or
+/// as much as it carries, once they have `ahead` messages waiting); `None` if that takes more than 2,000.
 fn packets_until_served(text: &str, ahead: u64, arrivals: u64) -> Option<usize> {
     let stream = |index| Attributes {
         urgency: if index == 0 { 5 } else { 3 },

@@ -65,8 +65,8 @@ fn keys_may_be_large() {
     assert_eq!(tournament.winner(ns(u64::MAX - 1)), Some(1));
 }
 
-/// Whether counts of equally probable outcomes stay below the 99.9 % quantile of the chi-square distribution (Wilson and
-/// Hilferty 1931, "The distribution of chi-square", PNAS 17).
+/// Whether counts of equally probable outcomes stay below the 99.9 % quantile of the chi-square distribution (Wilson
+/// and Hilferty 1931, "The distribution of chi-square", PNAS 17).
 fn uniform(counts: &[u64]) -> bool {
     let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     let deviation = |count: &u64| (*count as f64 - mean) * (*count as f64 - mean) / mean;
