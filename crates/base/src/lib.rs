@@ -4,6 +4,7 @@
 pub mod histogram;
 pub mod packet;
 pub mod rng;
+pub mod segment;
 pub mod spec;
 pub mod time;
 pub mod units;

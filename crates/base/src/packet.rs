@@ -4,11 +4,15 @@ use std::net::SocketAddr;
 
 use bytes::{Bytes as Payload, BytesMut};
 
+use crate::segment::Segment;
 use crate::time::SimTime;
 use crate::units::Bytes;
 
 /// Bytes of an IPv4 header without options (RFC 791) and a UDP header (RFC 768).
 pub const IPV4_UDP_HEADER: Bytes = Bytes::new(28);
+
+/// Bytes of an IPv4 header without options (RFC 791).
+pub const IPV4_HEADER: Bytes = Bytes::new(20);
 
 /// One IP packet.
 #[derive(Debug)]
@@ -67,6 +71,8 @@ pub enum Ecn {
 pub enum Body {
     /// The UDP payload of a QUIC packet.
     Quic(BytesMut),
+    /// A TCP segment.
+    Tcp(Segment),
     /// A piece of a UDP message: payload without content, only counted.
     Datagram(Datagram),
     /// A raw IP packet of a foreign program.

@@ -8,6 +8,7 @@ pub mod pacing;
 pub mod quic;
 pub mod scheduler;
 pub mod source;
+pub mod tcp;
 pub mod udp;
 
 pub use buffer::{Message, SendBuffer};

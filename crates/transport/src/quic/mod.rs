@@ -19,6 +19,7 @@ mod spec;
 mod tap;
 
 pub use bare::Bare;
+pub(crate) use null_tls::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 pub use endpoint::{QuicConfig, QuicEndpoint, Role};
 pub use spec::QuicSpec;
 

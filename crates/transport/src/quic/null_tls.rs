@@ -19,10 +19,10 @@ pub(super) const TAG_LEN: usize = 16;
 
 /// Bytes of the handshake flights, as modelled: a `ClientHello` with one key share; a `ServerHello`; encrypted
 /// extensions, a certificate chain of two, its RSA signature and Finished; the client's Finished with SHA-256.
-const CLIENT_HELLO: usize = 300;
-const SERVER_HELLO: usize = 90;
-const SERVER_FLIGHT: usize = 2_400;
-const CLIENT_FINISHED: usize = 36;
+pub(crate) const CLIENT_HELLO: usize = 300;
+pub(crate) const SERVER_HELLO: usize = 90;
+pub(crate) const SERVER_FLIGHT: usize = 2_400;
+pub(crate) const CLIENT_FINISHED: usize = 36;
 
 /// Every message starts with its length and the length of the transport parameters in it.
 const PREFIX: usize = 8;

@@ -1,0 +1,349 @@
+//! One end of a TCP flow as an [`Endpoint`]: its state, its segments, and the handshake.
+
+mod handshake;
+mod segments;
+
+use std::net::SocketAddr;
+
+use leobench_base::segment::{Flags, Segment};
+use leobench_base::{Body, Bytes, Ecn, LogHistogram, Packet, RngTree, SimDuration, SimTime};
+
+use self::handshake::Handshake;
+use super::outgoing::Outgoing;
+use super::receiver::{Arrival, Receiver};
+use super::sender::{Ack, Sender};
+use super::sequence::{Sequence, Stamps};
+use super::spec::TcpSpec;
+use super::{Role, tls};
+use crate::buffer::{Attributes, SendBuffer};
+use crate::congestion::CongestionContext;
+use crate::endpoint::{
+    Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
+};
+
+/// What an endpoint is and where.
+pub struct TcpConfig<'a> {
+    /// The flow's TCP parameters.
+    pub spec: &'a TcpSpec,
+    /// Who speaks first.
+    pub role: Role,
+    /// What the application says about the one stream it sends on; nothing if this end only receives.
+    pub sends: Option<Attributes>,
+    /// This end's address.
+    pub local: SocketAddr,
+    /// The other end's address.
+    pub remote: SocketAddr,
+    /// When the client opens the connection.
+    pub start: SimTime,
+    /// Random streams of this end.
+    pub rng: &'a RngTree,
+}
+
+/// How far a connection has come (RFC 9293 section 3.3.2); how it is closed shows in the two halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A client before its start.
+    Closed,
+    /// A server before the first SYN.
+    Listen,
+    SynSent,
+    SynReceived,
+    Open,
+}
+
+/// One end of a TCP connection.
+pub struct TcpEndpoint {
+    spec: TcpSpec,
+    role: Role,
+    local: SocketAddr,
+    remote: SocketAddr,
+    start: SimTime,
+    state: State,
+    handshake: Handshake,
+    /// Numbering of what this end sends, and of what the other one does.
+    ours: Sequence,
+    theirs: Sequence,
+    stamps: Stamps,
+    /// Whether segments carry timestamps, acknowledgements blocks, and packets codepoints.
+    timestamps: bool,
+    sack: bool,
+    ecn: bool,
+    /// Shift of the other end's windows, and of ours.
+    their_scale: u8,
+    our_scale: u8,
+    sender: Sender,
+    receiver: Receiver,
+    outgoing: Outgoing,
+    established: bool,
+    /// Whether the data of this end's application has been reported up to here, and the other one's.
+    reported_sent: u64,
+    reported_delivered: u64,
+    retransmitted: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    received_packets: u64,
+    packets: Vec<Packet>,
+    events: Vec<Event>,
+}
+
+impl TcpEndpoint {
+    /// An endpoint that has done nothing yet.
+    pub fn new(config: TcpConfig<'_>) -> Self {
+        let TcpConfig { spec, role, sends, local, remote, start, rng } = config;
+        let mut numbers = rng.child("isn").rng();
+        let ours = Sequence::new(numbers.bits() as u32);
+        let stamps = Stamps::new(numbers.bits() as u32);
+        let buffer = sends.map(|attributes| SendBuffer::new(&[attributes]));
+        let receiver = Receiver::new(spec);
+        let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing };
+        Self {
+            spec: spec.clone(),
+            role,
+            local,
+            remote,
+            start,
+            state: if role == Role::Client { State::Closed } else { State::Listen },
+            handshake: Handshake::new(spec.initial_rto),
+            ours,
+            theirs: ours,
+            stamps,
+            timestamps: false,
+            sack: false,
+            ecn: false,
+            their_scale: 0,
+            our_scale: receiver.scale(),
+            sender: Sender::new(spec, stamps, spec.congestion.model().build(&context)),
+            receiver,
+            outgoing: Outgoing::new(buffer, spec.tls),
+            established: false,
+            reported_sent: 0,
+            reported_delivered: 0,
+            retransmitted: 0,
+            sent_packets: 0,
+            sent_bytes: 0,
+            received_packets: 0,
+            packets: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// A segment came.
+    fn receive(&mut self, now: SimTime, ecn: Ecn, segment: &Segment) -> Result<(), EndpointError> {
+        self.received_packets += 1;
+        match self.state {
+            State::Closed => Ok(()),
+            State::Listen => {
+                self.listen(now, segment);
+                Ok(())
+            }
+            State::SynSent => self.syn_sent(now, segment),
+            State::SynReceived => {
+                self.syn_received(now, segment)?;
+                if self.state == State::Open { self.open(now, ecn, segment) } else { Ok(()) }
+            }
+            State::Open => self.open(now, ecn, segment),
+        }
+    }
+
+    /// A segment on an open connection (RFC 9293 section 3.10.7.4).
+    fn open(&mut self, now: SimTime, ecn: Ecn, segment: &Segment) -> Result<(), EndpointError> {
+        let next = self.receiver.next();
+        let start = self.theirs.offset(segment.seq, next);
+        if segment.flags.contains(Flags::RST) {
+            return match start {
+                Some(start) if start == next => {
+                    Err(EndpointError::lost(now, "reset by the other end".into()))
+                }
+                _ => Ok(()),
+            };
+        }
+        let start = start.filter(|start| *start >= next || !segment.is_empty());
+        let Some(start) = start.filter(|_| !segment.flags.contains(Flags::SYN)) else {
+            // An old SYN, or what asks whether we are there.
+            self.acknowledge(now);
+            return Ok(());
+        };
+        self.take_ack(now, start, segment);
+        if !segment.is_empty() {
+            self.take_data(now, ecn, start, segment);
+        }
+        Ok(())
+    }
+
+    fn take_ack(&mut self, now: SimTime, start: u64, segment: &Segment) {
+        let una = self.sender.una();
+        let Some(acked) = self.ours.offset(segment.ack, una) else { return };
+        let mut ack = Ack {
+            ack: acked,
+            edge: acked + (u64::from(segment.window) << self.their_scale),
+            ece: segment.flags.contains(Flags::ECE),
+            empty: segment.is_empty(),
+            ..Ack::default()
+        };
+        for &(first, last) in segment.options.sack.as_slice() {
+            let ends = (self.ours.offset(first, una), self.ours.offset(last, una));
+            if let (Some(first), Some(last)) = ends {
+                ack.blocks[ack.count] = (first, last);
+                ack.count += 1;
+            }
+        }
+        if let Some(stamps) = segment.options.timestamps.filter(|_| self.timestamps) {
+            self.receiver.on_stamp(start, stamps.value);
+            ack.echo = Some(stamps.echo);
+        }
+        self.sender.on_ack(now, &ack);
+        self.outgoing.acknowledge(self.sender.una());
+    }
+
+    fn take_data(&mut self, now: SimTime, ecn: Ecn, start: u64, segment: &Segment) {
+        if let Some(stamps) = segment.options.timestamps.filter(|_| self.timestamps) {
+            let ticks = self.stamps.at(now).wrapping_sub(stamps.echo).max(1);
+            self.receiver.sample(SimDuration::from_millis(ticks.into()));
+        }
+        let arrival = Arrival {
+            start,
+            payload: segment.payload.into(),
+            fin: segment.flags.contains(Flags::FIN),
+            mark: segment.mark,
+            marked: ecn == Ecn::Ce && self.ecn,
+            reduced: segment.flags.contains(Flags::CWR),
+        };
+        if self.receiver.on_data(now, &arrival, self.sender.timeout()) {
+            self.acknowledge(now);
+        }
+        if self.receiver.is_finished() && self.outgoing.buffer().is_none() {
+            // The application has seen the end of the stream, and has nothing to say itself.
+            self.outgoing.finish();
+        }
+    }
+
+    /// Does what is due on an open connection; when something is due next.
+    fn drive(&mut self, now: SimTime) -> Option<SimTime> {
+        if self.spec.tls && !self.outgoing.is_open() {
+            tls::proceed(self.role, self.receiver.complete(), &mut self.outgoing);
+        }
+        if !self.established && self.outgoing.is_open() {
+            self.established = true;
+            self.events.push(Event { kind: "established", detail: String::new() });
+        }
+        if self.receiver.deadline().is_some_and(|at| at <= now) {
+            self.acknowledge(now);
+        }
+        self.sender.on_time(now);
+        while let Some(departure) = self.sender.next(now, &mut self.outgoing) {
+            self.depart(now, &departure);
+        }
+        let sender = self.sender.settle(now, &self.outgoing);
+        [sender, self.receiver.deadline()].into_iter().flatten().min()
+    }
+
+    fn report(&mut self, outbox: &mut Outbox) {
+        if self.outgoing.buffer().is_some() {
+            let offset = self.outgoing.plaintext_sent(self.sender.nxt());
+            if offset > self.reported_sent {
+                self.reported_sent = offset;
+                outbox.reports.push(Report::Sent { stream: 0, offset });
+            }
+        }
+        let offset = if self.spec.tls { self.receiver.plaintext() } else { self.receiver.read() };
+        if offset > self.reported_delivered {
+            self.reported_delivered = offset;
+            outbox.reports.push(Report::Delivered { stream: 0, offset });
+        }
+        outbox.events.append(&mut self.events);
+        outbox.events.append(&mut self.sender.control.events);
+        outbox.packets.append(&mut self.packets);
+    }
+
+    fn count(&self) -> Totals {
+        Totals {
+            sent_packets: self.sent_packets,
+            sent_bytes: self.sent_bytes,
+            received_packets: self.received_packets,
+            retransmitted_bytes: self.retransmitted,
+            ..self.sender.control.totals
+        }
+    }
+
+    /// The application reads all that comes, or nothing any more.
+    #[cfg(test)]
+    pub(super) fn set_reads(&mut self, now: SimTime, reads: bool) {
+        if self.receiver.set_reads(now, reads) {
+            self.acknowledge(now);
+        }
+    }
+}
+
+impl Endpoint for TcpEndpoint {
+    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+        match input {
+            Input::Packet(Packet { meta, body: Body::Tcp(segment) }) => {
+                self.receive(now, meta.ecn, &segment)
+            }
+            // Nothing but TCP is sent to a TCP port; whatever else comes is dropped, as a host would.
+            Input::Packet(_) | Input::Interface(_) => Ok(()),
+            Input::Message { stream, message } => {
+                if let Some(buffer) = self.outgoing.buffer_mut() {
+                    buffer.push(stream, message);
+                }
+                Ok(())
+            }
+            Input::Finish => {
+                self.outgoing.finish();
+                Ok(())
+            }
+            Input::Hint(hint) => {
+                self.sender.control.algorithm.on_hint(hint.path, &hint);
+                Ok(())
+            }
+        }
+    }
+
+    fn poll(
+        &mut self,
+        now: SimTime,
+        outbox: &mut Outbox,
+    ) -> Result<Option<SimTime>, EndpointError> {
+        let wake = match self.state {
+            State::Closed if now < self.start => return Ok(Some(self.start)),
+            State::Closed => self.connect(now),
+            State::Listen => None,
+            State::SynSent | State::SynReceived => self.insist(now),
+            State::Open => self.drive(now),
+        };
+        self.report(outbox);
+        // Time must move.
+        Ok(wake.map(|wake| wake.max(SimTime::from_nanos(now.as_nanos() + 1))))
+    }
+
+    fn sample_paths(&self, _now: SimTime, samples: &mut Vec<PathSample>) {
+        if self.state != State::Open {
+            return;
+        }
+        let path = PathId::default();
+        let rtt = self.sender.rtt();
+        samples.push(PathSample {
+            path,
+            cwnd: Bytes::new(self.sender.window()),
+            ssthresh: self.sender.control.algorithm.ssthresh(path),
+            in_flight: Bytes::new(self.sender.flying()),
+            smoothed_rtt: rtt.map(|rtt| rtt.smoothed),
+            latest_rtt: rtt.map(|rtt| rtt.latest),
+            pacing: self.sender.pacing_rate(),
+            phase: self.sender.phase(),
+            totals: self.count(),
+        });
+    }
+
+    fn send_buffer(&self) -> Option<&SendBuffer> {
+        self.outgoing.buffer()
+    }
+
+    fn totals(&self) -> Totals {
+        self.count()
+    }
+
+    fn rtts(&self) -> LogHistogram {
+        self.sender.control.rtts.clone()
+    }
+}

@@ -1,0 +1,172 @@
+//! The three-way handshake (RFC 9293 section 3.5), its options and its retransmissions.
+
+use leobench_base::segment::{Flags, Options, Segment};
+use leobench_base::{Ecn, SimDuration, SimTime};
+
+use super::{State, TcpEndpoint};
+use crate::endpoint::EndpointError;
+use crate::tcp::sender::Agreed;
+use crate::tcp::sequence::Sequence;
+
+/// What timestamps take of every segment, options padded (RFC 7323 appendix A).
+const TIMESTAMPS: u64 = 12;
+/// Longest time between two SYNs.
+const LONGEST_WAIT: SimDuration = SimDuration::from_secs(120);
+
+/// A handshake under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handshake {
+    /// When the SYN, or its answer, was last sent.
+    sent: SimTime,
+    wait: SimDuration,
+    /// How often it was sent again.
+    timeouts: u32,
+    /// The window of the other end's SYN, which is never scaled.
+    window: u64,
+    mss: u64,
+}
+
+impl Handshake {
+    pub(super) fn new(wait: SimDuration) -> Self {
+        Self { sent: SimTime::ZERO, wait, timeouts: 0, window: 0, mss: 0 }
+    }
+}
+
+impl TcpEndpoint {
+    /// The client opens the connection.
+    pub(super) fn connect(&mut self, now: SimTime) -> Option<SimTime> {
+        self.state = State::SynSent;
+        self.send_syn(now)
+    }
+
+    /// Sends the SYN, or its answer, again when that is due; the next time it is. It never gives up: how long to insist is
+    /// for the application to say (R2 of RFC 9293 section 3.8.3), and ours lasts as long as the run.
+    pub(super) fn insist(&mut self, now: SimTime) -> Option<SimTime> {
+        let due = self.handshake.sent + self.handshake.wait;
+        if now < due {
+            return Some(due);
+        }
+        self.handshake.timeouts += 1;
+        self.handshake.wait = (self.handshake.wait * 2).min(LONGEST_WAIT);
+        self.sender.control.totals.timeouts += 1;
+        self.sender.control.event("timeout", "of the handshake".into());
+        self.send_syn(now)
+    }
+
+    fn send_syn(&mut self, now: SimTime) -> Option<SimTime> {
+        let answer = self.state == State::SynReceived;
+        let ecn = if answer { self.ecn } else { self.spec.ecn };
+        let flags = Flags::SYN
+            .with_if(answer, Flags::ACK)
+            // RFC 3168 section 6.1.1.
+            .with_if(ecn, Flags::ECE)
+            .with_if(ecn && !answer, Flags::CWR);
+        let stamps = if answer { self.timestamps } else { self.spec.timestamps };
+        let mss = self.spec.mss.get() + if self.spec.timestamps { TIMESTAMPS } else { 0 };
+        let window = self.receiver.offer().get();
+        let segment = Segment {
+            seq: self.ours.initial(),
+            ack: if answer { self.theirs.wire(0) } else { 0 },
+            flags,
+            window: u16::try_from(window).unwrap_or(u16::MAX),
+            options: Options {
+                mss: Some(u16::try_from(mss).unwrap_or(u16::MAX)),
+                window_scale: Some(self.our_scale),
+                sack_permitted: if answer { self.sack } else { self.spec.sack },
+                timestamps: stamps.then(|| self.timestamps(now)),
+                ..Options::default()
+            },
+            ..Segment::default()
+        };
+        self.handshake.sent = now;
+        self.emit(now, segment, Ecn::NotEct);
+        Some(now + self.handshake.wait)
+    }
+
+    /// A server waits for a SYN (RFC 9293 section 3.10.7.2).
+    pub(super) fn listen(&mut self, now: SimTime, segment: &Segment) {
+        if segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST) {
+            let flags = Flags::RST;
+            self.emit(now, Segment { seq: segment.ack, flags, ..Segment::default() }, Ecn::NotEct);
+        } else if segment.flags.contains(Flags::SYN) {
+            let ecn = segment.flags.contains(Flags::ECE.with(Flags::CWR));
+            self.agree(segment, ecn);
+            self.state = State::SynReceived;
+            self.send_syn(now);
+        }
+    }
+
+    /// The client waits for an answer (RFC 9293 section 3.10.7.3).
+    pub(super) fn syn_sent(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+    ) -> Result<(), EndpointError> {
+        if segment.flags.contains(Flags::RST) {
+            return Err(EndpointError::lost(now, "refused by the other end".into()));
+        }
+        let answers = segment.flags.contains(Flags::SYN.with(Flags::ACK));
+        if !answers || segment.ack != self.ours.wire(0) {
+            return Ok(());
+        }
+        let marked = segment.flags.contains(Flags::CWR);
+        self.agree(segment, segment.flags.contains(Flags::ECE) && !marked);
+        self.establish(now);
+        self.acknowledge(now);
+        Ok(())
+    }
+
+    /// The server waits for the last word (RFC 9293 section 3.10.7.4).
+    pub(super) fn syn_received(
+        &mut self,
+        now: SimTime,
+        segment: &Segment,
+    ) -> Result<(), EndpointError> {
+        if segment.flags.contains(Flags::RST) {
+            return Err(EndpointError::lost(now, "reset by the other end".into()));
+        }
+        if segment.flags.contains(Flags::SYN) {
+            self.send_syn(now);
+        } else if segment.flags.contains(Flags::ACK) && segment.ack == self.ours.wire(0) {
+            self.establish(now);
+        }
+        Ok(())
+    }
+
+    /// Takes in the other end's SYN.
+    fn agree(&mut self, segment: &Segment, ecn: bool) {
+        let options = &segment.options;
+        self.theirs = Sequence::new(segment.seq);
+        self.ecn = self.spec.ecn && ecn;
+        self.sack = self.spec.sack && options.sack_permitted;
+        self.timestamps = self.spec.timestamps && options.timestamps.is_some();
+        match options.window_scale {
+            Some(scale) => self.their_scale = scale.min(14),
+            None => (self.their_scale, self.our_scale) = (0, 0),
+        }
+        if let Some(stamps) = options.timestamps.filter(|_| self.timestamps) {
+            self.receiver.on_stamp(0, stamps.value);
+        }
+        // RFC 6691: the option does not count what other options take.
+        let taken = if self.timestamps { TIMESTAMPS } else { 0 };
+        let theirs = u64::from(options.mss.unwrap_or(536)).saturating_sub(taken);
+        self.handshake.mss = self.spec.mss.get().min(theirs);
+        self.handshake.window = segment.window.into();
+        self.receiver.set_mss(self.handshake.mss);
+    }
+
+    fn establish(&mut self, now: SimTime) {
+        let Handshake { sent, timeouts, window, mss, .. } = self.handshake;
+        let agreed = Agreed { mss, sack: self.sack, ecn: self.ecn };
+        self.sender.open(now, agreed, window, timeouts);
+        if timeouts == 0 {
+            let rtt = now.saturating_since(sent);
+            self.sender.sample_handshake(rtt);
+            self.receiver.sample(rtt);
+        }
+        self.state = State::Open;
+        if !self.spec.tls {
+            self.outgoing.open();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The segments an end sends once the connection is open.
+
+use leobench_base::packet::IPV4_HEADER;
+use leobench_base::segment::{Flags, MOST_SACK_BLOCKS, Options, Segment, Timestamps};
+use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
+
+use super::TcpEndpoint;
+use crate::tcp::sender::Departure;
+
+impl TcpEndpoint {
+    /// Sends an acknowledgement.
+    pub(super) fn acknowledge(&mut self, now: SimTime) {
+        let mut segment = self.header(now, self.sender.nxt());
+        if self.sack && self.receiver.has_blocks() {
+            let most = MOST_SACK_BLOCKS - usize::from(self.timestamps);
+            let (theirs, sack) = (self.theirs, &mut segment.options.sack);
+            let report = |start, end| sack.push(theirs.wire(start), theirs.wire(end));
+            self.receiver.blocks(most, report);
+        }
+        self.emit(now, segment, Ecn::NotEct);
+    }
+
+    /// Sends what the sending half lets go.
+    pub(super) fn depart(&mut self, now: SimTime, departure: &Departure) {
+        let &Departure { start, payload, fin, new, reduced } = departure;
+        let mut segment = self.header(now, start);
+        segment.payload = payload as u32;
+        segment.mark = self.outgoing.mark(start, payload);
+        let last = payload > 0 && self.outgoing.available(start + payload) == 0;
+        segment.flags = segment
+            .flags
+            .with_if(fin, Flags::FIN)
+            .with_if(last, Flags::PSH)
+            .with_if(reduced, Flags::CWR);
+        if !new {
+            self.retransmitted += payload;
+        }
+        // RFC 3168 sections 6.1.4 and 6.1.5: neither empty segments nor retransmissions.
+        let capable = self.ecn && new && payload > 0;
+        self.emit(now, segment, if capable { Ecn::Ect0 } else { Ecn::NotEct });
+    }
+
+    /// What every segment says.
+    fn header(&mut self, now: SimTime, start: u64) -> Segment {
+        let window = self.receiver.offer().get() >> self.our_scale;
+        let stamps = self.timestamps.then(|| self.timestamps(now));
+        self.receiver.on_ack_sent();
+        Segment {
+            seq: self.ours.wire(start),
+            ack: self.theirs.wire(self.receiver.next()),
+            flags: Flags::ACK.with_if(self.ecn && self.receiver.echo_mark, Flags::ECE),
+            window: u16::try_from(window).unwrap_or(u16::MAX),
+            options: Options { timestamps: stamps, ..Options::default() },
+            ..Segment::default()
+        }
+    }
+
+    pub(super) fn timestamps(&self, now: SimTime) -> Timestamps {
+        Timestamps { value: self.stamps.at(now), echo: self.receiver.stamp().unwrap_or(0) }
+    }
+
+    /// Puts a segment into a packet.
+    pub(super) fn emit(&mut self, now: SimTime, segment: Segment, ecn: Ecn) {
+        let size = Bytes::new(segment.len());
+        self.sent_packets += 1;
+        self.sent_bytes += size.get();
+        self.packets.push(Packet {
+            meta: Meta {
+                id: 0,
+                size: size + IPV4_HEADER,
+                source: self.local,
+                destination: self.remote,
+                protocol: Protocol::Tcp,
+                ecn,
+                arrival: now,
+            },
+            body: Body::Tcp(segment),
+        });
+    }
+}

@@ -1,0 +1,157 @@
+//! What the sending half has to send: the application's messages, wrapped into records where TLS runs on top.
+
+use std::collections::VecDeque;
+
+use leobench_base::segment::Mark;
+
+use crate::buffer::SendBuffer;
+
+/// Most plaintext in a record (RFC 8446 section 5.1).
+const RECORD: u64 = 1 << 14;
+/// What a record adds: a header of 5 bytes, and within the encryption the content type and a tag (RFC 8446 section 5.2).
+pub(super) const RECORD_HEADER: u64 = 5;
+const RECORD_TRAILER: u64 = 1 + 16;
+/// Both.
+pub(super) const RECORD_OVERHEAD: u64 = RECORD_HEADER + RECORD_TRAILER;
+
+/// The byte stream of one direction, as far as it is known.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    /// The application's messages, if it sends any.
+    buffer: Option<SendBuffer>,
+    tls: bool,
+    /// Whether application data may go.
+    open: bool,
+    /// Whether nothing will be added.
+    finished: bool,
+    /// Bytes of the stream that are settled.
+    written: u64,
+    /// Bytes of application data in them.
+    plaintext: u64,
+    /// Records that are not acknowledged.
+    records: VecDeque<Record>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    /// Behind its last byte.
+    end: u64,
+    /// Bytes of application data in it.
+    content: u64,
+    /// Bytes of application data in all records up to it.
+    plaintext: u64,
+}
+
+impl Outgoing {
+    pub(super) fn new(buffer: Option<SendBuffer>, tls: bool) -> Self {
+        Self {
+            buffer,
+            tls,
+            open: false,
+            finished: false,
+            written: 0,
+            plaintext: 0,
+            records: VecDeque::new(),
+        }
+    }
+
+    /// The application's messages, if it sends any.
+    pub(super) fn buffer(&self) -> Option<&SendBuffer> {
+        self.buffer.as_ref()
+    }
+
+    pub(super) fn buffer_mut(&mut self) -> Option<&mut SendBuffer> {
+        self.buffer.as_mut()
+    }
+
+    /// Bytes of the stream that are settled.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Appends bytes of a handshake.
+    pub(super) fn write(&mut self, bytes: u64) {
+        self.written += bytes;
+    }
+
+    /// Application data may go from now on.
+    pub(super) fn open(&mut self) {
+        self.open = true;
+    }
+
+    /// Whether it may.
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Nothing will be added.
+    pub(super) fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    fn backlog(&self) -> u64 {
+        if self.open { self.buffer.as_ref().map_or(0, SendBuffer::backlog) } else { 0 }
+    }
+
+    /// Where the stream ends, as far as it is known.
+    fn end(&self) -> u64 {
+        let backlog = self.backlog();
+        let wrapping = if self.tls { backlog.div_ceil(RECORD) * RECORD_OVERHEAD } else { 0 };
+        self.written + backlog + wrapping
+    }
+
+    /// Bytes that may be sent from `offset` on.
+    pub(super) fn available(&self, offset: u64) -> u64 {
+        self.end().saturating_sub(offset)
+    }
+
+    /// Whether the FIN is at `offset`.
+    pub(super) fn fin_at(&self, offset: u64) -> bool {
+        self.finished && self.open && offset == self.end()
+    }
+
+    /// Everything below `to` is being sent.
+    ///
+    /// # Panics
+    /// If there is not that much.
+    pub(super) fn advance(&mut self, to: u64) {
+        while self.written < to {
+            let missing = to - self.written;
+            let content = if self.tls { self.backlog().min(RECORD) } else { missing };
+            let buffer = self.buffer.as_mut().filter(|_| content > 0);
+            let Some(buffer) = buffer else { panic!("{missing} bytes to send that nobody wrote") };
+            buffer.take(0, content);
+            self.plaintext += content;
+            self.written += content;
+            if self.tls {
+                self.written += RECORD_OVERHEAD;
+                let (end, plaintext) = (self.written, self.plaintext);
+                self.records.push_back(Record { end, content, plaintext });
+            }
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(super) fn acknowledge(&mut self, una: u64) {
+        while self.records.front().is_some_and(|record| record.end <= una) {
+            self.records.pop_front();
+        }
+    }
+
+    /// Application data sent when the stream is sent up to `nxt`.
+    pub(super) fn plaintext_sent(&self, nxt: u64) -> u64 {
+        let next = self.records.partition_point(|record| record.end <= nxt);
+        let Some(record) = self.records.get(next) else { return self.plaintext };
+        let start = record.end - RECORD_TRAILER - record.content;
+        let part = nxt.saturating_sub(start).min(record.content);
+        record.plaintext - record.content + part
+    }
+
+    /// The mark of a segment of `payload` bytes from `start` on.
+    pub(super) fn mark(&self, start: u64, payload: u64) -> Option<Mark> {
+        let ended = self.records.partition_point(|record| record.end <= start + payload);
+        let record = self.records.get(ended.checked_sub(1)?)?;
+        let into = record.end.checked_sub(start).filter(|into| *into > 0)?;
+        Some(Mark { record_end: into as u32, plaintext: record.plaintext })
+    }
+}

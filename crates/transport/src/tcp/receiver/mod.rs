@@ -1,0 +1,251 @@
+//! The receiving half of a connection: reassembly, and what its acknowledgements say and when.
+
+mod acks;
+mod window;
+
+use std::collections::BTreeMap;
+
+use leobench_base::segment::{MOST_SACK_BLOCKS, Mark};
+use leobench_base::{Bytes, SimDuration, SimTime};
+
+use self::acks::AckTiming;
+use self::window::ReceiveWindow;
+use super::ranges::RangeSet;
+use super::spec::TcpSpec;
+
+/// Data that arrived, in offsets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) start: u64,
+    pub(super) payload: u64,
+    pub(super) fin: bool,
+    pub(super) mark: Option<Mark>,
+    /// Whether a router marked it (RFC 3168).
+    pub(super) marked: bool,
+    /// Whether it says that the sender has reduced its window.
+    pub(super) reduced: bool,
+}
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    mss: u64,
+    /// Next byte expected (`RCV.NXT`); a FIN counts as a byte.
+    next: u64,
+    ahead: RangeSet,
+    /// A byte of each of the ranges that changed last, the latest first.
+    recent: Vec<u64>,
+    /// What came twice and has not been reported.
+    duplicate: Option<(u64, u64)>,
+    /// Where the FIN is, if it has come.
+    fin: Option<u64>,
+    /// Ends of records: application data up to there, as far as it has not been complete.
+    marks: BTreeMap<u64, u64>,
+    /// Application data in all records that are complete.
+    plaintext: u64,
+    window: ReceiveWindow,
+    timing: AckTiming,
+    /// Whether marks are echoed until the sender has answered.
+    pub(super) echo_mark: bool,
+    /// The sender's timestamp to echo (`TS.Recent`).
+    recent_stamp: Option<u32>,
+    /// What the last acknowledgement said (`Last.ACK.sent`).
+    last_ack: u64,
+    /// Up to where the application has read; all, unless it does not.
+    read: u64,
+    reads: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(spec: &TcpSpec) -> Self {
+        Self {
+            mss: spec.mss.get(),
+            next: 0,
+            ahead: RangeSet::default(),
+            recent: Vec::with_capacity(MOST_SACK_BLOCKS + 1),
+            duplicate: None,
+            fin: None,
+            marks: BTreeMap::new(),
+            plaintext: 0,
+            window: ReceiveWindow::new(spec.receive_buffer, spec.mss.get()),
+            timing: AckTiming::new(spec.delayed_ack),
+            echo_mark: false,
+            recent_stamp: None,
+            last_ack: 0,
+            read: 0,
+            reads: true,
+        }
+    }
+
+    /// Full segments carry `mss` bytes.
+    pub(super) fn set_mss(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
+    /// Next byte expected.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes of the stream that are complete.
+    pub(super) fn complete(&self) -> u64 {
+        self.fin.map_or(self.next, |fin| self.next.min(fin))
+    }
+
+    /// Bytes of the stream that the application has read.
+    pub(super) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Application data in all records that are complete.
+    pub(super) fn plaintext(&self) -> u64 {
+        self.plaintext
+    }
+
+    /// Whether the other end has sent all it had, and all of it has come.
+    pub(super) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next > fin)
+    }
+
+    /// When an acknowledgement is due at the latest, if one is.
+    pub(super) fn deadline(&self) -> Option<SimTime> {
+        self.timing.deadline
+    }
+
+    /// The shift of the windows offered.
+    pub(super) fn scale(&self) -> u8 {
+        self.window.scale()
+    }
+
+    /// The timestamp to echo.
+    pub(super) fn stamp(&self) -> Option<u32> {
+        self.recent_stamp
+    }
+
+    /// A segment from `start` on carried a timestamp (RFC 7323 section 4.3).
+    pub(super) fn on_stamp(&mut self, start: u64, value: u32) {
+        let later = |recent: u32| (value.wrapping_sub(recent) as i32) >= 0;
+        if start <= self.last_ack && self.recent_stamp.is_none_or(later) {
+            self.recent_stamp = Some(value);
+        }
+    }
+
+    /// A round trip was measured.
+    pub(super) fn sample(&mut self, rtt: SimDuration) {
+        self.window.sample(rtt);
+    }
+
+    /// Data arrived; whether to acknowledge it at once. `idle` is after how long a silence the other end starts anew.
+    pub(super) fn on_data(&mut self, now: SimTime, arrival: &Arrival, idle: SimDuration) -> bool {
+        let (start, end) =
+            (arrival.start, arrival.start + arrival.payload + u64::from(arrival.fin));
+        if start > self.next && arrival.start + arrival.payload > self.window.edge() {
+            // Not what the window offered (RFC 9293 section 3.4).
+            return true;
+        }
+        if arrival.reduced {
+            self.echo_mark = false;
+        }
+        if arrival.marked {
+            self.echo_mark = true;
+            self.timing.hurry();
+        }
+        if arrival.fin {
+            self.fin = Some(end - 1);
+        }
+        if let Some(mark) = arrival.mark {
+            self.marks.insert(start + u64::from(mark.record_end), mark.plaintext);
+        }
+        let had_gap = !self.ahead.is_empty();
+        let in_order = self.place(start, end);
+        self.deliver(now);
+        if !in_order || had_gap || arrival.fin {
+            self.timing.hurry();
+            return true;
+        }
+        self.timing.on_data(now, end - start, self.mss, self.window.capacity(), idle)
+    }
+
+    /// Puts a segment in its place; whether it was the one expected.
+    fn place(&mut self, start: u64, end: u64) -> bool {
+        if end <= self.next {
+            self.duplicate = Some((start, end));
+            return false;
+        }
+        if start > self.next {
+            if self.ahead.first_gap(start, end).is_none() {
+                self.duplicate = Some((start, end));
+            }
+            let (first, last) = self.ahead.insert(start, end);
+            self.recent.retain(|point| !(first..last).contains(point));
+            self.recent.insert(0, start);
+            self.recent.truncate(MOST_SACK_BLOCKS);
+            return false;
+        }
+        if start < self.next {
+            self.duplicate = Some((start, self.next));
+        }
+        self.next = end;
+        while let Some((_, last)) = self.ahead.first().filter(|(first, _)| *first <= self.next) {
+            self.next = self.next.max(last);
+            self.ahead.remove_below(last);
+        }
+        true
+    }
+
+    fn deliver(&mut self, now: SimTime) {
+        while let Some(entry) = self.marks.first_entry().filter(|entry| *entry.key() <= self.next) {
+            self.plaintext = self.plaintext.max(entry.remove());
+        }
+        if self.reads {
+            self.read = self.complete();
+            self.window.adjust(now, self.read, self.mss);
+        }
+    }
+
+    /// The window to offer.
+    pub(super) fn offer(&mut self) -> Bytes {
+        let unread = self.complete() - self.read;
+        self.window.offer(self.next, unread, self.mss)
+    }
+
+    /// Blocks to report, at most `most` of them, the most recent first (RFC 2018 section 4, RFC 2883 section 4).
+    pub(super) fn blocks(&mut self, most: usize, mut report: impl FnMut(u64, u64)) {
+        let mut count = 0;
+        if let Some((start, end)) = self.duplicate.take() {
+            report(start, end);
+            count += 1;
+        }
+        if self.ahead.is_empty() {
+            self.recent.clear();
+            return;
+        }
+        self.recent.retain(|point| self.ahead.containing(*point).is_some());
+        for point in self.recent.iter().take(most - count) {
+            if let Some((start, end)) = self.ahead.containing(*point) {
+                report(start, end);
+            }
+        }
+    }
+
+    /// Whether there is anything to report in blocks.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.duplicate.is_some() || !self.ahead.is_empty()
+    }
+
+    /// An acknowledgement left.
+    pub(super) fn on_ack_sent(&mut self) {
+        self.last_ack = self.next;
+        self.timing.on_sent();
+    }
+
+    /// The application reads all that comes, or nothing any more; whether that opens the window by so much that the other
+    /// end should be told (twice what it knows of, as in Linux).
+    #[cfg(test)]
+    pub(super) fn set_reads(&mut self, now: SimTime, reads: bool) -> bool {
+        let known = self.window.edge() - self.next;
+        self.reads = reads;
+        self.deliver(now);
+        reads && self.offer().get() >= 2 * known.max(1)
+    }
+}

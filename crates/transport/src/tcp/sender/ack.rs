@@ -1,0 +1,255 @@
+//! What an acknowledgement does.
+
+use leobench_base::{SimDuration, SimTime};
+
+use super::prr::Reduction;
+use super::rack::Losses;
+use super::scoreboard::{Fate, Sent};
+use super::undo::Undo;
+use super::{Mode, Sender};
+use crate::tcp::sequence::Stamps;
+
+/// Duplicate acknowledgements that stand for a loss (RFC 5681 section 3.2).
+const DUPLICATE_THRESHOLD: u64 = 3;
+
+/// An acknowledgement, in offsets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct Ack {
+    /// Next byte expected.
+    pub(in crate::tcp) ack: u64,
+    /// Behind the last byte that there is room for.
+    pub(in crate::tcp) edge: u64,
+    /// What has arrived beyond a gap, or twice.
+    pub(in crate::tcp) blocks: [(u64, u64); 4],
+    /// How many of the blocks there are.
+    pub(in crate::tcp) count: usize,
+    /// The timestamp echoed.
+    pub(in crate::tcp) echo: Option<u32>,
+    /// Whether it echoes a mark.
+    pub(in crate::tcp) ece: bool,
+    /// Whether it carries nothing else.
+    pub(in crate::tcp) empty: bool,
+}
+
+impl Ack {
+    /// What has arrived twice, if the first block tells of that (RFC 2883 section 4), and how many blocks do.
+    fn duplicate(&self) -> Option<(u64, u64)> {
+        let (start, end) = *self.blocks[..self.count].first()?;
+        let within = |&(first, last): &(u64, u64)| first <= start && end <= last;
+        let inside = self.blocks[..self.count].get(1).is_some_and(within);
+        (end <= self.ack || inside).then_some((start, end))
+    }
+}
+
+impl Sender {
+    /// An acknowledgement came.
+    pub(in crate::tcp) fn on_ack(&mut self, now: SimTime, ack: &Ack) {
+        if ack.ack > self.nxt {
+            return;
+        }
+        let flight = self.flying();
+        let opened = self.open_window(ack);
+        let advanced = ack.ack > self.una;
+        let duplicate = self.take(ack, advanced);
+        self.measure(now, ack, advanced);
+        let delivered = self.count_delivered(ack, advanced, opened);
+        if !self.delivered.is_empty() {
+            self.tell_delivered(now, ack, flight);
+        }
+        if duplicate.is_some() && self.probe.is_none() {
+            self.rack.on_duplicate(self.nxt);
+        }
+        self.judge_probe(now, ack, advanced, duplicate);
+        self.reconsider(ack, advanced, duplicate);
+        if self.is_recovering() && self.una >= self.recover {
+            self.rack.on_recovered();
+            self.leave();
+        }
+        if ack.ece && self.mode == Mode::Open && self.agreed.ecn {
+            self.on_mark(now, flight);
+        }
+        let losses = self.detect(now).or_else(|| self.detect_by_duplicates(advanced));
+        if let Some(losses) = &losses {
+            self.on_losses(now, losses, flight);
+        }
+        let safe = advanced && losses.is_none();
+        let (pipe, ssthresh) = (self.flying(), self.control.window());
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_ack(delivered, pipe, ssthresh, self.agreed.mss, safe);
+        }
+        self.cap = self.cap.map(|cap| cap + delivered).filter(|cap| *cap < ssthresh);
+        if advanced {
+            self.restart_timer(now);
+        } else if !self.delivered.is_empty() {
+            self.schedule(now);
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4; the edge never moves back (section 3.8.6 would have a receiver not try). Whether it moved.
+    fn open_window(&mut self, ack: &Ack) -> bool {
+        let window = ack.edge.saturating_sub(ack.ack);
+        self.largest_window = self.largest_window.max(window);
+        let opened = ack.edge > self.edge;
+        self.edge = self.edge.max(ack.edge);
+        if opened && self.starved {
+            self.rtt.forgive();
+        }
+        opened
+    }
+
+    /// Takes in what it acknowledges; what the receiver got twice.
+    fn take(&mut self, ack: &Ack, advanced: bool) -> Option<(u64, u64)> {
+        self.delivered.clear();
+        let duplicate = ack.duplicate();
+        if advanced {
+            self.una = ack.ack;
+            self.board.acknowledge(self.una, &mut self.delivered);
+            self.rack.on_advance(self.una);
+        }
+        if self.agreed.sack {
+            let told = usize::from(duplicate.is_some());
+            for &(start, end) in &ack.blocks[told.min(ack.count)..ack.count] {
+                if start < end && end <= self.nxt {
+                    self.board.sack(start, end, &mut self.delivered);
+                }
+            }
+        }
+        duplicate
+    }
+
+    /// The round trip is measured by the latest segment that was sent once (Karn's rule, RFC 6298 section 3), or else by
+    /// the timestamp (RFC 7323 section 4).
+    fn measure(&mut self, now: SimTime, ack: &Ack, advanced: bool) {
+        let once = self.delivered.iter().filter(|sent| !sent.repeated);
+        let latest = once.map(|sent| sent.at).max();
+        let sample = match (latest, ack.echo) {
+            (Some(at), _) => now.saturating_since(at),
+            (None, Some(echo)) if advanced => self.stamps.since(now, echo),
+            _ => return,
+        };
+        self.rtt.sample(sample);
+        self.control.rtts.record(sample.as_nanos());
+    }
+
+    fn tell_delivered(&mut self, now: SimTime, ack: &Ack, flight: u64) {
+        let rtt = self.rtt.assumed();
+        let reducing = matches!(self.mode, Mode::Marked | Mode::Recovery);
+        let recovering = reducing && self.una < self.recover;
+        self.control.on_delivered(now, &self.delivered, flight, rtt, recovering);
+        for sent in &self.delivered {
+            let early = |echo| Stamps::is_before(echo, self.stamps.at(sent.at));
+            let ambiguous = ack.echo.is_some_and(early);
+            self.rack.on_delivered(now, sent, rtt.min, ambiguous);
+        }
+    }
+
+    /// Bytes newly delivered. Without selective acknowledgements, every duplicate one stands for a segment (RFC 6582), which
+    /// the cumulative one then does not count again.
+    fn count_delivered(&mut self, ack: &Ack, advanced: bool, opened: bool) -> u64 {
+        let bytes = self.delivered.iter().map(Sent::size).sum();
+        if self.agreed.sack {
+            return bytes;
+        }
+        if advanced {
+            let known = self.duplicates.min(self.delivered.len().saturating_sub(1) as u64);
+            self.duplicates -= known;
+            return bytes.saturating_sub(known * self.agreed.mss);
+        }
+        if ack.ack != self.una || !ack.empty || opened || self.board.is_empty() {
+            return 0;
+        }
+        self.duplicates += 1;
+        self.agreed.mss
+    }
+
+    /// Bytes that duplicate acknowledgements say have left the network.
+    pub(super) fn overtaken(&self) -> u64 {
+        if self.agreed.sack {
+            return 0;
+        }
+        let others = self.board.len().saturating_sub(1) as u64;
+        self.duplicates.min(others) * self.agreed.mss
+    }
+
+    /// Losses by RACK.
+    pub(super) fn detect(&mut self, now: SimTime) -> Option<Losses> {
+        if !self.agreed.sack {
+            return None;
+        }
+        let recovering = matches!(self.mode, Mode::Recovery | Mode::Timeout);
+        self.rack.detect(now, &mut self.board, self.rtt.assumed(), recovering)
+    }
+
+    /// Losses without selective acknowledgements: by three duplicates, and in recovery by every acknowledgement that does
+    /// not go all the way (RFC 6582 section 3.2).
+    fn detect_by_duplicates(&mut self, advanced: bool) -> Option<Losses> {
+        if self.agreed.sack {
+            return None;
+        }
+        let first = self.board.first()?;
+        let third = self.mode != Mode::Recovery
+            && self.mode != Mode::Timeout
+            && self.duplicates == DUPLICATE_THRESHOLD
+            && !advanced;
+        let partial = self.mode == Mode::Recovery && advanced;
+        let sent = *self.board.get(first);
+        if sent.fate != Fate::Flying || !(third || partial) {
+            return None;
+        }
+        self.board.lose(first);
+        Some(Losses::add(None, &sent))
+    }
+
+    /// Losses begin a recovery, or are repaired in the one that is on. Before, `flight` bytes were in flight.
+    pub(super) fn on_losses(&mut self, now: SimTime, losses: &Losses, flight: u64) {
+        match self.mode {
+            Mode::Open => {
+                let before = self.control.window();
+                self.control.on_loss(now, losses, false);
+                self.undo = Some(Undo::new(self.una));
+                // What the controller does not reduce needs no way down.
+                self.reduction = (self.control.window() < before).then(|| Reduction::new(flight));
+                self.enter(Mode::Recovery);
+            }
+            Mode::Marked => {
+                // The mark has been answered; so have losses of the same round trip (RFC 3168 section 6.1.2).
+                self.control.on_loss(now, losses, true);
+                self.undo = None;
+                self.enter(Mode::Recovery);
+            }
+            Mode::Recovery | Mode::Timeout => self.control.on_loss(now, losses, true),
+        }
+    }
+
+    /// RFC 3168 section 6.1.2.
+    fn on_mark(&mut self, now: SimTime, flight: u64) {
+        let before = self.control.window();
+        self.control.on_mark(now, self.last_sent);
+        self.undo = None;
+        self.tell_reduced = true;
+        self.reduction = (self.control.window() < before).then(|| Reduction::new(flight));
+        self.enter(Mode::Marked);
+    }
+
+    fn enter(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.recover = self.nxt;
+        self.probe = None;
+        self.doubt = None;
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.mode = Mode::Open;
+        self.reduction = None;
+        self.doubt = None;
+        self.duplicates = 0;
+    }
+}
+
+impl Stamps {
+    /// How long ago a timestamp was taken, at least one tick.
+    fn since(self, now: SimTime, echo: u32) -> SimDuration {
+        let ticks = self.at(now).wrapping_sub(echo).max(1);
+        SimDuration::from_millis(ticks.into())
+    }
+}

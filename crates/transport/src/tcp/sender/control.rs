@@ -1,0 +1,135 @@
+//! The congestion controller of a connection, and what its path has been through.
+
+use leobench_base::{Bytes, LogHistogram, SimTime};
+
+use super::rack::Losses;
+use super::scoreboard::{Fate, Sent};
+use crate::congestion::{Acked, Congestion, CongestionControl, Rtt, Sent as SentSample};
+use crate::endpoint::{Event, PathId, Totals};
+
+/// A TCP connection has one path.
+pub(super) const PATH: PathId = PathId(0);
+
+/// The algorithm, told of everything that happens to transmissions.
+pub(in crate::tcp) struct Control {
+    pub(in crate::tcp) algorithm: Box<dyn CongestionControl>,
+    pub(in crate::tcp) totals: Totals,
+    /// All round-trip time samples, in nanoseconds.
+    pub(in crate::tcp) rtts: LogHistogram,
+    pub(in crate::tcp) events: Vec<Event>,
+    /// Whether the application, or the receiver's window, leaves room in the congestion window (RFC 9002 section 7.8).
+    pub(super) app_limited: bool,
+}
+
+impl Control {
+    pub(super) fn new(algorithm: Box<dyn CongestionControl>) -> Self {
+        Self {
+            algorithm,
+            totals: Totals::default(),
+            rtts: LogHistogram::new(),
+            events: Vec::new(),
+            app_limited: true,
+        }
+    }
+
+    /// The window that the algorithm allows.
+    pub(super) fn window(&self) -> u64 {
+        self.algorithm.window(PATH).get()
+    }
+
+    pub(super) fn on_sent(&mut self, now: SimTime, size: u64, in_flight: u64, transmission: u64) {
+        let sample = SentSample::new(now, Bytes::new(size), Bytes::new(in_flight), transmission);
+        self.algorithm.on_sent(PATH, &sample);
+    }
+
+    /// Segments were delivered; before the first of them, `in_flight` bytes were in flight.
+    pub(super) fn on_delivered(
+        &mut self,
+        now: SimTime,
+        delivered: &[Sent],
+        mut in_flight: u64,
+        rtt: Rtt,
+        recovering: bool,
+    ) {
+        for sent in delivered {
+            self.totals.acked_bytes += sent.size();
+            if sent.fate == Fate::Lost {
+                // The algorithm has been told of it as a loss.
+                continue;
+            }
+            self.algorithm.on_ack(
+                PATH,
+                &Acked {
+                    now,
+                    sent: sent.at,
+                    size: Bytes::new(sent.size()),
+                    packet_number: sent.transmission,
+                    in_flight: Bytes::new(in_flight),
+                    app_limited: self.app_limited,
+                    recovering,
+                    rtt,
+                },
+            );
+            in_flight = in_flight.saturating_sub(sent.size());
+        }
+    }
+
+    /// Segments were taken for lost. What recovery they begin, or belong to (`answered`), is the sender's affair.
+    pub(super) fn on_loss(&mut self, now: SimTime, losses: &Losses, answered: bool) {
+        self.count(losses);
+        let congestion = Congestion::new(now, losses.sent, Bytes::new(losses.bytes), false);
+        let congestion = if answered { congestion.answered() } else { congestion };
+        self.respond("congestion", "loss", |algorithm| algorithm.on_loss(PATH, &congestion));
+    }
+
+    /// The retransmission timeout took segments for lost.
+    pub(super) fn on_timeout(&mut self, now: SimTime, losses: &Losses, answered: bool) {
+        self.count(losses);
+        let congestion = Congestion::new(now, losses.sent, Bytes::new(losses.bytes), true);
+        let congestion = if answered { congestion.answered() } else { congestion };
+        let respond = |algorithm: &mut dyn CongestionControl| algorithm.on_loss(PATH, &congestion);
+        self.respond("persistent-congestion", "timeout", respond);
+    }
+
+    /// The receiver saw a mark on something sent up to `sent`.
+    pub(super) fn on_mark(&mut self, now: SimTime, sent: SimTime) {
+        self.totals.ecn_marks += 1;
+        let congestion = Congestion::new(now, sent, Bytes::ZERO, false);
+        self.respond("congestion", "ECN", |algorithm| algorithm.on_ecn(PATH, &congestion));
+    }
+
+    /// The last reduction was for nothing.
+    pub(super) fn on_spurious(&mut self, evidence: &str) {
+        self.totals.spurious_losses += 1;
+        let before = self.window();
+        self.algorithm.on_spurious_loss(PATH);
+        let detail =
+            format!("{evidence}: window {} -> {}", Bytes::new(before), Bytes::new(self.window()));
+        self.events.push(Event { kind: "undo", detail });
+    }
+
+    pub(in crate::tcp) fn event(&mut self, kind: &'static str, detail: String) {
+        self.events.push(Event { kind, detail });
+    }
+
+    fn count(&mut self, losses: &Losses) {
+        self.totals.lost_packets += losses.segments;
+        self.totals.lost_bytes += losses.bytes;
+    }
+
+    fn respond(
+        &mut self,
+        kind: &'static str,
+        cause: &str,
+        respond: impl FnOnce(&mut dyn CongestionControl),
+    ) {
+        let before = self.window();
+        respond(&mut *self.algorithm);
+        let after = self.window();
+        if after < before {
+            self.totals.congestion_events += 1;
+            let detail = format!("{cause}: window {} -> {}", Bytes::new(before), Bytes::new(after));
+            self.event(kind, detail);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! RACK: a segment is lost when one that was sent sufficiently later has been delivered (RFC 8985 section 6).
+
+use leobench_base::{SimDuration, SimTime};
+
+use super::scoreboard::{Scoreboard, Sent};
+use crate::congestion::Rtt;
+
+/// Segments beyond a gap that stand for a loss where no reordering has been seen (`DupThresh`, RFC 8985 section 6.2.4).
+const DUP_THRESHOLD: u64 = 3;
+/// Recoveries without DSACK after which the reordering window shrinks again (RFC 8985 section 6.2.4, step 4).
+const PERSISTENCE: u32 = 16;
+
+/// The per-connection variables of RFC 8985 section 5.3.
+#[derive(Debug)]
+pub(super) struct Rack {
+    /// Of the delivered transmissions, the latest: its running number stands for `RACK.xmit_ts` and `RACK.end_seq`.
+    latest: Option<u64>,
+    /// `RACK.rtt`.
+    rtt: SimDuration,
+    /// `RACK.fack`: highest byte delivered.
+    fack: u64,
+    /// Whether reordering has been seen.
+    pub(super) reordering: bool,
+    /// `RACK.reo_wnd_mult`.
+    quarters: u32,
+    /// `RACK.reo_wnd_persist`.
+    persist: u32,
+    /// `RACK.dsack_round`: what must be acknowledged before another DSACK counts.
+    round: Option<u64>,
+    /// When the reordering window of the oldest suspect ends.
+    pub(super) deadline: Option<SimTime>,
+}
+
+/// Segments that were found lost together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Losses {
+    pub(super) segments: u64,
+    pub(super) bytes: u64,
+    /// When the latest of them was sent.
+    pub(super) sent: SimTime,
+}
+
+impl Losses {
+    pub(super) fn add(losses: Option<Self>, sent: &Sent) -> Self {
+        let before = losses.unwrap_or(Self { segments: 0, bytes: 0, sent: sent.at });
+        Self {
+            segments: before.segments + 1,
+            bytes: before.bytes + sent.size(),
+            sent: before.sent.max(sent.at),
+        }
+    }
+}
+
+impl Rack {
+    pub(super) fn new() -> Self {
+        Self {
+            latest: None,
+            rtt: SimDuration::ZERO,
+            fack: 0,
+            reordering: false,
+            quarters: 1,
+            persist: PERSISTENCE,
+            round: None,
+            deadline: None,
+        }
+    }
+
+    /// A segment was delivered; `rtt` is what has been measured, `ambiguous` whether the acknowledgement may be that of an
+    /// earlier transmission (section 6.2, steps 2 and 3).
+    pub(super) fn on_delivered(
+        &mut self,
+        now: SimTime,
+        sent: &Sent,
+        min_rtt: SimDuration,
+        ambiguous: bool,
+    ) {
+        if sent.end > self.fack {
+            self.fack = sent.end;
+        } else if sent.end < self.fack && !sent.repeated {
+            self.reordering = true;
+        }
+        let rtt = now.saturating_since(sent.at);
+        if sent.repeated && (ambiguous || rtt < min_rtt) {
+            return;
+        }
+        if self.latest.is_none_or(|latest| sent.transmission > latest) {
+            self.latest = Some(sent.transmission);
+            self.rtt = rtt;
+        }
+    }
+
+    /// The receiver got something twice: it may be that the reordering window is too small (section 6.2, step 4).
+    pub(super) fn on_duplicate(&mut self, nxt: u64) {
+        if self.round.is_none() {
+            self.round = Some(nxt);
+            self.quarters += 1;
+            self.persist = PERSISTENCE;
+        }
+    }
+
+    /// All below `una` is acknowledged.
+    pub(super) fn on_advance(&mut self, una: u64) {
+        self.round = self.round.filter(|round| una < *round);
+    }
+
+    /// A recovery has ended.
+    pub(super) fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.quarters = 1;
+        }
+    }
+
+    /// How long a segment may be overtaken before it is lost (section 6.2, step 4).
+    fn window(&self, board: &Scoreboard, rtt: Rtt, recovering: bool) -> SimDuration {
+        if !self.reordering && (recovering || board.sacked_segments() >= DUP_THRESHOLD) {
+            return SimDuration::ZERO;
+        }
+        (rtt.min * u64::from(self.quarters) / 4).min(rtt.smoothed)
+    }
+
+    /// Marks what is lost by now (section 6.2, step 5). The timer is for the oldest suspect: the RFC waits for the latest,
+    /// so that it fires once; any acknowledgement in between finds the older ones lost all the same.
+    pub(super) fn detect(
+        &mut self,
+        now: SimTime,
+        board: &mut Scoreboard,
+        rtt: Rtt,
+        recovering: bool,
+    ) -> Option<Losses> {
+        self.deadline = None;
+        let latest = self.latest?;
+        let patience = self.rtt + self.window(board, rtt, recovering);
+        let mut losses = None;
+        while let Some(number) = board.oldest_flying() {
+            let sent = *board.get(number);
+            if sent.transmission > latest {
+                break;
+            }
+            if sent.at + patience > now {
+                self.deadline = Some(sent.at + patience);
+                break;
+            }
+            board.lose(number);
+            losses = Some(Losses::add(losses, &sent));
+        }
+        losses
+    }
+
+    /// On a retransmission timeout: marks the first segment, and those sent so long ago (section 6.3).
+    pub(super) fn on_timeout(
+        &mut self,
+        now: SimTime,
+        board: &mut Scoreboard,
+        rtt: Rtt,
+    ) -> Option<Losses> {
+        self.deadline = None;
+        let first = board.first()?;
+        let mut losses = None;
+        let patience = self.rtt + self.window(board, rtt, true);
+        let head = *board.get(first);
+        while let Some(number) = board.oldest_flying() {
+            let sent = *board.get(number);
+            if sent.at + patience > now {
+                break;
+            }
+            board.lose(number);
+            losses = Some(Losses::add(losses, &sent));
+        }
+        if board.get(first).fate == super::scoreboard::Fate::Flying {
+            board.lose(first);
+            losses = Some(Losses::add(losses, &head));
+        }
+        losses
+    }
+}

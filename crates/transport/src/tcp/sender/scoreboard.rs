@@ -1,0 +1,252 @@
+//! What has been sent and is not acknowledged: every segment's latest transmission and its fate.
+//!
+//! Segments keep the bounds they were first sent with, and lie in order of sequence, numbered through: a number finds its
+//! segment at once, an offset by bisection. Transmissions lie in order of time beside them; one that a later one or an
+//! acknowledgement has overtaken stays in that list until it comes to its front. So nothing ever walks over the window,
+//! and every operation is amortised constant or logarithmic time.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use leobench_base::SimTime;
+
+use crate::tcp::ranges::RangeSet;
+
+/// What is known of the latest transmission of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum Fate {
+    /// Nothing.
+    Flying,
+    /// The receiver holds it (RFC 2018).
+    Sacked,
+    /// It is taken for lost and has not been sent again.
+    Lost,
+}
+
+/// A segment that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Sent {
+    /// First byte.
+    pub start: u64,
+    /// Behind its last one; a FIN counts as a byte.
+    pub end: u64,
+    /// When it was last sent.
+    pub at: SimTime,
+    /// The running number of that transmission.
+    pub transmission: u64,
+    /// What has become of it.
+    pub fate: Fate,
+    /// Whether that was not the first time.
+    pub repeated: bool,
+}
+
+impl Sent {
+    /// Bytes of sequence space.
+    pub fn size(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// All segments that are not cumulatively acknowledged.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct Scoreboard {
+    segments: VecDeque<Sent>,
+    /// Number of the first of them.
+    first: u64,
+    /// Numbers of segments and transmissions, in order of the latter.
+    transmissions: VecDeque<(u64, u64)>,
+    /// Numbers of the lost.
+    lost: BTreeSet<u64>,
+    sacked: RangeSet,
+    sacked_segments: u64,
+    flying: u64,
+    next_transmission: u64,
+}
+
+impl Scoreboard {
+    /// Bytes in flight: sent, and neither acknowledged nor taken for lost (`pipe` of RFC 6675).
+    pub fn flying(&self) -> u64 {
+        self.flying
+    }
+
+    /// Whether everything that was sent is acknowledged.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Segments that the receiver holds beyond a gap.
+    pub fn sacked_segments(&self) -> u64 {
+        self.sacked_segments
+    }
+
+    /// Segments sent and not cumulatively acknowledged.
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The number of the first segment that is not acknowledged.
+    pub fn first(&self) -> Option<u64> {
+        (!self.segments.is_empty()).then_some(self.first)
+    }
+
+    /// The number of the last segment sent.
+    pub fn last(&self) -> Option<u64> {
+        (!self.segments.is_empty()).then(|| self.first + self.segments.len() as u64 - 1)
+    }
+
+    /// The segment of a number that is not acknowledged.
+    pub fn get(&self, number: u64) -> &Sent {
+        &self.segments[(number - self.first) as usize]
+    }
+
+    /// The lost segment that comes first.
+    pub fn first_lost(&self) -> Option<u64> {
+        self.lost.first().copied()
+    }
+
+    /// A new segment was sent; the number of the transmission.
+    pub fn push(&mut self, now: SimTime, start: u64, end: u64) -> u64 {
+        let (number, transmission) = (self.first + self.segments.len() as u64, self.stamp());
+        self.transmissions.push_back((number, transmission));
+        let fate = Fate::Flying;
+        self.segments.push_back(Sent { start, end, at: now, transmission, fate, repeated: false });
+        self.flying += end - start;
+        transmission
+    }
+
+    /// A segment was sent again; the number of the transmission.
+    pub fn repeat(&mut self, now: SimTime, number: u64) -> u64 {
+        let transmission = self.stamp();
+        self.transmissions.push_back((number, transmission));
+        let sent = &mut self.segments[(number - self.first) as usize];
+        if sent.fate == Fate::Lost {
+            self.lost.remove(&number);
+            self.flying += sent.size();
+        }
+        *sent = Sent { at: now, transmission, fate: Fate::Flying, repeated: true, ..*sent };
+        transmission
+    }
+
+    fn stamp(&mut self) -> u64 {
+        self.next_transmission += 1;
+        self.next_transmission - 1
+    }
+
+    /// All below `una` has been acknowledged: appends the segments that this delivers and nothing had before, as they
+    /// were.
+    pub fn acknowledge(&mut self, una: u64, delivered: &mut Vec<Sent>) {
+        while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= una) {
+            match sent.fate {
+                Fate::Flying => self.flying -= sent.size(),
+                Fate::Lost => _ = self.lost.remove(&self.first),
+                Fate::Sacked => self.sacked_segments -= 1,
+            }
+            if sent.fate != Fate::Sacked {
+                delivered.push(sent);
+            }
+            self.segments.pop_front();
+            self.first += 1;
+        }
+        if let Some(sent) = self.segments.front_mut().filter(|sent| sent.start < una) {
+            if sent.fate == Fate::Flying {
+                self.flying -= una - sent.start;
+            }
+            sent.start = una;
+        }
+        if !self.sacked.is_empty() {
+            self.sacked.remove_below(una);
+        }
+        self.drop_overtaken();
+    }
+
+    /// The receiver holds the bytes from `start` to `end`: appends the segments that this delivers and nothing had before.
+    pub fn sack(&mut self, start: u64, end: u64, delivered: &mut Vec<Sent>) {
+        let Some(una) = self.segments.front().map(|sent| sent.start) else { return };
+        let mut from = start.max(una);
+        while let Some((gap, to)) = self.sacked.first_gap(from, end) {
+            self.sack_whole(gap, to, delivered);
+            from = to;
+        }
+    }
+
+    /// The same within a gap of what is known; a segment that is not whole in it counts for nothing.
+    fn sack_whole(&mut self, start: u64, end: u64, delivered: &mut Vec<Sent>) {
+        let first = self.segments.partition_point(|sent| sent.start < start);
+        let mut covered = None;
+        for (number, sent) in (self.first + first as u64..).zip(self.segments.range_mut(first..)) {
+            if sent.end > end {
+                break;
+            }
+            delivered.push(*sent);
+            match sent.fate {
+                Fate::Flying => self.flying -= sent.size(),
+                Fate::Lost => _ = self.lost.remove(&number),
+                Fate::Sacked => unreachable!("a segment in a gap"),
+            }
+            sent.fate = Fate::Sacked;
+            self.sacked_segments += 1;
+            covered = Some((covered.map_or(sent.start, |(from, _)| from), sent.end));
+        }
+        if let Some((from, to)) = covered {
+            self.sacked.insert(from, to);
+        }
+    }
+
+    /// A segment is taken for lost.
+    pub fn lose(&mut self, number: u64) {
+        let sent = &mut self.segments[(number - self.first) as usize];
+        if sent.fate == Fate::Flying {
+            sent.fate = Fate::Lost;
+            self.flying -= sent.size();
+            self.lost.insert(number);
+        }
+    }
+
+    /// The number of the segment whose latest transmission is the oldest of those in flight.
+    pub fn oldest_flying(&mut self) -> Option<u64> {
+        self.drop_overtaken();
+        self.transmissions.front().map(|(number, _)| *number)
+    }
+
+    fn drop_overtaken(&mut self) {
+        while let Some(&(number, transmission)) = self.transmissions.front() {
+            let index = number.checked_sub(self.first).map(|index| index as usize);
+            let sent = index.and_then(|index| self.segments.get(index));
+            if sent
+                .is_some_and(|sent| sent.transmission == transmission && sent.fate == Fate::Flying)
+            {
+                return;
+            }
+            self.transmissions.pop_front();
+        }
+    }
+
+    /// Nothing was lost after all: what was to be sent again is in flight.
+    pub fn restore_lost(&mut self) {
+        while let Some(number) = self.lost.pop_first() {
+            let sent = &mut self.segments[(number - self.first) as usize];
+            sent.fate = Fate::Flying;
+            self.flying += sent.size();
+        }
+        let segments = (self.first..).zip(&self.segments);
+        let flying = segments.filter(|(_, sent)| sent.fate == Fate::Flying);
+        self.transmissions = flying.map(|(number, sent)| (number, sent.transmission)).collect();
+        self.transmissions
+            .make_contiguous()
+            .sort_unstable_by_key(|(_, transmission)| *transmission);
+    }
+
+    /// The receiver has thrown away what it held beyond a gap (RFC 2018 section 8): all that is lost.
+    pub fn renege(&mut self) {
+        self.sacked.clear();
+        self.sacked_segments = 0;
+        for (number, sent) in (self.first..).zip(&mut self.segments) {
+            if sent.fate == Fate::Sacked {
+                sent.fate = Fate::Lost;
+                self.lost.insert(number);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! The sender's timers: retransmission (RFC 6298), tail loss probe (RFC 8985 section 7), zero window (RFC 9293 section
+//! 3.8.6.1), reordering (RFC 8985 section 6.3).
+
+use leobench_base::{SimDuration, SimTime};
+
+use super::rack::Losses;
+use super::scoreboard::{Fate, Sent};
+use super::undo::{Doubt, Undo};
+use super::{Ack, Departure, Forced, Mode, Sender};
+use crate::tcp::outgoing::Outgoing;
+
+/// Probe timeout without a sample of the round-trip time (RFC 8985 section 7.2).
+const INITIAL_PROBE_TIMEOUT: SimDuration = SimDuration::from_secs(1);
+
+/// The one timer that runs while something is in flight or must be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timer {
+    pub(super) kind: Kind,
+    pub(super) at: SimTime,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Retransmission,
+    Probe,
+    Persist,
+}
+
+/// A tail loss probe that has not been judged (`TLP.end_seq`, `TLP.is_retrans`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    end: u64,
+    /// The segment before it was sent again; none if new data was the probe.
+    repeated: Option<Sent>,
+}
+
+impl Sender {
+    /// New data was sent (RFC 6298 section 5.1, RFC 8985 section 7.2).
+    pub(super) fn arm(&mut self, now: SimTime, was_idle: bool) {
+        if was_idle {
+            self.rto_at = self.rtt.deadline(now);
+        }
+        self.schedule(now);
+    }
+
+    /// The timeout starts anew (RFC 6298 section 5.3).
+    pub(super) fn restart_timer(&mut self, now: SimTime) {
+        self.rto_at = self.rtt.deadline(now);
+        self.schedule(now);
+    }
+
+    pub(super) fn schedule(&mut self, now: SimTime) {
+        if self.board.is_empty() {
+            self.timer = None;
+            return;
+        }
+        let (kind, at) = if self.may_probe() {
+            (Kind::Probe, (now + self.probe_timeout()).min(self.rto_at))
+        } else {
+            (Kind::Retransmission, self.rto_at)
+        };
+        self.timer = Some(Timer { kind, at: at.max(now) });
+    }
+
+    /// RFC 8985 section 7.2.
+    fn may_probe(&self) -> bool {
+        self.agreed.sack
+            && self.mode == Mode::Open
+            && self.board.sacked_segments() == 0
+            && self.probe.is_none()
+            && !self.rtt.is_backed_off()
+    }
+
+    /// `TLP_calc_PTO` of RFC 8985 section 7.2; as in Linux, an acknowledgement of a single segment may be as late as the
+    /// least timeout.
+    fn probe_timeout(&self) -> SimDuration {
+        let Some(rtt) = self.rtt.sampled() else { return INITIAL_PROBE_TIMEOUT };
+        let delayed = if self.board.len() == 1 { self.min_rto } else { SimDuration::ZERO };
+        rtt.smoothed * 2 + delayed
+    }
+
+    /// Does what timers ask for.
+    pub(in crate::tcp) fn on_time(&mut self, now: SimTime) {
+        if self.rack.deadline.is_some_and(|at| at <= now) {
+            let flight = self.flying();
+            if let Some(losses) = self.detect(now) {
+                self.on_losses(now, &losses, flight);
+                if let Some(reduction) = &mut self.reduction {
+                    let ssthresh = self.control.window();
+                    reduction.on_ack(0, self.board.flying(), ssthresh, self.agreed.mss, false);
+                }
+                self.schedule(now);
+            }
+        }
+        let Some(timer) = self.timer.filter(|timer| timer.at <= now) else { return };
+        self.timer = None;
+        match timer.kind {
+            Kind::Probe => {
+                self.forced = Some(Forced::Probe);
+                self.control.totals.timeouts += 1;
+                self.control.event("probe", String::new());
+            }
+            Kind::Retransmission => self.on_retransmission_timeout(now),
+            Kind::Persist => {
+                self.rtt.back_off();
+                let fits = self.edge.saturating_sub(self.nxt);
+                self.forced = Some(if fits > 0 { Forced::Small } else { Forced::Window });
+            }
+        }
+    }
+
+    /// RFC 6298 sections 5.4 to 5.6; RFC 8985 section 6.3; RFC 5681 section 3.1.
+    fn on_retransmission_timeout(&mut self, now: SimTime) {
+        let Some(first) = self.board.first() else { return };
+        self.control.totals.timeouts += 1;
+        self.control.event("timeout", format!("after {}", self.rtt.timeout()));
+        if self.board.get(first).fate == Fate::Sacked {
+            self.board.renege();
+        }
+        let again = self.mode == Mode::Timeout && self.rtt.is_backed_off();
+        let new = !self.is_recovering();
+        let losses = self.lose_on_timeout(now);
+        if let Some(losses) = losses {
+            // Section 3.1: what goes again for the second time leaves the threshold as it is.
+            self.control.on_timeout(now, &losses, again || self.mode == Mode::Recovery);
+        }
+        self.rtt.back_off();
+        if self.mode != Mode::Timeout && (new || self.undo.is_none()) {
+            self.undo = Some(Undo::new(self.una));
+        }
+        self.doubt = new.then_some(Doubt::First);
+        self.mode = Mode::Timeout;
+        self.recover = self.nxt;
+        self.reduction = None;
+        self.probe = None;
+        self.duplicates = 0;
+        // The loss window is one segment (RFC 5681 section 3.1), beside what is still in flight.
+        self.cap = Some(self.board.flying() + self.agreed.mss);
+        self.forced = Some(Forced::Repeat(first));
+    }
+
+    fn lose_on_timeout(&mut self, now: SimTime) -> Option<Losses> {
+        if self.agreed.sack {
+            return self.rack.on_timeout(now, &mut self.board, self.rtt.assumed());
+        }
+        let mut losses = None;
+        while let Some(number) = self.board.oldest_flying() {
+            losses = Some(Losses::add(losses, self.board.get(number)));
+            self.board.lose(number);
+        }
+        losses
+    }
+
+    /// `TLP_send_probe` of RFC 8985 section 7.3: new data if there is any and the receiver has room, whatever the window;
+    /// else the last segment again.
+    pub(super) fn send_probe(
+        &mut self,
+        now: SimTime,
+        outgoing: &mut Outgoing,
+    ) -> Option<Departure> {
+        let last = self.board.last()?;
+        let fits = self.edge.saturating_sub(self.nxt).min(self.agreed.mss);
+        let sent = self.send(now, outgoing, fits);
+        let repeated = sent.is_none().then(|| *self.board.get(last));
+        let departure = sent.unwrap_or_else(|| self.repeat(now, last));
+        self.probe = Some(Probe { end: self.nxt, repeated });
+        self.restart_timer(now);
+        Some(departure)
+    }
+
+    /// `TLP_process_ack` of RFC 8985 section 7.4.2.
+    pub(super) fn judge_probe(
+        &mut self,
+        now: SimTime,
+        ack: &Ack,
+        advanced: bool,
+        duplicate: Option<(u64, u64)>,
+    ) {
+        let Some(probe) = self.probe.filter(|probe| ack.ack >= probe.end) else { return };
+        match probe.repeated {
+            None => self.probe = None,
+            Some(sent) if duplicate.is_some_and(|(_, end)| end == sent.end) => self.probe = None,
+            Some(sent) if ack.ack > probe.end => {
+                // The probe repaired the loss: it must be answered all the same.
+                self.probe = None;
+                self.control.on_loss(now, &Losses::add(None, &sent), false);
+            }
+            Some(_) if !advanced && ack.empty && ack.count == 0 => self.probe = None,
+            Some(_) => {}
+        }
+    }
+
+    /// With data waiting, nothing in flight and no room at the receiver, it is asked from time to time (RFC 9293 section
+    /// 3.8.6.1).
+    pub(super) fn arm_persist(&mut self, now: SimTime) {
+        let persisting = self.timer.is_some_and(|timer| timer.kind == Kind::Persist);
+        if !self.starved || !self.board.is_empty() {
+            if persisting {
+                self.timer = None;
+            }
+        } else if !persisting {
+            self.timer = Some(Timer { kind: Kind::Persist, at: self.rtt.deadline(now) });
+        }
+    }
+}

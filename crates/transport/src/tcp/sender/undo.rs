@@ -1,0 +1,99 @@
+//! Taking a reduction back that turned out to be for nothing: by timestamps (Eifel, RFC 3522 and 4015), by duplicate
+//! selective acknowledgements (RFC 2883, 3708), and after a timeout by F-RTO (RFC 5682 section 3).
+
+use leobench_base::SimTime;
+
+use super::scoreboard::Sent;
+use super::{Ack, Mode, Sender};
+use crate::tcp::sequence::Stamps;
+
+/// What must be known to take the last reduction back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// First byte that was not acknowledged when it was made.
+    marker: u64,
+    /// Segments sent again since, and not reported as duplicates.
+    repeated: u64,
+    /// When the first of them left.
+    first: Option<SimTime>,
+}
+
+impl Undo {
+    pub(super) fn new(marker: u64) -> Self {
+        Self { marker, repeated: 0, first: None }
+    }
+
+    pub(super) fn on_repeated(&mut self, now: SimTime) {
+        self.repeated += 1;
+        self.first.get_or_insert(now);
+    }
+
+    /// The receiver reports a duplicate that starts at `start`; whether all that was sent again was.
+    fn on_duplicate(&mut self, start: u64) -> bool {
+        if start < self.marker || self.repeated == 0 {
+            return false;
+        }
+        self.repeated -= 1;
+        self.repeated == 0
+    }
+
+    /// Whether an acknowledgement answers what was sent before anything was sent again.
+    fn precedes(&self, stamps: Stamps, echo: u32) -> bool {
+        self.first.is_some_and(|first| Stamps::is_before(echo, stamps.at(first)))
+    }
+}
+
+/// How far F-RTO has come (RFC 5682 section 3.1). As long as it has not decided, nothing but the first segment is sent
+/// again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// No acknowledgement has come since the timeout.
+    First,
+    /// One has that advanced: new data may leave.
+    Second,
+}
+
+impl Sender {
+    /// Looks for evidence against the last reduction, and takes it back; `advanced` says that the acknowledgement did,
+    /// `duplicate` is what the receiver got twice.
+    pub(super) fn reconsider(&mut self, ack: &Ack, advanced: bool, duplicate: Option<(u64, u64)>) {
+        let Some(mut undo) = self.undo else { return };
+        let all_duplicates = duplicate.is_some_and(|(start, _)| undo.on_duplicate(start));
+        self.undo = Some(undo);
+        let repairing = matches!(self.mode, Mode::Recovery | Mode::Timeout);
+        let early = advanced && ack.echo.is_some_and(|echo| undo.precedes(self.stamps, echo));
+        if repairing && early {
+            self.take_back("timestamps");
+        } else if all_duplicates {
+            self.take_back("DSACK");
+        } else if self.mode == Mode::Timeout {
+            self.doubt_further(ack, advanced);
+        }
+    }
+
+    /// RFC 5682 section 3.1, steps 2 and 3.
+    fn doubt_further(&mut self, ack: &Ack, advanced: bool) {
+        let Some(doubt) = self.doubt else { return };
+        let original = |sent: &Sent| !sent.repeated && sent.end <= self.recover;
+        if self.delivered.iter().any(original) {
+            self.take_back("F-RTO");
+            return;
+        }
+        let told = ack.count > 0 || !advanced;
+        self.doubt = match doubt {
+            Doubt::First if advanced => Some(Doubt::Second),
+            Doubt::Second if !told => Some(Doubt::Second),
+            Doubt::First | Doubt::Second => None,
+        };
+    }
+
+    fn take_back(&mut self, evidence: &str) {
+        self.control.on_spurious(evidence);
+        self.undo = None;
+        if matches!(self.mode, Mode::Recovery | Mode::Timeout) {
+            self.board.restore_lost();
+            self.cap = None;
+            self.leave();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a scenario may say about a TCP connection.
+
+use leobench_base::spec::{Example, Fault, Window};
+use leobench_base::{Bytes, SimDuration};
+
+use crate::congestion::CongestionSpec;
+
+/// Smallest segment every host must be able to receive over IPv4, 576 bytes less two headers (RFC 9293 section 3.7.1).
+const SMALLEST_MSS: Bytes = Bytes::new(536);
+/// Largest payload over IPv4: a total length of 16 bits, less 20 bytes of IPv4 and 60 of TCP header (RFC 791, RFC 9293).
+const LARGEST_MSS: Bytes = Bytes::new(65_455);
+
+leobench_base::spec! {
+    /// TCP as Linux has it: selective acknowledgements, RACK-TLP, PRR (RFC 9293, 2018, 8985, 9937); one byte stream.
+    pub struct TcpSpec check = check {
+        /// Congestion controller.
+        pub congestion: CongestionSpec = default_congestion(),
+        /// Payload of a full segment: with timestamps, 1,448 bytes fill a packet of 1,500.
+        pub mss: Bytes = Bytes::new(1_448),
+        /// Whether segments carry timestamps (RFC 7323): 12 bytes each, and spurious retransmissions are told by them.
+        pub timestamps: bool = true,
+        /// Whether the receiver reports what it holds beyond a gap (RFC 2018); without, recovery is that of RFC 6582.
+        pub sack: bool = true,
+        /// Whether routers may mark packets instead of dropping them (RFC 3168).
+        pub ecn: bool = false,
+        /// Whether TLS 1.3 (RFC 8446) runs on top: one more round trip, and 22 bytes for every record of up to 16 KiB.
+        pub tls: bool = false,
+        /// How long an acknowledgement may wait for a second segment (RFC 9293 section 3.8.6.3; 40 ms in Linux).
+        pub delayed_ack: SimDuration = SimDuration::from_millis(40),
+        /// Retransmission timeout before the first sample (RFC 6298 section 2.1).
+        pub initial_rto: SimDuration = SimDuration::from_secs(1),
+        /// Least that the retransmission timeout lies above the smoothed round-trip time (200 ms in Linux).
+        pub min_rto: SimDuration = SimDuration::from_millis(200),
+        /// What the receive buffer may grow to (6 MiB in Linux, `tcp_rmem`).
+        pub receive_buffer: Window = Window::Bytes(Bytes::new(6 << 20)),
+        /// Whether segments are spread over the round trip instead of sent in bursts. A controller with a rate of its own
+        /// always paces.
+        pub pacing: bool = false,
+        /// Whether a small segment waits while an earlier small one is unacknowledged (RFC 9293 section 3.7.4).
+        pub nagle: bool = true,
+    }
+}
+
+fn default_congestion() -> CongestionSpec {
+    CongestionSpec::Cubic(Example::example())
+}
+
+fn check(spec: &TcpSpec) -> Result<(), Fault> {
+    if !(SMALLEST_MSS..=LARGEST_MSS).contains(&spec.mss) {
+        let allowed = format!("from {SMALLEST_MSS} (RFC 9293 section 3.7.1) to {LARGEST_MSS}");
+        return Err(Fault::new("mss", "is no payload for TCP", allowed));
+    }
+    for (field, time) in [("initial_rto", spec.initial_rto), ("min_rto", spec.min_rto)] {
+        if time.is_zero() {
+            return Err(Fault::new(field, "is zero", "a time above zero"));
+        }
+    }
+    // RFC 9293 section 3.8.6.3: an acknowledgement MUST NOT be delayed by half a second or more.
+    if spec.delayed_ack >= SimDuration::from_millis(500) {
+        return Err(Fault::new("delayed_ack", "is too long", "a time below 500 ms"));
+    }
+    match spec.receive_buffer {
+        Window::Bytes(size) if size < spec.mss + spec.mss => {
+            let allowed = format!("at least two segments, {}", spec.mss + spec.mss);
+            Err(Fault::new("receive_buffer", "is too small", allowed))
+        }
+        Window::Bytes(_) | Window::Unlimited => Ok(()),
+    }
+}
+
+impl Example for TcpSpec {
+    fn example() -> Self {
+        Self {
+            congestion: default_congestion(),
+            mss: Bytes::new(1_448),
+            timestamps: true,
+            sack: true,
+            ecn: false,
+            tls: false,
+            delayed_ack: SimDuration::from_millis(40),
+            initial_rto: SimDuration::from_secs(1),
+            min_rto: SimDuration::from_millis(200),
+            receive_buffer: Window::Bytes(Bytes::new(6 << 20)),
+            pacing: false,
+            nagle: true,
+        }
+    }
+}
+
+impl TcpSpec {
+    /// Bytes of TCP header in front of the payload of a full segment.
+    pub fn header(&self) -> Bytes {
+        Bytes::new(if self.timestamps { 32 } else { 20 })
+    }
+}
