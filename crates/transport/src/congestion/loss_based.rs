@@ -96,7 +96,7 @@ impl Opening {
     }
 
     /// RFC 9002 section 7.2: ten packets, but no more than 14,720 bytes or two packets, whichever is larger.
-    fn initial(&self, datagram: Bytes) -> u64 {
+    pub fn initial(&self, datagram: Bytes) -> u64 {
         let datagram = datagram.get();
         self.initial_window
             .map_or_else(

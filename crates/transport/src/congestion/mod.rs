@@ -1,6 +1,7 @@
 //! Congestion control: one object per connection, told the path; shared by every transport. One file per algorithm,
 //! one line here to register it.
 
+mod bbr;
 mod cubic;
 mod filter;
 mod hybla;
@@ -16,6 +17,7 @@ mod westwood;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
+pub use bbr::BbrSpec;
 pub use cubic::CubicSpec;
 pub use hybla::HyblaSpec;
 pub use new_reno::NewRenoSpec;
@@ -248,6 +250,7 @@ leobench_base::kinds! {
         Westwood(westwood::WestwoodSpec) = "westwood",
         Hybla(hybla::HyblaSpec) = "hybla",
         Vegas(vegas::VegasSpec) = "vegas",
+        Bbr(bbr::BbrSpec) = "bbr",
     }
 }
 

@@ -61,18 +61,18 @@ pub trait SinglePath: Send {
 /// A path that is not open has a window of zero, and late news about its packets are dropped. Opening a path anew
 /// starts it afresh.
 pub struct PerPath<C> {
-    build: Box<dyn Fn(SimTime, Bytes) -> C + Send>,
+    build: Box<dyn FnMut(SimTime, Bytes) -> C + Send>,
     paths: Vec<Option<C>>,
 }
 
 impl<C: SinglePath> PerPath<C> {
     /// No path yet; `build(now, datagram)` makes the controller of a path that opens at `now` with packets of
     /// `datagram` bytes.
-    pub fn new(build: impl Fn(SimTime, Bytes) -> C + Send + 'static) -> Self {
+    pub fn new(build: impl FnMut(SimTime, Bytes) -> C + Send + 'static) -> Self {
         Self { build: Box::new(build), paths: Vec::new() }
     }
 
-    fn get(&self, path: PathId) -> Option<&C> {
+    pub(super) fn get(&self, path: PathId) -> Option<&C> {
         self.paths.get(path.0 as usize)?.as_ref()
     }
 

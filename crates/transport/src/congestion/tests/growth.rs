@@ -19,7 +19,7 @@ fn the_initial_window_is_that_of_the_rfc() {
 
 #[test]
 fn slow_start_doubles_the_window_every_round_trip() {
-    let mut models = CongestionSpec::examples();
+    let mut models = conformance::windowed();
     // Hybla doubles it every reference round-trip time.
     models.retain(|model| !matches!(model, CongestionSpec::Hybla(_)));
     for model in models {

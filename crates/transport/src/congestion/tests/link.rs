@@ -51,8 +51,8 @@ struct Packet {
 }
 
 /// A sender with an endless supply, over a [`Link`] that may be changed as it goes.
-pub struct Flow {
-    pub controller: Box<dyn CongestionControl>,
+pub struct Flow<C: CongestionControl + ?Sized = dyn CongestionControl> {
+    pub controller: Box<C>,
     pub link: Link,
     pub now: SimTime,
     pub sent: u64,
@@ -74,7 +74,12 @@ pub struct Flow {
 impl Flow {
     pub fn new(model: &dyn CongestionModel, link: Link, paced: bool, seed: u64) -> Self {
         let rng = RngTree::new(seed);
-        let mut controller = model.build(&CongestionContext { rng: &rng, paced });
+        Self::with(model.build(&CongestionContext { rng: &rng, paced }), link, paced, &rng)
+    }
+}
+
+impl<C: CongestionControl + ?Sized> Flow<C> {
+    pub fn with(mut controller: Box<C>, link: Link, paced: bool, rng: &RngTree) -> Self {
         controller.open(PATH, SimTime::ZERO, DATAGRAM);
         let pacer = paced.then(|| Pacer::new(Bytes::new(10 * DATAGRAM.get()), DATAGRAM));
         Self {

@@ -1,7 +1,7 @@
 mod averages;
 mod conformance;
 mod growth;
-mod link;
+pub(super) mod link;
 pub(super) mod path;
 mod throughput;
 

@@ -1,0 +1,62 @@
+//! Acknowledgements that come in aggregates: how much more arrives at once than the bandwidth explains, as in Linux since
+//! version 5.1 (`bbr_update_ack_aggregation`).
+
+use leobench_base::{SimDuration, SimTime};
+
+use super::super::rate::{RateSample, volume};
+
+/// Round trips after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
+const WINDOW: u32 = 5;
+/// The excess is no more than arrives in this time (`bbr_extra_acked_max_us`).
+const LONGEST: SimDuration = SimDuration::from_millis(100);
+
+#[derive(Clone, Debug)]
+pub(super) struct Aggregation {
+    /// Since when, and how many bytes have come.
+    epoch: SimTime,
+    acked: u64,
+    /// The largest excess of the present window of rounds and of the one before, in bytes.
+    excess: [f64; 2],
+    rounds: u32,
+}
+
+impl Aggregation {
+    pub fn new(now: SimTime) -> Self {
+        Self { epoch: now, acked: 0, excess: [0.0; 2], rounds: 0 }
+    }
+
+    /// Begins to count anew.
+    pub fn restart(&mut self, now: SimTime) {
+        self.epoch = now;
+        self.acked = 0;
+    }
+
+    pub fn on_sample(
+        &mut self,
+        sample: &RateSample,
+        bandwidth: f64,
+        window: u64,
+        round_start: bool,
+    ) {
+        if round_start {
+            self.rounds += 1;
+            if self.rounds >= WINDOW {
+                self.rounds = 0;
+                self.excess = [0.0, self.excess[0]];
+            }
+        }
+        let mut expected = volume(bandwidth, sample.now.saturating_since(self.epoch));
+        if self.acked as f64 <= expected {
+            self.restart(sample.now);
+            expected = 0.0;
+        }
+        self.acked += sample.newly_acked;
+        let excess = (self.acked as f64 - expected).min(window as f64);
+        self.excess[0] = self.excess[0].max(excess);
+    }
+
+    /// Bytes that the window should hold on top.
+    pub fn allowance(&self, bandwidth: f64) -> f64 {
+        self.excess[0].max(self.excess[1]).min(volume(bandwidth, LONGEST))
+    }
+}

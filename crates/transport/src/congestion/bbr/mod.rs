@@ -1,0 +1,434 @@
+//! BBR version 1 (Cardwell et al., "BBR: Congestion-based congestion control", 2016;
+//! draft-cardwell-iccrg-bbr-congestion-control-00), with what Linux has added to it: room for aggregated
+//! acknowledgements, and a way out of policers. Functions named `BBR...` are those of the draft's pseudocode.
+
+mod aggregation;
+mod policer;
+mod window;
+
+use leobench_base::spec::{Example, Fault};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
+
+use self::aggregation::Aggregation;
+use self::policer::Policer;
+use super::filter::WindowedMax;
+use super::loss_based::Opening;
+use super::rate::{RateSample, RateSampler};
+use super::slow_start::SlowStartSpec;
+use super::{
+    AckEnd, Acked, Congestion, CongestionContext, CongestionControl, CongestionModel, Lost,
+    PerPath, Sent, SinglePath,
+};
+
+/// Pacing gains of `ProbeBW`, each for a round trip: probe, drain, cruise (the draft's `ProbeBW`; `bbr_pacing_gain` of Linux).
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Window in packets that keeps a path with delayed acknowledgements busy (`BBRMinPipeCwnd`).
+const MIN_PIPE: u64 = 4;
+/// Growth that a round must bring in Startup, and rounds without it that end Startup (`BBRCheckFullPipe`).
+const FULL_GROWTH: f64 = 1.25;
+const FULL_ROUNDS: u32 = 3;
+/// How far below the estimated bandwidth packets are paced (`bbr_pacing_margin_percent` of Linux: 1 %).
+const PACING_MARGIN: f64 = 0.99;
+/// Round-trip time taken for granted until there is a sample (`BBRInitPacingRate`).
+const NOMINAL_RTT: SimDuration = SimDuration::from_millis(1);
+
+leobench_base::spec! {
+    /// Paces at the bandwidth it measures and keeps twice the path's volume in flight, whatever is lost (BBR version 1, 2016).
+    pub struct BbrSpec check = BbrSpec::check {
+        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
+        pub initial_window: Option<u64>,
+        /// Pacing and window gain of Startup: 2 / ln 2, with which the rate doubles in a round trip (`BBRHighGain`).
+        pub high_gain: f64 = 2.89,
+        /// Window gain of `ProbeBW` (`BBREnterProbeBW`).
+        pub window_gain: f64 = 2.0,
+        /// Round trips over which the bandwidth is the largest sample (`BBR.BtlBwFilterLen`).
+        pub bandwidth_rounds: u64 = 10,
+        /// Time over which the round-trip time is the smallest sample, and after which `ProbeRTT` measures it anew
+        /// (`BBR.RTpropFilterLen`).
+        pub rtt_window: SimDuration = SimDuration::from_secs(10),
+        /// Least time spent in `ProbeRTT` with four packets in flight (`BBR.ProbeRTTDuration`).
+        pub probe_rtt_duration: SimDuration = SimDuration::from_millis(200),
+        /// Whether the window leaves room for acknowledgements that come in aggregates (Linux since 5.1).
+        pub aggregation: bool = true,
+        /// Whether the rate of a token-bucket policer is told from steady throughput with many losses (Linux).
+        pub policer_detection: bool = true,
+    }
+}
+
+impl BbrSpec {
+    fn opening(&self) -> Opening {
+        let (initial_window, minimum_window) = (self.initial_window, 2);
+        Opening { initial_window, minimum_window, slow_start: SlowStartSpec::Standard }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        for (field, gain) in [("high_gain", self.high_gain), ("window_gain", self.window_gain)] {
+            if !(gain > 1.0 && gain <= 100.0) {
+                return Err(Fault::new(field, "is out of range", "a factor above 1, at most 100"));
+            }
+        }
+        if !(1..=1_000).contains(&self.bandwidth_rounds) {
+            let allowed = "from 1 to 1,000 round trips";
+            return Err(Fault::new("bandwidth_rounds", "is out of range", allowed));
+        }
+        if self.rtt_window.is_zero() {
+            return Err(Fault::new("rtt_window", "is zero", "a time above zero"));
+        }
+        self.opening().check()
+    }
+}
+
+impl Example for BbrSpec {
+    fn example() -> Self {
+        Self {
+            initial_window: None,
+            high_gain: 2.89,
+            window_gain: 2.0,
+            bandwidth_rounds: 10,
+            rtt_window: SimDuration::from_secs(10),
+            probe_rtt_duration: SimDuration::from_millis(200),
+            aggregation: true,
+            policer_detection: true,
+        }
+    }
+}
+
+impl CongestionModel for BbrSpec {
+    fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
+        Box::new(per_path(self, context.rng))
+    }
+}
+
+fn per_path(spec: &BbrSpec, rng: &RngTree) -> PerPath<Bbr> {
+    let (spec, mut rng) = (spec.clone(), rng.clone());
+    PerPath::new(move |now, datagram| {
+        rng = rng.child("path");
+        Bbr::new(spec.clone(), now, datagram, rng.rng())
+    })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    /// At a place in the cycle of gains.
+    ProbeBandwidth(usize),
+    ProbeRtt,
+}
+
+/// BBR on one path. Rates in bytes per second, volumes in bytes.
+struct Bbr {
+    spec: BbrSpec,
+    datagram: u64,
+    initial_window: u64,
+    rng: SimRng,
+    sampler: RateSampler,
+    mode: Mode,
+    /// The largest delivery rate of late, by rounds.
+    bandwidth: WindowedMax,
+    round: u64,
+    /// What must have been delivered before the newest packet acknowledged was sent, for a round to end.
+    round_end: u64,
+    round_start: bool,
+    /// `RTprop`, and when it was measured.
+    min_rtt: Option<SimDuration>,
+    min_rtt_at: SimTime,
+    full_bandwidth: f64,
+    full_rounds: u32,
+    filled_pipe: bool,
+    cycle_start: SimTime,
+    probe_rtt_done: Option<SimTime>,
+    probe_rtt_round_done: bool,
+    idle_restart: bool,
+    pacing_rate: f64,
+    has_rtt: bool,
+    window: u64,
+    prior_window: u64,
+    /// Bytes in flight, and bytes acknowledged by the last acknowledgement.
+    in_flight: u64,
+    newly_acked: u64,
+    recovery: window::Recovery,
+    aggregation: Aggregation,
+    policer: Policer,
+}
+
+impl Bbr {
+    fn new(spec: BbrSpec, now: SimTime, datagram: Bytes, rng: SimRng) -> Self {
+        let initial_window = spec.opening().initial(datagram);
+        let rate = spec.high_gain * initial_window as f64 / NOMINAL_RTT.as_secs_f64();
+        Self {
+            datagram: datagram.get(),
+            initial_window,
+            rng,
+            sampler: RateSampler::default(),
+            mode: Mode::Startup,
+            bandwidth: WindowedMax::new(spec.bandwidth_rounds),
+            round: 0,
+            round_end: 0,
+            round_start: false,
+            min_rtt: None,
+            min_rtt_at: now,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            filled_pipe: false,
+            cycle_start: now,
+            probe_rtt_done: None,
+            probe_rtt_round_done: false,
+            idle_restart: false,
+            pacing_rate: rate,
+            has_rtt: false,
+            window: initial_window,
+            prior_window: 0,
+            in_flight: 0,
+            newly_acked: 0,
+            recovery: window::Recovery::default(),
+            aggregation: Aggregation::new(now),
+            policer: Policer::default(),
+            spec,
+        }
+    }
+
+    /// The bandwidth to work with: the largest of late, unless a policer allows less.
+    fn bandwidth(&self) -> f64 {
+        self.policer.rate().unwrap_or_else(|| self.bandwidth.get())
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => self.spec.high_gain,
+            Mode::Drain => 1.0 / self.spec.high_gain,
+            Mode::ProbeBandwidth(_) if self.policer.rate().is_some() => 1.0,
+            Mode::ProbeBandwidth(place) => CYCLE[place],
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => self.spec.high_gain,
+            Mode::ProbeBandwidth(_) => self.spec.window_gain,
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    /// `BBRUpdateBtlBw`: rounds, and the bandwidth over the last of them.
+    fn update_bandwidth(&mut self, sample: &RateSample) {
+        self.round_start = sample.prior_delivered >= self.round_end;
+        if self.round_start {
+            self.round_end = self.sampler.delivered();
+            self.round += 1;
+            self.recovery.on_round();
+        }
+        if self.spec.policer_detection {
+            let probing = matches!(self.mode, Mode::ProbeBandwidth(_));
+            let totals = (self.sampler.delivered(), self.sampler.lost());
+            if self.policer.on_sample(sample, totals, self.round_start, probing) {
+                self.enter_probe_bandwidth(sample.now);
+            }
+        }
+        let Some(rate) = sample.rate else { return };
+        if !sample.app_limited || rate >= self.bandwidth.get() {
+            self.bandwidth.update(self.round, rate);
+        }
+    }
+
+    /// `BBRCheckCyclePhase`: whether the next gain is due.
+    fn advance_cycle(&mut self, sample: &RateSample) {
+        let Mode::ProbeBandwidth(place) = self.mode else { return };
+        let min_rtt = self.min_rtt.unwrap_or_default();
+        let is_full_length = sample.now.saturating_since(self.cycle_start) > min_rtt;
+        let gain = self.pacing_gain();
+        let in_flight = sample.prior_in_flight as f64;
+        let due = if gain > 1.0 {
+            let reached = in_flight >= self.inflight(self.bandwidth.get(), gain);
+            is_full_length && (sample.newly_lost > 0 || reached)
+        } else if gain < 1.0 {
+            is_full_length || in_flight <= self.inflight(self.bandwidth.get(), 1.0)
+        } else {
+            is_full_length
+        };
+        if due {
+            self.mode = Mode::ProbeBandwidth((place + 1) % CYCLE.len());
+            self.cycle_start = sample.now;
+        }
+    }
+
+    /// `BBREnterProbeBW`: any place of the cycle but the drain, so that flows do not march in step.
+    fn enter_probe_bandwidth(&mut self, now: SimTime) {
+        let place = CYCLE.len() - 1 - self.rng.below(CYCLE.len() as u64 - 1) as usize;
+        self.mode = Mode::ProbeBandwidth((place + 1) % CYCLE.len());
+        self.cycle_start = now;
+    }
+
+    /// `BBRCheckFullPipe`.
+    fn check_full_pipe(&mut self, sample: &RateSample) {
+        if self.filled_pipe || !self.round_start || sample.app_limited {
+            return;
+        }
+        if self.bandwidth.get() >= self.full_bandwidth * FULL_GROWTH {
+            self.full_bandwidth = self.bandwidth.get();
+            self.full_rounds = 0;
+            return;
+        }
+        self.full_rounds += 1;
+        self.filled_pipe = self.full_rounds >= FULL_ROUNDS;
+    }
+
+    /// `BBRCheckDrain`.
+    fn check_drain(&mut self, sample: &RateSample) {
+        if self.mode == Mode::Startup && self.filled_pipe {
+            self.mode = Mode::Drain;
+        }
+        let drained = sample.in_flight as f64 <= self.inflight(self.bandwidth.get(), 1.0);
+        if self.mode == Mode::Drain && drained {
+            self.enter_probe_bandwidth(sample.now);
+        }
+    }
+
+    /// `BBRUpdateRTprop` and `BBRCheckProbeRTT`.
+    fn update_min_rtt(&mut self, sample: &RateSample) {
+        let now = sample.now;
+        let expired = now > self.min_rtt_at + self.spec.rtt_window;
+        if expired || self.min_rtt.is_none_or(|min_rtt| sample.rtt <= min_rtt) {
+            self.min_rtt = Some(sample.rtt);
+            self.min_rtt_at = now;
+        }
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.save_window();
+            self.mode = Mode::ProbeRtt;
+            self.probe_rtt_done = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.probe_rtt(sample);
+        }
+        self.idle_restart = false;
+    }
+
+    fn probe_rtt(&mut self, sample: &RateSample) {
+        // Rates measured now say nothing of the path.
+        self.sampler.limit(sample.in_flight);
+        if self.probe_rtt_done.is_some() {
+            self.probe_rtt_round_done |= self.round_start;
+            if self.probe_rtt_round_done {
+                self.check_probe_rtt_done(sample.now);
+            }
+        } else if sample.in_flight <= MIN_PIPE * self.datagram {
+            self.probe_rtt_done = Some(sample.now + self.spec.probe_rtt_duration);
+            self.probe_rtt_round_done = false;
+            self.round_end = self.sampler.delivered();
+        }
+    }
+
+    fn check_probe_rtt_done(&mut self, now: SimTime) {
+        if self.probe_rtt_done.is_none_or(|done| now <= done) {
+            return;
+        }
+        self.min_rtt_at = now;
+        self.window = self.window.max(self.prior_window);
+        if self.filled_pipe {
+            self.enter_probe_bandwidth(now);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// `BBRSetPacingRate`: Startup only ever paces faster.
+    fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.bandwidth() * PACING_MARGIN;
+        if self.filled_pipe || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// The first sample replaces the nominal round-trip time.
+    fn first_rtt(&mut self, rtt: SimDuration) {
+        if !self.has_rtt && !rtt.is_zero() {
+            self.has_rtt = true;
+            let nominal = self.window as f64 / rtt.as_secs_f64();
+            self.pacing_rate = self.spec.high_gain * nominal * PACING_MARGIN;
+        }
+    }
+}
+
+impl SinglePath for Bbr {
+    /// `BBRHandleRestartFromIdle`: restarting from idle, at the bandwidth known.
+    fn on_sent(&mut self, sent: &Sent) {
+        self.sampler.on_sent(sent);
+        self.in_flight = sent.in_flight.get();
+        if sent.in_flight == sent.size && self.sampler.is_limited() {
+            self.idle_restart = true;
+            self.aggregation.restart(sent.now);
+            match self.mode {
+                Mode::ProbeBandwidth(_) => self.set_pacing_rate(1.0),
+                Mode::ProbeRtt => self.check_probe_rtt_done(sent.now),
+                Mode::Startup | Mode::Drain => {}
+            }
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        self.sampler.on_ack(acked);
+        self.recovery.on_ack(acked);
+    }
+
+    /// `BBRUpdateOnACK`.
+    fn on_ack_end(&mut self, end: &AckEnd) {
+        self.in_flight = end.in_flight.get();
+        let Some(sample) = self.sampler.on_ack_end(end) else { return };
+        self.newly_acked = sample.newly_acked;
+        self.update_bandwidth(&sample);
+        if self.spec.aggregation {
+            let (bandwidth, window) = (self.bandwidth(), self.window);
+            self.aggregation.on_sample(&sample, bandwidth, window, self.round_start);
+        }
+        self.advance_cycle(&sample);
+        self.check_full_pipe(&sample);
+        self.check_drain(&sample);
+        self.update_min_rtt(&sample);
+        self.first_rtt(sample.rtt);
+        self.set_pacing_rate(self.pacing_gain());
+        self.set_window(&sample);
+    }
+
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        self.sampler.on_lost(lost);
+        self.in_flight = self.in_flight.saturating_sub(lost.size.get());
+    }
+
+    /// Losses say nothing of the path but that recovery has to conserve packets; after a collapse the window rises anew.
+    fn on_loss(&mut self, congestion: &Congestion) {
+        self.on_losses(congestion);
+    }
+
+    /// Linux's BBR does not answer marks.
+    fn on_ecn(&mut self, _congestion: &Congestion) {}
+
+    /// What Linux does on an undo: Startup starts over with its search, and the window is what it was.
+    fn on_spurious_loss(&mut self) {
+        self.full_bandwidth = 0.0;
+        self.full_rounds = 0;
+        self.policer = Policer::default();
+        self.window = self.window.max(self.prior_window);
+        self.recovery.leave();
+    }
+
+    fn window(&self) -> Bytes {
+        Bytes::new(self.window)
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        Some(BitRate::from_bps((self.pacing_rate * 8.0) as u64))
+    }
+
+    fn phase(&self) -> &'static str {
+        match self.mode {
+            Mode::Startup => "startup",
+            Mode::Drain => "drain",
+            Mode::ProbeBandwidth(_) => "probe-bw",
+            Mode::ProbeRtt => "probe-rtt",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Policers: two intervals of about the same throughput and many losses betray a token bucket, whose rate is then
+//! respected for a while (`bbr_lt_bw_sampling` of Linux).
+
+use leobench_base::SimTime;
+
+use super::super::rate::RateSample;
+
+/// Round trips an interval lasts at least (`bbr_lt_intvl_min_rtts`); four times as many at most.
+const SHORTEST: u32 = 4;
+const LONGEST: u32 = 4 * SHORTEST;
+/// Bytes lost for a byte delivered that make an interval lossy (`bbr_lt_loss_thresh`: 50 in 256).
+const LOSS: f64 = 50.0 / 256.0;
+/// Two rates are consistent if they differ by an eighth (`bbr_lt_bw_ratio`) or 4 kbit/s (`bbr_lt_bw_diff`), in bytes
+/// per second.
+const RATIO: f64 = 0.125;
+const DIFFERENCE: f64 = 500.0;
+/// Round trips for which the rate is used (`bbr_lt_bw_max_rtts`).
+const ROUNDS: u32 = 48;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Policer {
+    /// Bytes per second of the last lossy interval.
+    last_rate: Option<f64>,
+    in_use: bool,
+    sampling: Option<Interval>,
+    rounds: u32,
+}
+
+/// What there was when an interval began.
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    start: SimTime,
+    delivered: u64,
+    lost: u64,
+}
+
+impl Policer {
+    /// The rate of the policer, if there is one.
+    pub fn rate(&self) -> Option<f64> {
+        self.last_rate.filter(|_| self.in_use)
+    }
+
+    /// Takes a sample, and bytes delivered and lost in all; whether the cycle of gains is to begin anew, because the
+    /// rate has been used long enough.
+    pub fn on_sample(
+        &mut self,
+        sample: &RateSample,
+        totals: (u64, u64),
+        round_start: bool,
+        probing: bool,
+    ) -> bool {
+        if self.in_use {
+            self.rounds += u32::from(probing && round_start);
+            let over = self.rounds >= ROUNDS;
+            if over {
+                *self = Self::default();
+            }
+            return over;
+        }
+        let now = Interval { start: sample.now, delivered: totals.0, lost: totals.1 };
+        let lossy = sample.newly_lost > 0;
+        let Some(interval) = self.sampling else {
+            // The first loss: the bucket is empty.
+            if lossy {
+                self.begin(now);
+            }
+            return false;
+        };
+        self.rounds += u32::from(round_start);
+        if sample.app_limited || self.rounds > LONGEST {
+            *self = Self::default();
+        } else if lossy && self.rounds >= SHORTEST {
+            self.end(interval, now);
+        }
+        false
+    }
+
+    fn begin(&mut self, now: Interval) {
+        self.sampling = Some(now);
+        self.rounds = 0;
+    }
+
+    fn end(&mut self, interval: Interval, now: Interval) {
+        let delivered = (now.delivered - interval.delivered) as f64;
+        let lost = (now.lost - interval.lost) as f64;
+        let span = now.start.saturating_since(interval.start).as_secs_f64();
+        if delivered <= 0.0 || lost < LOSS * delivered || span < 1e-3 {
+            return;
+        }
+        let rate = delivered / span;
+        if let Some(last) = self.last_rate {
+            let difference = (rate - last).abs();
+            if difference <= RATIO * last || difference <= DIFFERENCE {
+                self.last_rate = Some(f64::midpoint(rate, last));
+                self.in_use = true;
+                self.rounds = 0;
+                return;
+            }
+        }
+        self.last_rate = Some(rate);
+        self.begin(now);
+    }
+}

@@ -1,0 +1,145 @@
+//! The window of BBR: the path's volume with a gain, room for bursts and aggregates, and caution while losses are
+//! repaired (`BBRSetCwnd`; `bbr_set_cwnd` of Linux).
+
+use leobench_base::{SimDuration, SimTime};
+
+use super::super::rate::{RateSample, volume};
+use super::super::{Acked, Congestion};
+use super::{Bbr, MIN_PIPE, Mode};
+
+/// Least window in packets after a collapse (RFC 9002 section 7.6.2; Linux leaves one packet more than is in flight).
+const COLLAPSED: u64 = 2;
+/// Rates below which bursts are one packet, and two (`BBRSetSendQuantum`: 1.2 and 24 Mbit/s), in bytes per second.
+const SINGLE: f64 = 1.2e6 / 8.0;
+const DOUBLE: f64 = 24e6 / 8.0;
+/// Time worth of data in a burst at higher rates, and its largest size (`BBRSetSendQuantum`).
+const BURST: SimDuration = SimDuration::from_millis(1);
+const LARGEST_BURST: f64 = 65_536.0;
+
+/// Loss recovery as it looks from packets acknowledged and lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recovery {
+    /// When the latest began; packets sent until then belong to what it repairs.
+    start: Option<SimTime>,
+    active: bool,
+    /// In its first round a packet leaves for a packet that arrives.
+    conserving: bool,
+    /// It has just ended.
+    ended: bool,
+}
+
+impl Recovery {
+    pub fn on_ack(&mut self, acked: &Acked) {
+        let after = self.start.is_none_or(|start| acked.sent > start);
+        if self.active && after && !acked.recovering {
+            self.leave();
+            self.ended = true;
+        }
+    }
+
+    pub fn on_round(&mut self) {
+        self.conserving = false;
+    }
+
+    pub fn leave(&mut self) {
+        self.active = false;
+        self.conserving = false;
+    }
+}
+
+impl Bbr {
+    /// What one of the senders' bursts holds.
+    fn quantum(&self) -> f64 {
+        let packet = self.datagram as f64;
+        if self.pacing_rate < SINGLE {
+            packet
+        } else if self.pacing_rate < DOUBLE {
+            2.0 * packet
+        } else {
+            volume(self.pacing_rate, BURST).clamp(2.0 * packet, LARGEST_BURST.max(2.0 * packet))
+        }
+    }
+
+    /// `BBRInflight`: the path's volume with a gain, and three bursts.
+    pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
+        self.with_bursts(self.volume(bandwidth, gain))
+    }
+
+    fn volume(&self, bandwidth: f64, gain: f64) -> f64 {
+        self.min_rtt.map_or(self.initial_window as f64, |min_rtt| gain * volume(bandwidth, min_rtt))
+    }
+
+    /// The probe is given two packets more, so that it exceeds even a small volume.
+    fn with_bursts(&self, volume: f64) -> f64 {
+        let probe = if self.mode == Mode::ProbeBandwidth(0) { 2 * self.datagram } else { 0 };
+        volume + 3.0 * self.quantum() + probe as f64
+    }
+
+    pub(super) fn set_window(&mut self, sample: &RateSample) {
+        self.window = self.window_after(sample);
+        if self.mode == Mode::ProbeRtt {
+            self.window = self.window.min(MIN_PIPE * self.datagram);
+        }
+    }
+
+    fn window_after(&mut self, sample: &RateSample) -> u64 {
+        if std::mem::take(&mut self.recovery.ended) {
+            self.window = self.window.max(self.prior_window);
+        }
+        let acked = sample.newly_acked;
+        if self.recovery.conserving {
+            return self.window.max(sample.in_flight + acked);
+        }
+        let mut target = self.volume(self.bandwidth(), self.window_gain());
+        if self.spec.aggregation && self.filled_pipe {
+            target += self.aggregation.allowance(self.bandwidth());
+        }
+        let target = self.with_bursts(target) as u64;
+        let grown = self.window.saturating_add(acked);
+        let window = if self.filled_pipe {
+            grown.min(target)
+        } else if self.window < target || self.sampler.delivered() < self.initial_window {
+            grown
+        } else {
+            self.window
+        };
+        window.max(MIN_PIPE * self.datagram)
+    }
+
+    /// Keeps the window in mind that recovery or `ProbeRTT` is about to cut.
+    pub(super) fn save_window(&mut self) {
+        self.prior_window = if !self.recovery.active && self.mode != Mode::ProbeRtt {
+            self.window
+        } else {
+            self.prior_window.max(self.window)
+        };
+    }
+
+    /// Recovery begins with what is in flight and what has just arrived; further losses take their share away. A collapse
+    /// leaves a packet more than is in flight.
+    pub(super) fn on_losses(&mut self, congestion: &Congestion) {
+        let packet = self.datagram;
+        let entering = self.recovery.start.is_none_or(|start| congestion.sent > start);
+        if entering {
+            self.save_window();
+            self.recovery = Recovery {
+                start: Some(congestion.now),
+                active: true,
+                conserving: true,
+                ended: false,
+            };
+            self.round_end = self.sampler.delivered();
+            self.window = self.in_flight + self.newly_acked;
+        } else {
+            self.window = self.window.saturating_sub(congestion.lost.get());
+        }
+        self.window = self.window.max(packet);
+        if congestion.persistent {
+            self.recovery.active = true;
+            self.recovery.conserving = false;
+            self.full_bandwidth = 0.0;
+            self.window = self.in_flight + packet;
+        }
+        self.window = self.window.max(COLLAPSED * packet);
+    }
+}
