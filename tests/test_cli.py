@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -311,3 +312,22 @@ def test_an_interrupted_run_leaves_nothing(quick: Path, tmp_path: Path) -> None:
         assert list(running.iterdir()) == []
         assert "Traceback" not in said
         assert said == "leobench: interrupted; nothing was written\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        ("'bye'", 1, "bye\n"),
+        ("7", 7, ""),
+        ("None", 0, ""),
+        ("0", 0, ""),
+        ("True", 1, ""),
+        ("[3]", 1, "[3]\n"),
+    ],
+)
+def test_the_program_exits_as_it_is_asked_to(asked: str, code: int, said: str) -> None:
+    program = f"import sys; from leobench import cli; cli.main = lambda: sys.exit({asked}); cli.entry()"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (code, "", said)

@@ -134,7 +134,7 @@ def entry() -> NoReturn:
     try:
         code = main()
     except SystemExit as exit_:
-        code = int(exit_.code or 0)
+        code = _asked_for(exit_)
     except BaseException:
         # Libraries that are interrupted while they are imported may raise anything.
         if not stopped:
@@ -143,6 +143,14 @@ def entry() -> NoReturn:
     if stopped and code == INTERRUPTED:
         code = 128 + stopped[0]
     sys.exit(_finish(code))
+
+
+def _asked_for(exit_: SystemExit) -> int:
+    """The exit code of `sys.exit(...)`, which prints whatever is no number."""
+    if exit_.code is None or isinstance(exit_.code, int):
+        return exit_.code or FINE
+    print(exit_.code, file=sys.stderr)
+    return FAILED
 
 
 def _finish(code: int) -> int:
