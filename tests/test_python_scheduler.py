@@ -173,6 +173,58 @@ def test_a_module_is_read_again_when_it_or_one_beside_it_has_changed(scenario: P
     assert "steps" not in sys.modules
 
 
+# Serves the streams in turn, for a number of times that is kept in the class, the module, and one beside it.
+COUNTING = """\
+import leobench
+import tally
+
+TOTAL = [0]
+
+
+class Turns(leobench.StreamScheduler):
+    count = 0
+
+    def schedule(self, now, streams, room):
+        Turns.count += 1
+        TOTAL[0] += 1
+        tally.count += 1
+        assert Turns.count == TOTAL[0] == tally.count
+        stream = streams[(Turns.count // 1_000) % len(streams)]
+        return [[stream, min(stream.backlog, room)]]
+"""
+
+
+def test_runs_share_nothing_by_way_of_a_module(scenario: Path, tmp_path: Path) -> None:
+    (scenario.parent / "turns.py").write_text(COUNTING, encoding="utf-8")
+    (scenario.parent / "tally.py").write_text("count = 0\n", encoding="utf-8")
+    first, second = (leobench.run(scenario, 3).tables.messages for _ in range(2))
+    assert first.equals(second)
+    campaign = scenario.parent / "campaign.toml"
+    campaign.write_text(CAMPAIGN.replace("replicates = 2", "replicates = 4"), encoding="utf-8")
+    two = leobench.sweep(campaign, tmp_path / "two", workers=2)
+    one = leobench.sweep(campaign, tmp_path / "one", workers=1)
+    assert two.failures.is_empty()
+    assert two.runs.equals(one.runs)
+    assert two.tables.messages.equals(one.tables.messages)
+
+
+def test_connections_of_one_run_share_a_module(scenario: Path) -> None:
+    text = SCENARIO + SCENARIO[SCENARIO.index("[flows.main]") :].replace("flows.main", "flows.other")
+    scenario.write_text(text, encoding="utf-8")
+    (scenario.parent / "turns.py").write_text(
+        TURNS.replace("    def __init__", "    made = []\n\n    def __init__").replace(
+            "self.next = 0", "self.next = 0\n        self.made.append(self)\n        seen.append(self.made)"
+        )
+        + "\n\nfrom seen import seen\n",
+        encoding="utf-8",
+    )
+    with seen_module() as seen:
+        leobench.run(scenario)
+    # A check of both flows, and a run of both.
+    assert len({id(made) for made in seen}) == 2
+    assert len(seen) == sum(len(made) for made in {id(made): made for made in seen}.values())
+
+
 def test_scenarios_in_different_folders_may_have_modules_of_one_name(scenario: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

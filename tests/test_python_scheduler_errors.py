@@ -39,6 +39,12 @@ BROKEN = {
         ["raised ValueError: no depth", "KeyError: 'depth'", "direct cause"],
     ),
     "exits": ("raise SystemExit('enough')", ["raised SystemExit: enough", ", in schedule\n"]),
+    "ends a generator": ("raise GeneratorExit", ["raised GeneratorExit", ", in schedule\n"]),
+    "exits as programs do": ("__import__('sys').exit(3)", ["raised SystemExit: 3", ", in schedule\n"]),
+    "raises what ends nothing": (
+        "raise type('Stop', (BaseException,), {})('now')",
+        ["raised broken.Stop: now", ", in schedule\n"],
+    ),
     "too many bytes of a stream": (
         "return [(streams[0], streams[0].backlog + 1)]",
         ["gave stream ", " bytes, of which ", " are waiting"],
@@ -65,6 +71,8 @@ BROKEN = {
     "half a byte": ("return [(streams[0], 0.5)]", ["bytes; allowed: a whole number from 0", " 0.5 "]),
     "no pairs": ("return streams", ["returned <Stream ", "where a pair should be; allowed: a list of pairs"]),
     "triples": ("return [(streams[0], 1, 2)]", ["where a pair should be"]),
+    "a list of three": ("return [[streams[0], 1, 2]]", ["where a pair should be"]),
+    "a set of two": ("return [{streams[0], 1}]", ["where a pair should be"]),
     "no list": ("return 3", ["returned 3; allowed: a list of pairs"]),
     "another connection": (
         "return [(self.first.setdefault('stream', streams[0]), 1)]",
@@ -90,12 +98,23 @@ class Broken:
 
 # The module, and what is said about it before the run.
 UNUSABLE = {
-    "no module": (None, ["there is no module `turns`"]),
+    "no module": (None, ["there is no module `turns`", "a module in ", ", or one that is installed"]),
     "no class": ("class Turn:\n    def schedule(self): ...", ["has no `Turns`", "did you mean `Turn`?"]),
     "no classes": ("import leobench", ["has no `Turns`", "a class with a method `schedule`"]),
     "syntax": ("class Turns:\n    def schedule(self:", ["SyntaxError: ", "(turns.py, line 2)"]),
     "raises": ("import math\nx = math.sqrt(-1)", ["cannot be imported: ValueError: ", "(turns.py, line 2)"]),
     "exits": ("import sys\nsys.exit(0)", ["cannot be imported: SystemExit: 0", "(turns.py, line 2)"]),
+    "ends a generator": ("raise GeneratorExit", ["cannot be imported: GeneratorExit", "(turns.py, line 1)"]),
+    "constructor exits": (
+        "import sys\nclass Turns:\n    def __init__(self, streams, random):\n        sys.exit('bye')\n"
+        "    def schedule(self): ...",
+        ["cannot be built: SystemExit: bye", "(turns.py, line 4)"],
+    ),
+    "constructor ends a generator": (
+        "class Turns:\n    def __init__(self, streams, random):\n        raise GeneratorExit\n"
+        "    def schedule(self): ...",
+        ["cannot be built: GeneratorExit", "(turns.py, line 3)"],
+    ),
     "needs another": (
         "import numpyy",
         ["cannot be imported: ModuleNotFoundError", "'numpyy'", "(turns.py, line 1)"],
@@ -181,11 +200,39 @@ def test_a_class_that_cannot_be_used_is_found_before_the_run(
     assert files(tmp_path) == before
 
 
+def test_modules_beside_the_scenario_are_not_all_there_are(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (scenario.parent / "helpers.py").write_text("", encoding="utf-8")
+    name = "flows.main.transport.scheduler.python=turn:Turns"
+    assert cli.main(["check", str(scenario), "--set", name]) == 2
+    said = capsys.readouterr().err
+    right = "`helpers`, `turns`, or one that is installed; did you mean `turns`?"
+    assert said.endswith(f": there is no module `turn`; allowed: {right}\n")
+
+
+@pytest.mark.parametrize("raised", ["SystemExit('bye')", "GeneratorExit", "ValueError('bye')"])
+@pytest.mark.parametrize("method", ["schedule", "on_change"])
+def test_whatever_a_scheduler_raises_fails_the_run_of_the_program(
+    raised: str, method: str, scenario: Path, tmp_path: Path
+) -> None:
+    own = f"    def {method}(self, *_):\n        raise {raised}\n"
+    text = TURNS.replace("def schedule", "def other") if method == "schedule" else TURNS
+    (scenario.parent / "turns.py").write_text(f"{text}\n{own}", encoding="utf-8")
+    command = [sys.executable, "-m", "leobench", "run", str(scenario), "--out", str(tmp_path / "out")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 1
+    assert re.match(r"leobench: flow `main`: scheduler `turns:Turns` at \d+\.\d{9} s: raised ", ran.stderr)
+    assert f", in {method}\n    raise {raised}\n" in ran.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("scheduler", "parts"),
     [
         ('{ python = "turns" }', ['.python = "turns": names no class', "`mymodule:MyScheduler`"]),
         ('{ python = "turns:Turns", weights = [1, 2] }', [".weights", "has 2 weights, for 3 streams"]),
+        ('{ python = "turns:Turns", weights = [1] }', [".weights", "has 1 weight, for 3 streams"]),
         ('{ python = "turns:Turns", weights = [1, 0, 2] }', [".weights[1] = 0", "above 0"]),
         ('{ python = "turns:Turns", weights = [1, -1, 2] }', [".weights[1] = -1", "above 0"]),
         ('{ python = "turns:Turns", parameters = 3 }', [".parameters = 3: is an integer, not a table"]),

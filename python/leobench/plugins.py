@@ -1,7 +1,7 @@
 """Classes of the user's that a scenario names: found, imported and built. The core calls this.
 
-A module in the scenario's folder comes before any other. It is read again when it has changed, and kept
-apart: scenarios in different folders may have modules of one name.
+A module in the scenario's folder comes before any other. It is read and executed for every run, and kept
+apart: runs share nothing by way of it, and scenarios in different folders may have modules of one name.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import linecache
 import sys
 import threading
 import traceback
-from dataclasses import dataclass
+from functools import lru_cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from leobench.errors import LeobenchError, allowed
+from leobench.errors import LeobenchError, allowed, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,37 +42,49 @@ class PluginError(LeobenchError):
         self.problem, self.allowed = problem, allowed
 
 
-def build(name: str, folder: Path, streams: int, seed: int, parameters: Mapping[str, Any]) -> object:
-    """A scheduler for a connection.
+class Modules:
+    """The modules of one run, each executed once for all its connections.
 
     Args:
-        name: Module and class, such as `mymodule:MyScheduler`.
         folder: The scenario's folder.
-        streams: How many streams the connection has.
-        seed: Of its random numbers.
-        parameters: What it is given by name.
-
-    Raises:
-        PluginError: If the class cannot be found, imported or built, or makes no scheduler.
     """
-    module_name, _, class_name = name.partition(":")
-    module = _load(module_name, Path(folder)).module
-    if not hasattr(module, class_name):
-        classes = [key for key, value in vars(module).items() if _is_own(value, module)]
-        raise PluginError(
-            f"module `{module_name}` has no `{class_name}`",
-            _known(class_name, classes) if classes else "a class with a method `schedule`",
-        )
-    try:
-        made: object = getattr(module, class_name)(streams, Random(seed), **parameters)  # noqa: S311
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        right = "a class that takes the number of streams, a `random.Random`, and `parameters` by name"
-        raise PluginError(f"cannot be built: {_told(error)}", right) from error
-    if not callable(getattr(made, "schedule", None)):
-        raise PluginError("has no method `schedule`", "a class that has")
-    return made
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder).absolute()
+        self._loaded: dict[str, ModuleType] = {}
+
+    def build(self, name: str, streams: int, seed: int, parameters: Mapping[str, Any]) -> object:
+        """A scheduler for a connection.
+
+        Args:
+            name: Module and class, such as `mymodule:MyScheduler`.
+            streams: How many streams the connection has.
+            seed: Of its random numbers.
+            parameters: What it is given by name.
+
+        Raises:
+            PluginError: If the class cannot be found, imported or built, or makes no scheduler.
+        """
+        module_name, _, class_name = name.partition(":")
+        if module_name not in self._loaded:
+            self._loaded[module_name], _ = _load(module_name, self.folder)
+        module = self._loaded[module_name]
+        if not hasattr(module, class_name):
+            classes = [key for key, value in vars(module).items() if _is_own(value, module)]
+            raise PluginError(
+                f"module `{module_name}` has no `{class_name}`",
+                _known(class_name, classes) if classes else "a class with a method `schedule`",
+            )
+        try:
+            made: object = getattr(module, class_name)(streams, Random(seed), **parameters)  # noqa: S311
+        except BaseException as error:
+            if not is_fault(error):
+                raise
+            right = "a class that takes the number of streams, a `random.Random`, and `parameters` by name"
+            raise PluginError(f"cannot be built: {_told(error)}", right) from error
+        if not callable(getattr(made, "schedule", None)):
+            raise PluginError("has no method `schedule`", "a class that has")
+        return made
 
 
 def describe(error: BaseException) -> str:
@@ -83,8 +95,8 @@ def describe(error: BaseException) -> str:
 
 
 def is_fault(error: BaseException) -> bool:
-    """Whether what the user's code raised is its fault, and not what ends the program, such as Ctrl-C."""
-    return isinstance(error, Exception | SystemExit)
+    """Whether what the user's code raised is its fault, and not Ctrl-C or a signal, which end the program."""
+    return not isinstance(error, KeyboardInterrupt)
 
 
 def sources(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
@@ -96,7 +108,7 @@ def sources(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
         PluginError: If a module cannot be imported.
     """
     modules = sorted({name.partition(":")[0] for name in _named(resolved)})
-    return {file: digest for name in modules for file, digest in _load(name, folder).digests.items()}
+    return {file: digest for name in modules for file, digest in _load(name, folder.absolute())[1].items()}
 
 
 def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
@@ -106,52 +118,38 @@ def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
             yield scheduler["python"]
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    """A module, and the SHA-256 of what it was read from: by name, and by the files that may change."""
-
-    module: ModuleType
-    digests: Mapping[str, str]
-    files: Mapping[Path, str]
-
-    def is_current(self) -> bool:
-        return all(_sha256(file) == digest for file, digest in self.files.items())
-
-
+# Imports from a scenario's folder change what the whole program imports from.
 _lock = threading.RLock()
-_cache: dict[tuple[Path, str], _Loaded] = {}
 
 
-def _load(name: str, folder: Path) -> _Loaded:
-    key = folder.absolute(), name
-    with _lock:
-        if key not in _cache or not _cache[key].is_current():
-            _cache[key] = _import(name, key[0])
-        return _cache[key]
-
-
-def _import(name: str, folder: Path) -> _Loaded:
+def _load(name: str, folder: Path) -> tuple[ModuleType, dict[str, str]]:
+    """A module, and the SHA-256 of what it was read from by name."""
     beside = _Beside(folder)
     try:
         if beside.find_spec(name.partition(".")[0]) is not None:
-            module = beside.load(name)
+            with _lock:
+                module = beside.load(name)
             named = {file.relative_to(folder).as_posix(): each for file, each in beside.digests.items()}
-            return _Loaded(module, named, beside.digests)
+            return module, named
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise PluginError(f"cannot be imported: {_told(error)}", IMPORTABLE) from error
-        files = [file.stem for file in sorted(folder.glob("*.py"))]
-        raise PluginError(
-            f"there is no module `{error.name}`",
-            _known(name, files) if files else f"a module in {folder}, or one that is installed",
-        ) from None
+        raise PluginError(f"there is no module `{error.name}`", _modules(name, folder)) from None
     except BaseException as error:
         if not is_fault(error):
             raise
         raise PluginError(f"cannot be imported: {_told(error)}", IMPORTABLE) from error
     file = module.__file__
-    return _Loaded(module, {} if file is None else {name: _sha256(Path(file)) or ""}, {})
+    return module, {} if file is None else {name: hashlib.sha256(Path(file).read_bytes()).hexdigest()}
+
+
+def _modules(given: str, folder: Path) -> str:
+    """Which modules there are."""
+    files = [file.stem for file in sorted(folder.glob("*.py"))]
+    if not files:
+        return f"a module in {folder}, or one that is installed"
+    return f"{', '.join(f'`{file}`' for file in files)}, or one that is installed{near(given, files)}"
 
 
 class _Beside(MetaPathFinder):
@@ -203,7 +201,14 @@ class _Reader(SourceFileLoader):
         path = self.get_filename(fullname)
         source = self.get_data(path)
         self.digests[Path(path)] = hashlib.sha256(source).hexdigest()
-        return self.source_to_code(source, path)
+        return _compile(source, path)
+
+
+@lru_cache(maxsize=256)
+def _compile(source: bytes, path: str) -> CodeType:
+    """Once for all runs: what a file says seldom changes from one to the next."""
+    code: CodeType = compile(source, path, "exec", dont_inherit=True)
+    return code
 
 
 def _is_own(value: object, module: ModuleType) -> bool:
@@ -222,10 +227,3 @@ def _told(error: BaseException) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     own = [frame for frame in frames if not frame.filename.startswith("<frozen ")]
     return f"{said} ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else said
-
-
-def _sha256(file: Path) -> str | None:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError:
-        return None

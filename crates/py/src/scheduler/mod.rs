@@ -26,16 +26,24 @@ const PLUGINS: &str = "leobench.plugins";
 /// What `schedule` is to return.
 const PAIRS: &str = "a list of pairs of a stream and its bytes, such as `[(streams[0], 1000)]`";
 
-thread_local! {
-    /// The folder of the scenario that this thread is loading, or setting up a run of.
-    static FOLDER: RefCell<PathBuf> = const { RefCell::new(PathBuf::new()) };
+/// What this thread is loading, or setting up a run of.
+#[derive(Default)]
+struct Setting {
+    /// The scenario's folder.
+    folder: PathBuf,
+    /// The modules from it, which no other run shares; none before a scheduler needs them.
+    modules: Option<Py<PyAny>>,
 }
 
-/// Does `work` on a scenario, beside which modules are looked for.
+thread_local! {
+    static SETTING: RefCell<Setting> = RefCell::default();
+}
+
+/// Does `work` on a scenario, with modules of its own, which are looked for in its folder first.
 pub(crate) fn beside<R>(folder: &Path, work: impl FnOnce() -> R) -> R {
-    let outer = FOLDER.replace(folder.to_path_buf());
+    let outer = SETTING.replace(Setting { folder: folder.to_path_buf(), modules: None });
     let done = work();
-    FOLDER.set(outer);
+    SETTING.set(outer);
     done
 }
 
@@ -84,6 +92,20 @@ impl Host for Interpreter {
     }
 }
 
+/// The modules of the scenario at hand.
+fn modules(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    // Python code that runs meanwhile may load another scenario on this thread.
+    let (folder, modules) = SETTING.with_borrow(|setting| {
+        (setting.folder.clone(), setting.modules.as_ref().map(|modules| modules.clone_ref(py)))
+    });
+    if let Some(modules) = modules {
+        return Ok(modules.into_bound(py));
+    }
+    let made = py.import(PLUGINS)?.call_method1("Modules", (folder,))?;
+    SETTING.with_borrow_mut(|setting| setting.modules = Some(made.clone().unbind()));
+    Ok(made)
+}
+
 /// An object of the class that a specification names.
 fn build<'py>(
     py: Python<'py>,
@@ -91,11 +113,9 @@ fn build<'py>(
     streams: usize,
     seed: u64,
 ) -> Result<Bound<'py, PyAny>, Problem> {
-    let folder = FOLDER.with_borrow(Clone::clone);
     let build = || {
         let parameters = table(py, &spec.parameters)?;
-        let plugins = py.import(PLUGINS)?;
-        plugins.call_method1("build", (&spec.python, folder, streams, seed, parameters))
+        modules(py)?.call_method1("build", (&spec.python, streams, seed, parameters))
     };
     build().map_err(|error| {
         if error.is_instance_of::<PluginError>(py) {
@@ -246,8 +266,7 @@ impl PythonScheduler {
         })?;
         for item in items {
             let item = item.map_err(|error| raised(py, &error))?;
-            let pair: Result<(Bound<'_, PyAny>, Bound<'_, PyAny>), _> = item.extract();
-            let Ok((stream, bytes)) = pair else {
+            let Some((stream, bytes)) = pair(&item) else {
                 return Err(format!(
                     "returned {} where a pair should be; allowed: {PAIRS}",
                     shown(&item)
@@ -276,6 +295,17 @@ impl PythonScheduler {
             format!("chose {}, which is no stream; allowed: {streams}", shown(stream))
         })
     }
+}
+
+/// The two items of a sequence, whether a tuple, a list, or the row of an array.
+fn pair<'py>(item: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    if let Ok(tuple) = item.cast::<PyTuple>() {
+        return tuple.extract().ok();
+    }
+    if item.len().ok()? != 2 {
+        return None;
+    }
+    Some((item.get_item(0).ok()?, item.get_item(1).ok()?))
 }
 
 /// A value for a message, on one line and cut to a readable length.

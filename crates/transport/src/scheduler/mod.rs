@@ -181,5 +181,15 @@ impl Default for SchedulerSpec {
     }
 }
 
+/// Checks that `given` weights are one for each of the streams.
+fn one_weight_each(given: usize, streams: usize) -> Result<(), Fault> {
+    if given == streams {
+        return Ok(());
+    }
+    let plural = |count, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let found = format!("has {}, for {}", plural(given, "weight"), plural(streams, "stream"));
+    Err(Fault::new("weights", found, format!("{} above 0", plural(streams, "number"))))
+}
+
 #[cfg(test)]
 mod tests;

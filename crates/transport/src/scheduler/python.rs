@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use leobench_base::spec::{Example, Fault, Table, Weight};
 use leobench_base::{RngTree, SimTime};
 
-use super::{PacketShares, SchedulerModel, StreamScheduler};
+use super::{PacketShares, SchedulerModel, StreamScheduler, one_weight_each};
 use crate::buffer::SendBuffer;
 
 leobench_base::spec! {
@@ -106,11 +106,8 @@ impl PythonSpec {
 
 impl SchedulerModel for PythonSpec {
     fn check(&self, streams: usize) -> Result<(), Fault> {
-        if let Some(weights) = &self.weights
-            && weights.len() != streams
-        {
-            let problem = format!("has {} weights, for {streams} streams", weights.len());
-            return Err(Fault::new("weights", problem, format!("{streams} numbers above 0")));
+        if let Some(weights) = &self.weights {
+            one_weight_each(weights.len(), streams)?;
         }
         match registered() {
             Some(host) => host.check(self, streams),

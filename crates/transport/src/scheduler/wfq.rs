@@ -4,7 +4,7 @@ use leobench_base::RngTree;
 use leobench_base::spec::{Example, Fault, Weight};
 
 use super::fair::{self, Surplus};
-use super::{SchedulerModel, StreamScheduler};
+use super::{SchedulerModel, StreamScheduler, one_weight_each};
 
 leobench_base::spec! {
     /// Weighted fair queueing: every packet is shared by weights among the streams that have bytes waiting.
@@ -31,13 +31,7 @@ impl Example for WeightedFairQueueingSpec {
 
 impl SchedulerModel for WeightedFairQueueingSpec {
     fn check(&self, streams: usize) -> Result<(), Fault> {
-        let weights = self.weights.len();
-        if weights == streams {
-            return Ok(());
-        }
-        let plural = |count, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-        let found = format!("has {}, for {}", plural(weights, "weight"), plural(streams, "stream"));
-        Err(Fault::new("weights", found, format!("{} above 0", plural(streams, "number"))))
+        one_weight_each(self.weights.len(), streams)
     }
 
     fn build(&self, streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {

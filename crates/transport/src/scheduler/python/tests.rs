@@ -145,6 +145,8 @@ fn a_class_has_a_name_and_a_weight_for_every_stream() {
     spec.check(2).unwrap();
     assert_eq!(spec.weight(1).to_bits(), 3f64.to_bits());
     assert_eq!(spec.check(3).unwrap_err().problem, "has 2 weights, for 3 streams");
+    spec.weights = Some(vec![Weight::new(1.0).unwrap()]);
+    assert_eq!(spec.check(3).unwrap_err().problem, "has 1 weight, for 3 streams");
 }
 
 fn named(name: &str) -> Value {
