@@ -1,0 +1,60 @@
+"""What the guide's pages say of results, and whether their commands can be followed one after the other."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import ROOT
+
+import leobench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
+PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_command_of_a_page_finds_its_folder_taken(page: Path) -> None:
+    taken = set[str]()
+    for words in commands(page):
+        given = dict(pairwise(words))
+        folder = given.get("--out") or f"{words[2]}, seed {given.get('--seed', 1)}"
+        assert folder not in taken or {"--force", "--resume"} & set(words), shlex.join(words)
+        taken.add(folder)
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The words of the commands on a page that write a folder."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = re.findall(r"^[$>] +(leobench (?:run|sweep) .*)$", "".join(blocks), re.MULTILINE)
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+def test_the_commands_are_found() -> None:
+    assert sum(len(commands(page)) for page in PAGES) > 10
+
+
+def keys(paragraph: str) -> set[str]:
+    """The keys that a paragraph of the page on results lists."""
+    (text,) = re.findall(rf"^{paragraph}(?:[^\n]|\n(?!\n))*", PAGE, re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", text))
+
+
+def test_the_page_on_results_lists_what_the_summary_has() -> None:
+    scenario = ROOT / "scenarios" / "web.toml"
+    (flow,) = leobench.run(scenario, overrides={"flows.web.objects[0].deadline": "1 ms"}).summary["flows"]
+    late, punctual = flow["streams"][:2]
+    assert set(punctual) == keys("Per stream: ")
+    assert set(late) - set(punctual) == {"late_messages"}
+    assert late["late_messages"] == 1
+    assert set(flow["paths"][0]) == keys("Per path: ")
+    assert set(flow) - {"name", "transport", "congestion", "page"} == keys("Per flow: ")
+    (first, *_) = flow["page"]["objects"]
+    assert {"page", "objects", "completion_s", *first} <= keys("A flow that is a ")
