@@ -1,4 +1,4 @@
-"""The panels of the timeline: link queue, congestion windows, message delays or round-trip times."""
+"""The panels of the timeline: link queue, congestion windows, message delays, pages or round-trip times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from leobench.plots import style
+from leobench.plots import objects, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +77,11 @@ def window(axes: Axes, view: View) -> None:
 
 
 def delay(axes: Axes, view: View) -> None:
-    """Message delays; round-trip times of flows that carry files; or that there is nothing to show."""
-    if flows := [flow for flow in view.flows if view.has_delays(flow)]:
+    """Objects of pages; message delays; round-trip times of files; or that there is nothing to show."""
+    if all("page" in flow and view.messages(flow).height for flow in view.flows):
+        objects.draw(axes, view, [_colour(view, flow) for flow in view.flows])
+        _legend(axes)
+    elif flows := [flow for flow in view.flows if view.has_delays(flow)]:
         _message_delays(axes, view, flows)
     elif flows := [flow for flow in view.flows if view.has_rtt(flow)]:
         _round_trips(axes, view, flows)
@@ -100,7 +103,12 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     factor, unit = style.second_unit(float(worst) if isinstance(worst, float) else 0.0)
     groups = _groups(rows, flows, view)
     for (name, colour), group in groups.items():
-        _scatter(axes, *_series(group, "created_ns", "delay_s"), factor, colour, name)
+        times, delays = _series(group, "created_ns", "delay_s")
+        if group.select(pl.struct("flow", "stream").n_unique()).item() > 1:
+            # Neighbours in time are of different streams: a line between them would say nothing.
+            axes.plot(times, delays / factor, ".", color=colour, markersize=2, label=name, rasterized=True)
+        else:
+            _line(axes, times, delays / factor, colour, name)
     lines = [*groups, *_own_delay(axes, view, factor)]
     missing = _never_delivered(axes, rows)
     style.dress(axes, title, f"delay ({unit})")
@@ -139,12 +147,10 @@ def _groups(rows: pl.DataFrame, flows: Sequence[Summary], view: View) -> dict[tu
     }
 
 
-def _scatter(
-    axes: Axes, times: style.Array, delays: style.Array, factor: float, colour: str, name: str
-) -> None:
+def _line(axes: Axes, times: style.Array, delays: style.Array, colour: str, name: str) -> None:
     """A line through the delays, and a marker where neighbours that never arrived leave one alone."""
     few = len(times) < 100
-    times, delays = style.thin(times, delays / factor)
+    times, delays = style.thin(times, delays)
     axes.plot(
         times, delays, color=colour, linewidth=0.8, marker="o" if few else "", markersize=2.5, label=name
     )
