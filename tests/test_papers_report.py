@@ -20,7 +20,7 @@ CLAIM = Claim(
         ([1.0], [2.0], "1 of 2 count", "2 [?, ?] | cannot tell: 1 of 2 count; one pair has no interval"),
         (
             [-1.0, 2.0], [3.0, 4.0], "",
-            "7 [?, ?] | cannot tell: the mean of a, the divisor, is not known to differ from zero",
+            "7 [?, ?] | cannot tell: the mean that is divided by is not known to differ from zero",
         ),
         ([1.0, 1.0], [2.0, 2.0], "", "2 [2, 2] | holds"),
     ],

@@ -127,7 +127,7 @@ def test_a_ratio_to_what_may_be_zero_has_no_interval() -> None:
     result = stats.paired([-1.0, 2.0, 0.5], [3.0, 4.0, 6.0])
     assert result.relative is not None
     assert (result.relative.low, result.relative.high) == (None, None)
-    assert result.relative.note == "the mean of a, the divisor, is not known to differ from zero"
+    assert result.relative.note == "the mean that is divided by is not known to differ from zero"
     assert stats.paired([-1.0, 1.0], [3.0, 4.0]).relative is None
 
 

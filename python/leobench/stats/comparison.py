@@ -161,7 +161,7 @@ def _relative(a: Array, b: Array, confidence: float) -> Estimate | None:
     )
     square = mean_a**2 - var_a
     if square <= 0:
-        note = "the mean of a, the divisor, is not known to differ from zero"
+        note = "the mean that is divided by is not known to differ from zero"
         return Estimate(value, None, None, n, confidence, "Fieller", note)
     reach = float(np.sqrt(cov**2 + square * var_residuals))
     low, high = value - float(cov + reach) / square, value - float(cov - reach) / square
