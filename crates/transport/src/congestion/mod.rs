@@ -2,6 +2,7 @@
 //! one line here to register it.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod filter;
 mod hybla;
@@ -10,6 +11,7 @@ mod new_reno;
 mod per_path;
 mod phase;
 mod rate;
+mod recovery;
 mod round;
 mod slow_start;
 mod vegas;
@@ -18,6 +20,7 @@ mod westwood;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
 pub use bbr::BbrSpec;
+pub use bbr3::Bbr3Spec;
 pub use cubic::CubicSpec;
 pub use hybla::HyblaSpec;
 pub use new_reno::NewRenoSpec;
@@ -251,6 +254,7 @@ leobench_base::kinds! {
         Hybla(hybla::HyblaSpec) = "hybla",
         Vegas(vegas::VegasSpec) = "vegas",
         Bbr(bbr::BbrSpec) = "bbr",
+        Bbr3(bbr3::Bbr3Spec) = "bbr3",
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime};
 
 use super::{AckEnd, Acked, Lost, Sent};
 
@@ -210,11 +210,6 @@ impl RateSampler {
 /// A rate of so many bytes per second over a span, as a volume.
 pub(super) fn volume(rate: f64, span: SimDuration) -> f64 {
     rate * span.as_secs_f64()
-}
-
-/// A volume in whole bytes.
-pub(super) fn bytes(volume: f64) -> Bytes {
-    Bytes::new(volume as u64)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use self::policer::Policer;
 use super::filter::WindowedMax;
 use super::loss_based::Opening;
 use super::rate::{RateSample, RateSampler};
+use super::recovery::Recovery;
 use super::slow_start::SlowStartSpec;
 use super::{
     AckEnd, Acked, Congestion, CongestionContext, CongestionControl, CongestionModel, Lost,
@@ -147,7 +148,9 @@ struct Bbr {
     /// Bytes in flight, and bytes acknowledged by the last acknowledgement.
     in_flight: u64,
     newly_acked: u64,
-    recovery: window::Recovery,
+    recovery: Recovery,
+    /// In the first round of recovery a packet leaves for a packet that arrives.
+    conserving: bool,
     aggregation: Aggregation,
     policer: Policer,
 }
@@ -181,7 +184,8 @@ impl Bbr {
             prior_window: 0,
             in_flight: 0,
             newly_acked: 0,
-            recovery: window::Recovery::default(),
+            recovery: Recovery::default(),
+            conserving: false,
             aggregation: Aggregation::new(now),
             policer: Policer::default(),
             spec,
@@ -217,7 +221,7 @@ impl Bbr {
         if self.round_start {
             self.round_end = self.sampler.delivered();
             self.round += 1;
-            self.recovery.on_round();
+            self.conserving = false;
         }
         if self.spec.policer_detection {
             let probing = matches!(self.mode, Mode::ProbeBandwidth(_));
@@ -294,7 +298,7 @@ impl Bbr {
             self.min_rtt_at = now;
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_window();
+            self.keep_window(self.recovery.is_active());
             self.mode = Mode::ProbeRtt;
             self.probe_rtt_done = None;
         }
@@ -409,7 +413,8 @@ impl SinglePath for Bbr {
         self.full_rounds = 0;
         self.policer = Policer::default();
         self.window = self.window.max(self.prior_window);
-        self.recovery.leave();
+        self.recovery.cancel();
+        self.conserving = false;
     }
 
     fn window(&self) -> Bytes {

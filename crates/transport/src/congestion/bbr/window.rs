@@ -1,10 +1,10 @@
 //! The window of BBR: the path's volume with a gain, room for bursts and aggregates, and caution while losses are
 //! repaired (`BBRSetCwnd`; `bbr_set_cwnd` of Linux).
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::SimDuration;
 
+use super::super::Congestion;
 use super::super::rate::{RateSample, volume};
-use super::super::{Acked, Congestion};
 use super::{Bbr, MIN_PIPE, Mode};
 
 /// Least window in packets after a collapse (RFC 9002 section 7.6.2; Linux leaves one packet more than is in flight).
@@ -15,37 +15,6 @@ const DOUBLE: f64 = 24e6 / 8.0;
 /// Time worth of data in a burst at higher rates, and its largest size (`BBRSetSendQuantum`).
 const BURST: SimDuration = SimDuration::from_millis(1);
 const LARGEST_BURST: f64 = 65_536.0;
-
-/// Loss recovery as it looks from packets acknowledged and lost.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Recovery {
-    /// When the latest began; packets sent until then belong to what it repairs.
-    start: Option<SimTime>,
-    active: bool,
-    /// In its first round a packet leaves for a packet that arrives.
-    conserving: bool,
-    /// It has just ended.
-    ended: bool,
-}
-
-impl Recovery {
-    pub fn on_ack(&mut self, acked: &Acked) {
-        let after = self.start.is_none_or(|start| acked.sent > start);
-        if self.active && after && !acked.recovering {
-            self.leave();
-            self.ended = true;
-        }
-    }
-
-    pub fn on_round(&mut self) {
-        self.conserving = false;
-    }
-
-    pub fn leave(&mut self) {
-        self.active = false;
-        self.conserving = false;
-    }
-}
 
 impl Bbr {
     /// What one of the senders' bursts holds.
@@ -83,11 +52,12 @@ impl Bbr {
     }
 
     fn window_after(&mut self, sample: &RateSample) -> u64 {
-        if std::mem::take(&mut self.recovery.ended) {
+        if self.recovery.take_end() {
+            self.conserving = false;
             self.window = self.window.max(self.prior_window);
         }
         let acked = sample.newly_acked;
-        if self.recovery.conserving {
+        if self.conserving {
             return self.window.max(sample.in_flight + acked);
         }
         let mut target = self.volume(self.bandwidth(), self.window_gain());
@@ -106,37 +76,26 @@ impl Bbr {
         window.max(MIN_PIPE * self.datagram)
     }
 
-    /// Keeps the window in mind that recovery or `ProbeRTT` is about to cut.
-    pub(super) fn save_window(&mut self) {
-        self.prior_window = if !self.recovery.active && self.mode != Mode::ProbeRtt {
-            self.window
-        } else {
-            self.prior_window.max(self.window)
-        };
+    /// Keeps the window in mind that recovery or `ProbeRTT` is about to cut, unless one of them has already.
+    pub(super) fn keep_window(&mut self, is_cut: bool) {
+        self.prior_window = if is_cut { self.prior_window.max(self.window) } else { self.window };
     }
 
     /// Recovery begins with what is in flight and what has just arrived; further losses take their share away. A collapse
     /// leaves a packet more than is in flight.
     pub(super) fn on_losses(&mut self, congestion: &Congestion) {
         let packet = self.datagram;
-        let entering = self.recovery.start.is_none_or(|start| congestion.sent > start);
-        if entering {
-            self.save_window();
-            self.recovery = Recovery {
-                start: Some(congestion.now),
-                active: true,
-                conserving: true,
-                ended: false,
-            };
+        let before = self.recovery;
+        if self.recovery.on_loss(congestion) {
+            self.keep_window(before.is_active() || self.mode == Mode::ProbeRtt);
+            self.conserving = true;
             self.round_end = self.sampler.delivered();
             self.window = self.in_flight + self.newly_acked;
         } else {
             self.window = self.window.saturating_sub(congestion.lost.get());
         }
-        self.window = self.window.max(packet);
         if congestion.persistent {
-            self.recovery.active = true;
-            self.recovery.conserving = false;
+            self.conserving = false;
             self.full_bandwidth = 0.0;
             self.window = self.in_flight + packet;
         }

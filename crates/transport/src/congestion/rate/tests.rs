@@ -1,3 +1,5 @@
+use leobench_base::Bytes;
+
 use super::*;
 use crate::congestion::Rtt;
 

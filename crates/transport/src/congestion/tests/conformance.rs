@@ -26,7 +26,7 @@ fn loss_based() -> Vec<CongestionSpec> {
 /// Those that grow with what is acknowledged for as long as nothing is lost, and not as far as a model of the path says.
 pub fn windowed() -> Vec<CongestionSpec> {
     let mut examples = CongestionSpec::examples();
-    examples.retain(|spec| !matches!(spec, CongestionSpec::Bbr(_)));
+    examples.retain(|spec| !matches!(spec, CongestionSpec::Bbr(_) | CongestionSpec::Bbr3(_)));
     examples
 }
 
@@ -225,7 +225,7 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
         let hybla = matches!(spec, CongestionSpec::Hybla(_));
         let mut path = Path::new(spec.model(), rtt);
         let mut acked_bytes = path.window();
-        let mut last = 0;
+        let mut largest = 0;
         for number in 0..200_000 {
             let in_flight = Bytes::new(size.get() * (number + 1).min(1_001));
             path.now += SimDuration::from_millis(1);
@@ -251,10 +251,10 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
                 path.controller.on_loss(PATH, &Congestion::new(now, sent, size, false));
                 assert!(path.window() > 6_000_000_000, "{}", spec.kind());
             }
-            last = path.window();
+            largest = largest.max(path.window());
         }
         let enough = if hybla { 300_000_000 } else { 6_000_000_000 };
-        assert!(last > enough, "{}: {last}", spec.kind());
+        assert!(largest > enough, "{}: {largest}", spec.kind());
     }
 }
 

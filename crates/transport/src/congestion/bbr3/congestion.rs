@@ -1,0 +1,224 @@
+//! What losses and marks do to the model: short-term bounds while cruising, the long-term bound while probing (section
+//! 5.5.10), and how that is undone (section 5.5.11).
+
+use leobench_base::SimTime;
+
+use super::super::Lost;
+use super::super::rate::{RateSample, Snapshot};
+use super::{Bbr3, State};
+
+/// Signals of congestion and the bounds they have set (sections 2.9 and 2.10). A bound that is not set is infinite.
+#[derive(Clone, Debug)]
+pub(super) struct Congested {
+    pub bw_shortterm: f64,
+    pub inflight_shortterm: f64,
+    pub inflight_longterm: f64,
+    bw_latest: f64,
+    pub inflight_latest: u64,
+    /// `is_loss_in_round`, `loss_round_delivered`, `loss_round_start`.
+    in_round: bool,
+    round_end: u64,
+    pub loss_round_start: bool,
+    /// Separate ranges of packets lost in the round, and the last one's end.
+    lost_ranges: u32,
+    last_lost: Option<u64>,
+    /// Of the newest packet acknowledged: bytes in flight when it was sent, whether it followed a gap.
+    latest_tx_in_flight: u64,
+    latest_app_limited: bool,
+    undo: Option<Undo>,
+}
+
+/// What was before the losses of the latest round (section 2.15).
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    state: Option<State>,
+    bw_shortterm: f64,
+    inflight_shortterm: f64,
+    inflight_longterm: f64,
+}
+
+impl Default for Congested {
+    fn default() -> Self {
+        Self {
+            bw_shortterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            inflight_longterm: f64::INFINITY,
+            bw_latest: 0.0,
+            inflight_latest: 0,
+            in_round: false,
+            round_end: 0,
+            loss_round_start: false,
+            lost_ranges: 0,
+            last_lost: None,
+            latest_tx_in_flight: 0,
+            latest_app_limited: false,
+            undo: None,
+        }
+    }
+}
+
+impl Congested {
+    /// `ResetCongestionSignals`.
+    pub fn reset_signals(&mut self) {
+        self.in_round = false;
+        self.bw_latest = 0.0;
+        self.inflight_latest = 0;
+    }
+
+    /// `ResetShortTermModel`.
+    pub fn reset_short_term(&mut self) {
+        self.bw_shortterm = f64::INFINITY;
+        self.inflight_shortterm = f64::INFINITY;
+    }
+
+    pub fn take_lost_ranges(&mut self) -> u32 {
+        std::mem::take(&mut self.lost_ranges)
+    }
+
+    /// Losses change the state: an undo leads back to `state`.
+    pub fn undo_to(&mut self, state: State) {
+        if let Some(undo) = &mut self.undo {
+            undo.state = Some(state);
+        }
+    }
+}
+
+impl Bbr3 {
+    /// `UpdateLatestDeliverySignals`.
+    pub(super) fn update_latest_delivery_signals(&mut self, sample: &RateSample) {
+        let congested = &mut self.congested;
+        congested.bw_latest = congested.bw_latest.max(sample.rate.unwrap_or_default());
+        congested.inflight_latest = congested.inflight_latest.max(sample.delivered);
+        congested.latest_tx_in_flight = sample.tx_in_flight;
+        congested.latest_app_limited = sample.app_limited;
+        congested.loss_round_start = sample.prior_delivered >= congested.round_end;
+        if congested.loss_round_start {
+            congested.round_end = self.sampler.delivered();
+        }
+    }
+
+    /// `AdvanceLatestDeliverySignals`.
+    pub(super) fn advance_latest_delivery_signals(&mut self, sample: &RateSample) {
+        if self.congested.loss_round_start {
+            self.congested.bw_latest = sample.rate.unwrap_or_default();
+            self.congested.inflight_latest = sample.delivered;
+        }
+    }
+
+    /// The rest of `UpdateCongestionSignals`, and `AdaptLowerBoundsFromCongestion`: once per round.
+    pub(super) fn update_congestion_signals(&mut self) {
+        if !self.congested.loss_round_start {
+            return;
+        }
+        let congested = &mut self.congested;
+        if std::mem::take(&mut congested.in_round) && !self.state.is_accelerating() {
+            let (max_bw, window, beta) = (self.max_bw.get(), self.window as f64, self.spec.beta);
+            let bw = or(congested.bw_shortterm, max_bw);
+            congested.bw_shortterm = congested.bw_latest.max(beta * bw);
+            let inflight = or(congested.inflight_shortterm, window);
+            congested.inflight_shortterm = (congested.inflight_latest as f64).max(beta * inflight);
+        }
+    }
+
+    /// `NoteLoss` and `SaveStateUponLoss` (section 5.5.11.1).
+    pub(super) fn note_loss(&mut self) {
+        if !self.congested.in_round {
+            self.congested.round_end = self.sampler.delivered();
+            self.congested.lost_ranges = 0;
+            self.save_window();
+            self.congested.undo = Some(Undo {
+                state: None,
+                bw_shortterm: self.congested.bw_shortterm,
+                inflight_shortterm: self.congested.inflight_shortterm,
+                inflight_longterm: self.congested.inflight_longterm,
+            });
+        }
+        self.congested.in_round = true;
+    }
+
+    /// `HandleLostPacket`.
+    pub(super) fn handle_lost_packet(&mut self, lost: &Lost, packet: Option<Snapshot>) {
+        self.note_loss();
+        let number = lost.packet_number;
+        if self.congested.last_lost.replace(number).is_none_or(|last| number != last + 1) {
+            self.congested.lost_ranges += 1;
+        }
+        let Some(packet) = packet.filter(|_| self.probe_bw.is_sample) else { return };
+        let lost_since = self.sampler.lost() - packet.lost;
+        if self.is_loss_too_high(lost_since, packet.in_flight) {
+            let inflight = self.inflight_at_loss(lost.size.get(), lost_since, packet.in_flight);
+            self.handle_inflight_too_high(inflight, packet.app_limited, lost.now);
+        }
+    }
+
+    /// `IsInflightTooHigh`.
+    pub(super) fn is_loss_too_high(&self, lost: u64, tx_in_flight: u64) -> bool {
+        lost as f64 > tx_in_flight as f64 * self.spec.loss_threshold
+    }
+
+    /// `InflightAtLoss`: where within the packet the losses crossed the threshold.
+    fn inflight_at_loss(&self, size: u64, lost: u64, tx_in_flight: u64) -> f64 {
+        let threshold = self.spec.loss_threshold;
+        let inflight_before = tx_in_flight as f64 - size as f64;
+        let lost_before = lost as f64 - size as f64;
+        inflight_before + (threshold * inflight_before - lost_before) / (1.0 - threshold)
+    }
+
+    /// `HandleInflightTooHigh`.
+    fn handle_inflight_too_high(&mut self, tx_in_flight: f64, app_limited: bool, now: SimTime) {
+        self.probe_bw.prev_too_high = true;
+        self.probe_bw.is_sample = false;
+        if !app_limited {
+            let least = self.target_inflight() * self.spec.beta;
+            self.congested.inflight_longterm = tx_in_flight.max(least);
+        }
+        if self.state == State::ProbeBwUp {
+            self.congested.undo_to(State::ProbeBwUp);
+            self.start_probe_bw_down(now);
+        }
+    }
+
+    /// A mark counts as losses above the threshold would, once a round trip; it is not undone.
+    pub(super) fn handle_mark(&mut self, now: SimTime) {
+        self.note_loss();
+        if self.state == State::Startup {
+            self.leave_startup();
+        } else if self.probe_bw.is_sample {
+            let (tx_in_flight, limited) =
+                (self.congested.latest_tx_in_flight, self.congested.latest_app_limited);
+            self.handle_inflight_too_high(tx_in_flight as f64, limited, now);
+        }
+        self.congested.undo = None;
+    }
+
+    /// `HandleSpuriousLossDetection` (section 5.5.11.2).
+    pub(super) fn handle_spurious_loss(&mut self) {
+        let Some(undo) = self.congested.undo.take() else { return };
+        self.restore_window();
+        let congested = &mut self.congested;
+        congested.in_round = false;
+        congested.bw_shortterm = congested.bw_shortterm.max(undo.bw_shortterm);
+        congested.inflight_shortterm = congested.inflight_shortterm.max(undo.inflight_shortterm);
+        congested.inflight_longterm = congested.inflight_longterm.max(undo.inflight_longterm);
+        self.full_pipe.search(0.0);
+        match undo.state {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full_pipe.reached = false;
+                if self.state != State::ProbeRtt {
+                    self.enter_startup();
+                }
+            }
+            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp => {
+                if self.state != State::ProbeRtt {
+                    self.start_probe_bw_refill();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A bound, or what takes its place if it is not set.
+fn or(bound: f64, otherwise: f64) -> f64 {
+    if bound.is_finite() { bound } else { otherwise }
+}

@@ -1,0 +1,98 @@
+//! `ProbeRTT`: half the path's volume in flight for a moment, to see round trips without a queue (section 5.3.4).
+
+use leobench_base::{SimDuration, SimTime};
+
+use super::super::rate::RateSample;
+use super::probe_bw::AckPhase;
+use super::{Bbr3, State};
+
+/// `ProbeRTTInterval`, `ProbeRTTDuration` (section 2.16.2).
+const INTERVAL: SimDuration = SimDuration::from_secs(5);
+const DURATION: SimDuration = SimDuration::from_millis(200);
+/// `MinRTTFilterLen` (section 2.16.1).
+const FILTER: SimDuration = SimDuration::from_secs(10);
+
+/// When to probe, and how far it has come (section 2.16.2).
+#[derive(Clone, Debug)]
+pub(super) struct ProbeRtt {
+    /// `probe_rtt_min_delay` and `probe_rtt_min_stamp`.
+    min_delay: Option<SimDuration>,
+    min_at: SimTime,
+    expired: bool,
+    done: Option<SimTime>,
+    round_done: bool,
+}
+
+impl ProbeRtt {
+    pub fn new(now: SimTime) -> Self {
+        Self { min_delay: None, min_at: now, expired: false, done: None, round_done: false }
+    }
+}
+
+impl Bbr3 {
+    /// `UpdateMinRTT`.
+    pub(super) fn update_min_rtt(&mut self, sample: &RateSample) {
+        let now = sample.now;
+        let probe = &mut self.probe_rtt;
+        probe.expired = now > probe.min_at + INTERVAL;
+        let delay = match probe.min_delay {
+            Some(delay) if delay <= sample.rtt && !probe.expired => delay,
+            _ => {
+                probe.min_delay = Some(sample.rtt);
+                probe.min_at = now;
+                sample.rtt
+            }
+        };
+        let expired = now > self.min_rtt_at + FILTER;
+        if expired || self.min_rtt.is_none_or(|min_rtt| delay < min_rtt) {
+            self.min_rtt = Some(delay);
+            self.min_rtt_at = probe.min_at;
+        }
+    }
+
+    /// `CheckProbeRTT`.
+    pub(super) fn check_probe_rtt(&mut self, sample: &RateSample) {
+        if self.state != State::ProbeRtt && self.probe_rtt.expired && !self.idle_restart {
+            self.state = State::ProbeRtt;
+            self.save_window();
+            self.probe_rtt.done = None;
+            self.probe_bw.ack_phase = AckPhase::ProbeStopping;
+            self.start_round();
+        }
+        if self.state == State::ProbeRtt {
+            self.handle_probe_rtt(sample.now);
+        }
+        self.idle_restart = false;
+    }
+
+    /// `HandleProbeRTT`.
+    fn handle_probe_rtt(&mut self, now: SimTime) {
+        self.sampler.limit(self.in_flight);
+        if self.probe_rtt.done.is_some() {
+            self.probe_rtt.round_done |= self.round_start;
+            if self.probe_rtt.round_done {
+                self.check_probe_rtt_done(now);
+            }
+        } else if self.in_flight <= self.probe_rtt_window() {
+            self.probe_rtt.done = Some(now + DURATION);
+            self.probe_rtt.round_done = false;
+            self.start_round();
+        }
+    }
+
+    /// `CheckProbeRTTDone` and `ExitProbeRTT` (section 5.3.4.4).
+    pub(super) fn check_probe_rtt_done(&mut self, now: SimTime) {
+        if self.probe_rtt.done.is_none_or(|done| now <= done) {
+            return;
+        }
+        self.probe_rtt.min_at = now;
+        self.restore_window();
+        self.congested.reset_short_term();
+        if self.full_pipe.reached {
+            self.start_probe_bw_down(now);
+            self.start_probe_bw_cruise();
+        } else {
+            self.enter_startup();
+        }
+    }
+}
