@@ -194,6 +194,7 @@ fn dropped(now: &LinkCounters, before: &LinkCounters) -> DroppedPackets {
 fn congestion(flow: &FlowSpec) -> Option<&'static str> {
     match &flow.transport {
         TransportSpec::Quic(quic) => Some(quic.congestion.kind()),
+        TransportSpec::Tcp(tcp) => Some(tcp.congestion.kind()),
         TransportSpec::Udp(_) => None,
     }
 }

@@ -10,6 +10,7 @@ use leobench_base::{RngTree, SimTime};
 use leobench_link::channel::ChannelContext;
 use leobench_link::{Link, LinkConfig, LinkCounters, LinkOutput};
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
+use leobench_transport::tcp::{TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
 use leobench_transport::{Endpoint, EndpointError, Outbox};
 use rustc_hash::FxHashMap;
@@ -239,6 +240,10 @@ impl Builder<'_> {
                 Box::new(UdpSender::new(ends.sender, ends.receiver, streams, udp.payload)),
                 Box::new(UdpReceiver::new()),
             ]),
+            TransportSpec::Tcp(tcp) => Ok([
+                Box::new(self.tcp(name, flow, tcp, ends, true)),
+                Box::new(self.tcp(name, flow, tcp, ends, false)),
+            ]),
             TransportSpec::Quic(quic) => Ok([
                 Box::new(self.quic(name, flow, quic, ends, true)?),
                 Box::new(self.quic(name, flow, quic, ends, false)?),
@@ -273,6 +278,29 @@ impl Builder<'_> {
             qlog: self.qlog_writer(name, end)?,
         });
         endpoint.map_err(|error| BuildError::Endpoint { flow: name.to_owned(), error })
+    }
+
+    fn tcp(
+        &self,
+        name: &str,
+        flow: &FlowSpec,
+        spec: &TcpSpec,
+        ends: &Ends,
+        sends: bool,
+    ) -> TcpEndpoint {
+        let opens = (flow.opened_by == OpenedBy::From) == sends;
+        let end = if sends { "sender" } else { "receiver" };
+        let (local, remote) =
+            if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
+        TcpEndpoint::new(TcpConfig {
+            spec,
+            role: if opens { Role::Client } else { Role::Server },
+            sends: flow.attributes().first().copied().filter(|_| sends),
+            local,
+            remote,
+            start: SimTime::ZERO + flow.start,
+            rng: &self.rng.child("flows").child(name).child(end),
+        })
     }
 
     fn qlog_writer(&self, flow: &str, end: &str) -> Result<Option<QlogWriter>, BuildError> {

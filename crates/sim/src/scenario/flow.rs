@@ -1,9 +1,11 @@
 //! Flows: which transport carries which traffic from where to where.
 
+use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::buffer::Attributes;
 use leobench_transport::quic::QuicSpec;
+use leobench_transport::tcp::TcpSpec;
 use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};
 
@@ -206,8 +208,23 @@ impl Spec for Streams {
 
 /// What a scenario needs to know of any transport.
 pub trait TransportModel {
-    /// Largest UDP payload it sends.
+    /// Largest payload it sends in a packet.
     fn payload(&self) -> Bytes;
+
+    /// What its parameter for that is called.
+    fn payload_key(&self) -> &'static str {
+        "payload"
+    }
+
+    /// Bytes of headers in front of it, down to IPv4.
+    fn headers(&self) -> Bytes {
+        IPV4_UDP_HEADER
+    }
+
+    /// Whether a connection carries several streams.
+    fn has_streams(&self) -> bool {
+        true
+    }
 
     /// Whether the ends open a connection, so that packets of full size go both ways.
     fn connects(&self) -> bool;
@@ -220,6 +237,7 @@ leobench_base::kinds! {
     /// A transport, by name.
     pub enum TransportSpec as dyn TransportModel {
         Quic(QuicSpec) = "quic",
+        Tcp(TcpSpec) = "tcp",
         Udp(UdpSpec) = "udp",
     }
 }
@@ -235,6 +253,32 @@ impl TransportModel for QuicSpec {
 
     fn scheduler(&self) -> Option<&SchedulerSpec> {
         Some(&self.scheduler)
+    }
+}
+
+impl TransportModel for TcpSpec {
+    fn payload(&self) -> Bytes {
+        self.mss
+    }
+
+    fn payload_key(&self) -> &'static str {
+        "mss"
+    }
+
+    fn headers(&self) -> Bytes {
+        self.header() + IPV4_HEADER
+    }
+
+    fn has_streams(&self) -> bool {
+        false
+    }
+
+    fn connects(&self) -> bool {
+        true
+    }
+
+    fn scheduler(&self) -> Option<&SchedulerSpec> {
+        None
     }
 }
 

@@ -1,10 +1,11 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
 use leobench_base::SimDuration;
-use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::{Spec, SpecError};
 
-use super::super::{ApplicationSpec, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams};
+use super::super::{
+    ApplicationSpec, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams, TransportSpec,
+};
 use super::{NAME, Place, is_name, page};
 use crate::routes::{Edge, next_hops, path};
 
@@ -24,6 +25,7 @@ pub(super) fn check(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecEr
             Some(objects) => page::check(flow, objects, &at)?,
             None => traffic(flow, &at)?,
         }
+        single(flow, &at)?;
         scheduler(flow, &at.key("transport").key("scheduler"))?;
         let from = routes.node(&flow.from, &at.key("from"))?;
         let to = routes.node(&flow.to, &at.key("to"))?;
@@ -74,6 +76,24 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     }
 }
 
+/// Refuses what takes streams on a transport that has a single one.
+fn single(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    if flow.transport.model().has_streams() {
+        return Ok(());
+    }
+    let kind = flow.transport.kind();
+    if flow.objects.is_some() {
+        let error = at.key("objects").error(format!("cannot be asked for over `{kind}`"));
+        return Err(error.allowed("a `source`, or the transport `quic`"));
+    }
+    if flow.stream_count() > 1 {
+        let error =
+            at.key("streams").error(format!("a connection of `{kind}` has a single stream"));
+        return Err(error.allowed("1, a flow of its own for each, or the transport `quic`"));
+    }
+    Ok(())
+}
+
 /// Refuses a stream scheduler that cannot serve the flow's streams.
 fn scheduler(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let Some(scheduler) = flow.transport.model().scheduler() else { return Ok(()) };
@@ -103,17 +123,19 @@ fn fits(
     edges: &[usize],
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
-    let payload = flow.transport.model().payload();
+    let model = flow.transport.model();
+    let (payload, headers) = (model.payload(), model.headers());
     for edge in edges {
         let (name, link) = &spec.links[edge / Direction::BOTH.len()];
-        if payload + IPV4_UDP_HEADER > link.mtu {
+        if payload + headers > link.mtu {
             let transport = at.key("transport");
-            let most = link.mtu.saturating_sub(IPV4_UDP_HEADER);
+            let most = link.mtu.saturating_sub(headers);
             let problem = format!(
-                "and {IPV4_UDP_HEADER} of UDP and IPv4 headers exceed the MTU of link `{name}`, {}",
+                "and {headers} of {} and IPv4 headers exceed the MTU of link `{name}`, {}",
+                if matches!(flow.transport, TransportSpec::Tcp(_)) { "TCP" } else { "UDP" },
                 link.mtu
             );
-            let place = transport.key("payload");
+            let place = transport.key(model.payload_key());
             let written = place.value.cloned().unwrap_or_else(|| payload.write());
             let error = place.at.error(&written, problem);
             return Err(error.allowed(format!("at most {most}, or a larger `links.{name}.mtu`")));
