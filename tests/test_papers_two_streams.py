@@ -258,9 +258,46 @@ def test_means_are_drawn_per_stream_and_of_both(tmp_path: Path) -> None:
         assert len(shown) == panels
         assert [tick.get_text() for tick in shown[-1].get_xticklabels()] == ["rr"]
         assert lines(shown[0]) == {stream: pytest.approx([1.015 * mean]) for stream, mean in values.items()}
+    figure = drawn(figures.delays_and_throughputs, result, tmp_path)
+    assert "each to its own last delivery, so they need not add up" in figure.get_supxlabel()
+    assert "add up" not in drawn(figures.delays, result, tmp_path).get_supxlabel()
     top, bottom = drawn(figures.interruptions, result, tmp_path).axes
     assert lines(top) == {stream: pytest.approx([1.015 * mean] * 2) for stream, mean in values.items()}
-    assert bottom.get_ylabel().startswith("95 % quantile less median")
+    assert bottom.get_ylabel().startswith("95 % quantile\nless median (")
+
+
+@pytest.mark.parametrize(
+    ("schedulers", "labels"),
+    [
+        (2, ["0", "100", "200", "300", "400", "500"]),
+        (4, ["0", "", "200", "", "400", ""]),
+        (6, ["0", "", "200", "", "400", ""]),
+    ],
+)
+def test_interruptions_are_ticked_where_they_were_measured(
+    schedulers: int, labels: list[str], tmp_path: Path
+) -> None:
+    runs = pl.DataFrame(
+        {
+            "variant": f"{scheduler}{step}", "flows.main.transport.scheduler": f"s{scheduler}",
+            "links.isl.channel.off": step, "replicate": 1, "seed": 1,
+            "metric": f"flows.main.{stream}delay_ms.{name}", "value": value,
+        }
+        for scheduler in range(schedulers)
+        for step in STEPS
+        for stream in ("", "streams.fast.", "streams.slow.")
+        for name, value in (("mean", 100.0), ("p50", 90.0), ("p95", 300.0))
+    )  # fmt: skip
+    figure = drawn(figures.interruptions, SimpleNamespace(runs=runs), tmp_path)
+    figure.canvas.draw()
+    panels = figure.axes[schedulers:]
+    assert len(panels) == schedulers
+    for panel in panels:
+        assert [tick.get_text() for tick in panel.get_xticklabels()] == labels
+        assert panel.get_xticks() == pytest.approx([0, 100, 200, 300, 400, 500])
+        shown = [tick.get_window_extent() for tick in panel.get_xticklabels() if tick.get_text()]
+        assert not any(one.overlaps(other) for one, other in itertools.pairwise(shown))
+    assert panels[0].yaxis.label.get_window_extent().height <= panels[0].get_window_extent().height
 
 
 def test_places_and_values_go_by_their_words() -> None:

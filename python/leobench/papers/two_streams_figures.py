@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from leobench.papers import two_streams, words
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from leobench.campaign import Campaign, CampaignResult
@@ -156,8 +158,10 @@ def _bars(campaign: Campaign, panels: Sequence[tuple[pl.DataFrame, str, str]]) -
     for axes in stacked[:-1]:
         axes.tick_params(labelbottom=False)
     style.key(figure, stacked[0], "stream")
-    said = f"means of {campaign.replicates} runs with 95 % confidence intervals"
-    style.note(figure, "; ".join([said, *unusual]))
+    said = "; ".join([f"means of {campaign.replicates} runs with 95 % confidence intervals", *unusual])
+    if any(metric == "goodput_bps" for _, metric, _ in panels):
+        said += "\nthroughputs: each to its own last delivery, so they need not add up"
+    style.note(figure, said)
     return figure
 
 
@@ -201,7 +205,7 @@ def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> F
         axes.set_xlabel("")
     for axes in grid[1]:
         axes.set_title("", loc="left")
-        axes.set_xticks(axes.get_xticks()[[0, -1]])
+        _label_some(axes)
     style.key(figure, grid[0][0], "stream")
     style.note(
         figure, f"means of {campaign.replicates} runs, of the same channels and arrivals in every panel"
@@ -209,7 +213,16 @@ def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> F
     return figure
 
 
-_SPREAD = {"delay_ms.mean": "mean delay", "delay_spread_ms": "95 % quantile less median"}
+_SPREAD = {"delay_ms.mean": "mean delay", "delay_spread_ms": "95 % quantile\nless median"}
+
+
+def _label_some(axes: Axes) -> None:
+    """Leaves every tick, and as many of their labels, at equal steps from the first, as there is room for."""
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    longest = max(map(len, labels)) + 1
+    step = math.ceil(len(labels) * longest * style.LETTER / style.inches(axes)[0])
+    shown = [label if index % step == 0 else "" for index, label in enumerate(labels)]
+    axes.set_xticks(axes.get_xticks(), shown)
 
 
 def _seconds(text: str) -> float:

@@ -121,6 +121,8 @@ PAPER = Paper(
         "every 50 ms, as `fig7-batches` does.",
         "FQ and WFQ give away what a stream leaves of its share, as the paper says; some of its remarks fit "
         "schedulers that do not, which are judged besides (`no surplus`).",
+        "The throughput of a stream counts to its own last delivery, and that of both to the later one: "
+        "those of the streams need not add up to it.",
         "Fig. 8: packets wait while the link between the satellites is interrupted; steps of 0.1 s are ours.",
     ),
 )

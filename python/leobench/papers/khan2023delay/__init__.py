@@ -89,6 +89,8 @@ PAPER = Paper(
         "batches of 50 ms, which is judged besides (`stbp, batches`).",
         "FQ and WFQ give away what a stream leaves of its share, as the paper says; some of its remarks fit "
         "schedulers that do not, which are judged besides (`no surplus`).",
+        "The throughput of a stream counts to its own last delivery, and that of both to the later one: "
+        "those of the streams need not add up to it.",
         "Fig. 7: packets wait while the link between the satellites is interrupted; steps of 0.1 s are ours. "
         "The paper does not say which of its schedulers is the one called Delay: all are judged.",
     ),
