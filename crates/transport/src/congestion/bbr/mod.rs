@@ -117,6 +117,31 @@ enum Mode {
     ProbeRtt,
 }
 
+/// Round trips, by what has been delivered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    count: u64,
+    /// What must have been delivered before the newest packet acknowledged was sent, for the round to end.
+    end: u64,
+    /// Whether one has begun with this acknowledgement.
+    start: bool,
+}
+
+/// The search for the plateau of the bandwidth.
+#[derive(Clone, Copy, Debug, Default)]
+struct FullPipe {
+    bandwidth: f64,
+    rounds: u32,
+    filled: bool,
+}
+
+/// When `ProbeRTT` is over: at a time, and after a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct ProbeRtt {
+    done: Option<SimTime>,
+    round_done: bool,
+}
+
 /// BBR on one path. Rates in bytes per second, volumes in bytes.
 struct Bbr {
     spec: BbrSpec,
@@ -127,22 +152,15 @@ struct Bbr {
     mode: Mode,
     /// The largest delivery rate of late, by rounds.
     bandwidth: WindowedMax,
-    round: u64,
-    /// What must have been delivered before the newest packet acknowledged was sent, for a round to end.
-    round_end: u64,
-    round_start: bool,
+    round: Round,
     /// `RTprop`, and when it was measured.
     min_rtt: Option<SimDuration>,
     min_rtt_at: SimTime,
-    full_bandwidth: f64,
-    full_rounds: u32,
-    filled_pipe: bool,
+    full_pipe: FullPipe,
     cycle_start: SimTime,
-    probe_rtt_done: Option<SimTime>,
-    probe_rtt_round_done: bool,
+    probe_rtt: ProbeRtt,
     idle_restart: bool,
     pacing_rate: f64,
-    has_rtt: bool,
     window: u64,
     prior_window: u64,
     /// Bytes in flight, and bytes acknowledged by the last acknowledgement.
@@ -166,20 +184,14 @@ impl Bbr {
             sampler: RateSampler::default(),
             mode: Mode::Startup,
             bandwidth: WindowedMax::new(spec.bandwidth_rounds),
-            round: 0,
-            round_end: 0,
-            round_start: false,
+            round: Round::default(),
             min_rtt: None,
             min_rtt_at: now,
-            full_bandwidth: 0.0,
-            full_rounds: 0,
-            filled_pipe: false,
+            full_pipe: FullPipe::default(),
             cycle_start: now,
-            probe_rtt_done: None,
-            probe_rtt_round_done: false,
+            probe_rtt: ProbeRtt::default(),
             idle_restart: false,
             pacing_rate: rate,
-            has_rtt: false,
             window: initial_window,
             prior_window: 0,
             in_flight: 0,
@@ -217,22 +229,22 @@ impl Bbr {
 
     /// `BBRUpdateBtlBw`: rounds, and the bandwidth over the last of them.
     fn update_bandwidth(&mut self, sample: &RateSample) {
-        self.round_start = sample.prior_delivered >= self.round_end;
-        if self.round_start {
-            self.round_end = self.sampler.delivered();
-            self.round += 1;
+        self.round.start = sample.prior_delivered >= self.round.end;
+        if self.round.start {
+            self.round.end = self.sampler.delivered();
+            self.round.count += 1;
             self.conserving = false;
         }
         if self.spec.policer_detection {
             let probing = matches!(self.mode, Mode::ProbeBandwidth(_));
             let totals = (self.sampler.delivered(), self.sampler.lost());
-            if self.policer.on_sample(sample, totals, self.round_start, probing) {
+            if self.policer.on_sample(sample, totals, self.round.start, probing) {
                 self.enter_probe_bandwidth(sample.now);
             }
         }
         let Some(rate) = sample.rate else { return };
         if !sample.app_limited || rate >= self.bandwidth.get() {
-            self.bandwidth.update(self.round, rate);
+            self.bandwidth.update(self.round.count, rate);
         }
     }
 
@@ -266,21 +278,21 @@ impl Bbr {
 
     /// `BBRCheckFullPipe`.
     fn check_full_pipe(&mut self, sample: &RateSample) {
-        if self.filled_pipe || !self.round_start || sample.app_limited {
+        if self.full_pipe.filled || !self.round.start || sample.app_limited {
             return;
         }
-        if self.bandwidth.get() >= self.full_bandwidth * FULL_GROWTH {
-            self.full_bandwidth = self.bandwidth.get();
-            self.full_rounds = 0;
+        if self.bandwidth.get() >= self.full_pipe.bandwidth * FULL_GROWTH {
+            self.full_pipe.bandwidth = self.bandwidth.get();
+            self.full_pipe.rounds = 0;
             return;
         }
-        self.full_rounds += 1;
-        self.filled_pipe = self.full_rounds >= FULL_ROUNDS;
+        self.full_pipe.rounds += 1;
+        self.full_pipe.filled = self.full_pipe.rounds >= FULL_ROUNDS;
     }
 
     /// `BBRCheckDrain`.
     fn check_drain(&mut self, sample: &RateSample) {
-        if self.mode == Mode::Startup && self.filled_pipe {
+        if self.mode == Mode::Startup && self.full_pipe.filled {
             self.mode = Mode::Drain;
         }
         let drained = sample.in_flight as f64 <= self.inflight(self.bandwidth.get(), 1.0);
@@ -300,7 +312,7 @@ impl Bbr {
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.keep_window(self.recovery.is_active());
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_done = None;
+            self.probe_rtt.done = None;
         }
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(sample);
@@ -311,25 +323,25 @@ impl Bbr {
     fn probe_rtt(&mut self, sample: &RateSample) {
         // Rates measured now say nothing of the path.
         self.sampler.limit(sample.in_flight);
-        if self.probe_rtt_done.is_some() {
-            self.probe_rtt_round_done |= self.round_start;
-            if self.probe_rtt_round_done {
+        if self.probe_rtt.done.is_some() {
+            self.probe_rtt.round_done |= self.round.start;
+            if self.probe_rtt.round_done {
                 self.check_probe_rtt_done(sample.now);
             }
         } else if sample.in_flight <= MIN_PIPE * self.datagram {
-            self.probe_rtt_done = Some(sample.now + self.spec.probe_rtt_duration);
-            self.probe_rtt_round_done = false;
-            self.round_end = self.sampler.delivered();
+            self.probe_rtt.done = Some(sample.now + self.spec.probe_rtt_duration);
+            self.probe_rtt.round_done = false;
+            self.round.end = self.sampler.delivered();
         }
     }
 
     fn check_probe_rtt_done(&mut self, now: SimTime) {
-        if self.probe_rtt_done.is_none_or(|done| now <= done) {
+        if self.probe_rtt.done.is_none_or(|done| now <= done) {
             return;
         }
         self.min_rtt_at = now;
         self.window = self.window.max(self.prior_window);
-        if self.filled_pipe {
+        if self.full_pipe.filled {
             self.enter_probe_bandwidth(now);
         } else {
             self.mode = Mode::Startup;
@@ -339,15 +351,14 @@ impl Bbr {
     /// `BBRSetPacingRate`: Startup only ever paces faster.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * PACING_MARGIN;
-        if self.filled_pipe || rate > self.pacing_rate {
+        if self.full_pipe.filled || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
 
     /// The first sample replaces the nominal round-trip time.
     fn first_rtt(&mut self, rtt: SimDuration) {
-        if !self.has_rtt && !rtt.is_zero() {
-            self.has_rtt = true;
+        if self.min_rtt.is_none() && !rtt.is_zero() {
             let nominal = self.window as f64 / rtt.as_secs_f64();
             self.pacing_rate = self.spec.high_gain * nominal * PACING_MARGIN;
         }
@@ -379,17 +390,17 @@ impl SinglePath for Bbr {
     fn on_ack_end(&mut self, end: &AckEnd) {
         self.in_flight = end.in_flight.get();
         let Some(sample) = self.sampler.on_ack_end(end) else { return };
+        self.first_rtt(sample.rtt);
         self.newly_acked = sample.newly_acked;
         self.update_bandwidth(&sample);
         if self.spec.aggregation {
             let (bandwidth, window) = (self.bandwidth(), self.window);
-            self.aggregation.on_sample(&sample, bandwidth, window, self.round_start);
+            self.aggregation.on_sample(&sample, bandwidth, window, self.round.start);
         }
         self.advance_cycle(&sample);
         self.check_full_pipe(&sample);
         self.check_drain(&sample);
         self.update_min_rtt(&sample);
-        self.first_rtt(sample.rtt);
         self.set_pacing_rate(self.pacing_gain());
         self.set_window(&sample);
     }
@@ -409,8 +420,8 @@ impl SinglePath for Bbr {
 
     /// What Linux does on an undo: Startup starts over with its search, and the window is what it was.
     fn on_spurious_loss(&mut self) {
-        self.full_bandwidth = 0.0;
-        self.full_rounds = 0;
+        self.full_pipe.bandwidth = 0.0;
+        self.full_pipe.rounds = 0;
         self.policer = Policer::default();
         self.window = self.window.max(self.prior_window);
         self.recovery.cancel();

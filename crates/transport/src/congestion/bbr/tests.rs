@@ -62,7 +62,7 @@ fn startup_finds_the_rate_in_logarithmic_time() {
         while flow.controller.phase(PATH) == "startup" {
             flow.step();
         }
-        let rounds = (link.bdp() / 10.0).log2().max(0.0);
+        let rounds = libm::log2(link.bdp() / 10.0).max(0.0);
         let spent = (flow.now - SimTime::ZERO).as_secs_f64() / link.base_rtt().as_secs_f64();
         assert!(spent > rounds + 3.0 && spent < rounds + 4.0 * 2.89 + 2.0, "{spent} for {rounds}");
         assert_within(0.05, bandwidth(&flow), rate as f64, "bandwidth");

@@ -61,12 +61,12 @@ impl Bbr {
             return self.window.max(sample.in_flight + acked);
         }
         let mut target = self.volume(self.bandwidth(), self.window_gain());
-        if self.spec.aggregation && self.filled_pipe {
+        if self.spec.aggregation && self.full_pipe.filled {
             target += self.aggregation.allowance(self.bandwidth());
         }
         let target = self.with_bursts(target) as u64;
         let grown = self.window.saturating_add(acked);
-        let window = if self.filled_pipe {
+        let window = if self.full_pipe.filled {
             grown.min(target)
         } else if self.window < target || self.sampler.delivered() < self.initial_window {
             grown
@@ -89,14 +89,14 @@ impl Bbr {
         if self.recovery.on_loss(congestion) {
             self.keep_window(before.is_active() || self.mode == Mode::ProbeRtt);
             self.conserving = true;
-            self.round_end = self.sampler.delivered();
+            self.round.end = self.sampler.delivered();
             self.window = self.in_flight + self.newly_acked;
         } else {
             self.window = self.window.saturating_sub(congestion.lost.get());
         }
         if congestion.persistent {
             self.conserving = false;
-            self.full_bandwidth = 0.0;
+            self.full_pipe.bandwidth = 0.0;
             self.window = self.in_flight + packet;
         }
         self.window = self.window.max(COLLAPSED * packet);

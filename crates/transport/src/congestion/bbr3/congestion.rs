@@ -201,19 +201,17 @@ impl Bbr3 {
         congested.inflight_shortterm = congested.inflight_shortterm.max(undo.inflight_shortterm);
         congested.inflight_longterm = congested.inflight_longterm.max(undo.inflight_longterm);
         self.full_pipe.search(0.0);
-        match undo.state {
-            Some(State::Startup) if self.state != State::Startup => {
-                self.full_pipe.reached = false;
-                if self.state != State::ProbeRtt {
-                    self.enter_startup();
-                }
+        let in_probe_rtt = self.state == State::ProbeRtt;
+        if undo.state == Some(State::Startup) && self.state != State::Startup {
+            self.full_pipe.reached = false;
+            if !in_probe_rtt {
+                self.enter_startup();
             }
-            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp => {
-                if self.state != State::ProbeRtt {
-                    self.start_probe_bw_refill();
-                }
-            }
-            _ => {}
+        } else if undo.state == Some(State::ProbeBwUp)
+            && self.state != State::ProbeBwUp
+            && !in_probe_rtt
+        {
+            self.start_probe_bw_refill();
         }
     }
 }

@@ -52,8 +52,7 @@ impl Bbr3 {
 
     /// The first sample replaces the nominal round-trip time.
     pub(super) fn first_rtt(&mut self, rtt: SimDuration) {
-        if !self.has_rtt && !rtt.is_zero() {
-            self.has_rtt = true;
+        if self.min_rtt.is_none() && !rtt.is_zero() {
             self.pacing_rate = STARTUP_PACING_GAIN * self.initial_window as f64 / rtt.as_secs_f64();
         }
     }

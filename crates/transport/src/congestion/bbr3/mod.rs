@@ -141,7 +141,6 @@ struct Bbr3 {
     idle_restart: bool,
 
     pacing_rate: f64,
-    has_rtt: bool,
     window: u64,
     prior_window: u64,
     /// `C.inflight`.
@@ -180,7 +179,6 @@ impl Bbr3 {
             probe_rtt: ProbeRtt::new(now),
             idle_restart: false,
             pacing_rate: control::initial_pacing_rate(initial_window),
-            has_rtt: false,
             window: initial_window,
             prior_window: 0,
             in_flight: 0,
@@ -282,8 +280,8 @@ impl SinglePath for Bbr3 {
         if self.recovery.take_end() {
             self.restore_window();
         }
-        self.update_model_and_state(&sample);
         self.first_rtt(sample.rtt);
+        self.update_model_and_state(&sample);
         self.set_pacing_rate(self.pacing_gain());
         self.set_window(&sample);
     }

@@ -81,7 +81,7 @@ impl Flow {
 impl<C: CongestionControl + ?Sized> Flow<C> {
     pub fn with(mut controller: Box<C>, link: Link, paced: bool, rng: &RngTree) -> Self {
         controller.open(PATH, SimTime::ZERO, DATAGRAM);
-        let pacer = paced.then(|| Pacer::new(Bytes::new(10 * DATAGRAM.get()), DATAGRAM));
+        let burst = Bytes::new(10 * DATAGRAM.get());
         Self {
             phases: vec![(SimTime::ZERO, controller.phase(PATH))],
             controller,
@@ -93,7 +93,7 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
             reductions: 0,
             srtt: SimDuration::ZERO,
             min_rtt: SimDuration::MAX,
-            pacer,
+            pacer: paced.then(|| Pacer::new(burst, DATAGRAM)),
             outstanding: VecDeque::new(),
             free_at: SimTime::ZERO,
             last_sent: SimTime::ZERO,
