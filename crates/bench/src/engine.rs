@@ -16,10 +16,15 @@ pub(crate) fn run(case: &Case) -> Measured {
     run_flow(case, ONE_STREAM)
 }
 
-/// Runs a case through the engine, with a flow that sends what the lines say.
+/// Runs a case through the engine, with a flow that sends what the lines say, recording as by default.
 pub(crate) fn run_flow(case: &Case, flow: &str) -> Measured {
+    run_recording(case, flow, "messages = true")
+}
+
+/// Runs a case through the engine, with a flow that sends what the lines of `flow` say, and recording what `record` says.
+pub(crate) fn run_recording(case: &Case, flow: &str, record: &str) -> Measured {
     let run = || -> Result<(u64, u64), Box<dyn std::error::Error>> {
-        let text = scenario(case, flow, true);
+        let text = scenario(case, flow, record);
         let file = "benchmark";
         let source = Source { file, text: &text, syntax: Syntax::Toml, folder: PathBuf::new() };
         let scenario = load(&source, &[])?;
@@ -37,13 +42,13 @@ pub(crate) fn run_flow(case: &Case, flow: &str) -> Measured {
     }
 }
 
-/// The scenario of a case, with a flow that sends what the lines of `flow` say.
-pub(crate) fn scenario(case: &Case, flow: &str, record_messages: bool) -> String {
+/// The scenario of a case, with a flow that sends what the lines of `flow` say, and recording what `record` says.
+pub(crate) fn scenario(case: &Case, flow: &str, record: &str) -> String {
     format!(
         r#"
         name = "benchmark"
         duration = "{span}"
-        record.messages = {record_messages}
+        record = {{ {record} }}
         nodes = {{ client = {{}}, server = {{}} }}
         [links.path]
         between = ["client", "server"]

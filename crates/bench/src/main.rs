@@ -77,9 +77,10 @@ fn main() {
         (Some("floor"), case) => drop(floor::run(chosen(case))),
         (Some("schedulers"), _) => schedulers::compare(),
         (Some("streams"), _) => streams::compare(),
+        (Some("many"), _) => streams::compare_many(),
         (None, _) => all(),
         (Some(other), _) => {
-            println!("unknown argument {other}: engine, floor, schedulers or streams, or none");
+            println!("unknown argument {other}: engine, floor, schedulers, streams or many, or none");
         }
     }
 }
@@ -135,6 +136,8 @@ fn all() {
     schedulers::compare();
     println!();
     streams::compare();
+    println!();
+    streams::compare_many();
 }
 
 fn faster(one: Measured, other: Measured) -> Measured {

@@ -37,7 +37,7 @@ pub(crate) fn child(seconds: &str) {
 
 fn run(seconds: &str) -> Result<(), Box<dyn std::error::Error>> {
     let span = SimDuration::from_secs(seconds.parse()?);
-    let text = scenario(&Case { span, ..CASES[0] }, ONE_STREAM, false);
+    let text = scenario(&Case { span, ..CASES[0] }, ONE_STREAM, "messages = false");
     let folder = std::env::temp_dir().join(format!("leobench-memory-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let source =
