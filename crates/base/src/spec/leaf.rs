@@ -76,6 +76,43 @@ macro_rules! integer {
 
 integer!(u16, u32, u64, i32, i64, usize);
 
+/// A whole number from `LEAST` to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole<const LEAST: u32, const MOST: u32>(u32);
+
+impl<const LEAST: u32, const MOST: u32> Whole<LEAST, MOST> {
+    /// The number, if it is in range.
+    pub const fn new(number: u32) -> Option<Self> {
+        if LEAST <= number && number <= MOST { Some(Self(number)) } else { None }
+    }
+
+    /// The number in range that is nearest to this one.
+    pub fn nearest(number: u32) -> Self {
+        Self(number.clamp(LEAST, MOST))
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl<const LEAST: u32, const MOST: u32> Spec for Whole<LEAST, MOST> {
+    fn schema() -> Schema {
+        json!({"type": "integer", "minimum": LEAST, "maximum": MOST})
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        let number = u32::read(value, at).ok().and_then(Self::new);
+        let allowed = || format!("a whole number from {LEAST} to {MOST}");
+        number.ok_or_else(|| at.error(value, "is no such number").allowed(allowed()))
+    }
+
+    fn write(&self) -> Value {
+        Value::Integer(self.0.into())
+    }
+}
+
 impl Spec for String {
     fn schema() -> Schema {
         json!({"type": "string"})

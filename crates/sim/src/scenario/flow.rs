@@ -1,7 +1,7 @@
 //! Flows: which transport carries which traffic from where to where.
 
 use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
-use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
+use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::buffer::Attributes;
 use leobench_transport::quic::QuicSpec;
@@ -80,10 +80,17 @@ impl FlowSpec {
     /// How many streams carry its data.
     pub fn stream_count(&self) -> usize {
         match &self.objects {
-            Some(objects) => objects.iter().map(|object| object.count as usize).sum(),
+            Some(objects) => objects.iter().map(|object| object.count.get() as usize).sum(),
             None => self.streams.count(),
         }
     }
+}
+
+/// RFC 9218 section 4.1.
+pub type Urgency = Whole<0, 7>;
+
+pub(super) fn default_urgency() -> Urgency {
+    Urgency::nearest(Attributes::default().urgency.into())
 }
 
 leobench_base::spec! {
@@ -94,7 +101,7 @@ leobench_base::spec! {
         /// What the application writes on it.
         pub source: SourceSpec,
         /// How urgent it is, from 0, the most, to 7 (RFC 9218 section 4.1): for schedulers that heed it.
-        pub urgency: u32 = Attributes::default().urgency.into(),
+        pub urgency: Urgency = default_urgency(),
         /// Whether a part of it is of use before the rest has come (RFC 9218 section 4.2): for schedulers that heed it.
         pub incremental: bool = Attributes::default().incremental,
         /// How long after its creation a message is due; later ones count as late. Some schedulers heed it.
@@ -103,13 +110,10 @@ leobench_base::spec! {
 }
 
 fn check_stream(stream: &StreamSpec) -> Result<(), Fault> {
-    check_attributes(stream.urgency, stream.deadline)
+    check_deadline(stream.deadline)
 }
 
-pub(super) fn check_attributes(urgency: u32, deadline: Option<SimDuration>) -> Result<(), Fault> {
-    if urgency > 7 {
-        return Err(Fault::new("urgency", "is no urgency", "a whole number from 0 to 7"));
-    }
+pub(super) fn check_deadline(deadline: Option<SimDuration>) -> Result<(), Fault> {
     if deadline.is_some_and(SimDuration::is_zero) {
         return Err(Fault::new("deadline", "is zero", "a time above zero"));
     }
@@ -119,7 +123,7 @@ pub(super) fn check_attributes(urgency: u32, deadline: Option<SimDuration>) -> R
 impl StreamSpec {
     fn attributes(&self) -> Attributes {
         Attributes {
-            urgency: u8::try_from(self.urgency).unwrap_or(u8::MAX),
+            urgency: self.urgency.get() as u8,
             incremental: self.incremental,
             deadline: self.deadline,
         }

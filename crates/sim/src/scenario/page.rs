@@ -1,10 +1,10 @@
 //! Pages: objects that the receiving end of a flow asks for.
 
-use leobench_base::spec::Fault;
+use leobench_base::spec::{Fault, Whole};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::buffer::Attributes;
 
-use super::flow::check_attributes;
+use super::flow::{MOST_STREAMS, Urgency, check_deadline, default_urgency};
 
 /// Bytes of a request. The header fields of a GET take 700 to 800 bytes as text (SPDY whitepaper, The Chromium
 /// Projects, 2009), and somewhat more than half of that with the Huffman code of QPACK (RFC 9204); what matters more
@@ -22,7 +22,7 @@ leobench_base::spec! {
         /// Bytes of each.
         pub size: Bytes,
         /// How many there are.
-        pub count: u32 = 1,
+        pub count: Whole<1, { MOST_STREAMS }> = Whole::nearest(1),
         /// When the page wants it, from the start of the flow; at the start, unless it comes after others.
         pub at: Option<SimDuration>,
         /// Names of the objects that must have arrived before the page wants it.
@@ -34,7 +34,7 @@ leobench_base::spec! {
         /// How long the sending end takes to answer the request.
         pub think: SimDuration = SimDuration::ZERO,
         /// How urgent it is, from 0, the most, to 7 (RFC 9218 section 4.1): for schedulers that heed it.
-        pub urgency: u32 = Attributes::default().urgency.into(),
+        pub urgency: Urgency = default_urgency(),
         /// Whether a part of it is of use before the rest has come (RFC 9218 section 4.2): for schedulers that heed it.
         pub incremental: bool = Attributes::default().incremental,
         /// How long after the page wanted it, it is due; later ones count as late. Some schedulers heed it, from the
@@ -51,9 +51,6 @@ impl ObjectSpec {
                 return Err(Fault::new(field, problem, "from 1 B to 1000 GB"));
             }
         }
-        if self.count == 0 {
-            return Err(Fault::new("count", "is zero", "a number above zero"));
-        }
         if self.after.is_empty() && !self.delay.is_zero() {
             let problem = "counts from the arrival of others, of which there are none";
             return Err(Fault::new("delay", problem, "`at` instead, or `after` beside it"));
@@ -62,25 +59,25 @@ impl ObjectSpec {
             let allowed = "either a time `at` which the page wants it, or `after` what";
             return Err(Fault::new("at", "is given beside `after`", allowed));
         }
-        check_attributes(self.urgency, self.deadline)
+        check_deadline(self.deadline)
     }
 
     /// Names of the objects, one for each.
     pub fn names(&self) -> impl Iterator<Item = String> + '_ {
-        let name = |number| match self.count {
+        let name = |number| match self.count.get() {
             1 => self.name.clone(),
             _ => format!("{}-{number}", self.name),
         };
-        (1..=self.count).map(name)
+        (1..=self.count.get()).map(name)
     }
 
     pub(super) fn attributes(&self) -> impl Iterator<Item = Attributes> {
         let attributes = Attributes {
-            urgency: u8::try_from(self.urgency).unwrap_or(u8::MAX),
+            urgency: self.urgency.get() as u8,
             incremental: self.incremental,
             deadline: self.deadline,
         };
-        std::iter::repeat_n(attributes, self.count as usize)
+        std::iter::repeat_n(attributes, self.count.get() as usize)
     }
 }
 

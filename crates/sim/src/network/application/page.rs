@@ -65,7 +65,7 @@ impl Page {
         for (number, spec) in specs.iter().enumerate() {
             let first = objects.len();
             let object = || Object { group: number, times: ObjectTimes::default() };
-            objects.extend(std::iter::repeat_with(object).take(spec.count as usize));
+            objects.extend(std::iter::repeat_with(object).take(spec.count.get() as usize));
             groups.push(Group {
                 size: spec.size,
                 request: spec.request,
@@ -73,7 +73,7 @@ impl Page {
                 think: spec.think,
                 first,
                 end: objects.len(),
-                missing: spec.count as usize,
+                missing: spec.count.get() as usize,
                 waits_for: spec.after.len(),
                 awaited_by: Vec::new(),
             });

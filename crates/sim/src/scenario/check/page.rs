@@ -56,12 +56,12 @@ fn names(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
         if !is_name(&object.name) {
             return Err(at.key("name").error("is no name").allowed(NAME));
         }
-        count += u64::from(object.count);
+        count += u64::from(object.count.get());
         if count > u64::from(MOST_STREAMS) {
             let error = at.key("count").error(format!("makes {count} objects"));
             return Err(error.allowed(format!("at most {MOST_STREAMS} in all")));
         }
-        let of_all = (object.count > 1).then(|| object.name.clone());
+        let of_all = (object.count.get() > 1).then(|| object.name.clone());
         for name in of_all.into_iter().chain(object.names()) {
             if let Some(first) = seen.insert(name.clone(), index) {
                 let error = at.key("name").error(format!("object {first} is named `{name}` too"));

@@ -78,7 +78,10 @@ fn objects() {
             "size = \"1 B\", request = \"2000 GB\"",
             "request = \"2000 GB\": is too large; allowed: from 1 B to 1000 GB",
         ),
-        ("size = \"1 B\", count = 0", "count = 0: is zero; allowed: a number above zero"),
+        (
+            "size = \"1 B\", count = 0",
+            "count = 0: is no such number; allowed: a whole number from 1 to 65535",
+        ),
         (
             "size = \"1 B\", delay = \"1 s\"",
             "delay = \"1 s\": counts from the arrival of others, of which there are none; allowed: `at` instead, or \
@@ -90,7 +93,7 @@ fn objects() {
         ),
         (
             "size = \"1 B\", urgency = 8",
-            "urgency = 8: is no urgency; allowed: a whole number from 0 to 7",
+            "urgency = 8: is no such number; allowed: a whole number from 0 to 7",
         ),
         (
             "size = \"1 B\", deadline = \"0 s\"",

@@ -41,8 +41,8 @@ fn keys_and_words() {
         (
             "transport = \"quic\"",
             "transport = { kind = \"quic\", congestion = \"cubik\" }",
-            "flows.main.transport.congestion = \"cubik\": unknown kind; allowed: `newreno`, `cubic`; did you mean \
-             `cubic`?",
+            "flows.main.transport.congestion = \"cubik\": unknown kind; allowed: `newreno`, `cubic`, `westwood`, \
+             `hybla`, `vegas`, `bbr`, `bbr3`; did you mean `cubic`?",
         ),
         (
             "duration = ",
