@@ -174,6 +174,7 @@ impl TcpEndpoint {
         let una = self.sender.una();
         let Some(acked) = self.ours.offset(segment.ack, una) else { return };
         let mut ack = Ack {
+            start,
             ack: acked,
             edge: acked + (u64::from(segment.window) << self.their_scale),
             ece: segment.flags.contains(Flags::ECE),

@@ -15,6 +15,8 @@ const DUPLICATE_THRESHOLD: u64 = 3;
 /// An acknowledgement, in offsets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Ack {
+    /// Where in the peer's stream it stands.
+    pub(in crate::tcp) start: u64,
     /// Next byte expected.
     pub(in crate::tcp) ack: u64,
     /// Behind the last byte that there is room for.
@@ -53,22 +55,22 @@ impl Sender {
         let duplicate = self.take(ack, advanced);
         self.measure(now, ack, advanced);
         let delivered = self.count_delivered(ack, advanced, opened);
-        if !self.delivered.is_empty() {
-            self.tell_delivered(now, ack, flight);
-        }
+        self.tell_rack(now, ack);
         if duplicate.is_some() && self.probe.is_none() {
             self.rack.on_duplicate(self.nxt);
         }
-        self.judge_probe(now, ack, advanced, duplicate);
         self.reconsider(ack, advanced, duplicate);
         if self.is_recovering() && self.una >= self.recover {
             self.rack.on_recovered();
             self.leave();
         }
-        if ack.ece && self.mode == Mode::Open && self.agreed.ecn {
+        let losses = self.detect(now).or_else(|| self.detect_by_duplicates(advanced));
+        let marked = ack.ece && self.agreed.ecn && self.mode == Mode::Open;
+        self.tell_controller(now, flight, !advanced || marked || losses.is_some());
+        self.judge_probe(now, ack, advanced, duplicate);
+        if marked {
             self.on_mark(now, flight);
         }
-        let losses = self.detect(now).or_else(|| self.detect_by_duplicates(advanced));
         if let Some(losses) = &losses {
             self.on_losses(now, losses, flight);
         }
@@ -85,12 +87,15 @@ impl Sender {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4; the edge never moves back (section 3.8.6 would have a receiver not try). Whether it moved.
+    /// RFC 9293 section 3.10.7.4: the latest segment tells the window, and may shrink it. Whether it has opened.
     fn open_window(&mut self, ack: &Ack) -> bool {
-        let window = ack.edge.saturating_sub(ack.ack);
-        self.largest_window = self.largest_window.max(window);
+        if (ack.start, ack.ack) < self.window_from {
+            return false;
+        }
+        self.window_from = (ack.start, ack.ack);
+        self.largest_window = self.largest_window.max(ack.edge.saturating_sub(ack.ack));
         let opened = ack.edge > self.edge;
-        self.edge = self.edge.max(ack.edge);
+        self.edge = ack.edge;
         if opened && self.starved {
             self.rtt.forgive();
         }
@@ -108,7 +113,11 @@ impl Sender {
         }
         if self.agreed.sack {
             let told = usize::from(duplicate.is_some());
-            for &(start, end) in &ack.blocks[told.min(ack.count)..ack.count] {
+            let mut blocks = ack.blocks;
+            let blocks = &mut blocks[told.min(ack.count)..ack.count];
+            // In order of sequence, for RACK to tell reordering (RFC 8985 section 6.2, step 3).
+            blocks.sort_unstable();
+            for &mut (start, end) in blocks {
                 if start < end && end <= self.nxt {
                     self.board.sack(start, end, &mut self.delivered);
                 }
@@ -131,16 +140,24 @@ impl Sender {
         self.control.rtts.record(sample.as_nanos());
     }
 
-    fn tell_delivered(&mut self, now: SimTime, ack: &Ack, flight: u64) {
-        let rtt = self.rtt.assumed();
-        let reducing = matches!(self.mode, Mode::Marked | Mode::Recovery);
-        let recovering = reducing && self.una < self.recover;
-        self.control.on_delivered(now, &self.delivered, flight, rtt, recovering);
+    fn tell_rack(&mut self, now: SimTime, ack: &Ack) {
+        let min_rtt = self.rtt.assumed().min;
         for sent in &self.delivered {
             let early = |echo| Stamps::is_before(echo, self.stamps.at(sent.at));
             let ambiguous = ack.echo.is_some_and(early);
-            self.rack.on_delivered(now, sent, rtt.min, ambiguous);
+            self.rack.on_delivered(now, sent, min_rtt, ambiguous);
         }
+    }
+
+    /// Tells the controller what was delivered. Behind a gap that may be a loss (`suspicious`) the window does not grow (RFC
+    /// 3042 section 2), unless reordering is known to happen, as in Linux.
+    fn tell_controller(&mut self, now: SimTime, flight: u64, suspicious: bool) {
+        if self.delivered.is_empty() {
+            return;
+        }
+        let reducing = matches!(self.mode, Mode::Marked | Mode::Recovery);
+        let recovering = reducing || suspicious && !self.rack.reordering;
+        self.control.on_delivered(now, &self.delivered, flight, self.rtt.assumed(), recovering);
     }
 
     /// Bytes newly delivered. Without selective acknowledgements, every duplicate one stands for a segment (RFC 6582), which

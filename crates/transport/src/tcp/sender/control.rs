@@ -79,7 +79,7 @@ impl Control {
         self.count(losses);
         let congestion = Congestion::new(now, losses.sent, Bytes::new(losses.bytes), false);
         let congestion = if answered { congestion.answered() } else { congestion };
-        self.respond("congestion", "loss", |algorithm| algorithm.on_loss(PATH, &congestion));
+        self.respond("loss", |algorithm| algorithm.on_loss(PATH, &congestion));
     }
 
     /// The retransmission timeout took segments for lost.
@@ -88,14 +88,14 @@ impl Control {
         let congestion = Congestion::new(now, losses.sent, Bytes::new(losses.bytes), true);
         let congestion = if answered { congestion.answered() } else { congestion };
         let respond = |algorithm: &mut dyn CongestionControl| algorithm.on_loss(PATH, &congestion);
-        self.respond("persistent-congestion", "timeout", respond);
+        self.respond("timeout", respond);
     }
 
     /// The receiver saw a mark on something sent up to `sent`.
     pub(super) fn on_mark(&mut self, now: SimTime, sent: SimTime) {
         self.totals.ecn_marks += 1;
         let congestion = Congestion::new(now, sent, Bytes::ZERO, false);
-        self.respond("congestion", "ECN", |algorithm| algorithm.on_ecn(PATH, &congestion));
+        self.respond("ECN", |algorithm| algorithm.on_ecn(PATH, &congestion));
     }
 
     /// The last reduction was for nothing.
@@ -117,19 +117,14 @@ impl Control {
         self.totals.lost_bytes += losses.bytes;
     }
 
-    fn respond(
-        &mut self,
-        kind: &'static str,
-        cause: &str,
-        respond: impl FnOnce(&mut dyn CongestionControl),
-    ) {
+    fn respond(&mut self, cause: &str, respond: impl FnOnce(&mut dyn CongestionControl)) {
         let before = self.window();
         respond(&mut *self.algorithm);
         let after = self.window();
         if after < before {
             self.totals.congestion_events += 1;
             let detail = format!("{cause}: window {} -> {}", Bytes::new(before), Bytes::new(after));
-            self.event(kind, detail);
+            self.event("congestion", detail);
         }
     }
 }

@@ -63,6 +63,8 @@ pub(super) struct Sender {
     nxt: u64,
     /// Behind the last byte that the receiver has room for.
     edge: u64,
+    /// Where the segment stood, and what it acknowledged, that told so (`SND.WL1`, `SND.WL2`).
+    window_from: (u64, u64),
     /// Largest window the receiver has offered.
     largest_window: u64,
     board: Scoreboard,
@@ -143,6 +145,7 @@ impl Sender {
             una: 0,
             nxt: 0,
             edge: 0,
+            window_from: (0, 0),
             largest_window: 0,
             board: Scoreboard::default(),
             rtt: RttEstimator::new(spec.initial_rto, spec.min_rto),

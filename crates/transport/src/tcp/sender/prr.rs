@@ -38,9 +38,9 @@ impl Reduction {
             let grown = if safe { grown + mss } else { grown };
             grown.min(ssthresh - pipe)
         };
-        if self.out == 0 && allowed == 0 {
+        if self.out == 0 {
             // The first retransmission leaves at once.
-            allowed = mss;
+            allowed = allowed.max(mss);
         }
         self.window = pipe + allowed;
     }

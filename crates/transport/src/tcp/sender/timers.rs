@@ -119,11 +119,11 @@ impl Sender {
         }
         let again = self.mode == Mode::Timeout && self.rtt.is_backed_off();
         let new = !self.is_recovering();
+        let head = self.board.get(first).at;
         let losses = self.lose_on_timeout(now);
-        if let Some(losses) = losses {
-            // Section 3.1: what goes again for the second time leaves the threshold as it is.
-            self.control.on_timeout(now, &losses, again || self.mode == Mode::Recovery);
-        }
+        let losses = losses.unwrap_or(Losses { segments: 0, bytes: 0, sent: head });
+        // RFC 5681 section 3.1: what goes again for the second time leaves the threshold as it is.
+        self.control.on_timeout(now, &losses, again || self.mode == Mode::Recovery);
         self.rtt.back_off();
         if self.mode != Mode::Timeout && (new || self.undo.is_none()) {
             self.undo = Some(Undo::new(self.una));

@@ -1,6 +1,8 @@
 //! Two ends of a connection on a pipe that does to packets what a test says.
 
+mod corners;
 mod data;
+mod script;
 mod trouble;
 
 use std::collections::BTreeMap;
