@@ -185,7 +185,8 @@ pub trait CongestionControl: Send {
     /// A packet was acknowledged.
     fn on_ack(&mut self, path: PathId, acked: &Acked);
 
-    /// All packets of an acknowledgement have been told; the losses it reveals come after.
+    /// All packets of an acknowledgement have been told; the losses it reveals come after. HyStart and BBR do their work
+    /// here.
     fn on_ack_end(&mut self, path: PathId, end: &AckEnd) {
         let _ = (path, end);
     }

@@ -20,7 +20,7 @@ impl Recovery {
 
     /// Packets were lost: whether recovery begins, which a collapse does always.
     pub fn on_loss(&mut self, congestion: &Congestion) -> bool {
-        let begins = self.start.is_none_or(|start| congestion.sent > start);
+        let begins = !congestion.answered && self.start.is_none_or(|start| congestion.sent > start);
         if begins || congestion.persistent {
             *self = Self { start: Some(congestion.now), active: true, ended: false };
         }
@@ -44,5 +44,58 @@ impl Recovery {
     pub fn cancel(&mut self) {
         self.active = false;
         self.ended = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leobench_base::{Bytes, SimDuration};
+
+    use super::*;
+    use crate::congestion::Rtt;
+
+    fn at(millis: u64) -> SimTime {
+        SimTime::ZERO + SimDuration::from_millis(millis)
+    }
+
+    fn loss(sent: u64, now: u64) -> Congestion {
+        Congestion::new(at(now), at(sent), Bytes::new(1), false)
+    }
+
+    fn ack(sent: u64, recovering: bool) -> Acked {
+        let rtt = SimDuration::from_millis(10);
+        Acked {
+            now: at(sent + 10),
+            sent: at(sent),
+            size: Bytes::new(1),
+            packet_number: 0,
+            in_flight: Bytes::new(1),
+            app_limited: false,
+            recovering,
+            rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
+        }
+    }
+
+    #[test]
+    fn it_lasts_until_something_sent_within_it_arrives() {
+        let mut recovery = Recovery::default();
+        assert!(recovery.on_loss(&loss(0, 10)));
+        assert!(!recovery.on_loss(&loss(9, 12)), "sent before it began");
+        recovery.on_ack(&ack(10, false));
+        assert!(recovery.is_active() && !recovery.take_end());
+        recovery.on_ack(&ack(11, false));
+        assert!(!recovery.is_active() && recovery.take_end() && !recovery.take_end());
+        assert!(recovery.on_loss(&loss(11, 21)));
+    }
+
+    #[test]
+    fn a_transport_that_keeps_it_itself_is_believed() {
+        let mut recovery = Recovery::default();
+        assert!(recovery.on_loss(&loss(0, 10)));
+        recovery.on_ack(&ack(11, true));
+        assert!(recovery.is_active());
+        assert!(!recovery.on_loss(&loss(12, 22).answered()));
+        recovery.on_ack(&ack(13, false));
+        assert!(recovery.take_end());
     }
 }
