@@ -11,7 +11,7 @@ use leobench_base::{Body, Bytes, Ecn, LogHistogram, Packet, RngTree, SimDuration
 use self::handshake::Handshake;
 use super::outgoing::Outgoing;
 use super::receiver::{Arrival, Receiver};
-use super::sender::{Ack, Sender};
+use super::sender::{Ack, Agreed, Sender};
 use super::sequence::{Sequence, Stamps};
 use super::spec::TcpSpec;
 use super::{Role, tls};
@@ -22,6 +22,7 @@ use crate::endpoint::{
 };
 
 /// What an endpoint is and where.
+#[derive(Clone, Copy)]
 pub struct TcpConfig<'a> {
     /// The flow's TCP parameters.
     pub spec: &'a TcpSpec,
@@ -39,7 +40,7 @@ pub struct TcpConfig<'a> {
     pub rng: &'a RngTree,
 }
 
-/// How far a connection has come (RFC 9293 section 3.3.2); how it is closed shows in the two halves.
+/// How far a connection has come (RFC 9293 section 3.3.2). How it is closed shows in the two halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A client before its start.
@@ -64,10 +65,7 @@ pub struct TcpEndpoint {
     ours: Sequence,
     theirs: Sequence,
     stamps: Stamps,
-    /// Whether segments carry timestamps, acknowledgements blocks, and packets codepoints.
-    timestamps: bool,
-    sack: bool,
-    ecn: bool,
+    agreed: Agreed,
     /// Shift of the other end's windows, and of ours.
     their_scale: u8,
     our_scale: u8,
@@ -107,9 +105,7 @@ impl TcpEndpoint {
             ours,
             theirs: ours,
             stamps,
-            timestamps: false,
-            sack: false,
-            ecn: false,
+            agreed: Agreed::nothing(spec.mss.get()),
             their_scale: 0,
             our_scale: receiver.scale(),
             sender: Sender::new(spec, stamps, spec.congestion.model().build(&context)),
@@ -175,7 +171,7 @@ impl TcpEndpoint {
         let Some(acked) = self.ours.offset(segment.ack, una) else { return };
         let mut ack = Ack {
             start,
-            ack: acked,
+            next: acked,
             edge: acked + (u64::from(segment.window) << self.their_scale),
             ece: segment.flags.contains(Flags::ECE),
             empty: segment.is_empty(),
@@ -188,7 +184,7 @@ impl TcpEndpoint {
                 ack.count += 1;
             }
         }
-        if let Some(stamps) = segment.options.timestamps.filter(|_| self.timestamps) {
+        if let Some(stamps) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
             self.receiver.on_stamp(start, stamps.value);
             ack.echo = Some(stamps.echo);
         }
@@ -197,7 +193,7 @@ impl TcpEndpoint {
     }
 
     fn take_data(&mut self, now: SimTime, ecn: Ecn, start: u64, segment: &Segment) {
-        if let Some(stamps) = segment.options.timestamps.filter(|_| self.timestamps) {
+        if let Some(stamps) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
             let ticks = self.stamps.at(now).wrapping_sub(stamps.echo).max(1);
             self.receiver.sample(SimDuration::from_millis(ticks.into()));
         }
@@ -206,7 +202,7 @@ impl TcpEndpoint {
             payload: segment.payload.into(),
             fin: segment.flags.contains(Flags::FIN),
             mark: segment.mark,
-            marked: ecn == Ecn::Ce && self.ecn,
+            marked: ecn == Ecn::Ce && self.agreed.ecn,
             reduced: segment.flags.contains(Flags::CWR),
         };
         if self.receiver.on_data(now, &arrival, self.sender.timeout()) {
@@ -307,9 +303,9 @@ impl Endpoint for TcpEndpoint {
     ) -> Result<Option<SimTime>, EndpointError> {
         let wake = match self.state {
             State::Closed if now < self.start => return Ok(Some(self.start)),
-            State::Closed => self.connect(now),
+            State::Closed => Some(self.connect(now)),
             State::Listen => None,
-            State::SynSent | State::SynReceived => self.insist(now),
+            State::SynSent | State::SynReceived => Some(self.insist(now)),
             State::Open => self.drive(now),
         };
         self.report(outbox);

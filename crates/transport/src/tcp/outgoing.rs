@@ -140,8 +140,8 @@ impl Outgoing {
 
     /// Application data sent when the stream is sent up to `nxt`.
     pub(super) fn plaintext_sent(&self, nxt: u64) -> u64 {
-        let next = self.records.partition_point(|record| record.end <= nxt);
-        let Some(record) = self.records.get(next) else { return self.plaintext };
+        let whole = self.records.partition_point(|record| record.end <= nxt);
+        let Some(record) = self.records.get(whole) else { return self.plaintext };
         let start = record.end - RECORD_TRAILER - record.content;
         let part = nxt.saturating_sub(start).min(record.content);
         record.plaintext - record.content + part

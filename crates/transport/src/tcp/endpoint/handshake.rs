@@ -10,6 +10,8 @@ use crate::tcp::sequence::Sequence;
 
 /// What timestamps take of every segment, options padded (RFC 7323 appendix A).
 const TIMESTAMPS: u64 = 12;
+/// Segment size of an end that does not say (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u16 = 536;
 /// Longest time between two SYNs.
 const LONGEST_WAIT: SimDuration = SimDuration::from_secs(120);
 
@@ -18,33 +20,33 @@ const LONGEST_WAIT: SimDuration = SimDuration::from_secs(120);
 pub(super) struct Handshake {
     /// When the SYN, or its answer, was last sent.
     sent: SimTime,
+    /// How long it waits for an answer.
     wait: SimDuration,
     /// How often it was sent again.
     timeouts: u32,
     /// The window of the other end's SYN, which is never scaled.
     window: u64,
-    mss: u64,
 }
 
 impl Handshake {
     pub(super) fn new(wait: SimDuration) -> Self {
-        Self { sent: SimTime::ZERO, wait, timeouts: 0, window: 0, mss: 0 }
+        Self { sent: SimTime::ZERO, wait, timeouts: 0, window: 0 }
     }
 }
 
 impl TcpEndpoint {
     /// The client opens the connection.
-    pub(super) fn connect(&mut self, now: SimTime) -> Option<SimTime> {
+    pub(super) fn connect(&mut self, now: SimTime) -> SimTime {
         self.state = State::SynSent;
         self.send_syn(now)
     }
 
     /// Sends the SYN, or its answer, again when that is due; the next time it is. It never gives up: how long to insist is
     /// for the application to say (R2 of RFC 9293 section 3.8.3), and ours lasts as long as the run.
-    pub(super) fn insist(&mut self, now: SimTime) -> Option<SimTime> {
+    pub(super) fn insist(&mut self, now: SimTime) -> SimTime {
         let due = self.handshake.sent + self.handshake.wait;
         if now < due {
-            return Some(due);
+            return due;
         }
         self.handshake.timeouts += 1;
         self.handshake.wait = (self.handshake.wait * 2).min(LONGEST_WAIT);
@@ -53,15 +55,15 @@ impl TcpEndpoint {
         self.send_syn(now)
     }
 
-    fn send_syn(&mut self, now: SimTime) -> Option<SimTime> {
+    fn send_syn(&mut self, now: SimTime) -> SimTime {
         let answer = self.state == State::SynReceived;
-        let ecn = if answer { self.ecn } else { self.spec.ecn };
+        let ecn = if answer { self.agreed.ecn } else { self.spec.ecn };
         let flags = Flags::SYN
             .with_if(answer, Flags::ACK)
             // RFC 3168 section 6.1.1.
             .with_if(ecn, Flags::ECE)
             .with_if(ecn && !answer, Flags::CWR);
-        let stamps = if answer { self.timestamps } else { self.spec.timestamps };
+        let stamps = if answer { self.agreed.timestamps } else { self.spec.timestamps };
         let mss = self.spec.mss.get() + if self.spec.timestamps { TIMESTAMPS } else { 0 };
         let window = self.receiver.offer().get();
         let segment = Segment {
@@ -72,7 +74,7 @@ impl TcpEndpoint {
             options: Options {
                 mss: Some(u16::try_from(mss).unwrap_or(u16::MAX)),
                 window_scale: Some(self.our_scale),
-                sack_permitted: if answer { self.sack } else { self.spec.sack },
+                sack_permitted: if answer { self.agreed.sack } else { self.spec.sack },
                 timestamps: stamps.then(|| self.timestamps(now)),
                 ..Options::default()
             },
@@ -80,7 +82,7 @@ impl TcpEndpoint {
         };
         self.handshake.sent = now;
         self.emit(now, segment, Ecn::NotEct);
-        Some(now + self.handshake.wait)
+        now + self.handshake.wait
     }
 
     /// A server waits for a SYN (RFC 9293 section 3.10.7.2).
@@ -137,28 +139,32 @@ impl TcpEndpoint {
     fn agree(&mut self, segment: &Segment, ecn: bool) {
         let options = &segment.options;
         self.theirs = Sequence::new(segment.seq);
-        self.ecn = self.spec.ecn && ecn;
-        self.sack = self.spec.sack && options.sack_permitted;
-        self.timestamps = self.spec.timestamps && options.timestamps.is_some();
-        match options.window_scale {
-            Some(scale) => self.their_scale = scale.min(14),
-            None => (self.their_scale, self.our_scale) = (0, 0),
+        let timestamps = self.spec.timestamps && options.timestamps.is_some();
+        // RFC 6691: the option does not count what other options take.
+        let taken = if timestamps { TIMESTAMPS } else { 0 };
+        let theirs = u64::from(options.mss.unwrap_or(DEFAULT_MSS)).saturating_sub(taken);
+        self.agreed = Agreed {
+            mss: self.spec.mss.get().min(theirs),
+            timestamps,
+            sack: self.spec.sack && options.sack_permitted,
+            ecn: self.spec.ecn && ecn,
+        };
+        if let Some(scale) = options.window_scale {
+            // RFC 7323 section 2.3.
+            self.their_scale = scale.min(14);
+        } else {
+            (self.their_scale, self.our_scale) = (0, 0);
         }
-        if let Some(stamps) = options.timestamps.filter(|_| self.timestamps) {
+        if let Some(stamps) = options.timestamps.filter(|_| timestamps) {
             self.receiver.on_stamp(0, stamps.value);
         }
-        // RFC 6691: the option does not count what other options take.
-        let taken = if self.timestamps { TIMESTAMPS } else { 0 };
-        let theirs = u64::from(options.mss.unwrap_or(536)).saturating_sub(taken);
-        self.handshake.mss = self.spec.mss.get().min(theirs);
         self.handshake.window = segment.window.into();
-        self.receiver.set_mss(self.handshake.mss);
+        self.receiver.set_mss(self.agreed.mss);
     }
 
     fn establish(&mut self, now: SimTime) {
-        let Handshake { sent, timeouts, window, mss, .. } = self.handshake;
-        let agreed = Agreed { mss, sack: self.sack, ecn: self.ecn };
-        self.sender.open(now, agreed, window, timeouts);
+        let Handshake { sent, timeouts, window, .. } = self.handshake;
+        self.sender.open(now, self.agreed, window, timeouts);
         if timeouts == 0 {
             let rtt = now.saturating_since(sent);
             self.sender.sample_handshake(rtt);

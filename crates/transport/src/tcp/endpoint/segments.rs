@@ -11,8 +11,8 @@ impl TcpEndpoint {
     /// Sends an acknowledgement.
     pub(super) fn acknowledge(&mut self, now: SimTime) {
         let mut segment = self.header(now, self.sender.nxt());
-        if self.sack && self.receiver.has_blocks() {
-            let most = MOST_SACK_BLOCKS - usize::from(self.timestamps);
+        if self.agreed.sack && self.receiver.has_blocks() {
+            let most = MOST_SACK_BLOCKS - usize::from(self.agreed.timestamps);
             let (theirs, sack) = (self.theirs, &mut segment.options.sack);
             let report = |start, end| sack.push(theirs.wire(start), theirs.wire(end));
             self.receiver.blocks(most, report);
@@ -36,19 +36,19 @@ impl TcpEndpoint {
             self.retransmitted += payload;
         }
         // RFC 3168 sections 6.1.4 and 6.1.5: neither empty segments nor retransmissions.
-        let capable = self.ecn && new && payload > 0;
+        let capable = self.agreed.ecn && new && payload > 0;
         self.emit(now, segment, if capable { Ecn::Ect0 } else { Ecn::NotEct });
     }
 
     /// What every segment says.
     fn header(&mut self, now: SimTime, start: u64) -> Segment {
         let window = self.receiver.offer().get() >> self.our_scale;
-        let stamps = self.timestamps.then(|| self.timestamps(now));
+        let stamps = self.agreed.timestamps.then(|| self.timestamps(now));
         self.receiver.on_ack_sent();
         Segment {
             seq: self.ours.wire(start),
             ack: self.theirs.wire(self.receiver.next()),
-            flags: Flags::ACK.with_if(self.ecn && self.receiver.echo_mark, Flags::ECE),
+            flags: Flags::ACK.with_if(self.agreed.ecn && self.receiver.echo_mark, Flags::ECE),
             window: u16::try_from(window).unwrap_or(u16::MAX),
             options: Options { timestamps: stamps, ..Options::default() },
             ..Segment::default()

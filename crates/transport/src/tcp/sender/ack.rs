@@ -18,7 +18,7 @@ pub(in crate::tcp) struct Ack {
     /// Where in the peer's stream it stands.
     pub(in crate::tcp) start: u64,
     /// Next byte expected.
-    pub(in crate::tcp) ack: u64,
+    pub(in crate::tcp) next: u64,
     /// Behind the last byte that there is room for.
     pub(in crate::tcp) edge: u64,
     /// What has arrived beyond a gap, or twice.
@@ -39,19 +39,19 @@ impl Ack {
         let (start, end) = *self.blocks[..self.count].first()?;
         let within = |&(first, last): &(u64, u64)| first <= start && end <= last;
         let inside = self.blocks[..self.count].get(1).is_some_and(within);
-        (end <= self.ack || inside).then_some((start, end))
+        (end <= self.next || inside).then_some((start, end))
     }
 }
 
 impl Sender {
     /// An acknowledgement came.
     pub(in crate::tcp) fn on_ack(&mut self, now: SimTime, ack: &Ack) {
-        if ack.ack > self.nxt {
+        if ack.next > self.nxt {
             return;
         }
         let flight = self.flying();
         let opened = self.open_window(ack);
-        let advanced = ack.ack > self.una;
+        let advanced = ack.next > self.una;
         let duplicate = self.take(ack, advanced);
         self.measure(now, ack, advanced);
         let delivered = self.count_delivered(ack, advanced, opened);
@@ -89,11 +89,11 @@ impl Sender {
 
     /// RFC 9293 section 3.10.7.4: the latest segment tells the window, and may shrink it. Whether it has opened.
     fn open_window(&mut self, ack: &Ack) -> bool {
-        if (ack.start, ack.ack) < self.window_from {
+        if (ack.start, ack.next) < self.window_from {
             return false;
         }
-        self.window_from = (ack.start, ack.ack);
-        self.largest_window = self.largest_window.max(ack.edge.saturating_sub(ack.ack));
+        self.window_from = (ack.start, ack.next);
+        self.largest_window = self.largest_window.max(ack.edge.saturating_sub(ack.next));
         let opened = ack.edge > self.edge;
         self.edge = ack.edge;
         if opened && self.starved {
@@ -107,7 +107,7 @@ impl Sender {
         self.delivered.clear();
         let duplicate = ack.duplicate();
         if advanced {
-            self.una = ack.ack;
+            self.una = ack.next;
             self.board.acknowledge(self.una, &mut self.delivered);
             self.rack.on_advance(self.una);
         }
@@ -172,7 +172,7 @@ impl Sender {
             self.duplicates -= known;
             return bytes.saturating_sub(known * self.agreed.mss);
         }
-        if ack.ack != self.una || !ack.empty || opened || self.board.is_empty() {
+        if ack.next != self.una || !ack.empty || opened || self.board.is_empty() {
             return 0;
         }
         self.duplicates += 1;

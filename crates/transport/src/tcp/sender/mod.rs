@@ -34,9 +34,19 @@ const BURST_PACKETS: u64 = 10;
 /// What was agreed on in the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
+    /// Payload of a full segment.
     pub(super) mss: u64,
+    /// Whether segments carry timestamps, acknowledgements blocks, and packets codepoints.
+    pub(super) timestamps: bool,
     pub(super) sack: bool,
     pub(super) ecn: bool,
+}
+
+impl Agreed {
+    /// Before the handshake.
+    pub(super) fn nothing(mss: u64) -> Self {
+        Self { mss, timestamps: false, sack: false, ecn: false }
+    }
 }
 
 /// Why the window may be smaller than the controller's (RFC 5681, RFC 6675, RFC 3168).
@@ -56,7 +66,7 @@ enum Mode {
 pub(super) struct Sender {
     agreed: Agreed,
     stamps: Stamps,
-    nagle: bool,
+    spec: TcpSpec,
     /// First byte that is not acknowledged (`SND.UNA`).
     una: u64,
     /// First byte that was never sent (`SND.NXT`).
@@ -80,7 +90,6 @@ pub(super) struct Sender {
     doubt: Option<Doubt>,
     /// When the retransmission timeout ends, if something is in flight.
     rto_at: SimTime,
-    min_rto: SimDuration,
     timer: Option<Timer>,
     probe: Option<Probe>,
     /// Duplicate acknowledgements in a row, without selective ones only (RFC 5681).
@@ -96,7 +105,6 @@ pub(super) struct Sender {
     /// Where the FIN is, once sent.
     fin: Option<u64>,
     pacer: Pacer,
-    paces: bool,
     pub(super) control: Control,
     delivered: Vec<Sent>,
     /// Whether the peer's window is what holds the data back.
@@ -137,11 +145,11 @@ impl Sender {
         stamps: Stamps,
         algorithm: Box<dyn CongestionControl>,
     ) -> Self {
-        let agreed = Agreed { mss: spec.mss.get(), sack: false, ecn: false };
+        let agreed = Agreed::nothing(spec.mss.get());
         Self {
             agreed,
             stamps,
-            nagle: spec.nagle,
+            spec: spec.clone(),
             una: 0,
             nxt: 0,
             edge: 0,
@@ -157,7 +165,6 @@ impl Sender {
             undo: None,
             doubt: None,
             rto_at: SimTime::ZERO,
-            min_rto: spec.min_rto,
             timer: None,
             probe: None,
             duplicates: 0,
@@ -168,7 +175,6 @@ impl Sender {
             last_sent: SimTime::ZERO,
             fin: None,
             pacer: Pacer::new(Bytes::new(BURST_PACKETS * spec.mss.get()), spec.mss),
-            paces: spec.pacing,
             control: Control::new(algorithm),
             delivered: Vec::new(),
             starved: false,
@@ -238,7 +244,7 @@ impl Sender {
     /// The rate segments leave at, if they are paced.
     pub(super) fn pacing_rate(&self) -> Option<BitRate> {
         let own = self.control.algorithm.pacing_rate(PATH);
-        if own.is_some() || !self.paces {
+        if own.is_some() || !self.spec.pacing {
             return own;
         }
         let smoothed = self.rtt.sampled()?.smoothed;
@@ -310,7 +316,8 @@ impl Sender {
         // Avoidance of the silly window syndrome (RFC 9293 section 3.8.6.2.1): a small segment leaves if it is all there
         // is, and Nagle's algorithm does not hold it, or if it is half of the largest window.
         let all = payload == available;
-        let held = self.nagle && self.small_end > self.una && !outgoing.fin_at(self.nxt + payload);
+        let held =
+            self.spec.nagle && self.small_end > self.una && !outgoing.fin_at(self.nxt + payload);
         let large = payload > 0 && payload >= self.largest_window / 2;
         (all && !held || large).then_some(payload)
     }

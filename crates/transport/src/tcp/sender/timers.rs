@@ -75,7 +75,7 @@ impl Sender {
     /// least timeout.
     fn probe_timeout(&self) -> SimDuration {
         let Some(rtt) = self.rtt.sampled() else { return INITIAL_PROBE_TIMEOUT };
-        let delayed = if self.board.len() == 1 { self.min_rto } else { SimDuration::ZERO };
+        let delayed = if self.board.len() == 1 { self.spec.min_rto } else { SimDuration::ZERO };
         rtt.smoothed * 2 + delayed
     }
 
@@ -176,11 +176,11 @@ impl Sender {
         advanced: bool,
         duplicate: Option<(u64, u64)>,
     ) {
-        let Some(probe) = self.probe.filter(|probe| ack.ack >= probe.end) else { return };
+        let Some(probe) = self.probe.filter(|probe| ack.next >= probe.end) else { return };
         match probe.repeated {
             None => self.probe = None,
             Some(sent) if duplicate.is_some_and(|(_, end)| end == sent.end) => self.probe = None,
-            Some(sent) if ack.ack > probe.end => {
+            Some(sent) if ack.next > probe.end => {
                 // The probe repaired the loss: it must be answered all the same.
                 self.probe = None;
                 self.control.on_loss(now, &Losses::add(None, &sent), false);

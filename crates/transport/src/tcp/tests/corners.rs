@@ -321,13 +321,13 @@ fn an_idle_time_restarts_the_window() {
 #[test]
 fn acknowledgements_wait_for_a_second_segment_or_40_ms() {
     // But for the first sixteen.
-    let quick: String = (1..=16).map(|segment| format!("0 > ack {segment}000\n")).collect();
+    let quick: Vec<_> = (1..=16).map(|segment| format!("0 > ack {segment}000")).collect();
     let script = "100  < 16000-17000
          140  > ack 17000
          200  < 17000-18000
          201  < 18000-19000
          201  > ack 19000";
-    play(false, |_| (), &format!("0 < 0-16000\n{quick}{script}"));
+    play(false, |_| (), &format!("0 < 0-16000\n{}\n{script}", quick.join("\n")));
 }
 
 #[test]

@@ -188,11 +188,6 @@ impl Pipe {
         samples.remove(0)
     }
 
-    /// How often the sender told of an event.
-    fn count(&self, kind: &str) -> usize {
-        self.events[SENDER].iter().filter(|(_, event)| event.kind == kind).count()
-    }
-
     /// Segments of an end with all of these bits.
     fn with(&self, end: usize, flags: Flags) -> Vec<&Passed> {
         self.passed[end].iter().filter(|passed| passed.segment.flags.contains(flags)).collect()

@@ -51,7 +51,7 @@ pub(super) fn play(sends: bool, change: impl FnOnce(&mut TcpSpec), script: &str)
     let mut expected = Vec::new();
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (time, action) = line.split_once(' ').unwrap();
-        let time = player.time(time);
+        let time = time_of(time);
         let action = action.trim();
         if action.starts_with(['>', '!']) {
             expected.push(format!("{} {action}", show(time)));
@@ -75,6 +75,12 @@ fn newreno() -> crate::CongestionSpec {
 fn show(time: SimTime) -> String {
     let nanos = time.saturating_since(SimTime::ZERO + ROUND_TRIP).as_nanos();
     format!("{}", nanos as f64 / 1e6)
+}
+
+/// A time in milliseconds from the start of the script.
+fn time_of(text: &str) -> SimTime {
+    let millis: f64 = text.parse().unwrap();
+    SimTime::ZERO + ROUND_TRIP + SimDuration::from_secs_f64(millis / 1e3)
 }
 
 fn range(text: &str) -> Option<(u64, u64)> {
@@ -113,12 +119,6 @@ impl Player {
         player.poll();
         player.record.clear();
         player
-    }
-
-    /// A time in milliseconds from the start of the script.
-    fn time(&self, text: &str) -> SimTime {
-        let millis: f64 = text.parse().unwrap();
-        SimTime::ZERO + ROUND_TRIP + SimDuration::from_secs_f64(millis / 1e3)
     }
 
     /// A segment of the peer that acknowledges nothing but the SYN.

@@ -35,8 +35,8 @@ fn check(board: &mut Scoreboard, list: &[Sent], gone: usize) {
     assert_eq!(board.len(), list.len() - gone);
     let sacked = list[gone..].iter().filter(|sent| sent.fate == Fate::Sacked).count();
     assert_eq!(board.sacked_segments(), sacked as u64);
-    let lost = list.iter().skip(gone).position(|sent| sent.fate == Fate::Lost);
-    assert_eq!(board.first_lost(), lost.map(|index| (gone + index) as u64));
+    let first = list.iter().skip(gone).position(|sent| sent.fate == Fate::Lost);
+    assert_eq!(board.first_lost(), first.map(|index| (gone + index) as u64));
     let oldest = flying.iter().min_by_key(|sent| sent.transmission).map(|sent| sent.start);
     let found = board.oldest_flying();
     assert_eq!(found.map(|number| board.get(number).start), oldest);
