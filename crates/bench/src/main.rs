@@ -80,7 +80,9 @@ fn main() {
         (Some("many"), _) => streams::compare_many(),
         (None, _) => all(),
         (Some(other), _) => {
-            println!("unknown argument {other}: engine, floor, schedulers, streams or many, or none");
+            println!(
+                "unknown argument {other}: engine, floor, schedulers, streams or many, or none"
+            );
         }
     }
 }
