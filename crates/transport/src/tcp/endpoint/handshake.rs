@@ -22,15 +22,15 @@ pub(super) struct Handshake {
     sent: SimTime,
     /// How long it waits for an answer.
     wait: SimDuration,
-    /// How often it was sent again.
-    timeouts: u32,
+    /// How often it was sent.
+    times: u32,
     /// The window of the other end's SYN, which is never scaled.
     window: u64,
 }
 
 impl Handshake {
     pub(super) fn new(wait: SimDuration) -> Self {
-        Self { sent: SimTime::ZERO, wait, timeouts: 0, window: 0 }
+        Self { sent: SimTime::ZERO, wait, times: 0, window: 0 }
     }
 }
 
@@ -48,7 +48,6 @@ impl TcpEndpoint {
         if now < due {
             return due;
         }
-        self.handshake.timeouts += 1;
         self.handshake.wait = (self.handshake.wait * 2).min(LONGEST_WAIT);
         self.sender.control.totals.timeouts += 1;
         self.sender.control.event("timeout", "of the handshake".into());
@@ -81,6 +80,7 @@ impl TcpEndpoint {
             ..Segment::default()
         };
         self.handshake.sent = now;
+        self.handshake.times += 1;
         self.emit(now, segment, Ecn::NotEct);
         now + self.handshake.wait
     }
@@ -163,9 +163,10 @@ impl TcpEndpoint {
     }
 
     fn establish(&mut self, now: SimTime) {
-        let Handshake { sent, timeouts, window, .. } = self.handshake;
-        self.sender.open(now, self.agreed, window, timeouts);
-        if timeouts == 0 {
+        let Handshake { sent, times, window, .. } = self.handshake;
+        self.sender.open(now, self.agreed, window, times);
+        if times == 1 {
+            // Karn's rule (RFC 6298 section 3).
             let rtt = now.saturating_since(sent);
             self.sender.sample_handshake(rtt);
             self.receiver.sample(rtt);

@@ -181,14 +181,14 @@ impl Sender {
         }
     }
 
-    /// The connection is open: `window` bytes may be sent before anything is acknowledged. If the handshake had to be sent
-    /// again more than once, a single segment is the first window (RFC 5681 section 3.1, from the second time on as in
-    /// Linux).
-    pub(super) fn open(&mut self, now: SimTime, agreed: Agreed, window: u64, timeouts: u32) {
+    /// The connection is open: `window` bytes may be sent before anything is acknowledged. If the handshake was sent more
+    /// than twice, a single segment is the first window (RFC 5681 section 3.1, which does not wait for a third time; Linux
+    /// does).
+    pub(super) fn open(&mut self, now: SimTime, agreed: Agreed, window: u64, times: u32) {
         self.agreed = agreed;
         self.control.algorithm.open(PATH, now, Bytes::new(agreed.mss));
         self.initial_window = self.control.window();
-        self.cap = (timeouts > 1).then_some(agreed.mss);
+        self.cap = (times > 2).then_some(agreed.mss);
         self.edge = window;
         self.largest_window = window;
         self.last_sent = now;
