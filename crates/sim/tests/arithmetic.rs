@@ -399,3 +399,42 @@ fn a_short_transfer_is_not_paced_by_the_initial_guess() {
     let completion = summary.flows[0].completion_s.unwrap();
     assert!((0.060..0.065).contains(&completion), "{completion} s");
 }
+
+#[test]
+fn a_tcp_message_takes_a_handshake_and_what_its_segments_take() {
+    // 45 Mbit/s, 20 ms: a SYN of 60 bytes with its IPv4 header (10,666.7 ns), its answer of as many, the third segment of 52
+    // bytes (9,244.4 ns) and behind it the data, 52 bytes of headers each. Time is whole nanoseconds, the remainder of a
+    // nanosecond carried while the link is busy.
+    let delay = |transport: &str, size: u64| {
+        let outcome = run(
+            &scenario(&one_link(
+                "duration = \"9 s\"\nuntil = \"drained\"",
+                "rate = \"45 Mbps\"\ndelay = \"20 ms\"",
+                &format!(
+                    "transport = {transport}\nsource = {{ kind = \"bulk\", size = \"{size} B\" }}"
+                ),
+            )),
+            1,
+        );
+        table(&outcome, Table::Messages).integers("delivered_ns")[0]
+    };
+    let nanos = |bytes: u64| bytes as f64 * 8.0 / 45e6 * 1e9;
+    let expect = |found: i64, bytes: &[u64], propagations: f64| {
+        let time: f64 = bytes.iter().map(|bytes| nanos(*bytes)).sum::<f64>() + propagations * 20e6;
+        assert!((found as f64 - time).abs() <= bytes.len() as f64, "{found} ns, not {time}");
+    };
+    let tcp = "\"tcp\"";
+    expect(delay(tcp, 1), &[60, 60, 52, 53], 3.0);
+    expect(delay(tcp, 1_448), &[60, 60, 52, 1_500], 3.0);
+    expect(delay(tcp, 14_480), &[60, 60, 52, 15_000], 3.0);
+    // An eleventh segment waits for the first acknowledgement, of 52 bytes: another round trip.
+    expect(delay(tcp, 14_481), &[60, 60, 52, 1_500, 52, 53], 5.0);
+    // Without timestamps headers are 12 bytes shorter; the SYN is, too, but for padding.
+    let bare = "{ kind = \"tcp\", timestamps = false }";
+    expect(delay(bare, 100), &[52, 52, 40, 140], 3.0);
+    // TLS: 305 bytes of ClientHello, its acknowledgement, 2,517 of the answer in two segments, its acknowledgement, and 58
+    // of Finished in one segment with a record of 22 bytes more than the message.
+    let tls = "{ kind = \"tcp\", tls = true }";
+    let flights = [60, 60, 52, 52 + 305, 52, 2 * 52 + 2_517, 52, 52 + 58 + 122];
+    expect(delay(tls, 100), &flights, 5.0);
+}

@@ -31,7 +31,7 @@ pub struct RandomLink {
 #[derive(Clone, Debug)]
 pub struct RandomFlow {
     pub ends: [usize; 2],
-    pub quic: bool,
+    pub transport: &'static str,
 }
 
 const CHANNELS: &[&str] = &[
@@ -63,12 +63,18 @@ const SOURCES: &[&str] = &[
     r#"{ kind = "poisson_batch", slot = "50 ms", rate = "800 kbps", size = "1000 B" }"#,
     r#"{ kind = "on_off", rate = "3 Mbps", size = "1200 B", on = "100 ms", off = "100 ms" }"#,
 ];
-const TRANSPORTS: &[&str] = &[
+const QUIC: &[&str] = &[
     r#"{ kind = "quic", congestion = "cubic" }"#,
     r#"{ kind = "quic", congestion = "newreno", pacing = false, payload = "1400 B" }"#,
     r#"{ kind = "quic", stream_window = "30 kB", connection_window = "50 kB", initial_rtt = "50 ms" }"#,
-    r#""udp""#,
 ];
+const TCP: &[&str] = &[
+    r#"{ kind = "tcp", congestion = "cubic" }"#,
+    r#"{ kind = "tcp", congestion = "newreno", mss = "1000 B", tls = true, nagle = false, ecn = true }"#,
+    r#"{ kind = "tcp", sack = false, pacing = true, delayed_ack = "0 s", receive_buffer = "40 kB" }"#,
+    r#"{ kind = "tcp", timestamps = false, initial_rto = "300 ms", min_rto = "50 ms" }"#,
+];
+const UDP: &str = r#""udp""#;
 
 /// What QUIC can say beside, or instead of, a source.
 const APPLICATIONS: &[&str] = &["buffered", "blocking"];
@@ -84,13 +90,16 @@ fn any_traffic() -> impl Strategy<Value = (&'static str, String)> {
     let source = (select(SOURCES), 1u32..5)
         .prop_map(|(source, streams)| format!("streams = {streams}\nsource = {source}"));
     let application = select(APPLICATIONS);
+    let single = (select(SOURCES), application.clone()).prop_map(|(source, application)| {
+        format!("application = \"{application}\"\nsource = {source}")
+    });
     let written = (source.clone(), application)
         .prop_map(|(source, application)| format!("application = \"{application}\"\n{source}"));
-    let (quic, udp) = TRANSPORTS.split_at(TRANSPORTS.len() - 1);
     prop_oneof![
-        3 => (select(quic), written),
-        1 => (select(quic), page),
-        1 => (select(udp), source),
+        3 => (select(QUIC), written),
+        3 => (select(TCP), single),
+        1 => (select(QUIC), page),
+        1 => (Just(UDP), source),
     ]
 }
 
@@ -112,13 +121,15 @@ fn any_flow(nodes: usize) -> impl Strategy<Value = (RandomFlow, String)> {
     let shape = (0..nodes, 1..nodes, any::<bool>(), 0u32..300);
     (shape, any_traffic()).prop_map(
         move |((from, step, by_receiver, start), (transport, traffic))| {
-            let (to, quic) = ((from + step) % nodes, transport.contains("quic"));
-            let opened_by = if quic && by_receiver { "to" } else { "from" };
+            let kinds = ["quic", "tcp", "udp"];
+            let kind = kinds.into_iter().find(|kind| transport.contains(kind)).expect("a kind");
+            let to = (from + step) % nodes;
+            let opened_by = if kind != "udp" && by_receiver { "to" } else { "from" };
             let text = format!(
                 "transport = {transport}\nfrom = \"n{from}\"\nto = \"n{to}\"\nopened_by = \"{opened_by}\"\n\
                  start = \"{start} ms\"\n{traffic}\n"
             );
-            (RandomFlow { ends: [from, to], quic }, text)
+            (RandomFlow { ends: [from, to], transport: kind }, text)
         },
     )
 }

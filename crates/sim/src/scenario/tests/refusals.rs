@@ -375,6 +375,12 @@ fn packets_that_do_not_fit() {
         ),
         (
             "transport = \"quic\"",
+            "transport = { kind = \"tcp\", mss = \"1449 B\" }",
+            "flows.main.transport.mss = \"1449 B\": and 52 B of TCP and IPv4 headers exceed the MTU of link `wire`, 1.5 kB; \
+             allowed: at most 1.448 kB, or a larger `links.wire.mtu`",
+        ),
+        (
+            "transport = \"quic\"",
             "transport = { kind = \"quic\", payload = \"1199 B\" }",
             "flows.main.transport.payload = \"1199 B\": is no payload for QUIC; allowed: from 1.2 kB (RFC 9000 section \
              14.1) to 65.507 kB",
@@ -409,4 +415,32 @@ fn only_links_on_the_route_must_carry_the_packets() {
     load_text(&slow("10 ms"), &[]).unwrap();
     let message = load_text(&slow("11 ms"), &[]).unwrap_err();
     assert!(message.contains("exceed the MTU of link `in`, 600 B"), "{message}");
+}
+
+#[test]
+fn tcp() {
+    let quic = "transport = \"quic\"";
+    refused(&[
+        (
+            quic,
+            "transport = \"tcp\"\nstreams = 3",
+            "flows.main.streams = 3: a connection of `tcp` has a single stream; allowed: 1, a flow of its own for each, or the \
+             transport `quic`",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", delayed_ack = \"500 ms\" }",
+            "flows.main.transport.delayed_ack = \"500 ms\": is too long; allowed: a time below 500 ms",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", min_rto = \"0 s\" }",
+            "flows.main.transport.min_rto = \"0 s\": is zero; allowed: a time above zero",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", receive_buffer = \"2 kB\" }",
+            "flows.main.transport.receive_buffer = \"2 kB\": is too small; allowed: at least two segments, 2.896 kB",
+        ),
+    ]);
 }
