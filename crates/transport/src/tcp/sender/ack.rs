@@ -3,7 +3,6 @@
 use leobench_base::{SimDuration, SimTime};
 
 use super::prr::Reduction;
-use super::rack::Losses;
 use super::scoreboard::{Fate, Sent};
 use super::undo::Undo;
 use super::{Mode, Sender};
@@ -64,17 +63,19 @@ impl Sender {
             self.rack.on_recovered();
             self.leave();
         }
-        let losses = self.detect(now).or_else(|| self.detect_by_duplicates(advanced));
+        self.detect(now);
+        self.detect_by_duplicates(advanced);
+        let lossy = !self.lost.is_empty();
         let marked = ack.ece && self.agreed.ecn && self.mode == Mode::Open;
-        self.tell_controller(now, flight, !advanced || marked || losses.is_some());
+        self.tell_controller(now, flight, !advanced || marked || lossy);
         self.judge_probe(now, ack, advanced, duplicate);
         if marked {
             self.on_mark(now, flight);
         }
-        if let Some(losses) = &losses {
-            self.on_losses(now, losses, flight);
+        if lossy {
+            self.on_losses(now, flight);
         }
-        let safe = advanced && losses.is_none();
+        let safe = advanced && !lossy;
         let (pipe, ssthresh) = (self.flying(), self.control.window());
         if let Some(reduction) = &mut self.reduction {
             reduction.on_ack(delivered, pipe, ssthresh, self.agreed.mss, safe);
@@ -188,53 +189,47 @@ impl Sender {
         self.duplicates.min(others) * self.agreed.mss
     }
 
-    /// Losses by RACK.
-    pub(super) fn detect(&mut self, now: SimTime) -> Option<Losses> {
-        if !self.agreed.sack {
-            return None;
+    /// Finds losses by RACK.
+    pub(super) fn detect(&mut self, now: SimTime) {
+        self.lost.clear();
+        if self.agreed.sack {
+            let recovering = matches!(self.mode, Mode::Recovery | Mode::Timeout);
+            let rtt = self.rtt.assumed();
+            self.rack.detect(now, &mut self.board, rtt, recovering, &mut self.lost);
         }
-        let recovering = matches!(self.mode, Mode::Recovery | Mode::Timeout);
-        self.rack.detect(now, &mut self.board, self.rtt.assumed(), recovering)
     }
 
-    /// Losses without selective acknowledgements: by three duplicates, and in recovery by every acknowledgement that does
-    /// not go all the way (RFC 6582 section 3.2).
-    fn detect_by_duplicates(&mut self, advanced: bool) -> Option<Losses> {
-        if self.agreed.sack {
-            return None;
-        }
-        let first = self.board.first()?;
-        let third = self.mode != Mode::Recovery
-            && self.mode != Mode::Timeout
-            && self.duplicates == DUPLICATE_THRESHOLD
-            && !advanced;
+    /// Finds losses without selective acknowledgements: by three duplicates, and in recovery by every acknowledgement that
+    /// does not go all the way (RFC 6582 section 3.2).
+    fn detect_by_duplicates(&mut self, advanced: bool) {
+        let Some(first) = self.board.first().filter(|_| !self.agreed.sack) else { return };
+        let repairing = matches!(self.mode, Mode::Recovery | Mode::Timeout);
+        let third = !repairing && !advanced && self.duplicates == DUPLICATE_THRESHOLD;
         let partial = self.mode == Mode::Recovery && advanced;
         let sent = *self.board.get(first);
-        if sent.fate != Fate::Flying || !(third || partial) {
-            return None;
+        if sent.fate == Fate::Flying && (third || partial) {
+            self.board.lose(first);
+            self.lost.push(sent);
         }
-        self.board.lose(first);
-        Some(Losses::add(None, &sent))
     }
 
-    /// Losses begin a recovery, or are repaired in the one that is on. Before, `flight` bytes were in flight.
-    pub(super) fn on_losses(&mut self, now: SimTime, losses: &Losses, flight: u64) {
+    /// The losses found begin a recovery, or are repaired in the one that is on. Before, `flight` bytes were in flight.
+    pub(super) fn on_losses(&mut self, now: SimTime, flight: u64) {
+        let before = self.control.window();
+        // A mark has been answered, and so have losses of the same round trip (RFC 3168 section 6.1.2).
+        self.control.on_loss(now, &self.lost, self.mode != Mode::Open);
         match self.mode {
             Mode::Open => {
-                let before = self.control.window();
-                self.control.on_loss(now, losses, false);
                 self.undo = Some(Undo::new(self.una));
                 // What the controller does not reduce needs no way down.
                 self.reduction = (self.control.window() < before).then(|| Reduction::new(flight));
                 self.enter(Mode::Recovery);
             }
             Mode::Marked => {
-                // The mark has been answered; so have losses of the same round trip (RFC 3168 section 6.1.2).
-                self.control.on_loss(now, losses, true);
                 self.undo = None;
                 self.enter(Mode::Recovery);
             }
-            Mode::Recovery | Mode::Timeout => self.control.on_loss(now, losses, true),
+            Mode::Recovery | Mode::Timeout => {}
         }
     }
 

@@ -2,9 +2,10 @@
 
 use leobench_base::{Bytes, LogHistogram, SimTime};
 
-use super::rack::Losses;
 use super::scoreboard::{Fate, Sent};
-use crate::congestion::{Acked, Congestion, CongestionControl, Rtt, Sent as SentSample};
+use crate::congestion::{
+    AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent as SentSample,
+};
 use crate::endpoint::{Event, PathId, Totals};
 
 /// A TCP connection has one path.
@@ -19,6 +20,7 @@ pub(in crate::tcp) struct Control {
     pub(in crate::tcp) events: Vec<Event>,
     /// Whether the application, or the receiver's window, leaves room in the congestion window (RFC 9002 section 7.8).
     pub(super) app_limited: bool,
+    phase: PhaseWatch,
 }
 
 impl Control {
@@ -29,6 +31,7 @@ impl Control {
             rtts: LogHistogram::new(),
             events: Vec::new(),
             app_limited: true,
+            phase: PhaseWatch::default(),
         }
     }
 
@@ -38,7 +41,8 @@ impl Control {
     }
 
     pub(super) fn on_sent(&mut self, now: SimTime, size: u64, in_flight: u64, transmission: u64) {
-        let sample = SentSample::new(now, Bytes::new(size), Bytes::new(in_flight), transmission);
+        let sample = SentSample::new(now, Bytes::new(size), Bytes::new(in_flight), transmission)
+            .app_limited(self.app_limited);
         self.algorithm.on_sent(PATH, &sample);
     }
 
@@ -72,23 +76,30 @@ impl Control {
             );
             in_flight = in_flight.saturating_sub(sent.size());
         }
+        self.algorithm.on_ack_end(PATH, &AckEnd::new(now, Bytes::new(in_flight)));
+        self.look();
     }
 
-    /// Segments were taken for lost. What recovery they begin, or belong to (`answered`), is the sender's affair.
-    pub(super) fn on_loss(&mut self, now: SimTime, losses: &Losses, answered: bool) {
-        self.count(losses);
-        let congestion = Congestion::new(now, losses.sent, Bytes::new(losses.bytes), false);
+    /// Segments were taken for lost. Whether that has been answered is the sender's affair.
+    pub(super) fn on_loss(&mut self, now: SimTime, lost: &[Sent], answered: bool) {
+        let sent = lost.iter().map(|sent| sent.at).max().unwrap_or(now);
+        let congestion = Congestion::new(now, sent, self.count(now, lost), false);
         let congestion = if answered { congestion.answered() } else { congestion };
         self.respond("loss", |algorithm| algorithm.on_loss(PATH, &congestion));
     }
 
-    /// The retransmission timeout took segments for lost.
-    pub(super) fn on_timeout(&mut self, now: SimTime, losses: &Losses, answered: bool) {
-        self.count(losses);
-        let congestion = Congestion::new(now, losses.sent, Bytes::new(losses.bytes), true);
+    /// The retransmission timeout has passed for what was sent at `sent`, and took segments for lost.
+    pub(super) fn on_timeout(
+        &mut self,
+        now: SimTime,
+        sent: SimTime,
+        lost: &[Sent],
+        answered: bool,
+    ) {
+        let sent = lost.iter().map(|sent| sent.at).max().unwrap_or(sent);
+        let congestion = Congestion::new(now, sent, self.count(now, lost), true);
         let congestion = if answered { congestion.answered() } else { congestion };
-        let respond = |algorithm: &mut dyn CongestionControl| algorithm.on_loss(PATH, &congestion);
-        self.respond("timeout", respond);
+        self.respond("timeout", |algorithm| algorithm.on_loss(PATH, &congestion));
     }
 
     /// The receiver saw a mark on something sent up to `sent`.
@@ -105,16 +116,31 @@ impl Control {
         self.algorithm.on_spurious_loss(PATH);
         let detail =
             format!("{evidence}: window {} -> {}", Bytes::new(before), Bytes::new(self.window()));
-        self.events.push(Event { kind: "undo", detail });
+        self.event("undo", detail);
+        self.look();
     }
 
     pub(in crate::tcp) fn event(&mut self, kind: &'static str, detail: String) {
         self.events.push(Event { kind, detail });
     }
 
-    fn count(&mut self, losses: &Losses) {
-        self.totals.lost_packets += losses.segments;
-        self.totals.lost_bytes += losses.bytes;
+    /// Counts lost segments one by one; their bytes.
+    fn count(&mut self, now: SimTime, lost: &[Sent]) -> Bytes {
+        let mut bytes = 0;
+        for sent in lost {
+            bytes += sent.size();
+            let lost = Lost::new(now, Bytes::new(sent.size()), sent.transmission);
+            self.algorithm.on_packet_lost(PATH, &lost);
+        }
+        self.totals.lost_packets += lost.len() as u64;
+        self.totals.lost_bytes += bytes;
+        Bytes::new(bytes)
+    }
+
+    /// Records a change of the controller's phase.
+    pub(super) fn look(&mut self) {
+        let event = self.phase.look(&*self.algorithm, PATH);
+        self.events.extend(event);
     }
 
     fn respond(&mut self, cause: &str, respond: impl FnOnce(&mut dyn CongestionControl)) {
@@ -126,5 +152,6 @@ impl Control {
             let detail = format!("{cause}: window {} -> {}", Bytes::new(before), Bytes::new(after));
             self.event("congestion", detail);
         }
+        self.look();
     }
 }

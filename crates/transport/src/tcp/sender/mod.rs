@@ -106,7 +106,9 @@ pub(super) struct Sender {
     fin: Option<u64>,
     pacer: Pacer,
     pub(super) control: Control,
+    /// What the acknowledgement at hand delivers, and what it, or a timer, takes for lost.
     delivered: Vec<Sent>,
+    lost: Vec<Sent>,
     /// Whether the peer's window is what holds the data back.
     starved: bool,
 }
@@ -177,6 +179,7 @@ impl Sender {
             pacer: Pacer::new(Bytes::new(BURST_PACKETS * spec.mss.get()), spec.mss),
             control: Control::new(algorithm),
             delivered: Vec::new(),
+            lost: Vec::new(),
             starved: false,
         }
     }
@@ -187,6 +190,7 @@ impl Sender {
     pub(super) fn open(&mut self, now: SimTime, agreed: Agreed, window: u64, times: u32) {
         self.agreed = agreed;
         self.control.algorithm.open(PATH, now, Bytes::new(agreed.mss));
+        self.control.look();
         self.initial_window = self.control.window();
         self.cap = (times > 2).then_some(agreed.mss);
         self.edge = window;
@@ -387,7 +391,9 @@ impl Sender {
         let idle = self.board.first_lost().is_none()
             && (self.starved || outgoing.available(self.nxt) == 0);
         let has_room = self.flying() + self.agreed.mss <= self.control.window();
-        let sparse = self.pacing_rate().is_some() && 2 * self.flying() < self.control.window();
+        // An algorithm with a rate of its own leaves its window open on purpose.
+        let by_window = self.control.algorithm.pacing_rate(PATH).is_none() && self.spec.pacing;
+        let sparse = by_window && 2 * self.flying() < self.control.window();
         self.control.app_limited = (idle || sparse || self.cap.is_some()) && has_room;
         self.arm_persist(now);
         let held = if idle { None } else { self.held_until(now) };

@@ -2,7 +2,7 @@
 
 use leobench_base::{SimDuration, SimTime};
 
-use super::scoreboard::{Scoreboard, Sent};
+use super::scoreboard::{Fate, Scoreboard, Sent};
 use crate::congestion::Rtt;
 
 /// Segments beyond a gap that stand for a loss where no reordering has been seen (`DupThresh`, RFC 8985 section 6.2.4).
@@ -29,26 +29,6 @@ pub(super) struct Rack {
     round: Option<u64>,
     /// When the reordering window of the oldest suspect ends.
     pub(super) deadline: Option<SimTime>,
-}
-
-/// Segments that were found lost together.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Losses {
-    pub(super) segments: u64,
-    pub(super) bytes: u64,
-    /// When the latest of them was sent.
-    pub(super) sent: SimTime,
-}
-
-impl Losses {
-    pub(super) fn add(losses: Option<Self>, sent: &Sent) -> Self {
-        let before = losses.unwrap_or(Self { segments: 0, bytes: 0, sent: sent.at });
-        Self {
-            segments: before.segments + 1,
-            bytes: before.bytes + sent.size(),
-            sent: before.sent.max(sent.at),
-        }
-    }
 }
 
 impl Rack {
@@ -119,19 +99,19 @@ impl Rack {
         (rtt.min * u64::from(self.quarters) / 4).min(rtt.smoothed)
     }
 
-    /// Marks what is lost by now (section 6.2, step 5). The timer is for the oldest suspect: the RFC waits for the latest,
-    /// so that it fires once; any acknowledgement in between finds the older ones lost all the same.
+    /// Marks what is lost by now (section 6.2, step 5) and appends it to `lost`. The timer is for the oldest suspect: the RFC
+    /// waits for the latest, so that it fires once; any acknowledgement in between finds the older ones lost all the same.
     pub(super) fn detect(
         &mut self,
         now: SimTime,
         board: &mut Scoreboard,
         rtt: Rtt,
         recovering: bool,
-    ) -> Option<Losses> {
+        lost: &mut Vec<Sent>,
+    ) {
         self.deadline = None;
-        let latest = self.latest?;
+        let Some(latest) = self.latest else { return };
         let patience = self.rtt + self.window(board, rtt, recovering);
-        let mut losses = None;
         while let Some(number) = board.oldest_flying() {
             let sent = *board.get(number);
             if sent.transmission > latest {
@@ -142,35 +122,34 @@ impl Rack {
                 break;
             }
             board.lose(number);
-            losses = Some(Losses::add(losses, &sent));
+            lost.push(sent);
         }
-        losses
     }
 
-    /// On a retransmission timeout: marks the first segment, and those sent so long ago (section 6.3).
+    /// On a retransmission timeout: marks the first segment, and those sent so long ago (section 6.3), and appends them to
+    /// `lost`.
     pub(super) fn on_timeout(
         &mut self,
         now: SimTime,
         board: &mut Scoreboard,
         rtt: Rtt,
-    ) -> Option<Losses> {
+        lost: &mut Vec<Sent>,
+    ) {
         self.deadline = None;
-        let first = board.first()?;
-        let mut losses = None;
+        let Some(first) = board.first() else { return };
         let patience = self.rtt + self.window(board, rtt, true);
-        let head = *board.get(first);
         while let Some(number) = board.oldest_flying() {
             let sent = *board.get(number);
             if sent.at + patience > now {
                 break;
             }
             board.lose(number);
-            losses = Some(Losses::add(losses, &sent));
+            lost.push(sent);
         }
-        if board.get(first).fate == super::scoreboard::Fate::Flying {
+        let head = *board.get(first);
+        if head.fate == Fate::Flying {
             board.lose(first);
-            losses = Some(Losses::add(losses, &head));
+            lost.push(head);
         }
-        losses
     }
 }

@@ -3,7 +3,6 @@
 
 use leobench_base::{SimDuration, SimTime};
 
-use super::rack::Losses;
 use super::scoreboard::{Fate, Sent};
 use super::undo::{Doubt, Undo};
 use super::{Ack, Departure, Forced, Mode, Sender};
@@ -83,8 +82,9 @@ impl Sender {
     pub(in crate::tcp) fn on_time(&mut self, now: SimTime) {
         if self.rack.deadline.is_some_and(|at| at <= now) {
             let flight = self.flying();
-            if let Some(losses) = self.detect(now) {
-                self.on_losses(now, &losses, flight);
+            self.detect(now);
+            if !self.lost.is_empty() {
+                self.on_losses(now, flight);
                 if let Some(reduction) = &mut self.reduction {
                     let ssthresh = self.control.window();
                     reduction.on_ack(0, self.board.flying(), ssthresh, self.agreed.mss, false);
@@ -120,10 +120,9 @@ impl Sender {
         let again = self.mode == Mode::Timeout && self.rtt.is_backed_off();
         let new = !self.is_recovering();
         let head = self.board.get(first).at;
-        let losses = self.lose_on_timeout(now);
-        let losses = losses.unwrap_or(Losses { segments: 0, bytes: 0, sent: head });
+        self.lose_on_timeout(now);
         // RFC 5681 section 3.1: what goes again for the second time leaves the threshold as it is.
-        self.control.on_timeout(now, &losses, again || self.mode == Mode::Recovery);
+        self.control.on_timeout(now, head, &self.lost, again || self.mode == Mode::Recovery);
         self.rtt.back_off();
         if self.mode != Mode::Timeout && (new || self.undo.is_none()) {
             self.undo = Some(Undo::new(self.una));
@@ -139,16 +138,16 @@ impl Sender {
         self.forced = Some(Forced::Repeat(first));
     }
 
-    fn lose_on_timeout(&mut self, now: SimTime) -> Option<Losses> {
+    fn lose_on_timeout(&mut self, now: SimTime) {
+        self.lost.clear();
         if self.agreed.sack {
-            return self.rack.on_timeout(now, &mut self.board, self.rtt.assumed());
+            let rtt = self.rtt.assumed();
+            return self.rack.on_timeout(now, &mut self.board, rtt, &mut self.lost);
         }
-        let mut losses = None;
         while let Some(number) = self.board.oldest_flying() {
-            losses = Some(Losses::add(losses, self.board.get(number)));
+            self.lost.push(*self.board.get(number));
             self.board.lose(number);
         }
-        losses
     }
 
     /// `TLP_send_probe` of RFC 8985 section 7.3: new data if there is any and the receiver has room, whatever the window;
@@ -183,7 +182,7 @@ impl Sender {
             Some(sent) if ack.next > probe.end => {
                 // The probe repaired the loss: it must be answered all the same.
                 self.probe = None;
-                self.control.on_loss(now, &Losses::add(None, &sent), false);
+                self.control.on_loss(now, &[sent], false);
             }
             Some(_) if !advanced && ack.empty && ack.count == 0 => self.probe = None,
             Some(_) => {}

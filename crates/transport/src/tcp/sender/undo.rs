@@ -37,9 +37,11 @@ impl Undo {
         self.repeated == 0
     }
 
-    /// Whether an acknowledgement answers what was sent before anything was sent again.
-    fn precedes(&self, stamps: Stamps, echo: u32) -> bool {
-        self.first.is_some_and(|first| Stamps::is_before(echo, stamps.at(first)))
+    /// Whether a segment was sent again since, but what was delivered is an earlier transmission of it, as the timestamp
+    /// echoed says (RFC 3522 section 3.2).
+    fn precedes(&self, sent: &Sent, stamps: Stamps, echo: u32) -> bool {
+        let again = sent.repeated && self.first.is_some_and(|first| sent.at >= first);
+        again && Stamps::is_before(echo, stamps.at(sent.at))
     }
 }
 
@@ -61,8 +63,12 @@ impl Sender {
         let all_duplicates = duplicate.is_some_and(|(start, _)| undo.on_duplicate(start));
         self.undo = Some(undo);
         let repairing = matches!(self.mode, Mode::Recovery | Mode::Timeout);
-        let early = advanced && ack.echo.is_some_and(|echo| undo.precedes(self.stamps, echo));
-        if repairing && early {
+        let precedes = |echo| {
+            let mut delivered = self.delivered.iter();
+            delivered.any(|sent| sent.end <= self.una && undo.precedes(sent, self.stamps, echo))
+        };
+        let early = repairing && ack.echo.is_some_and(precedes);
+        if early {
             self.take_back("timestamps");
         } else if all_duplicates {
             self.take_back("DSACK");

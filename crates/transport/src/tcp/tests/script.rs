@@ -225,7 +225,7 @@ impl Player {
         let mut outbox = Outbox::default();
         self.wake = self.end.poll(self.now, &mut outbox).unwrap();
         let time = show(self.now);
-        for event in outbox.events {
+        for event in outbox.events.iter().filter(|event| event.kind != "phase") {
             self.record.push(format!("{time} ! {}", event.kind));
         }
         let mut burst: Option<(u64, u64)> = None;

@@ -98,3 +98,29 @@ fn marks_are_answered_once_a_round_trip() {
     let capable = pipe.passed[SENDER].iter().filter(|passed| passed.ecn == Ecn::Ect0);
     assert!(capable.clone().all(|passed| passed.segment.payload > 0) && capable.count() > 6_000);
 }
+
+#[test]
+fn every_controller_gets_data_through() {
+    for congestion in crate::CongestionSpec::examples() {
+        for pacing in [false, true] {
+            let name = congestion.kind();
+            let spec = spec(|spec| (spec.congestion, spec.pacing) = (congestion.clone(), pacing));
+            let mut pipe = Pipe::new(&spec, Role::Client);
+            pipe.rate = BitRate::from_bps(20_000_000);
+            pipe.fate = Box::new(|end, number, _| {
+                (end != SENDER || number % 100 != 99).then_some(SimDuration::ZERO)
+            });
+            pipe.write(5_000_000);
+            pipe.finish();
+            pipe.deliver(5_000_000);
+            pipe.run(pipe.now + SimDuration::from_secs(600), |_| false);
+            let totals = pipe.ends[SENDER].totals();
+            // Recovery by acknowledgements, but for the odd tail.
+            assert!(totals.timeouts <= 3, "{name}, pacing {pacing}: {totals:?}");
+            let dropped = pipe.dropped[SENDER] as u64;
+            assert!(totals.lost_packets <= dropped, "{name}, pacing {pacing}: {totals:?}");
+            assert_eq!(totals.spurious_losses, 0, "{name}, pacing {pacing}: {totals:?}");
+            assert_eq!(pipe.path().in_flight, Bytes::ZERO, "{name}, pacing {pacing}");
+        }
+    }
+}
