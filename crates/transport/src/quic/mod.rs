@@ -19,8 +19,8 @@ mod spec;
 mod tap;
 
 pub use bare::Bare;
-pub(crate) use null_tls::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 pub use endpoint::{QuicConfig, QuicEndpoint, Role};
+pub(crate) use null_tls::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 pub use spec::QuicSpec;
 
 /// Where a connection's qlog goes.
