@@ -7,6 +7,7 @@ mod floor;
 mod memory;
 mod schedulers;
 mod streams;
+mod transports;
 
 use std::time::{Duration, Instant};
 
@@ -78,10 +79,12 @@ fn main() {
         (Some("schedulers"), _) => schedulers::compare(),
         (Some("streams"), _) => streams::compare(),
         (Some("many"), _) => streams::compare_many(),
+        (Some("transports"), _) => transports::compare(),
+        (Some("tcp"), case) => transports::tcp(chosen(case)),
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, schedulers, streams or many, or none"
+                "unknown argument {other}: engine, floor, schedulers, streams, many, transports or tcp, or none"
             );
         }
     }
@@ -140,6 +143,8 @@ fn all() {
     streams::compare();
     println!();
     streams::compare_many();
+    println!();
+    transports::compare();
 }
 
 fn faster(one: Measured, other: Measured) -> Measured {
