@@ -148,6 +148,8 @@ def _paragraphs(text: str, indent: str) -> list[str]:
         for number, paragraph in enumerate(text.split("\n\n"))
         for line in [
             *([""] if number else []),
-            *textwrap.wrap(paragraph, _WIDTH, initial_indent=indent, subsequent_indent=indent),
+            *textwrap.wrap(
+                paragraph, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+            ),
         ]
     ]
