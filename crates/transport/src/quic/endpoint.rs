@@ -6,16 +6,14 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::{
-    BitRate, Body, Bytes, Ecn, LogHistogram, Meta, Packet, Protocol, RngTree, SimTime,
-};
+use leobench_base::{BitRate, Body, Bytes, LogHistogram, Meta, Packet, Protocol, RngTree, SimTime};
 use noq_proto::{
-    Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, FourTuple, PathId as StackPathId,
-    StreamEvent,
+    Connection, ConnectionHandle, DatagramEvent, FourTuple, PathId as StackPathId, StreamEvent,
 };
 
 use super::clock::{Clock, span};
 use super::control::{Control, ControlState, HandleFactory};
+use super::ecn::{codepoint, ecn};
 use super::qlog::Qlog;
 use super::receiver::Receiver;
 use super::sender::Sender;
@@ -246,7 +244,7 @@ impl QuicEndpoint {
         if self.control.take_losses()
             && let Some(sender) = &mut self.sender
         {
-            sender.repeating = true;
+            sender.repeat();
         }
         let mut ready = self.ready();
         loop {
@@ -257,7 +255,8 @@ impl QuicEndpoint {
             }
             let sent = self.transmit(now, outbox);
             ready = self.ready();
-            if open && sent == 0 && self.has_window() && self.has_repeated() {
+            let may_feed = open && sent == 0 && self.has_window();
+            if may_feed && self.sender.as_mut().is_some_and(Sender::has_repeated) {
                 continue;
             }
             if sent == 0 || self.established && self.is_last(now, sent, ready) {
@@ -272,11 +271,6 @@ impl QuicEndpoint {
             && 2 * self.control.in_flight().get() < self.control.window().get();
         self.control.set_app_limited((idle || sparse) && self.has_window());
         Ok((ready > now && !idle).then_some(ready))
-    }
-
-    /// Ends the time that the sender leaves to what was lost; whether it did.
-    fn has_repeated(&mut self) -> bool {
-        self.sender.as_mut().is_some_and(|sender| std::mem::take(&mut sender.repeating))
     }
 
     /// When the pacer lets the next packet go.
@@ -499,22 +493,4 @@ fn pacing_rate(control: &Control, connection: &Connection) -> BitRate {
         let rtt = connection.rtt(StackPathId::ZERO).unwrap_or_default();
         window_rate(control.window(), span(rtt))
     })
-}
-
-fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
-    match codepoint {
-        None => Ecn::NotEct,
-        Some(EcnCodepoint::Ect0) => Ecn::Ect0,
-        Some(EcnCodepoint::Ect1) => Ecn::Ect1,
-        Some(EcnCodepoint::Ce) => Ecn::Ce,
-    }
-}
-
-fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
-    match ecn {
-        Ecn::NotEct => None,
-        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
-        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
-        Ecn::Ce => Some(EcnCodepoint::Ce),
-    }
 }

@@ -9,6 +9,7 @@ mod bare;
 mod clock;
 mod config;
 mod control;
+mod ecn;
 mod endpoint;
 mod frames;
 mod null_tls;

@@ -33,7 +33,7 @@ pub(super) struct Sender {
     closing: bool,
     /// Whether the stack is left to send again what was lost. That goes first, and leaves room that nobody can tell: a
     /// packet that is chosen for comes after it.
-    pub(super) repeating: bool,
+    repeating: bool,
     /// What was chosen for which packet, by its number.
     #[cfg(test)]
     pub(super) choices: std::collections::BTreeMap<u64, Vec<(u64, u64)>>,
@@ -81,6 +81,16 @@ impl Sender {
     /// Whether nothing waits that flow control lets go, and all that went has been sent at least once.
     pub(super) fn is_idle(&self, sent: &Sent) -> bool {
         self.streams.buffer().next_occupied(0).is_none() && self.unsent(sent) == 0
+    }
+
+    /// Leaves the next packets to what was lost, where there are streams to choose from.
+    pub(super) fn repeat(&mut self) {
+        self.repeating = self.ids.len() > 1;
+    }
+
+    /// Ends the time that is left to what was lost; whether there was any.
+    pub(super) fn has_repeated(&mut self) -> bool {
+        std::mem::take(&mut self.repeating)
     }
 
     /// Flow control lets a stream go on.

@@ -22,6 +22,8 @@ pub(super) enum Level {
 #[derive(Debug)]
 pub(super) struct Tap {
     sent: Mutex<Sent>,
+    /// Whether acknowledgements are to be foreseen: with several streams to choose from.
+    foresees: bool,
     qlog: Option<Mutex<Qlog>>,
 }
 
@@ -52,7 +54,7 @@ pub(super) const MALFORMED: u64 = u64::MAX;
 impl Tap {
     pub(super) fn new(streams: usize, qlog: Option<Qlog>) -> Self {
         let sent = Sent { offsets: vec![0; streams], ..Sent::default() };
-        Self { sent: Mutex::new(sent), qlog: qlog.map(Mutex::new) }
+        Self { sent: Mutex::new(sent), foresees: streams > 1, qlog: qlog.map(Mutex::new) }
     }
 
     pub(super) fn sent(&self) -> MutexGuard<'_, Sent> {
@@ -77,7 +79,9 @@ impl Tap {
 
     /// Says the time of what follows.
     pub(super) fn set_time(&self, now: SimTime) {
-        self.sent().now = now;
+        if self.foresees {
+            self.sent().now = now;
+        }
         self.qlog(|qlog| qlog.set_time(now));
     }
 
@@ -91,12 +95,10 @@ impl Tap {
 
     /// A packet was received.
     pub(super) fn on_received(&self, level: Level, packet: u64, size: usize, payload: &[u8]) {
-        if level == Level::OneRtt {
+        if self.foresees && level == Level::OneRtt {
             let mut sent = self.sent();
-            if sent.offsets.len() > 1 {
-                let now = sent.now;
-                sent.acks.on_received(now, packet, payload);
-            }
+            let now = sent.now;
+            sent.acks.on_received(now, packet, payload);
         }
         self.qlog(|qlog| qlog.packet("packet_received", level, packet, size, payload));
     }
