@@ -5,7 +5,7 @@ use leobench_base::SimDuration;
 use leobench_transport::SchedulerSpec;
 
 use crate::engine::{ONE_STREAM, run_flow, run_recording};
-use crate::{CASES, Case};
+use crate::{CASES, Case, Measured};
 
 /// Virtual time of a run, by case: less at high rates, where there are more packets.
 const SPANS: [SimDuration; CASES.len()] =
@@ -49,6 +49,12 @@ pub(crate) fn compare() {
         }
         println!();
     }
+}
+
+/// Two endless streams under one scheduler at 45 Mbit/s, or with `one` a single stream, for a profiler.
+pub(crate) fn run(scheduler: &str) -> Measured {
+    let flow = if scheduler == "one" { ONE_STREAM.to_owned() } else { endless(scheduler, 2) };
+    run_flow(&Case { span: SPANS[0], ..CASES[0] }, &flow)
 }
 
 /// Prints the cost of a packet of ten streams and of a thousand, all of them endless, by scheduler.

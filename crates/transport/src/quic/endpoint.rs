@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::spec::Window;
 use leobench_base::{BitRate, Body, Bytes, LogHistogram, Meta, Packet, Protocol, RngTree, SimTime};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, FourTuple, PathId as StackPathId, StreamEvent,
@@ -115,7 +116,8 @@ impl QuicEndpoint {
             None
         } else {
             let rng = rng.child("scheduler");
-            Some(Sender::new(Multiplexer::new(&spec.scheduler, sends, &rng)?))
+            let streams = Multiplexer::new(&spec.scheduler, sends, &rng)?;
+            Some(Sender::new(streams, spec.connection_window == Window::Unlimited))
         };
         Ok(Self {
             clock,
@@ -326,6 +328,11 @@ impl QuicEndpoint {
         else {
             return 0;
         };
+        if let Some(sender) = &mut self.sender
+            && sender.has_reserve()
+        {
+            sender.settle(connection, &self.tap.sent());
+        }
         let size = Bytes::new(transmit.size as u64);
         if self.control.sent_packets() > before
             && let Some(pacer) = &mut self.pacer

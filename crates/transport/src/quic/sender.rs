@@ -4,6 +4,11 @@
 //! With one stream there is nothing to decide, and the stack is fed in bulk. With several, the stack is given one
 //! packet's worth at a time, and nothing new before that has left, so that each packet carries the latest choice. Only
 //! what does not fit (acknowledgements and retransmissions go first) leaves with the next packet, which is given less.
+//!
+//! Small writes are dear, since the stack searches all that are not acknowledged for every frame it builds. So one
+//! stream at a time, the [`Reserve`], is fed in bulk nevertheless: it has the lowest priority, so that of each packet it
+//! gets just what the others leave of it. That is its share, as long as the scheduler fills every packet. Where the peer
+//! limits what the connection may send, there is no reserve, which would use up what is left for the others.
 
 use bytes::Bytes as Payload;
 use leobench_base::SimTime;
@@ -13,7 +18,7 @@ use super::config::CONNECTION_ID_LEN;
 use super::null_tls::TAG_LEN;
 use super::tap::Sent;
 use crate::endpoint::EndpointError;
-use crate::scheduler::{LENGTH_RESERVE, Multiplexer, frame_size};
+use crate::scheduler::{LENGTH_RESERVE, Multiplexer, Share, frame_size};
 
 /// How far the stack is fed ahead on a single stream. The stack searches what it was fed, write by write, for every packet
 /// it builds, so writes should be few; but they are copied from one place that should stay in the processor's cache.
@@ -22,6 +27,20 @@ const FEED: u64 = 256 * 1024;
 const WORTHWHILE: u64 = 100;
 /// Content of every stream: nobody reads it.
 static ZEROES: [u8; FEED as usize] = [0; FEED as usize];
+
+/// How much of a stream is fed in bulk where there are several.
+const RESERVE: u64 = 32 * 1024;
+/// Stream priorities: the stack takes the streams of the lowest last.
+const RESERVE_PRIORITY: i32 = -1;
+const USUAL_PRIORITY: i32 = 0;
+
+/// A stream of which the stack holds more than its share of the next packet.
+#[derive(Clone, Copy, Debug)]
+struct Reserve {
+    stream: usize,
+    /// One past the last byte that the stack holds.
+    end: u64,
+}
 
 /// Feeds the streams of one connection.
 pub(super) struct Sender {
@@ -34,19 +53,25 @@ pub(super) struct Sender {
     /// Whether the stack is left to send again what was lost. That goes first, and leaves room that nobody can tell: a
     /// packet that is chosen for comes after it.
     repeating: bool,
+    /// Whether a stream may be fed in bulk where there are several.
+    may_reserve: bool,
+    reserve: Option<Reserve>,
     /// What was chosen for which packet, by its number.
     #[cfg(test)]
     pub(super) choices: std::collections::BTreeMap<u64, Vec<(u64, u64)>>,
 }
 
 impl Sender {
-    pub(super) fn new(streams: Multiplexer) -> Self {
+    /// A sender of streams not opened yet; with `may_reserve`, if the peer sets the connection no limit.
+    pub(super) fn new(streams: Multiplexer, may_reserve: bool) -> Self {
         Self {
             streams,
             ids: Vec::new(),
             finished: false,
             closing: false,
             repeating: false,
+            may_reserve,
+            reserve: None,
             #[cfg(test)]
             choices: std::collections::BTreeMap::new(),
         }
@@ -163,11 +188,86 @@ impl Sender {
         self.streams.schedule(now, room)?;
         #[cfg(test)]
         self.note_choice(sent.next_packet);
+        if self.reserve.is_none() && self.may_reserve {
+            self.fill_reserve(now, connection)?;
+        }
         for index in 0..self.streams.shares().len() {
             let share = self.streams.shares()[index];
-            self.write(now, connection, share.stream, share.bytes)?;
+            match self.reserve {
+                Some(reserve) if reserve.stream == share.stream => {
+                    self.use_reserve(now, connection, reserve, share.bytes)?;
+                }
+                _ => self.write(now, connection, share.stream, share.bytes)?,
+            }
         }
         Ok(())
+    }
+
+    /// Feeds the stream with the largest share of the packet in bulk, if it has enough waiting: the larger the shares
+    /// that need no small writes, the better.
+    fn fill_reserve(
+        &mut self,
+        now: SimTime,
+        connection: &mut Connection,
+    ) -> Result<(), EndpointError> {
+        let largest = self.streams.shares().iter().max_by_key(|share| share.bytes);
+        let Some(&Share { stream, bytes }) = largest else { return Ok(()) };
+        let buffer = &self.streams.buffer().streams()[stream];
+        if !self.streams.is_packet_full() || buffer.backlog() < RESERVE.max(2 * bytes) {
+            return Ok(());
+        }
+        let taken = buffer.taken();
+        // A stream takes its place among the others when it is written to.
+        set_priority(connection, self.ids[stream], RESERVE_PRIORITY);
+        let written = self.write_ahead(now, connection, stream, RESERVE)?;
+        self.reserve = Some(Reserve { stream, end: taken + written });
+        Ok(())
+    }
+
+    /// Has the stream fed in bulk take its share of the packet: what the others leave, unless that is all of it, which
+    /// is then fed as any share.
+    fn use_reserve(
+        &mut self,
+        now: SimTime,
+        connection: &mut Connection,
+        reserve: Reserve,
+        bytes: u64,
+    ) -> Result<(), EndpointError> {
+        let Reserve { stream, end } = reserve;
+        let held = end - self.streams.buffer().streams()[stream].taken();
+        if held <= bytes {
+            self.release(connection, reserve);
+            self.take(connection, stream, held);
+            self.write(now, connection, stream, bytes - held)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of what has left of the stream fed in bulk.
+    pub(super) fn settle(&mut self, connection: &mut Connection, sent: &Sent) {
+        let Some(reserve) = self.reserve else { return };
+        let offset = sent.offsets[reserve.stream];
+        let taken = self.streams.buffer().streams()[reserve.stream].taken();
+        let left = offset.saturating_sub(taken);
+        if left == 0 {
+            return;
+        }
+        // What was lost goes first.
+        self.repeating = false;
+        if offset == reserve.end {
+            self.release(connection, reserve);
+        }
+        self.take(connection, reserve.stream, left);
+    }
+
+    /// Whether the stack has a stream to fill packets with.
+    pub(super) fn has_reserve(&self) -> bool {
+        self.reserve.is_some()
+    }
+
+    fn release(&mut self, connection: &mut Connection, reserve: Reserve) {
+        self.reserve = None;
+        set_priority(connection, self.ids[reserve.stream], USUAL_PRIORITY);
     }
 
     #[cfg(test)]
@@ -201,16 +301,39 @@ impl Sender {
         stream: usize,
         bytes: u64,
     ) -> Result<(), EndpointError> {
+        let written = self.write_ahead(now, connection, stream, bytes)?;
+        self.take(connection, stream, written);
+        Ok(())
+    }
+
+    /// Writes up to `bytes` of a stream into the stack, which stay in the buffer; returns how many flow control let
+    /// through.
+    fn write_ahead(
+        &mut self,
+        now: SimTime,
+        connection: &mut Connection,
+        stream: usize,
+        bytes: u64,
+    ) -> Result<u64, EndpointError> {
         let mut chunks = [Payload::from_static(&ZEROES[..bytes as usize])];
         match connection.send_stream(self.ids[stream]).write_chunks(&mut &mut chunks[..]) {
-            Ok(written) => self.streams.take(stream, written as u64),
-            Err(noq_proto::WriteError::Blocked) => self.streams.hold(stream, true),
-            Err(error) => return Err(EndpointError::lost(now, error.to_string())),
+            Ok(written) => Ok(written as u64),
+            Err(noq_proto::WriteError::Blocked) => {
+                self.streams.hold(stream, true);
+                Ok(0)
+            }
+            Err(error) => Err(EndpointError::lost(now, error.to_string())),
+        }
+    }
+
+    /// Takes `bytes` of a stream that the stack holds out of the buffer.
+    fn take(&mut self, connection: &mut Connection, stream: usize, bytes: u64) {
+        if bytes > 0 {
+            self.streams.take(stream, bytes);
         }
         if self.closing {
             self.close_if_drained(connection, stream);
         }
-        Ok(())
     }
 
     fn close_if_drained(&mut self, connection: &mut Connection, stream: usize) {
@@ -219,6 +342,11 @@ impl Sender {
             let _ = connection.send_stream(self.ids[stream]).finish();
         }
     }
+}
+
+fn set_priority(connection: &mut Connection, stream: StreamId, priority: i32) {
+    // Fails only on a stream the peer has stopped, which has no priority.
+    let _ = connection.send_stream(stream).set_priority(priority);
 }
 
 /// Bytes the stack takes to encode a packet number: enough for twice the distance to the largest acknowledged one

@@ -11,7 +11,8 @@ leobench_base::spec! {
     ///
     /// What frame headers leave of the packet is split to the byte, remainders are carried over to the next packet,
     /// and a stream that was idle has no claim to what it missed. At most ten streams share a packet, those that have
-    /// had the least so far, and fewer share a packet shorter than 640 bytes.
+    /// had the least so far, and fewer share a packet shorter than 640 bytes. A stream due less than 32 bytes with more
+    /// waiting gets none until it is due that many.
     pub struct FairQueueingSpec {
         /// What becomes of the part of its share that a stream has no bytes for: the others share it likewise, or it
         /// stays empty. With `none`, the shares are those of all streams of the connection, idle ones included; of

@@ -122,6 +122,11 @@ pub trait StreamScheduler: Send {
     /// constant or logarithmic time, since it happens for every message and every share of a packet.
     fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
 
+    /// Whether it leaves no room in a packet while a stream that is not held has bytes waiting.
+    fn fills_packets(&self) -> bool {
+        true
+    }
+
     /// Shares the room of the next packet among the streams that have bytes waiting and are not held; there is one at
     /// least.
     ///

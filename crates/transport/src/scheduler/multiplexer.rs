@@ -78,6 +78,11 @@ impl Multiplexer {
         Err(EndpointError::Scheduler { scheduler: self.name.clone(), at: now, problem })
     }
 
+    /// Whether the packet that was last scheduled is full, and all others will be that more than fills is waiting for.
+    pub fn is_packet_full(&self) -> bool {
+        self.scheduler.fills_packets() && !self.packet.has_room()
+    }
+
     /// The shares of the packet that was last scheduled, in the order they go into it.
     pub fn shares(&self) -> &[Share] {
         self.packet.shares()

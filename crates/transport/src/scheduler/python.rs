@@ -131,6 +131,10 @@ struct Python {
 }
 
 impl StreamScheduler for Python {
+    fn fills_packets(&self) -> bool {
+        false
+    }
+
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
         self.chooser.on_change(stream, streams);
     }

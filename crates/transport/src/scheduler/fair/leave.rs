@@ -68,6 +68,10 @@ impl Leave {
 }
 
 impl StreamScheduler for Leave {
+    fn fills_packets(&self) -> bool {
+        false
+    }
+
     fn schedule(
         &mut self,
         _now: SimTime,

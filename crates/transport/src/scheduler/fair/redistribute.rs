@@ -15,6 +15,10 @@ use super::{Part, most_streams, payload, round};
 use crate::buffer::SendBuffer;
 use crate::scheduler::{PacketShares, StreamScheduler};
 
+/// A stream that is due fewer bytes than this, and has more waiting, is passed over until it is due more: the header of
+/// its frame would be as long.
+const LEAST_SHARE: u64 = 32;
+
 /// Shares packets among the streams with the lowest levels, at most ten to a packet unless these leave room.
 pub(super) struct Redistribute {
     accounts: Vec<Account>,
@@ -96,10 +100,18 @@ impl Redistribute {
         if let [only] = &self.parts[..] {
             return packet.give(streams, only.stream, u64::MAX) > 0 && packet.has_room();
         }
-        // The second time, the sizes of the length fields are known.
+        let mut shared = None;
+        // The second time, the sizes of the length fields are known; mostly they are what they were taken to be.
         for _ in 0..2 {
             let payload = payload(packet.room(), &self.parts);
-            split(&mut self.parts, &self.accounts, payload);
+            if shared.replace(payload) != Some(payload) {
+                split(&mut self.parts, &self.accounts, payload);
+            }
+        }
+        let paltry = |part: &Part| part.open && (1..LEAST_SHARE).contains(&part.bytes);
+        if let Some(index) = self.parts.iter().position(paltry) {
+            self.parts.remove(index);
+            return self.fill(streams, packet);
         }
         self.parts.sort_unstable_by_key(|part| (part.open, part.bytes, part.stream));
         let last = self.parts.len() - 1;
@@ -164,6 +176,9 @@ impl StreamScheduler for Redistribute {
         let taken = streams.streams()[stream].taken();
         let waiting = streams.is_occupied(stream);
         let account = &mut self.accounts[stream];
+        if account.taken == taken && account.rank.is_some() == waiting {
+            return;
+        }
         account.served += taken - account.taken;
         account.taken = taken;
         let before = account.rank.take();

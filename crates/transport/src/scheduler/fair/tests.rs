@@ -80,10 +80,13 @@ fn nobody_is_left_without_any_byte_for_ever() {
     // A stream due less than a byte: the packet carries one all the same, and what it had too much is taken off later.
     let mut wfq = preloaded("wfq weights=1000,0.1 surplus=none", &[0, 500]);
     assert_eq!(wfq.send(1_200), [(1, 1)]);
+    // 1.19 bytes a packet: a frame of 32 once that many are due, after 27 packets.
     let mut wfq = preloaded("wfq weights=1000,1", &[90_000, 500]);
-    let packets: Vec<_> = (0..5).map(|_| wfq.send(1_200)).collect();
-    assert_eq!(packets[0], [(1, 1), (0, 1_194)]);
-    assert_eq!(packets.iter().flatten().filter(|(stream, _)| *stream == 1).count(), 5);
+    let packets: Vec<_> = (0..60).map(|_| wfq.send(1_200)).collect();
+    let small = |packet: &Vec<_>| packet.iter().find(|(stream, _)| *stream == 1).copied();
+    let frames: Vec<_> = packets.iter().filter_map(small).collect();
+    assert_eq!(frames, [(1, 32), (1, 32)]);
+    assert_eq!(packets.iter().position(|packet| small(packet).is_some()), Some(26));
 }
 
 #[test]
