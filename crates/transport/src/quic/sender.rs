@@ -42,14 +42,22 @@ struct Reserve {
     end: u64,
 }
 
+/// Whether the application writes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writing {
+    /// It does.
+    Open,
+    /// It writes no more.
+    Finished,
+    /// And the streams that had nothing waiting then have been closed; the others are as they are drained.
+    Closing,
+}
+
 /// Feeds the streams of one connection.
 pub(super) struct Sender {
     pub(super) streams: Multiplexer,
     ids: Vec<StreamId>,
-    /// Whether the application writes no more.
-    finished: bool,
-    /// Whether the streams that had nothing waiting then have been closed.
-    closing: bool,
+    writing: Writing,
     /// Whether the stack is left to send again what was lost. That goes first, and leaves room that nobody can tell: a
     /// packet that is chosen for comes after it.
     repeating: bool,
@@ -67,8 +75,7 @@ impl Sender {
         Self {
             streams,
             ids: Vec::new(),
-            finished: false,
-            closing: false,
+            writing: Writing::Open,
             repeating: false,
             may_reserve,
             reserve: None,
@@ -79,7 +86,9 @@ impl Sender {
 
     /// The application writes no more.
     pub(super) fn finish(&mut self) {
-        self.finished = true;
+        if self.writing == Writing::Open {
+            self.writing = Writing::Finished;
+        }
     }
 
     /// Opens the streams, in order, once the connection is established.
@@ -142,8 +151,8 @@ impl Sender {
                 self.feed_packet(now, connection, payload, sent, largest_acked)?;
             }
         }
-        if self.finished && !self.closing {
-            self.closing = true;
+        if self.writing == Writing::Finished {
+            self.writing = Writing::Closing;
             for stream in 0..self.ids.len() {
                 self.close_if_drained(connection, stream);
             }
@@ -331,7 +340,7 @@ impl Sender {
         if bytes > 0 {
             self.streams.take(stream, bytes);
         }
-        if self.closing {
+        if self.writing == Writing::Closing {
             self.close_if_drained(connection, stream);
         }
     }

@@ -59,7 +59,8 @@ fn what_leaves_is_what_the_scheduler_chose() {
     for scheduler in SchedulerSpec::examples().into_iter().filter(|spec| spec.kind() != "python") {
         let kind = scheduler.kind();
         let spec = spec(|spec| spec.scheduler = scheduler);
-        for pipe in [busy(&spec), backlogged(&spec)] {
+        for load in [busy, backlogged] {
+            let pipe = load(&spec);
             let (packets, agree) = agreement(&pipe);
             assert!(packets > 8_000 && pipe.dropped[SENDER] > 5, "{kind}: {packets} packets");
             assert!(agree * 1_000 >= packets * 999, "{kind}: {agree} of {packets} as chosen");
