@@ -44,8 +44,13 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
         }
         here = enter(here, step, spelled).map_err(|words| {
             let words: Vec<_> = words.iter().map(String::as_str).collect();
-            let mut error = error(format!("there is no `{}`", steps[..=depth].join(".")));
-            error = error.words(step, &words);
+            let missing = format!("there is no `{}`", steps[..=depth].join("."));
+            if words.is_empty() {
+                let whole = steps[..depth].join(".");
+                return error(format!("{missing}, since `{whole}` has no parts"))
+                    .allowed(format!("`{whole}`"));
+            }
+            let mut error = error(missing).words(step, &words);
             error.nearest = error.nearest.map(|word| {
                 let mut steps = steps.clone();
                 steps[depth] = &word;

@@ -22,9 +22,9 @@ leobench_base::spec! {
         /// What the sum is over: single messages, or batches of them.
         pub per: Per = Per::Packet,
         /// Messages of a stream that were created in the same slot, of this length and counted from time zero, are a
-        /// batch: it counts once, from the creation of its first message until its last has left. Only for `per =
-        /// "batch"`.
-        pub slot: SimDuration = SLOT,
+        /// batch: it counts once, from the creation of its first message until its last has left. Only with `per =
+        /// "batch"`, and then 50 ms unless given.
+        pub slot: Option<SimDuration> = None,
     }
 }
 
@@ -42,15 +42,19 @@ leobench_base::words! {
 }
 
 fn check(spec: &SojournSpec) -> Result<(), Fault> {
-    if spec.slot.is_zero() {
-        return Err(Fault::new("slot", "is zero", "a time above zero"));
+    match spec.slot {
+        Some(slot) if slot.is_zero() => Err(Fault::new("slot", "is zero", "a time above zero")),
+        Some(_) if spec.per == Per::Packet => {
+            let needed = "no slot, or per = \"batch\"";
+            Err(Fault::new("slot", "is given where nothing is put into batches", needed))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 impl Example for SojournSpec {
     fn example() -> Self {
-        Self { per: Per::Packet, slot: SLOT }
+        Self { per: Per::Packet, slot: None }
     }
 }
 
@@ -61,7 +65,7 @@ impl SchedulerModel for SojournSpec {
                 per_message(stream)
             })));
         }
-        let slot = self.slot.as_nanos();
+        let slot = self.slot.unwrap_or(SLOT).as_nanos();
         let mut batches: Vec<Batches> = (0..streams).map(|_| Batches::new(slot)).collect();
         let per_batch = move |index: usize, stream: &_| batches[index].key(stream);
         Ok(Box::new(MostUrgent::new(streams, rng, per_batch)))

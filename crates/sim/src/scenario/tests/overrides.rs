@@ -81,7 +81,11 @@ fn a_place_that_is_not_there_is_refused_with_the_nearest_that_is() {
             "t.toml: links.wire.between[2] = \"server\": there is no `links.wire.between.2`; allowed: `0`, `1`; did you mean \
              `links.wire.between.0`?",
         ),
-        ("name.x", "1", "t.toml: name.x = 1: there is no `name.x`; allowed: nothing"),
+        (
+            "name.x",
+            "1",
+            "t.toml: name.x = 1: there is no `name.x`, since `name` has no parts; allowed: `name`",
+        ),
         (
             "links..delay",
             "1 ms",

@@ -444,3 +444,43 @@ fn tcp() {
         ),
     ]);
 }
+
+#[test]
+fn schedulers() {
+    let quic = "transport = \"quic\"";
+    let flow = |scheduler: &str| {
+        format!("transport = {{ kind = \"quic\", scheduler = {{ {scheduler} }} }}\nstreams = 2")
+    };
+    refused(&[
+        (
+            quic,
+            &flow("kind = \"wfq\""),
+            "flows.main.transport.scheduler.weights: is required but missing",
+        ),
+        (
+            quic,
+            &flow("kind = \"wfq\", weights = [1]"),
+            "flows.main.transport.scheduler.weights = [1]: has 1 weight, for 2 streams; allowed: 2 numbers above 0",
+        ),
+        (
+            quic,
+            &flow("kind = \"wfq\", weights = [1, 0]"),
+            "flows.main.transport.scheduler.weights[1] = 0: is out of range; allowed: a number above 0",
+        ),
+        (
+            quic,
+            &flow("kind = \"wfq\", weights = [1, -2]"),
+            "flows.main.transport.scheduler.weights[1] = -2: is out of range; allowed: a number above 0",
+        ),
+        (
+            quic,
+            &flow("kind = \"stbp\", slot = \"50 ms\""),
+            "flows.main.transport.scheduler.slot = \"50 ms\": is given where nothing is put into batches; allowed: no slot, or per = \"batch\"",
+        ),
+        (
+            quic,
+            &flow("kind = \"stbp\", per = \"batch\", slot = \"0 s\""),
+            "flows.main.transport.scheduler.slot = \"0 s\": is zero; allowed: a time above zero",
+        ),
+    ]);
+}
