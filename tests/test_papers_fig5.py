@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 from matplotlib.text import Annotation
 
+from leobench.overrides import as_text
 from leobench.papers.khan2023 import figures
+from leobench.plots import style
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,18 +20,21 @@ METRICS = (
     "flows.main.delay_ms.mean",
     "flows.main.goodput_bps",
 )
+TCP = as_text({"kind": "tcp", "tls": True, "receive_buffer": "unlimited"})
+FLOWS = ((TCP, 1), ("quic", 1), ("quic", 2))
 QUEUES = {"7 packets": 0.3, "15 packets": 1.0, "unlimited": 5_000.0}
 
 
 def runs(spread: float) -> pl.DataFrame:
-    """Two runs of every variant, so much of their mean apart."""
+    """Two runs of every variant, so much of their mean apart: TCP, and QUIC with one stream and with two."""
     rows = [
         {
             "links.uplink.channel.preset": band, "links.uplink.queue.limit": queue,
-            "flows.main.streams": streams, "metric": metric, "value": mean * (1 + sign * spread / 2),
+            "flows.main.transport": transport, "flows.main.streams": streams, "metric": metric,
+            "value": mean * (1 + sign * spread / 2),
         }
-        for band, (queue, mean), streams, metric, sign in itertools.product(
-            ("ka", "s"), QUEUES.items(), (1, 2), METRICS, (-1, 1)
+        for band, (queue, mean), (transport, streams), metric, sign in itertools.product(
+            ("ka", "s"), QUEUES.items(), FLOWS, METRICS, (-1, 1)
         )
     ]  # fmt: skip
     return pl.DataFrame(rows)
@@ -52,10 +57,21 @@ def test_intervals_that_reach_below_zero_end_in_arrows_and_not_in_caps(tmp_path:
             caps = [line for line in axes.get_lines() if line.get_marker() == "_"]
             # With one degree of freedom, t reaches 12.7 standard errors: 6.35 times the spread.
             below = 6.35 * spread > 1
-            assert len(arrows) == (6 if below else 0)
+            assert len(arrows) == (9 if below else 0)
             assert np.isfinite(np.concatenate([line.get_ydata() for line in caps])).sum() == (
-                6 if below else 12
+                9 if below else 18
             )
         said = figure.get_supxlabel()
         assert said.startswith("means of 2 runs with 95 % confidence intervals")
         assert ("arrow" in said) == below
+
+
+def test_tcp_is_told_from_quic_and_its_streams(tmp_path: Path) -> None:
+    figure = figures.fig5(
+        cast("Any", SimpleNamespace(replicates=2)), cast("Any", SimpleNamespace(runs=runs(0.01))), tmp_path
+    )
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["TCP", "QUIC, 1 stream", "QUIC, 2 streams"]
+    for axes in figure.axes:
+        shown = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+        assert cast("Any", shown["TCP"]).get_color() == style.VERMILION

@@ -12,6 +12,7 @@ import pytest
 from leobench import RunError, cli, papers
 from leobench.campaign import Campaign, task
 from leobench.campaign.store import Outcome
+from leobench.overrides import as_text
 from leobench.papers import Quick, claims, khan2023, reproduction, verdicts
 from leobench.papers.khan2023 import figures
 
@@ -21,15 +22,17 @@ if TYPE_CHECKING:
     from leobench.campaign import CampaignResult
 
 FIGURES = {figure.name: figure for figure in khan2023.PAPER.figures}
-FIG4, FIG5, NEWRENO = (FIGURES[name] for name in ("fig4", "fig5", "fig5-newreno"))
+FIG4, FIG5, NEWRENO, IMPLEMENTATIONS = (
+    FIGURES[name] for name in ("fig4", "fig5", "fig5-newreno", "fig5-implementations")
+)
 
 
 def test_the_campaign_of_figure_5_is_the_papers() -> None:
-    """Section 6.1: two bands, three queues, four numbers of streams, 30 runs of 60 s."""
+    """Section 6.1: two bands, three queues, TCP and QUIC with four numbers of streams, 30 runs of 60 s."""
     campaign = Campaign.load(FIG5.campaign)
     plan = campaign.plan()
-    assert len(campaign.variants) == 2 * 3 * 4
-    assert len(plan) == 24 * 30
+    assert len(campaign.variants) == 2 * 3 * 5
+    assert len(plan) == 30 * 30
     assert len({run.seed for run in plan}) == 30
     combinations = set()
     for scenario in campaign.scenarios.values():
@@ -37,19 +40,68 @@ def test_the_campaign_of_figure_5_is_the_papers() -> None:
         assert (scenario["duration"], scenario["until"]) == ("60 s", "drained")
         assert flow["transport"]["congestion"]["kind"] == "cubic"
         band = (link["channel"]["preset"], flow["source"]["rate"])
-        combinations.add((band, link["queue"]["limit"], flow["streams"]))
-    assert combinations == set(
-        itertools.product(
-            [("ka", "45.33 Mbps"), ("s", "2.32 Mbps")], ["7 packets", "15 packets", "unlimited"], [1, 2, 4, 8]
+        combinations.add((band, link["queue"]["limit"], flow["transport"]["kind"], flow["streams"]))
+    assert combinations == {
+        (band, queue, *flow)
+        for band, queue, flow in itertools.product(
+            [("ka", "45.33 Mbps"), ("s", "2.32 Mbps")],
+            ["7 packets", "15 packets", "unlimited"],
+            [("tcp", 1), ("quic", 1), ("quic", 2), ("quic", 4), ("quic", 8)],
         )
-    )
+    }
+
+
+def transports(figure: papers.Figure) -> list[dict[str, Any]]:
+    """The transport of every variant of a campaign, every default spelled out."""
+    scenarios = Campaign.load(figure.campaign).scenarios.values()
+    return [scenario["flows"]["main"]["transport"] for scenario in scenarios]
+
+
+def test_tcp_and_quic_of_figure_5_are_limited_by_nothing_but_congestion() -> None:
+    for figure, transport in ((each, found) for each in (FIG5, NEWRENO) for found in transports(each)):
+        if transport["kind"] == "tcp":
+            assert (transport["tls"], transport["receive_buffer"]) == (True, "unlimited"), figure.name
+        else:
+            windows = (transport["stream_window"], transport["connection_window"])
+            assert windows == ("unlimited", "unlimited"), figure.name
 
 
 def test_newreno_differs_by_its_controller_alone() -> None:
     cubic, newreno = Campaign.load(FIG5.campaign), Campaign.load(NEWRENO.campaign)
-    assert newreno.set == {"flows.main.transport.congestion": "newreno"}
-    assert [each.overrides for each in newreno.variants] == [each.overrides for each in cubic.variants]
+    assert {each["congestion"]["kind"] for each in transports(NEWRENO)} == {"newreno"}
+    apart = [
+        [{key: value for key, value in each.items() if key != "congestion"} for each in transports(figure)]
+        for figure in (FIG5, NEWRENO)
+    ]
+    assert apart[0] == apart[1]
+    place = "flows.main.transport"
+    rest = [
+        [{key: each.overrides[key] for key in each.overrides if key != place} for each in campaign.variants]
+        for campaign in (cubic, newreno)
+    ]
+    assert rest[0] == rest[1]
     assert (newreno.replicates, newreno.seed) == (cubic.replicates, cubic.seed)
+
+
+def test_the_implementations_are_those_of_the_test_bench() -> None:
+    """Linux, and quic-go 0.15.1: the digest of the papers, and `internal/congestion` of the authors' copy."""
+    found = transports(IMPLEMENTATIONS)
+    for tcp in found[::5]:
+        assert (tcp["kind"], tcp["tls"], tcp["receive_buffer"]) == ("tcp", False, "6.291456 MB")
+        assert (tcp["congestion"]["kind"], tcp["congestion"]["slow_start"]) == ("cubic", "hystart")
+    for quic in (each for each in found if each["kind"] == "quic"):
+        assert (quic["stream_window"], quic["connection_window"]) == ("6 MB", "15 MB")
+        assert {"newreno", "hystart", 32, 0.7} <= set(quic["congestion"].values())
+    assert len(found) == 30
+
+
+@pytest.mark.parametrize("figure", ["fig5", "fig5-newreno", "fig5-implementations"])
+def test_every_protocol_of_figure_5_has_a_name(figure: str) -> None:
+    campaign = Campaign.load(FIGURES[figure].campaign)
+    (word,) = figures.WORDS
+    written = [each.overrides[word.place] for each in campaign.variants]
+    names = [word.values[each if isinstance(each, str) else as_text(each)] for each in written]
+    assert names == 6 * ["TCP", "QUIC", "QUIC", "QUIC", "QUIC"]
 
 
 @pytest.mark.parametrize("paper", papers.papers(), ids=lambda paper: paper.name)
@@ -81,7 +133,7 @@ def test_a_paper_is_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str
     command = ["reproduce", "khan2023", "--quick", "--workers", "1", "--out", str(tmp_path / "out")]
     assert cli.main(command) == 0
     said = capsys.readouterr()
-    assert "khan2023/fig5: 24 variants of 2 runs, duration = 300 ms" in said.err
+    assert "khan2023/fig5: 30 variants of 2 runs, duration = 300 ms" in said.err
     assert "A quick look" in said.out
     stated = claims.read(khan2023.PAPER.claims)
     for name in ("fig4", "fig5"):
@@ -92,7 +144,8 @@ def test_a_paper_is_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert f"]({name}.png)" in text
         for claim in stated:
             assert (f"| {claim.id} |" in text) == (claim.figure == name)
-    assert "not evaluated: needs TCP" in said.out
+    assert "tcp-delay-suffers-more" in said.out
+    assert "not evaluated" not in said.out
 
     claimed = tmp_path / "out/fig4/claims.md"
     before = claimed.read_bytes()
@@ -148,12 +201,14 @@ def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) ->
         ([], "nothing to reproduce; give a paper or a figure, which --list lists"),
         (
             ["kahn2023"],
-            "kahn2023: no such paper; allowed: `khan2023`, `khan2023es`, `khan2023delay`; "
+            "kahn2023: no such paper; allowed: `khan2023`, `khan2023es`, `khan2023delay`, "
+            "`bujari2023`; "
             "did you mean `khan2023`?",
         ),
         (
             ["khan2023/fg4"],
-            "khan2023/fg4: no such figure of khan2023; allowed: `fig4`, `fig5`, `fig5-newreno`, `fig6`, "
+            "khan2023/fg4: no such figure of khan2023; allowed: `fig4`, `fig5`, `fig5-newreno`, "
+            "`fig5-implementations`, `fig6`, "
             "`fig7`, `fig7-batches`, `fig7-bdp`, `fig8`, `blocking`; "
             "did you mean `fig4`?",
         ),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import leobench
+from leobench.overrides import as_text
+from leobench.papers.words import Word, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +20,33 @@ if TYPE_CHECKING:
 _LINK = "uplink/client->server"
 _KEYS = ("variant", "replicate")
 _BAND, _QUEUE, _STREAMS = "links.uplink.channel.preset", "links.uplink.queue.limit", "flows.main.streams"
+
+# The protocols as the campaigns of Fig. 5 write them; a word alone stands there as it is.
+_TCP: tuple[dict[str, object], ...] = (
+    {"kind": "tcp", "tls": True, "receive_buffer": "unlimited"},
+    {"kind": "tcp", "congestion": "newreno", "tls": True, "receive_buffer": "unlimited"},
+    {"kind": "tcp", "congestion": {"kind": "cubic", "slow_start": "hystart"}},
+)
+_QUIC: tuple[dict[str, object], ...] = (
+    {"kind": "quic", "congestion": "newreno"},
+    {
+        "kind": "quic",
+        "congestion": {
+            "kind": "newreno",
+            "slow_start": "hystart",
+            "initial_window": 32,
+            "loss_reduction": 0.7,
+        },
+        "stream_window": "6 MB",
+        "connection_window": "15 MB",
+    },
+)
+_NAMES = {
+    "quic": "QUIC",
+    **{as_text(each): "TCP" for each in _TCP},
+    **{as_text(each): "QUIC" for each in _QUIC},
+}
+WORDS = (Word("flows.main.transport", "protocol", _NAMES),)
 
 # The slot of the channel model: nothing that the channel does is shorter on average.
 _BIN_NS = 100_000_000
@@ -129,7 +158,7 @@ def _with_rate(samples: pl.DataFrame, channel: pl.DataFrame) -> pl.DataFrame:
 
 
 def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
-    """Wait, delay and throughput by queue and number of streams, a column of panels per band."""
+    """Wait, delay and throughput by queue, protocol and number of streams, a column of panels per band."""
     import polars as pl
 
     from leobench import stats
@@ -138,9 +167,12 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
 
     del folder
     mean = pl.col("mean")
-    means = stats.mean_intervals(result.runs, [_BAND, _QUEUE, _STREAMS, "metric"])
+    runs = say(result.runs, WORDS).with_columns(flow=_flow())
+    means = stats.mean_intervals(runs, [_BAND, _QUEUE, "flow", "metric"])
     bands = means[_BAND].unique(maintain_order=True).to_list()
-    streams = means[_STREAMS].n_unique()
+    flows = means["flow"].unique(maintain_order=True).to_list()
+    shades = iter(style.ramp(len(flows) - 1))
+    colours = [style.VERMILION if flow == "TCP" else next(shades) for flow in flows]
     figure, panels = _grid(len(_PANELS), len(bands))
     whiskers, unusual = Interval("low", "high"), dict[str, None]()
     for row, (metric, label, unit) in zip(panels, _PANELS, strict=True):
@@ -152,17 +184,27 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
             bars.draw(
                 shown,
                 group=Column(_QUEUE, label="queue limit"),
-                series=Column(_STREAMS, label="streams"),
+                series=Column("flow"),
                 value=value,
                 interval=whiskers,
                 title=f"{label}, {band.capitalize()} band",
-                colours=style.ramp(streams),
+                colours=colours,
                 axes=axes,
             )
-    style.key(figure, panels[0][0], "streams")
+    style.key(figure, panels[0][0])
     said = f"means of {campaign.replicates} runs with 95 % confidence intervals"
     style.note(figure, "; ".join([said, *unusual]))
     return figure
+
+
+def _flow() -> pl.Expr:
+    """What a protocol and a number of streams are called in the legend; TCP has one stream of bytes."""
+    import polars as pl
+
+    streams = pl.col(_STREAMS).cast(pl.String)
+    many = pl.concat_str(pl.lit("QUIC, "), streams, pl.lit(" streams"))
+    quic = pl.when(streams == "1").then(pl.lit("QUIC, 1 stream")).otherwise(many)
+    return pl.when(pl.col("protocol") == "TCP").then(pl.lit("TCP")).otherwise(quic)
 
 
 def _grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:

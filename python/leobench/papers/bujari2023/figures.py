@@ -1,0 +1,164 @@
+"""The figures of Bujari et al. 2023, and the numbers that their claims need beyond a run's summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from leobench.overrides import as_text
+from leobench.papers.words import Word, say
+from leobench.plots.style import BLUE, FONT, INK, VERMILION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from leobench.campaign import Campaign, CampaignResult
+    from leobench.plots import style
+
+_KEYS = ("variant", "replicate")
+
+_TCP = {"kind": "tcp", "congestion": "newreno", "tls": True}
+_QUIC = {"kind": "quic", "congestion": "newreno", "payload": "1472 B"}
+WORDS = (
+    Word("flows.upload.transport", "protocol", {as_text(_TCP): "TCP", as_text(_QUIC): "QUIC"}),
+    Word("links.backhaul.queue.limit", "queue"),
+)
+
+_COLOURS = {"TCP": VERMILION, "QUIC": BLUE}
+
+# The number of a run above each panel, what it is divided by, its name, and the label of the axis.
+_PANELS = (
+    ("flows.upload.goodput_bps", 1e6, "Goodput (Mbit/s)", "goodput (Mbit/s)"),
+    ("flows.upload.congestion_events", 1, "Window, reductions", "window (kB)"),
+    ("flows.upload.rtt_ms.mean", 1, "RTT, mean (ms)", "RTT (ms)"),
+)
+
+# The link, what the path holds, and its round trip while its queues are empty (Fig. 2 of the paper): where
+# the line lies, where its name stands clear of what is drawn, and the name.
+_REFERENCES = (
+    (10.0, 6.5, "line: rate of the backhaul"),
+    (50.0, 15.0, "line: bandwidth-delay product of the path"),
+    (40.0, 25.0, "line: with empty queues"),
+)
+
+_HEAD: dict[str, Any] = {"ha": "center", "fontsize": FONT + 1.5, "color": INK}
+
+# Slow start and the recovery from its end are over well before, in both protocols.
+_STARTUP_NS = 10_000_000_000
+
+# What the figure shows: long enough for a dozen reductions of the window, short enough to tell them apart.
+_SHOWN_NS = 40_000_000_000
+_SECOND_NS = 1_000_000_000
+
+
+def fig3_measures(result: CampaignResult) -> pl.DataFrame:
+    """Window and RTT of each run in its first 10 s, and from then to the last acknowledgement.
+
+    `window_mean_bytes`, `window_swing_bytes`: mean of the congestion window, and its 95 % quantile less its
+    5 % quantile, after 10 s. `rtt_swing_ms`: the same quantiles of the latest RTT sample.
+    `reductions_per_minute`: of the window, over the whole upload. `startup_goodput_bps`: application bits
+    acknowledged per second in the first 10 s. `startup_window_bytes`: the largest window in that time.
+    """
+    import polars as pl
+
+    samples = _uploading(result)
+    window, rtt = pl.col("cwnd_bytes"), pl.col("latest_rtt_ns") / 1e6
+    later, first = pl.col("t_ns") >= _STARTUP_NS, pl.col("t_ns") < _STARTUP_NS
+    measured = samples.group_by(_KEYS, maintain_order=True).agg(
+        window_mean_bytes=window.filter(later).mean(),
+        window_swing_bytes=_swing(window.filter(later)),
+        rtt_swing_ms=_swing(rtt.filter(later)),
+        startup_goodput_bps=pl.col("bits").filter(first).max() / (_STARTUP_NS / 1e9),
+        startup_window_bytes=window.filter(first).max().cast(pl.Float64),
+    )
+    wide = result.runs.pivot("metric", index=list(_KEYS), values="value")
+    per_minute = pl.col("flows.upload.congestion_events") / pl.col("flows.upload.completion_s") * 60
+    measured = measured.join(wide.select(*_KEYS, reductions_per_minute=per_minute), on=_KEYS)
+    return measured.unpivot(index=list(_KEYS), variable_name="metric", value_name="value")
+
+
+def _uploading(result: CampaignResult) -> pl.DataFrame:
+    """The samples of each run until its last byte is acknowledged, with the `bits` of the file that are.
+
+    What transports count as delivered includes the headers of QUIC's frames and the records of TLS, whose
+    share hardly changes: the share of that count which is reached is that of the file.
+    """
+    import polars as pl
+
+    wide = result.runs.pivot("metric", index=list(_KEYS), values="value")
+    file = pl.col("flows.upload.goodput_bps") * pl.col("flows.upload.completion_s")
+    share = pl.col("bytes_delivered") / pl.col("bytes_delivered").max().over(_KEYS)
+    samples = result.tables.transport.with_columns(share=share).filter(pl.col("share") < 1)
+    sized = samples.join(wide.select(*_KEYS, file=file), on=_KEYS, maintain_order="left")
+    return sized.with_columns(bits=pl.col("share") * pl.col("file"))
+
+
+def _swing(values: pl.Expr) -> pl.Expr:
+    return values.quantile(0.95) - values.quantile(0.05)
+
+
+def fig3(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
+    """Goodput, window and RTT over the first 40 s of the first run of each, a column of panels per queue."""
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from leobench.plots import style
+
+    del campaign, folder
+    runs = say(result.runs.filter(replicate=1), WORDS)
+    samples = _uploading(result).filter(replicate=1)
+    queues = runs["queue"].unique(maintain_order=True).to_list()
+    figure = Figure(figsize=(3.6 * len(queues), 6.0), layout="constrained")
+    grid = figure.subplots(3, len(queues), sharex=True, sharey="row", squeeze=False)
+    for column, queue in zip(grid.T, queues, strict=True):
+        for protocol, colour in _COLOURS.items():
+            (variant,) = runs.filter(queue=queue, protocol=protocol)["variant"].unique()
+            shown = samples.filter(pl.col("t_ns") <= _SHOWN_NS, variant=variant)
+            for axes, (times, values) in zip(column, _series(shown), strict=True):
+                axes.plot(*style.thin(times, values), color=colour, linewidth=1.0, label=protocol)
+        for axes, panel, reference in zip(column, _PANELS, _REFERENCES, strict=True):
+            metric, factor, title, label = panel
+            means = [runs.filter(queue=queue, protocol=each, metric=metric)["value"][0] for each in _COLOURS]
+            told = ", ".join(
+                f"{each} {style.number_text(mean / factor)}"
+                for each, mean in zip(_COLOURS, means, strict=True)
+            )
+            style.dress(axes, f"{title}: {told}", label if axes in grid[:, 0] else "", zero=False)
+            _refer(axes, *reference)
+        column[0].annotate(f"queue of {queue}", (0.5, 1.2), xycoords="axes fraction", **_HEAD)
+        column[-1].set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
+        column[-1].set_xlim(0, _SHOWN_NS / 1e9)
+    for axes in grid[:, 0]:
+        axes.set_ylim(bottom=0)
+    figure.align_ylabels(grid)
+    style.key(figure, grid[0][0])
+    style.note(figure, "the first 40 s of the first run of each; the numbers are of its whole upload")
+    return figure
+
+
+def _series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
+    """Times in seconds, and Mbit/s acknowledged over each full second, window in kB, and RTT in ms."""
+    import polars as pl
+
+    seconds = (
+        samples.group_by(second=pl.col("t_ns") // _SECOND_NS, maintain_order=True)
+        .agg(pl.col("bits").max())
+        .with_columns(mbps=(pl.col("bits") - pl.col("bits").shift(fill_value=0)) / 1e6)
+        .head(-1)
+    )
+    times = samples["t_ns"].to_numpy() / 1e9
+    return [
+        (seconds["second"].to_numpy() + 0.5, seconds["mbps"].to_numpy()),
+        (times, samples["cwnd_bytes"].to_numpy() / 1e3),
+        (times, samples["latest_rtt_ns"].to_numpy() / 1e6),
+    ]
+
+
+def _refer(axes: Axes, value: float, at: float, text: str) -> None:
+    """A line to compare with, as the paper has it, and what it is."""
+    axes.axhline(value, color=INK, linewidth=0.9)
+    place = axes.get_yaxis_transform()
+    axes.text(0.98, at, text, transform=place, ha="right", va="center", fontsize=FONT - 1, color=INK)
