@@ -72,7 +72,6 @@ def made_up() -> CampaignResult:
         "flows.upload.goodput_bps": 1e6,
         "flows.upload.completion_s": 20.0,
         "flows.upload.congestion_events": 5.0,
-        "flows.upload.rtt_ms.mean": 50.0,
     }
     runs, tables = [], []
     for variant, transport in zip(("a", "b"), TRANSPORTS, strict=True):
@@ -97,6 +96,7 @@ def test_the_measures_are_what_was_made_up() -> None:
         {
             "window_mean_bytes": 2_000,
             "window_swing_bytes": 2_000,
+            "rtt_mean_ms": 50,
             "rtt_swing_ms": 20,
             "startup_window_bytes": 4_000,
             "reductions_per_minute": 15,

@@ -33,7 +33,7 @@ _COLOURS = {"TCP": VERMILION, "QUIC": BLUE}
 _PANELS = (
     ("flows.upload.goodput_bps", 1e6, "Goodput (Mbit/s)", "goodput (Mbit/s)"),
     ("flows.upload.congestion_events", 1, "Window, reductions", "window (kB)"),
-    ("flows.upload.rtt_ms.mean", 1, "RTT, mean (ms)", "RTT (ms)"),
+    ("rtt_mean_ms", 1, "RTT, mean (ms)", "RTT (ms)"),
 )
 
 # The link, what the path holds, and its round trip while its queues are empty (Fig. 2 of the paper): where
@@ -58,7 +58,8 @@ def fig3_measures(result: CampaignResult) -> pl.DataFrame:
     """Window and RTT of each run in its first 10 s, and from then to the last acknowledgement.
 
     `window_mean_bytes`, `window_swing_bytes`: mean of the congestion window, and its 95 % quantile less its
-    5 % quantile, after 10 s. `rtt_swing_ms`: the same quantiles of the latest RTT sample.
+    5 % quantile, after 10 s. `rtt_swing_ms`: the same quantiles of the latest RTT sample. `rtt_mean_ms`: its
+    mean over the time of the whole upload, while that of the summary is over the samples that were taken.
     `reductions_per_minute`: of the window, over the whole upload. `startup_goodput_bps`: application bits
     acknowledged per second in the first 10 s. `startup_window_bytes`: the largest window in that time.
     """
@@ -70,6 +71,7 @@ def fig3_measures(result: CampaignResult) -> pl.DataFrame:
     measured = samples.group_by(_KEYS, maintain_order=True).agg(
         window_mean_bytes=window.filter(later).mean(),
         window_swing_bytes=_swing(window.filter(later)),
+        rtt_mean_ms=rtt.mean(),
         rtt_swing_ms=_swing(rtt.filter(later)),
         startup_goodput_bps=pl.col("bits").filter(first).max() / (_STARTUP_NS / 1e9),
         startup_window_bytes=window.filter(first).max().cast(pl.Float64),
@@ -108,7 +110,7 @@ def fig3(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     from leobench.plots import style
 
     del campaign, folder
-    runs = say(result.runs.filter(replicate=1), WORDS)
+    runs = say(_with_measures(result).filter(replicate=1), WORDS)
     samples = _uploading(result).filter(replicate=1)
     queues = runs["queue"].unique(maintain_order=True).to_list()
     figure = Figure(figsize=(3.6 * len(queues), 6.0), layout="constrained")
@@ -137,6 +139,14 @@ def fig3(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     style.key(figure, grid[0][0])
     style.note(figure, "the first 40 s of the first run of each; the numbers are of its whole upload")
     return figure
+
+
+def _with_measures(result: CampaignResult) -> pl.DataFrame:
+    import polars as pl
+
+    keys = result.runs.drop("metric", "value").unique(maintain_order=True)
+    measured = keys.join(fig3_measures(result), on=_KEYS).select(result.runs.columns)
+    return pl.concat([result.runs, measured])
 
 
 def _series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
