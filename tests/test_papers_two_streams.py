@@ -34,7 +34,7 @@ FIGURES = {
 }
 
 
-def said(campaign: Campaign) -> pl.DataFrame:
+def said(campaign: Campaign, named: tuple[words.Word, ...] = two_streams.WORDS) -> pl.DataFrame:
     """A row per variant with what it replaces, in the words of the claims."""
     rows = [
         {
@@ -43,7 +43,7 @@ def said(campaign: Campaign) -> pl.DataFrame:
         }
         for each in campaign.variants
     ]
-    return words.say(pl.DataFrame(rows), two_streams.WORDS)
+    return words.say(pl.DataFrame(rows), named)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_claims_name_is_there(name: str) -> None:
     """Every place, value and metric of the claims of each figure, in full as in a quick look."""
     paper, figure = FIGURES[name]
     campaign = Campaign.load(figure.campaign)
-    variants = said(campaign)
+    variants = said(campaign, figure.words)
     measured = {"fast", "slow", "delay_imbalance", "delay_spread_ms", "fast_spread_ms", "slow_spread_ms"}
     if figure.measure is two_streams.buffer_measures:
         measured = set(two_streams.buffer_measures(made_up())["metric"])
