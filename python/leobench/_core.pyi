@@ -63,5 +63,7 @@ def run(
     scenario: Scenario,
     tables_dir: str | PathLike[str] | None = ...,
     qlog_dir: str | PathLike[str] | None = ...,
+    pcap_dir: str | PathLike[str] | None = ...,
+    snaplen: int | None = ...,
     progress: Callable[[float, float, int], object] | None = ...,
 ) -> tuple[str, dict[str, bytes]]: ...

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     Progress = Callable[[float, float, int], object]
 
+# What a capture may keep of a packet: at least the longest headers of IPv6 and TCP, 40 and 60 bytes.
+_SNAPLENS = range(100, 65_536)
+
 
 def run(
     scenario: str | PathLike[str],
@@ -27,6 +30,8 @@ def run(
     *,
     force: bool = False,
     qlog: bool = False,
+    pcap: bool = False,
+    snaplen: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario in virtual time.
@@ -39,6 +44,8 @@ def run(
         out: Folder to write the results to; in memory unless given.
         force: Whether to replace a result folder that exists.
         qlog: Whether to write a qlog of every QUIC endpoint (needs `out`).
+        pcap: Whether to write a packet capture of every end of every flow (needs `out`).
+        snaplen: Bytes that captures keep of a packet, from 100 (headers) to 65,535 (all); 128 unless given.
         progress: Called about ten times a second with the virtual time reached and the virtual time of
             the end, both in seconds, and the number of packets carried. What it raises ends the run.
 
@@ -48,7 +55,9 @@ def run(
         RunError: If the run fails.
     """
     loaded = load(scenario, seed, overrides)
-    return run_loaded(loaded, out, force=force, qlog=qlog, progress=progress)
+    return run_loaded(
+        loaded, out, force=force, qlog=qlog, pcap=pcap, snaplen=snaplen, progress=progress
+    )
 
 
 def load(
@@ -71,6 +80,8 @@ def run_loaded(
     *,
     force: bool = False,
     qlog: bool = False,
+    pcap: bool = False,
+    snaplen: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario that was loaded; the other arguments are those of `run`."""
@@ -78,9 +89,11 @@ def run_loaded(
     from leobench.errors import InputError
     from leobench.result import Result, Tables
 
+    _check_snaplen(snaplen, pcap=pcap)
     if out is None:
-        if qlog:
-            raise InputError("qlog: needs a folder to write to; give `out`")
+        for name, wanted in (("qlog", qlog), ("pcap", pcap)):
+            if wanted:
+                raise InputError(f"{name}: needs a folder to write to; give `out`")
         started = time.perf_counter()
         summary, arrow = _core.run(scenario, progress=progress)
         wall_s = time.perf_counter() - started
@@ -93,10 +106,12 @@ def run_loaded(
         tables_dir = partial / "arrow"
         tables_dir.mkdir()
         qlog_dir = partial / folder.QLOG if qlog else None
-        if qlog_dir is not None:
-            qlog_dir.mkdir()
+        pcap_dir = partial / folder.PCAP if pcap else None
+        for asked in (qlog_dir, pcap_dir):
+            if asked is not None:
+                asked.mkdir()
         started = time.perf_counter()
-        summary, _ = _core.run(scenario, tables_dir, qlog_dir, progress)
+        summary, _ = _core.run(scenario, tables_dir, qlog_dir, pcap_dir, snaplen, progress)
         wall_s = time.perf_counter() - started
         connected = manifest.connected(folder.scan(tables_dir, "events"))
         described = manifest.describe(scenario, json.loads(summary), wall_s, connected)
@@ -195,6 +210,18 @@ def describe(kind: str, name: str) -> dict[str, Any]:
     from leobench import parameters
 
     return parameters.describe(schema(), kind, name, kinds(kind))
+
+
+def _check_snaplen(snaplen: int | None, *, pcap: bool) -> None:
+    from leobench.errors import InputError
+
+    if snaplen is None:
+        return
+    if not pcap:
+        raise InputError("snaplen: is for packet captures, which were not asked for; add pcap")
+    if snaplen not in _SNAPLENS:
+        allowed = f"from {_SNAPLENS[0]} (headers of IP and TCP) to {_SNAPLENS[-1]:,} (whole packets)"
+        raise InputError(f"snaplen: {snaplen} is no length to cut packets to; allowed: {allowed}")
 
 
 def _as_text(value: object) -> str:

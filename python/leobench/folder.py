@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
 QLOG = "qlog"
+PCAP = "pcap"
 TABLES = ("messages", "transport", "streams", "queues", "channel", "paths", "events", "packets")
 
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}
+
+# Folders within that are written on request, and what their files end in.
+_ON_REQUEST = {QLOG: ".sqlog", PCAP: ".pcapng"}
 
 # Characters of the target's name in those of the folders beside it: systems take 255 bytes.
 _LONGEST_STEM = 40
@@ -72,8 +76,8 @@ def _is_ours(entry: Path) -> bool:
     """Whether it is something that `run` or `plot` writes into a result folder."""
     if entry.is_symlink():
         return False
-    if entry.name == QLOG:
-        return entry.is_dir() and all(file.suffix == ".sqlog" and file.is_file() for file in entry.iterdir())
+    if suffix := _ON_REQUEST.get(entry.name):
+        return entry.is_dir() and all(file.suffix == suffix and file.is_file() for file in entry.iterdir())
     figure = entry.stem in plots.KINDS and entry.suffix in plots.FORMATS
     table = entry.stem in TABLES and entry.suffix == ".parquet"
     return entry.is_file() and (entry.name in {MANIFEST, SUMMARY} or table or figure)

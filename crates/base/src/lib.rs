@@ -8,6 +8,7 @@ pub mod segment;
 pub mod spec;
 pub mod time;
 pub mod units;
+pub mod wire;
 
 pub use histogram::LogHistogram;
 pub use packet::{Body, Ecn, Meta, Packet, Protocol};

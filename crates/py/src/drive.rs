@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::record::{FileSink, MemorySink, Stored, TableSink};
 use leobench_sim::{Run, RunOptions};
 use pyo3::prelude::*;
@@ -20,16 +21,22 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs a scenario. Tables go to Arrow files in `tables_dir`, or are returned as the bytes of such files.
 #[pyfunction]
-#[pyo3(signature = (scenario, tables_dir = None, qlog_dir = None, progress = None))]
+#[pyo3(signature = (
+    scenario, tables_dir = None, qlog_dir = None, pcap_dir = None, snaplen = None, progress = None
+))]
 pub(crate) fn run<'py>(
     py: Python<'py>,
     scenario: &PyScenario,
     tables_dir: Option<PathBuf>,
     qlog_dir: Option<PathBuf>,
+    pcap_dir: Option<PathBuf>,
+    snaplen: Option<u32>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let sink = sink(tables_dir)?;
-    let options = RunOptions { qlog: qlog_dir };
+    let snaplen = snaplen.unwrap_or(DEFAULT_SNAPLEN);
+    let capture = pcap_dir.map(|folder| CaptureOptions { folder, snaplen });
+    let options = RunOptions { qlog: qlog_dir, capture };
     let set_up = || Run::new(&scenario.0, scenario.0.spec.seed, options, sink);
     let mut run = scheduler::beside(&scenario.0.folder, set_up).map_err(failed)?;
     let mut reported = now();

@@ -1,5 +1,6 @@
 //! The network as one state machine.
 
+pub mod capture;
 pub mod ledger;
 pub mod network;
 pub mod record;

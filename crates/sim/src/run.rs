@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use leobench_base::{Bytes, SimTime};
 use leobench_link::{DropCause, LinkCounters};
 
+use crate::capture::CaptureOptions;
 use crate::network::{BuildError, Network, NetworkError};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
@@ -20,6 +21,8 @@ const ENGINE: &str = "virtual";
 pub struct RunOptions {
     /// Folder to write the connections' qlogs to.
     pub qlog: Option<PathBuf>,
+    /// Packet captures to write.
+    pub capture: Option<CaptureOptions>,
 }
 
 /// A run of a scenario in virtual time.
@@ -86,7 +89,7 @@ impl Run {
             Until::Time => (sources_end, SimTime::MAX),
             Until::Drained => (sources_end + scenario.spec.drain_limit, SimTime::ZERO),
         };
-        let network = Network::new(scenario, seed, options.qlog, sink)?;
+        let network = Network::new(scenario, seed, options, sink)?;
         Ok(Self { scenario: scenario.clone(), seed, network, end, drains_from, done: false })
     }
 

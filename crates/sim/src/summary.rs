@@ -84,6 +84,8 @@ pub struct FlowSummary {
     pub sent_packets: u64,
     /// Packets it declared lost.
     pub lost_packets: u64,
+    /// Packets that carried something sent before: application data, or TCP's SYN or FIN.
+    pub retransmitted_packets: u64,
     /// Application bytes it sent again.
     pub retransmitted_bytes: u64,
     /// Reductions of its window on loss or ECN.
@@ -136,6 +138,8 @@ pub struct PathSummary {
     pub sent_packets: u64,
     /// Packets declared lost on it.
     pub lost_packets: u64,
+    /// Packets on it that carried something sent before.
+    pub retransmitted_packets: u64,
     /// Application bytes sent again on it.
     pub retransmitted_bytes: u64,
     /// Reductions of its window on loss or ECN.
@@ -288,6 +292,7 @@ impl FlowSummaryInput<'_> {
             rtt_ms: RttSummary::new(self.rtt),
             sent_packets: self.totals.sent_packets,
             lost_packets: self.totals.lost_packets,
+            retransmitted_packets: self.totals.retransmitted_packets,
             retransmitted_bytes: self.totals.retransmitted_bytes,
             congestion_events: self.totals.congestion_events,
             timeouts: self.totals.timeouts,
@@ -324,6 +329,7 @@ impl PathSummary {
             srtt_ms: sample.smoothed_rtt.map(SimDuration::as_millis_f64),
             sent_packets: sample.totals.sent_packets,
             lost_packets: sample.totals.lost_packets,
+            retransmitted_packets: sample.totals.retransmitted_packets,
             retransmitted_bytes: sample.totals.retransmitted_bytes,
             congestion_events: sample.totals.congestion_events,
             timeouts: sample.totals.timeouts,
@@ -378,6 +384,7 @@ pub fn totals_since(before: &Totals, after: &Totals) -> Totals {
         lost_packets: after.lost_packets - before.lost_packets,
         lost_bytes: after.lost_bytes - before.lost_bytes,
         retransmitted_bytes: after.retransmitted_bytes - before.retransmitted_bytes,
+        retransmitted_packets: after.retransmitted_packets - before.retransmitted_packets,
         congestion_events: after.congestion_events - before.congestion_events,
         timeouts: after.timeouts - before.timeouts,
         spurious_losses: after.spurious_losses - before.spurious_losses,

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{bytes, run, run_with, scenario, shipped, table};
+use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::record::Table;
 use leobench_sim::{Outcome, RunOptions};
 
@@ -110,10 +111,19 @@ fn what_is_added_beside_a_link_leaves_its_history_alone() {
 }
 
 #[test]
+fn a_capture_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = scenario(NETWORK);
+    let capture = CaptureOptions { folder: folder.path().to_path_buf(), snaplen: DEFAULT_SNAPLEN };
+    let options = RunOptions { capture: Some(capture), ..RunOptions::default() };
+    assert_same(&run(&network, 7), &run_with(&network, 7, options));
+}
+
+#[test]
 fn a_qlog_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let network = scenario(NETWORK);
-    let options = RunOptions { qlog: Some(folder.path().to_path_buf()) };
+    let options = RunOptions { qlog: Some(folder.path().to_path_buf()), ..RunOptions::default() };
     assert_same(&run(&network, 7), &run_with(&network, 7, options));
     let mut files: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()

@@ -139,6 +139,8 @@ pub struct Totals {
     pub lost_bytes: u64,
     /// Application bytes sent more than once.
     pub retransmitted_bytes: u64,
+    /// Packets that carried something sent before: application data, or TCP's SYN or FIN.
+    pub retransmitted_packets: u64,
     /// Reductions of the congestion window on loss or ECN.
     pub congestion_events: u64,
     /// Probe or retransmission timeouts.

@@ -29,6 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace a result folder that exists")
     parser.add_argument("--qlog", action="store_true", help="write a qlog of every QUIC endpoint")
+    parser.add_argument("--pcap", action="store_true", help="write a packet capture of every end of every flow")
+    parser.add_argument(
+        "--snaplen",
+        metavar="BYTES",
+        type=int,
+        help="bytes that captures keep of a packet (default: 128, all headers; 65535: all)",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
@@ -44,7 +51,15 @@ def main(args: argparse.Namespace) -> int:
     folder.refuse_existing(target, force=args.force)
 
     with Progress(quiet=args.quiet) as progress:
-        result = api.run_loaded(scenario, target, force=args.force, qlog=args.qlog, progress=progress)
+        result = api.run_loaded(
+            scenario,
+            target,
+            force=args.force,
+            qlog=args.qlog,
+            pcap=args.pcap,
+            snaplen=args.snaplen,
+            progress=progress,
+        )
     _say(result, args)
     return 0
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
@@ -18,9 +18,11 @@ use rustc_hash::FxHashMap;
 use super::application::{self, Application};
 use super::observe::{FlowRoutes, LinkView, Observer};
 use super::{ChannelSlot, EndpointSlot, FlowSlot, Layout, Network, NetworkError, WakeTree};
+use crate::capture::{CaptureError, Captures};
 use crate::ledger::FlowLedger;
 use crate::record::{FlowNames, Names, RecordSettings, Recorder, SinkError, TableSink};
 use crate::routes::{Edge, next_hops, path};
+use crate::run::RunOptions;
 use crate::scenario::{
     Direction, FlowSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec,
 };
@@ -62,12 +64,16 @@ pub enum BuildError {
     /// Results cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// Packet captures cannot be written.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
 }
 
 impl From<NetworkError> for BuildError {
     fn from(error: NetworkError) -> Self {
         match error {
             NetworkError::Sink(error) => Self::Sink(error),
+            NetworkError::Capture(error) => Self::Capture(error),
             NetworkError::Flow { flow, error } => Self::Unsound(format!("{flow}: {error}")),
         }
     }
@@ -80,25 +86,25 @@ struct Builder<'a> {
     rng: RngTree,
     edges: Vec<Edge>,
     next_hops: Vec<Vec<Option<usize>>>,
-    qlog: Option<PathBuf>,
+    options: RunOptions,
 }
 
 impl Network {
-    /// Builds the network of a scenario at the start of a run; `qlog` is a folder for the connections' qlogs.
+    /// Builds the network of a scenario at the start of a run.
     ///
     /// # Errors
-    /// If a channel's files are unusable, or results or qlogs cannot be written.
+    /// If a channel's files are unusable, or results, qlogs or captures cannot be written.
     pub fn new(
         scenario: &Scenario,
         seed: u64,
-        qlog: Option<PathBuf>,
+        options: RunOptions,
         sink: Box<dyn TableSink>,
     ) -> Result<Self, BuildError> {
         let spec = &scenario.spec;
         let edges = spec.edges().ok_or_else(|| unsound("a link names a node that is not there"))?;
         let next_hops = next_hops(spec.nodes.len(), &edges);
         let rng = RngTree::new(seed);
-        Builder { spec, folder: &scenario.folder, rng, edges, next_hops, qlog }.build(sink)
+        Builder { spec, folder: &scenario.folder, rng, edges, next_hops, options }.build(sink)
     }
 }
 
@@ -121,6 +127,7 @@ impl Builder<'_> {
             routes.push(FlowRoutes { there: ends.there, back: ends.back, recorded: None });
         }
         let observer = self.observer(routes, sink);
+        let captures = self.captures()?;
         let mut network = Network {
             now: SimTime::ZERO,
             wakes: WakeTree::new(channels.len() + links.len() + 3 * flows.len() + 1),
@@ -138,6 +145,7 @@ impl Builder<'_> {
             endpoints,
             addresses,
             observer,
+            captures,
             packets: 0,
             link_output: LinkOutput::default(),
             outbox: Outbox::default(),
@@ -304,12 +312,19 @@ impl Builder<'_> {
     }
 
     fn qlog_writer(&self, flow: &str, end: &str) -> Result<Option<QlogWriter>, BuildError> {
-        let Some(folder) = &self.qlog else { return Ok(None) };
+        let Some(folder) = &self.options.qlog else { return Ok(None) };
         let file = folder.join(format!("{flow}-{end}.sqlog"));
         match File::create(&file) {
             Ok(file) => Ok(Some(Box::new(BufWriter::new(file)))),
             Err(error) => Err(BuildError::Qlog { file: file.display().to_string(), error }),
         }
+    }
+
+    fn captures(&self) -> Result<Option<Captures>, CaptureError> {
+        let flows = self.spec.flows.iter();
+        let flows =
+            flows.map(|(name, flow)| (name.as_str(), [flow.from.as_str(), flow.to.as_str()]));
+        self.options.capture.as_ref().map(|options| Captures::new(options, flows)).transpose()
     }
 
     fn application(&self, name: &str, flow: &FlowSpec) -> Box<dyn Application> {

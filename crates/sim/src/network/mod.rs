@@ -25,6 +25,7 @@ pub(crate) use observe::Observed;
 use observe::{Observer, SenderState};
 pub use wake::WakeTree;
 
+use crate::capture::{CaptureError, Captures, Passage};
 use crate::record::{PacketEvent, SinkError};
 use crate::routes::Edge;
 
@@ -43,6 +44,7 @@ pub struct Network {
     endpoints: Vec<EndpointSlot>,
     addresses: FxHashMap<SocketAddr, usize>,
     observer: Observer,
+    captures: Option<Captures>,
     packets: u64,
     link_output: LinkOutput,
     outbox: Outbox,
@@ -100,6 +102,9 @@ pub enum NetworkError {
     /// Results could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// Packet captures could not be written.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
 }
 
 impl Network {
@@ -229,6 +234,7 @@ impl Network {
         };
         let target = self.endpoints[endpoint].node;
         if target == node {
+            self.capture(endpoint, Passage::Inbound, &packet)?;
             return self.input(endpoint, Input::Packet(packet));
         }
         let Some(link) = self.next_hops[node][target] else { return Ok(()) };
@@ -240,6 +246,19 @@ impl Network {
         self.wakes.set(self.layout.links + link, self.links[link].next_wake());
         // At the very instant this packet comes in, another one may reach the far end.
         self.deliver(link)
+    }
+
+    /// A packet leaves an endpoint, or reaches it.
+    fn capture(
+        &mut self,
+        endpoint: usize,
+        passage: Passage,
+        packet: &Packet,
+    ) -> Result<(), CaptureError> {
+        match &mut self.captures {
+            Some(captures) => captures.record(self.now, endpoint, passage, packet),
+            None => Ok(()),
+        }
     }
 
     fn input(&mut self, endpoint: usize, input: Input) -> Result<(), NetworkError> {
@@ -293,6 +312,7 @@ impl Network {
         for mut packet in packets.drain(..) {
             packet.meta.id = self.packets;
             self.packets += 1;
+            self.capture(endpoint, Passage::Outbound, &packet)?;
             self.forward(node, packet)?;
         }
         self.outbox.packets = packets;
@@ -312,6 +332,9 @@ impl Network {
     /// # Errors
     /// If results or what the endpoints wrote on the side cannot be written.
     pub(crate) fn finish(mut self) -> Result<Ended, NetworkError> {
+        if let Some(captures) = self.captures.take() {
+            captures.finish()?;
+        }
         for endpoint in 0..self.endpoints.len() {
             let done = self.endpoints[endpoint].endpoint.finish();
             done.map_err(|error| self.flow_error(endpoint / 2, error))?;

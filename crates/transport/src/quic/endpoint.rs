@@ -478,6 +478,7 @@ impl Endpoint for QuicEndpoint {
 
 impl QuicEndpoint {
     fn count(&self, state: &ControlState) -> Totals {
+        let sent = self.tap.sent();
         Totals {
             sent_packets: self.sent_datagrams,
             sent_bytes: self.sent_bytes,
@@ -485,7 +486,8 @@ impl QuicEndpoint {
             acked_bytes: state.acked_bytes,
             lost_packets: state.lost_packets,
             lost_bytes: state.lost_bytes,
-            retransmitted_bytes: self.tap.sent().retransmitted,
+            retransmitted_bytes: sent.retransmitted,
+            retransmitted_packets: sent.retransmitted_packets,
             congestion_events: state.congestion_events,
             timeouts: self.timeouts,
             spurious_losses: state.spurious_losses,

@@ -42,6 +42,8 @@ pub(super) struct Sent {
     pub(super) advanced: Vec<usize>,
     /// Stream bytes sent more than once.
     pub(super) retransmitted: u64,
+    /// Packets with such bytes.
+    pub(super) retransmitted_packets: u64,
     /// What acknowledgement the next packet will carry; kept only with several streams to choose from.
     pub(super) acks: AckForecast,
     /// Type of a frame that could not be read (or [`MALFORMED`]); what followed it in its packet is not known.
@@ -88,7 +90,10 @@ impl Tap {
     /// A packet is about to be sent; `size` is that of the whole packet.
     pub(super) fn on_sent(&self, level: Level, packet: u64, size: usize, payload: &[u8]) {
         if level == Level::OneRtt {
-            self.sent().note(packet, payload);
+            let mut sent = self.sent();
+            let before = sent.retransmitted;
+            sent.note(packet, payload);
+            sent.retransmitted_packets += u64::from(sent.retransmitted > before);
         }
         self.qlog(|qlog| qlog.packet("packet_sent", level, packet, size, payload));
     }

@@ -77,6 +77,7 @@ pub struct TcpEndpoint {
     reported_sent: u64,
     reported_delivered: u64,
     retransmitted: u64,
+    retransmitted_packets: u64,
     sent_packets: u64,
     sent_bytes: u64,
     received_packets: u64,
@@ -115,6 +116,7 @@ impl TcpEndpoint {
             reported_sent: 0,
             reported_delivered: 0,
             retransmitted: 0,
+            retransmitted_packets: 0,
             sent_packets: 0,
             sent_bytes: 0,
             received_packets: 0,
@@ -258,6 +260,7 @@ impl TcpEndpoint {
             sent_bytes: self.sent_bytes,
             received_packets: self.received_packets,
             retransmitted_bytes: self.retransmitted,
+            retransmitted_packets: self.retransmitted_packets,
             ..self.sender.control.totals
         }
     }

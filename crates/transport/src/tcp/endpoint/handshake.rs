@@ -79,6 +79,7 @@ impl TcpEndpoint {
             },
             ..Segment::default()
         };
+        self.retransmitted_packets += u64::from(self.handshake.times > 0);
         self.handshake.sent = now;
         self.handshake.times += 1;
         self.emit(now, segment, Ecn::NotEct);

@@ -34,6 +34,8 @@ impl TcpEndpoint {
             .with_if(reduced, Flags::CWR);
         if !new {
             self.retransmitted += payload;
+            // A probe of a zero window carries nothing.
+            self.retransmitted_packets += u64::from(!segment.is_empty());
         }
         // RFC 3168 sections 6.1.4 and 6.1.5: neither empty segments nor retransmissions.
         let capable = self.agreed.ecn && new && payload > 0;

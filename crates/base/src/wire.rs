@@ -1,0 +1,227 @@
+//! Packets as bytes on the wire: an IP header (RFC 791, RFC 8200) and within it UDP (RFC 768) or TCP (RFC 9293), with
+//! lengths and checksums. Content that nobody writes is zeros.
+
+use std::net::{IpAddr, SocketAddr};
+
+use etherparse::err::packet::BuildVecWriteError;
+use etherparse::{
+    IpEcn, IpHeaders, Ipv4Extensions, Ipv4Header, Ipv6Extensions, Ipv6Header, PacketBuilder,
+    PacketBuilderStep, TcpHeader, TcpOptionElement, TcpOptionWriteError,
+};
+
+use crate::packet::{Body, Ecn, Meta, Packet, Protocol};
+use crate::segment::{Flags, Options, Segment};
+
+/// The most bytes an IPv4 packet, or the payload of an IPv6 one, has (RFC 791 section 3.1, RFC 8200 section 3).
+const LONGEST: usize = 65_535;
+/// What most hosts send with; links do not count it down.
+const TIME_TO_LIVE: u8 = 64;
+/// Content that nobody writes.
+static ZEROS: [u8; LONGEST] = [0; LONGEST];
+
+/// A packet that has no form on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// One address is of IPv4, the other of IPv6.
+    #[error("a packet from {from} to {to} is neither IPv4 nor IPv6")]
+    Families {
+        /// Where it comes from.
+        from: SocketAddr,
+        /// Where it goes to.
+        to: SocketAddr,
+    },
+    /// It is longer than its headers can say.
+    #[error("too long a packet: {0}")]
+    Length(String),
+    /// Its TCP options have no room in a header.
+    #[error("too many TCP options: {0}")]
+    Options(TcpOptionWriteError),
+    /// A raw packet that is not IP.
+    #[error("a raw packet of {0} bytes is not IP")]
+    NotIp(usize),
+}
+
+impl From<BuildVecWriteError> for WireError {
+    fn from(error: BuildVecWriteError) -> Self {
+        Self::Length(error.to_string())
+    }
+}
+
+/// Appends a whole packet to `bytes`. The identification of an IPv4 packet is the low half of its number in the run.
+///
+/// # Errors
+/// If it has no form on the wire; `bytes` may then end in a part of it.
+pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
+    let Packet { meta, body } = packet;
+    match body {
+        Body::Quic(data) => write_udp(meta, data, bytes),
+        Body::Tcp(segment) => write_tcp(meta, segment, bytes),
+        Body::Datagram(datagram) => write_udp(meta, zeros(datagram.payload.get())?, bytes),
+        Body::Raw(raw) => {
+            let start = bytes.len();
+            bytes.extend_from_slice(raw);
+            set_ecn(&mut bytes[start..], meta.ecn)
+        }
+        Body::Filler => write_filler(meta, bytes),
+    }
+}
+
+fn write_udp(meta: &Meta, payload: &[u8], bytes: &mut Vec<u8>) -> Result<(), WireError> {
+    let ports = (meta.source.port(), meta.destination.port());
+    Ok(ip(meta)?.udp(ports.0, ports.1).write_to_vec(bytes, payload)?)
+}
+
+fn write_tcp(meta: &Meta, segment: &Segment, bytes: &mut Vec<u8>) -> Result<(), WireError> {
+    let payload = zeros(segment.payload.into())?;
+    Ok(ip(meta)?.tcp_header(tcp(meta, segment)?).write_to_vec(bytes, payload)?)
+}
+
+fn write_filler(meta: &Meta, bytes: &mut Vec<u8>) -> Result<(), WireError> {
+    let ip = if meta.source.is_ipv4() { Ipv4Header::MIN_LEN } else { Ipv6Header::LEN };
+    let within = meta.size.get().saturating_sub(ip as u64);
+    match meta.protocol {
+        Protocol::Udp => write_udp(meta, zeros(within.saturating_sub(8))?, bytes),
+        Protocol::Tcp => {
+            let bare = Segment { flags: Flags::ACK, ..Segment::default() };
+            let payload = within.saturating_sub(bare.len());
+            let payload = u32::try_from(payload).unwrap_or(u32::MAX);
+            write_tcp(meta, &Segment { payload, ..bare }, bytes)
+        }
+    }
+}
+
+fn zeros(count: u64) -> Result<&'static [u8], WireError> {
+    let zeros = usize::try_from(count).ok().and_then(|count| ZEROS.get(..count));
+    zeros.ok_or_else(|| WireError::Length(format!("{count} bytes of payload")))
+}
+
+/// The IP header, as hosts write it that find out the path's MTU themselves: not to be fragmented.
+fn ip(meta: &Meta) -> Result<PacketBuilderStep<IpHeaders>, WireError> {
+    let headers = match (meta.source.ip(), meta.destination.ip()) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => {
+            let header = Ipv4Header {
+                ecn: ip_ecn(meta.ecn),
+                identification: meta.id as u16,
+                dont_fragment: true,
+                time_to_live: TIME_TO_LIVE,
+                source: source.octets(),
+                destination: destination.octets(),
+                ..Ipv4Header::default()
+            };
+            IpHeaders::Ipv4(header, Ipv4Extensions::default())
+        }
+        (IpAddr::V6(source), IpAddr::V6(destination)) => {
+            let mut header = Ipv6Header {
+                hop_limit: TIME_TO_LIVE,
+                source: source.octets(),
+                destination: destination.octets(),
+                ..Ipv6Header::default()
+            };
+            header.set_ecn(ip_ecn(meta.ecn));
+            IpHeaders::Ipv6(header, Ipv6Extensions::default())
+        }
+        _ => return Err(WireError::Families { from: meta.source, to: meta.destination }),
+    };
+    Ok(PacketBuilder::ip(headers))
+}
+
+fn tcp(meta: &Meta, segment: &Segment) -> Result<TcpHeader, WireError> {
+    let has = |flag| segment.flags.contains(flag);
+    let mut header = TcpHeader {
+        fin: has(Flags::FIN),
+        syn: has(Flags::SYN),
+        rst: has(Flags::RST),
+        psh: has(Flags::PSH),
+        ack: has(Flags::ACK),
+        ece: has(Flags::ECE),
+        cwr: has(Flags::CWR),
+        acknowledgment_number: segment.ack,
+        ..TcpHeader::new(meta.source.port(), meta.destination.port(), segment.seq, segment.window)
+    };
+    options(&segment.options, &mut header).map_err(WireError::Options)?;
+    Ok(header)
+}
+
+/// Writes the options in the order and with the padding that Linux has (`tcp_options_write` in `net/ipv4/tcp_output.c`):
+/// each on a boundary of four bytes, what permits selective acknowledgements in place of the padding of timestamps.
+fn options(options: &Options, header: &mut TcpHeader) -> Result<(), TcpOptionWriteError> {
+    use TcpOptionElement::{
+        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
+        Timestamp, WindowScale,
+    };
+    /// The most there can be with all of them.
+    const MOST: usize = 12;
+    let mut elements = [const { Noop }; MOST];
+    let mut count = 0;
+    let mut put = |padding: usize, element: TcpOptionElement| {
+        elements[count + padding] = element;
+        count += padding + 1;
+    };
+    if let Some(mss) = options.mss {
+        put(0, MaximumSegmentSize(mss));
+    }
+    match (options.timestamps, options.sack_permitted) {
+        (Some(stamps), true) => {
+            put(0, SelectiveAcknowledgementPermitted);
+            put(0, Timestamp(stamps.value, stamps.echo));
+        }
+        (Some(stamps), false) => put(2, Timestamp(stamps.value, stamps.echo)),
+        (None, true) => put(2, SelectiveAcknowledgementPermitted),
+        (None, false) => {}
+    }
+    if let Some(scale) = options.window_scale {
+        put(1, WindowScale(scale));
+    }
+    if let [first, more @ ..] = options.sack.as_slice() {
+        let more = [0, 1, 2].map(|index| more.get(index).copied());
+        put(2, SelectiveAcknowledgement(*first, more));
+    }
+    header.set_options(&elements[..count])
+}
+
+fn ip_ecn(ecn: Ecn) -> IpEcn {
+    match ecn {
+        Ecn::NotEct => IpEcn::NotEct,
+        Ecn::Ect1 => IpEcn::Ect1,
+        Ecn::Ect0 => IpEcn::Ect0,
+        Ecn::Ce => IpEcn::CongestionExperienced,
+    }
+}
+
+/// Writes the ECN field of a packet that starts with an IP header, such as a mark that a queue has set (RFC 3168 section
+/// 5); an IPv4 header's checksum follows as RFC 1624 has it, and stays wrong if it was.
+///
+/// # Errors
+/// If it does not start so.
+pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) -> Result<(), WireError> {
+    let codepoint = ip_ecn(ecn).value();
+    match (bytes.first().map(|first| first >> 4), bytes.len()) {
+        (Some(4), Ipv4Header::MIN_LEN..) => {
+            let before = u16::from_be_bytes([bytes[0], bytes[1]]);
+            bytes[1] = bytes[1] & !0b11 | codepoint;
+            let after = u16::from_be_bytes([bytes[0], bytes[1]]);
+            let checksum = u16::from_be_bytes([bytes[10], bytes[11]]);
+            bytes[10..12].copy_from_slice(&updated(checksum, before, after).to_be_bytes());
+            Ok(())
+        }
+        (Some(6), Ipv6Header::LEN..) => {
+            // The low bits of the traffic class, in the middle of the second byte.
+            bytes[1] = bytes[1] & !0b11_0000 | codepoint << 4;
+            Ok(())
+        }
+        (_, length) => Err(WireError::NotIp(length)),
+    }
+}
+
+/// A checksum after one word of what it covers has changed (RFC 1624 section 3, equation 3).
+fn updated(checksum: u16, before: u16, after: u16) -> u16 {
+    if before == after {
+        return checksum;
+    }
+    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !(((folded & 0xffff) + (folded >> 16)) as u16)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Packet captures: what each end of every flow sends and receives, as a program such as `tcpdump` on its host would have
+//! recorded it, in files of the format pcapng (draft-ietf-opsawg-pcapng).
+//!
+//! A packet that an end sends is recorded before the queue of its first link, one that it receives as it arrives, both at
+//! virtual time: 1970-01-01 00:00:00 UTC is the start of the run. The files hold IP packets without a link header.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use leobench_base::wire::{self, WireError};
+use leobench_base::{Packet, SimTime};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, Endianness, PcapError};
+
+/// Bytes kept of a packet unless somebody asks for more or less: the headers of IP and TCP at their longest, 100 bytes, and
+/// the start of what they carry.
+pub const DEFAULT_SNAPLEN: u32 = 128;
+
+/// Timestamps count nanoseconds: 10 to the minus ninth of a second (option `if_tsresol`).
+const NANOSECONDS: u8 = 9;
+
+/// Where captures go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureOptions {
+    /// A folder, which must exist: `<flow>-sender.pcapng` and `<flow>-receiver.pcapng` for every flow.
+    pub folder: PathBuf,
+    /// Bytes kept of every packet; how long it was stands beside them.
+    pub snaplen: u32,
+}
+
+/// Which way a packet passes the interface; the values of the option `epb_flags`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    Inbound = 0b01,
+    Outbound = 0b10,
+}
+
+/// Why there is no capture.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// Its file cannot be created.
+    #[error("the packet capture {} cannot be created: {error}", path.display())]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It cannot be written.
+    #[error("the packet capture {name} cannot be written: {error}")]
+    Write {
+        /// Name of the file.
+        name: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A packet has no form on the wire.
+    #[error("the packet capture {name} cannot hold packet {packet}: {error}")]
+    Packet {
+        /// Name of the file.
+        name: String,
+        /// Number of the packet.
+        packet: u64,
+        /// Why not.
+        error: WireError,
+    },
+}
+
+/// The captures of a run, one per endpoint.
+pub(crate) struct Captures {
+    /// By endpoint.
+    ends: Vec<Capture>,
+    snaplen: usize,
+    /// The packet at hand, whole.
+    bytes: Vec<u8>,
+}
+
+/// One file.
+struct Capture {
+    name: String,
+    file: BufWriter<File>,
+    /// Puts together the next block, which then goes to the file as a whole: whatever ends a run, no file ends within one
+    /// unless the disk is full.
+    block: PcapNgWriter<Vec<u8>>,
+}
+
+impl Captures {
+    /// Creates the files of all `flows`, named with the nodes of their senders and receivers.
+    ///
+    /// # Errors
+    /// If one cannot be created.
+    pub(crate) fn new<'a>(
+        options: &CaptureOptions,
+        flows: impl Iterator<Item = (&'a str, [&'a str; 2])>,
+    ) -> Result<Self, CaptureError> {
+        let mut ends = Vec::new();
+        for (flow, nodes) in flows {
+            for (end, node) in ["sender", "receiver"].into_iter().zip(nodes) {
+                ends.push(Capture::new(options, flow, end, node)?);
+            }
+        }
+        Ok(Self { ends, snaplen: options.snaplen as usize, bytes: Vec::new() })
+    }
+
+    /// Records a packet at an endpoint.
+    ///
+    /// # Errors
+    /// If it has no form on the wire, or cannot be written.
+    pub(crate) fn record(
+        &mut self,
+        now: SimTime,
+        endpoint: usize,
+        passage: Passage,
+        packet: &Packet,
+    ) -> Result<(), CaptureError> {
+        let capture = &mut self.ends[endpoint];
+        self.bytes.clear();
+        if let Err(error) = wire::write(packet, &mut self.bytes) {
+            let (name, packet) = (capture.name.clone(), packet.meta.id);
+            return Err(CaptureError::Packet { name, packet, error });
+        }
+        debug_assert_eq!(self.bytes.len() as u64, packet.meta.size.get(), "{packet:?}");
+        let kept = self.bytes.len().min(self.snaplen);
+        let block = EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: Duration::from_nanos(now.as_nanos()),
+            original_len: self.bytes.len() as u32,
+            data: Cow::Borrowed(&self.bytes[..kept]),
+            options: vec![EnhancedPacketOption::Flags(passage as u32)],
+        };
+        capture.write(|writer| writer.write_pcapng_block(block).map(drop))
+    }
+
+    /// Completes the files.
+    ///
+    /// # Errors
+    /// If what is still buffered cannot be written.
+    pub(crate) fn finish(self) -> Result<(), CaptureError> {
+        for Capture { name, mut file, .. } in self.ends {
+            file.flush().map_err(|error| CaptureError::Write { name, error })?;
+        }
+        Ok(())
+    }
+}
+
+impl Capture {
+    fn new(
+        options: &CaptureOptions,
+        flow: &str,
+        end: &str,
+        node: &str,
+    ) -> Result<Self, CaptureError> {
+        let name = format!("{flow}-{end}.pcapng");
+        let file = create(&options.folder.join(&name))?;
+        let mut capture = Self { name, file: BufWriter::new(file), block: section() };
+        let interface = InterfaceDescriptionBlock {
+            linktype: DataLink::RAW,
+            snaplen: options.snaplen,
+            options: vec![
+                InterfaceDescriptionOption::IfName(Cow::Borrowed(node)),
+                InterfaceDescriptionOption::IfDescription(Cow::Owned(format!("{end} of {flow}"))),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ],
+        };
+        capture.write(|writer| writer.write_pcapng_block(interface).map(drop))?;
+        Ok(capture)
+    }
+
+    /// Writes what `put` makes, and what was made before.
+    fn write(
+        &mut self,
+        put: impl FnOnce(&mut PcapNgWriter<Vec<u8>>) -> Result<(), PcapError>,
+    ) -> Result<(), CaptureError> {
+        put(&mut self.block).expect("blocks made here are sound, and memory takes them");
+        let bytes = self.block.get_mut();
+        let written = self.file.write_all(bytes);
+        bytes.clear();
+        written.map_err(|error| CaptureError::Write { name: self.name.clone(), error })
+    }
+}
+
+fn create(path: &Path) -> Result<File, CaptureError> {
+    File::create(path).map_err(|error| CaptureError::Create { path: path.into(), error })
+}
+
+/// The start of a file; little-endian on every machine, so that the bytes are the same.
+fn section() -> PcapNgWriter<Vec<u8>> {
+    let application = concat!("leobench ", env!("CARGO_PKG_VERSION"));
+    let section = SectionHeaderBlock {
+        endianness: Endianness::Little,
+        options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed(application))],
+        ..SectionHeaderBlock::default()
+    };
+    PcapNgWriter::with_section_header(Vec::new(), section).expect("memory takes it")
+}
