@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SNAPLENS = range(100, 65_536)
 
 
-def run(
+def run(  # noqa: PLR0913 (everything a run can be asked for, by name)
     scenario: str | PathLike[str],
     seed: int | None = None,
     overrides: Mapping[str, object] | None = None,
@@ -55,9 +55,7 @@ def run(
         RunError: If the run fails.
     """
     loaded = load(scenario, seed, overrides)
-    return run_loaded(
-        loaded, out, force=force, qlog=qlog, pcap=pcap, snaplen=snaplen, progress=progress
-    )
+    return run_loaded(loaded, out, force=force, qlog=qlog, pcap=pcap, snaplen=snaplen, progress=progress)
 
 
 def load(

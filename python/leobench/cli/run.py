@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace a result folder that exists")
     parser.add_argument("--qlog", action="store_true", help="write a qlog of every QUIC endpoint")
-    parser.add_argument("--pcap", action="store_true", help="write a packet capture of every end of every flow")
+    parser.add_argument(
+        "--pcap", action="store_true", help="write packet captures of every end of every flow"
+    )
     parser.add_argument(
         "--snaplen",
         metavar="BYTES",
