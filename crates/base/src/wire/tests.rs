@@ -13,9 +13,12 @@ use crate::time::SimTime;
 use crate::units::Bytes;
 
 fn meta(protocol: Protocol, six: bool, size: u64) -> Meta {
-    let host = |last: u8| match six {
-        false => IpAddr::from(Ipv4Addr::new(10, 0, 0, last)),
-        true => IpAddr::from(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, last.into())),
+    let host = |last: u8| {
+        if six {
+            IpAddr::from(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, last.into()))
+        } else {
+            IpAddr::from(Ipv4Addr::new(10, 0, 0, last))
+        }
     };
     Meta {
         id: 7,
@@ -240,7 +243,9 @@ prop_compose! {
         blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
     ) -> Options {
         let mut sack = SackBlocks::default();
-        blocks.into_iter().for_each(|(start, end)| sack.push(start, end));
+        for (start, end) in blocks {
+            sack.push(start, end);
+        }
         let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
         let window_scale = window_scale.map(|scale| scale % 15);
         Options { mss, window_scale, sack_permitted, timestamps, sack }
