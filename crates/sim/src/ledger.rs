@@ -8,6 +8,10 @@ use leobench_transport::endpoint::Report;
 
 use crate::record::MessageRow;
 
+mod deliveries;
+
+pub(crate) use deliveries::Deliveries;
+
 /// Message accounting of one flow, in constant time per message.
 ///
 /// A reliable stream is a stream of bytes: its messages end where their sizes add up to, and are delivered in order,
@@ -21,6 +25,7 @@ pub struct FlowLedger {
     /// Messages neither delivered nor lost.
     open: u64,
     statistics: Statistics,
+    deliveries: Option<Deliveries>,
 }
 
 /// The messages of one stream that are neither delivered nor lost, in order of creation.
@@ -56,7 +61,15 @@ impl FlowLedger {
             streams: (0..streams).map(|_| StreamLedger::new(statistics.clone())).collect(),
             open: 0,
             statistics,
+            deliveries: None,
         }
+    }
+
+    /// The same with a record of what is delivered in every step of time.
+    #[must_use]
+    pub(crate) fn with_deliveries(mut self, step: SimDuration) -> Self {
+        self.deliveries = Some(Deliveries::new(step));
+        self
     }
 
     /// The same with the streams' deadlines, by number, counted from a message's creation.
@@ -96,6 +109,9 @@ impl FlowLedger {
             }
         };
         self.statistics.arrived(now, arrived);
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.add(now, arrived);
+        }
         self.open -= (finished.len() - known) as u64;
         for row in &finished[known..] {
             self.statistics.delivered(now, row.created);
@@ -142,6 +158,11 @@ impl FlowLedger {
     /// The flow's statistics, over all its streams.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// What was delivered in every step of time, if that is recorded.
+    pub(crate) fn deliveries(&self) -> Option<&Deliveries> {
+        self.deliveries.as_ref()
     }
 
     /// Statistics of each stream by number.
@@ -390,10 +411,15 @@ impl Statistics {
         if self.arrived == 0 {
             return Some(0.0);
         }
-        let settled = self.delivered_ever + self.lost_ever == self.created_ever;
-        let until = if settled { self.last_arrival.max(self.last_loss)? } else { end };
+        let until = self.settled().unwrap_or(end);
         let span = until.saturating_since(start);
         (!span.is_zero()).then(|| self.arrived as f64 * 8.0 / span.as_secs_f64())
+    }
+
+    /// When the last message created so far was delivered or lost, if all were, the warm-up's included.
+    pub fn settled(&self) -> Option<SimTime> {
+        let settled = self.delivered_ever + self.lost_ever == self.created_ever;
+        self.last_arrival.max(self.last_loss).filter(|_| settled)
     }
 
     /// The last delivery, if every message created so far has been delivered, the warm-up's included.

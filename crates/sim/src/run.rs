@@ -130,7 +130,9 @@ impl Run {
             seed,
             engine: ENGINE,
             end: network.now(),
+            warm_up: SimTime::ZERO + scenario.spec.warm_up,
             packets: network.packets(),
+            competition: &scenario.spec.competition,
         };
         let mut ended = network.finish()?;
         for (sender, before) in ended.senders.iter_mut().zip(&ended.observed.before) {
@@ -147,7 +149,7 @@ impl Run {
                 streams: &names.flows[index].streams,
                 transport: flow.transport.kind(),
                 congestion: congestion(flow),
-                background: flow.background,
+                start: SimTime::ZERO + flow.start,
                 offered_bps: offered(flow),
                 ledger: &ended.observed.ledgers[index],
                 end: run.end,

@@ -6,8 +6,13 @@ use leobench_transport::endpoint::{PathSample, Totals};
 use serde::Serialize;
 
 use crate::ledger::{FlowLedger, Statistics};
+use crate::scenario::CompetitionSpec;
 
+mod competition;
 mod page;
+
+use competition::Competitor;
+pub use competition::{CompetitionSummary, CompetitorSummary};
 
 pub use page::{ObjectSummary, PageInput, PageSummary};
 
@@ -28,8 +33,12 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// The links, one entry per direction.
     pub links: Vec<LinkSummary>,
-    /// Jain's fairness index over the goodputs of the flows that are not background; `null` with fewer than two.
+    /// Jain's fairness index over the goodputs of the flows that are not background while all of them are there;
+    /// `null` with fewer than two, or if they never are.
     pub fairness_jain: Option<f64>,
+    /// How they share the network, if there are two or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub competition: Option<CompetitionSummary>,
 }
 
 impl Summary {
@@ -39,19 +48,18 @@ impl Summary {
         flows: &[FlowSummaryInput<'_>],
         links: &[LinkSummaryInput<'_>],
     ) -> Self {
-        let flows: Vec<_> = flows.iter().map(|flow| (flow.background, flow.summary())).collect();
-        let goodputs: Vec<f64> = flows
-            .iter()
-            .filter_map(|(background, flow)| flow.goodput_bps.filter(|_| !background))
-            .collect();
+        let competitors: Vec<_> = flows.iter().filter_map(FlowSummaryInput::competitor).collect();
+        let competition = CompetitionSummary::new(run.competition, run.warm_up, &competitors);
+        let (competition, fairness_jain) = competition.unzip();
         Self {
             scenario: run.scenario.to_owned(),
             seed: run.seed,
             engine: run.engine.to_owned(),
             virtual_s: run.end.as_secs_f64(),
             packets: run.packets,
-            fairness_jain: jain(&goodputs),
-            flows: flows.into_iter().map(|(_, flow)| flow).collect(),
+            fairness_jain: fairness_jain.flatten(),
+            competition,
+            flows: flows.iter().map(FlowSummaryInput::summary).collect(),
             links: links.iter().map(LinkSummaryInput::summary).collect(),
         }
     }
@@ -221,8 +229,12 @@ pub struct RunSummaryInput<'a> {
     pub engine: &'a str,
     /// When it ended.
     pub end: SimTime,
+    /// What of its beginning is left out.
+    pub warm_up: SimTime,
     /// Packets the endpoints sent into the network.
     pub packets: u64,
+    /// How it is judged how flows share the network.
+    pub competition: &'a CompetitionSpec,
 }
 
 /// What the summary needs to know of a flow.
@@ -236,8 +248,8 @@ pub struct FlowSummaryInput<'a> {
     pub transport: &'a str,
     /// Its congestion controller, if it has one.
     pub congestion: Option<&'a str>,
-    /// Whether it is only there to load the network, and left out of fairness.
-    pub background: bool,
+    /// When it starts.
+    pub start: SimTime,
     /// Mean rate its sources offer, if all have one.
     pub offered_bps: Option<f64>,
     /// Its messages.
@@ -274,6 +286,13 @@ pub struct LinkSummaryInput<'a> {
 }
 
 impl FlowSummaryInput<'_> {
+    /// The flow as one that competes with others, if it does.
+    fn competitor(&self) -> Option<Competitor<'_>> {
+        let end = self.ledger.statistics().settled().unwrap_or(self.end);
+        let deliveries = self.ledger.deliveries()?;
+        Some(Competitor { name: self.name, start: self.start, end, deliveries })
+    }
+
     fn summary(&self) -> FlowSummary {
         let statistics = self.ledger.statistics();
         let streams = self.streams.iter().zip(self.ledger.streams());

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from leobench.result import Result
 
 KINDS = {
+    "shares": "leobench.plots.shares",
     "timeline": "leobench.plots.timeline",
 }
 

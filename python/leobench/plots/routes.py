@@ -53,7 +53,7 @@ def edges(scenario: Mapping[str, Any]) -> list[Edge]:
         one, other = link["between"]
         for start, end, direction in ((one, other, "forward"), (other, one, "backward")):
             delay = link.get(direction, {}).get("delay", link["delay"])
-            found.append(Edge(f"{name}/{start}->{end}", start, end, _nanoseconds(delay)))
+            found.append(Edge(f"{name}/{start}->{end}", start, end, nanoseconds(delay)))
     return found
 
 
@@ -77,7 +77,7 @@ def _through(edge: Edge, cost: Cost) -> Cost:
     return cost[0] + edge.delay_ns, cost[1] + 1
 
 
-def _nanoseconds(text: str) -> int:
+def nanoseconds(text: str) -> int:
     """A time as resolved scenarios write it, such as `10 ms`."""
     number, unit = text.split()
     return round(float(number) * _NANOSECONDS[unit])

@@ -45,7 +45,7 @@ def draw(
     Raises:
         InputError: If there is no such flow, link or time, or the run recorded no series.
     """
-    chosen = view.choose(result, flow, link, start_s, end_s)
+    chosen = view.choose("timeline", result, flow, link, start_s, end_s)
     if result.tables.queues.is_empty():
         raise InputError("timeline: the run recorded no series; run it with record.series = true")
     drawn = [panels.queue, panels.window, panels.delay] if chosen.has_window else [panels.queue, panels.delay]

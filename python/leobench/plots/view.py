@@ -87,9 +87,14 @@ class View:
 
 
 def choose(
-    result: Result, flow: str | None, link: str | None, start_s: float | None, end_s: float | None
+    kind: str,
+    result: Result,
+    flow: str | None,
+    link: str | None,
+    start_s: float | None,
+    end_s: float | None,
 ) -> View:
-    """What to show, of what was asked for and what there is.
+    """What to show in a figure of this kind, of what was asked for and what there is.
 
     Raises:
         InputError: If there is no such flow, link or time.
@@ -103,7 +108,7 @@ def choose(
     start, end = start_s or 0.0, last if end_s is None else end_s
     if not 0 <= start < end <= last:
         raise InputError(
-            f"timeline: cannot show from {start:g} s to {end:g} s; "
+            f"{kind}: cannot show from {start:g} s to {end:g} s; "
             f"allowed: a part of the run, from 0 s to {last:g} s"
         )
     bottleneck = _named("link", link, links) or _bottleneck(result, shown, links)

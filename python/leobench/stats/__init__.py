@@ -1,9 +1,10 @@
-"""Statistics of repeated runs: means and quantiles with intervals, comparisons, fairness, jitter.
+"""Statistics of repeated runs: means and quantiles with intervals, comparisons, competition, jitter.
 
 Values must be independent: one per run. Messages of one run are not; summarise each run first.
 """
 
 from leobench.stats.comparison import Comparison, paired, relative
+from leobench.stats.competition import convergence_time, delivered_in_steps, friendliness_ratio
 from leobench.stats.estimate import Estimate
 from leobench.stats.fairness import jain
 from leobench.stats.grouped import mean_intervals
@@ -20,6 +21,9 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Method",
+    "convergence_time",
+    "delivered_in_steps",
+    "friendliness_ratio",
     "jain",
     "jitter_mean_absolute",
     "jitter_rfc3550",

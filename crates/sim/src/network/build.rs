@@ -342,9 +342,15 @@ impl Builder<'_> {
             packets: record.packets,
         };
         let flows = self.spec.flows.iter();
+        let compete = self.spec.competitors().count() > 1;
         let ledgers = flows.map(|(_, flow)| {
             let deadlines = flow.attributes().into_iter().map(|stream| stream.deadline);
-            FlowLedger::new(flow.stream_count(), warm_up).with_deadlines(deadlines)
+            let ledger = FlowLedger::new(flow.stream_count(), warm_up).with_deadlines(deadlines);
+            if compete && !flow.background {
+                ledger.with_deliveries(self.spec.competition.step())
+            } else {
+                ledger
+            }
         });
         let views = self.spec.links.iter().flat_map(|(_, link)| {
             Direction::BOTH.map(|direction| LinkView {

@@ -5,6 +5,7 @@
 //! file, the place in it, the value, what is allowed, and the nearest valid word.
 
 mod check;
+mod competition;
 mod flow;
 mod link;
 mod load;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value, json};
 
+pub use competition::CompetitionSpec;
 pub use flow::{
     ApplicationSpec, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel, TransportSpec,
 };

@@ -2,6 +2,7 @@
 
 use leobench_base::SimDuration;
 
+use super::competition::CompetitionSpec;
 use super::flow::FlowSpec;
 use super::link::{Direction, LinkSpec};
 use crate::routes::Edge;
@@ -35,6 +36,8 @@ leobench_base::spec! {
         pub warm_up: SimDuration = SimDuration::ZERO,
         /// What is recorded.
         pub record: RecordSpec = RecordSpec::DEFAULT,
+        /// How it is judged how flows that are not background share the network.
+        pub competition: CompetitionSpec = CompetitionSpec::default(),
         /// The nodes by name.
         pub nodes: Vec<(String, NodeSpec)>,
         /// The links by name.
@@ -48,6 +51,11 @@ impl ScenarioSpec {
     /// Number of the node of this name, in the order of the file.
     pub fn node(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|(node, _)| node == name)
+    }
+
+    /// The flows that compete with each other: all that are not background.
+    pub fn competitors(&self) -> impl Iterator<Item = &(String, FlowSpec)> {
+        self.flows.iter().filter(|(_, flow)| !flow.background)
     }
 
     /// The directions of all links as routes see them, by their delay without the channel's: two for every link in

@@ -9,14 +9,23 @@ use super::{
 };
 use crate::ledger::FlowLedger;
 use crate::network::ObjectTimes;
+use crate::scenario::CompetitionSpec;
 
-const RUN: RunSummaryInput<'_> = RunSummaryInput {
-    scenario: "demo",
-    seed: 7,
-    engine: "virtual",
-    end: SimTime::from_nanos(2_500_000_000),
-    packets: 42,
-};
+fn run(competition: &CompetitionSpec) -> RunSummaryInput<'_> {
+    RunSummaryInput {
+        scenario: "demo",
+        seed: 7,
+        engine: "virtual",
+        end: SimTime::from_nanos(2_500_000_000),
+        warm_up: SimTime::ZERO,
+        packets: 42,
+        competition,
+    }
+}
+
+fn summary(flows: &[FlowSummaryInput<'_>], links: &[LinkSummaryInput<'_>]) -> Summary {
+    Summary::new(run(&CompetitionSpec::default()), flows, links)
+}
 
 fn flow<'a>(
     name: &'a str,
@@ -30,7 +39,7 @@ fn flow<'a>(
         streams,
         transport: "udp",
         congestion: None,
-        background: false,
+        start: SimTime::ZERO,
         offered_bps: None,
         ledger,
         totals: Totals::default(),
@@ -83,22 +92,32 @@ fn the_warm_up_can_be_left_out_of_totals() {
     assert_eq!(totals_since(&totals(3), &totals(10)), totals(7));
 }
 
+/// Flows compete whose deliveries are recorded, which those of background flows are not.
 #[test]
 fn background_flows_are_left_out_of_fairness() {
-    let (fast, slow) = (megabit_in(100), megabit_in(300));
+    let step = SimDuration::from_millis(100);
+    let ledger = |offset| {
+        let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deliveries(step);
+        ledger.created(0, Message { size: 1_000_000, created: SimTime::ZERO });
+        let now = SimTime::ZERO + SimDuration::from_millis(50);
+        ledger.report(now, Report::Delivered { stream: 0, offset }, &mut Vec::new());
+        ledger
+    };
+    let (fast, slow, noise) = (ledger(300_000), ledger(100_000), megabit_in(300));
     let rtt = LogHistogram::new();
     let names = ["0".to_owned()];
-    let mut flows = [
-        flow("a", &names, &fast, &rtt),
-        flow("b", &names, &slow, &rtt),
-        flow("noise", &names, &slow, &rtt),
-    ];
-    flows[2].background = true;
+    let end = SimTime::ZERO + SimDuration::from_secs(1);
+    let flow = |name, ledger| FlowSummaryInput { end, ..flow(name, &names, ledger, &rtt) };
+    let flows = [flow("a", &fast), flow("b", &slow), flow("noise", &noise)];
+    let shared = summary(&flows, &[]);
     // Shares 3 : 1, so (3 + 1)^2 / (2 * 10).
-    let index = Summary::new(RUN, &flows, &[]).fairness_jain.unwrap();
+    let index = shared.fairness_jain.unwrap();
     assert!((index - 0.8).abs() < 1e-12, "{index}");
-    flows[1].background = true;
-    assert_eq!(Summary::new(RUN, &flows, &[]).fairness_jain, None);
+    let names: Vec<_> =
+        shared.competition.unwrap().flows.into_iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["a", "b"]);
+    let alone = summary(&flows[1..], &[]);
+    assert_eq!((alone.fairness_jain, alone.competition), (None, None));
 }
 
 #[test]
@@ -115,7 +134,7 @@ fn an_idle_run_is_all_null_and_never_not_a_number() {
         dropped_packets: DroppedPackets::default(),
         queue_delay: &nothing,
     };
-    let summary = Summary::new(RUN, &[flow("a", &names, &ledger, &nothing)], &[link]);
+    let summary = summary(&[flow("a", &names, &ledger, &nothing)], &[link]);
     let flow = &summary.flows[0];
     assert_eq!((flow.goodput_bps, flow.jitter_ms, flow.completion_s), (None, None, None));
     assert_eq!((flow.delay_ms.mean, flow.delay_ms.max, flow.rtt_ms.p50), (None, None, None));
@@ -154,7 +173,7 @@ fn the_file_holds_what_it_promises() {
         let keys = ["mean", "p50", "p95"].iter().chain(extra);
         Value::Object(keys.map(|key| ((*key).to_owned(), json!(100.0))).collect())
     };
-    let mut summary = serde_json::to_value(Summary::new(RUN, &[input], &[link])).unwrap();
+    let mut summary = serde_json::to_value(summary(&[input], &[link])).unwrap();
     round_quantiles(&mut summary);
     let expected = json!({
         "scenario": "demo", "seed": 7, "engine": "virtual", "virtual_s": 2.5, "packets": 42,
@@ -193,7 +212,7 @@ fn pages_and_deadlines_stand_where_they_are() {
     let flows = |ledger: &FlowLedger, page: Option<PageInput<'_>>| {
         let (names, rtt) = (["a".to_owned()], LogHistogram::new());
         let input = FlowSummaryInput { page, ..flow("web", &names, ledger, &rtt) };
-        serde_json::to_value(Summary::new(RUN, &[input], &[])).unwrap()["flows"][0].clone()
+        serde_json::to_value(summary(&[input], &[])).unwrap()["flows"][0].clone()
     };
     let plain = flows(&megabit_in(100), None);
     assert!(plain.get("page").is_none() && plain["streams"][0].get("late_messages").is_none());

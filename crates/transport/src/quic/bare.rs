@@ -30,7 +30,7 @@ impl Bare {
         controllers: Arc<dyn ControllerFactory + Send + Sync>,
     ) -> Self {
         let clock = Clock::new();
-        let transport = config::transport(spec, 1, controllers);
+        let transport = config::transport(spec, true, 1, controllers);
         Self {
             spec: spec.clone(),
             rng: rng.clone(),

@@ -8,8 +8,8 @@ use leobench_base::{RngTree, SimRng};
 use noq_proto::congestion::ControllerFactory;
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
 use noq_proto::{
-    ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, ServerConfig, TimeSource,
-    TransportConfig, VarInt,
+    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig,
+    ServerConfig, TimeSource, TransportConfig, VarInt,
 };
 use siphasher::sip128::SipHasher13;
 
@@ -66,9 +66,10 @@ pub(super) fn server(
     config
 }
 
-/// The transport configuration of one side; `streams` is how many the peer may open.
+/// The transport configuration of one side; `sends` says whether it sends data, `streams` how many the peer may open.
 pub(super) fn transport(
     spec: &QuicSpec,
+    sends: bool,
     streams: usize,
     controllers: Arc<dyn ControllerFactory + Send + Sync>,
 ) -> TransportConfig {
@@ -89,8 +90,21 @@ pub(super) fn transport(
         .enable_segmentation_offload(false)
         .allow_spin(false)
         .datagram_receive_buffer_size(None)
+        .ack_frequency_config(ack_frequency(spec).filter(|_| sends))
         .congestion_controller_factory(controllers);
     config
+}
+
+/// What to ask the peer for about its acknowledgements. Reordering is acknowledged at once as without asking (RFC 9000
+/// section 13.2.1), which is a reordering threshold of 1.
+fn ack_frequency(spec: &QuicSpec) -> Option<AckFrequencyConfig> {
+    let (threshold, delay) = spec.ack_frequency()?;
+    let mut config = AckFrequencyConfig::default();
+    config
+        .ack_eliciting_threshold(VarInt::from_u32(threshold))
+        .max_ack_delay(Some(duration(delay)))
+        .reordering_threshold(VarInt::from_u32(1));
+    Some(config)
 }
 
 fn window(window: Window) -> VarInt {

@@ -10,7 +10,7 @@
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use leobench_base::{BitRate, Bytes, LogHistogram, SimDuration};
 use noq_proto::RttEstimator;
@@ -66,6 +66,10 @@ pub(super) struct ControlState {
     pub(super) spurious_losses: u64,
     pub(super) ecn_marks: u64,
     phase: PhaseWatch,
+    /// Number of the packet that carries the last request about acknowledgements, if one was made.
+    ack_request: Option<u64>,
+    /// Whether the next packet carries it.
+    asks: bool,
     events: Vec<Event>,
 }
 
@@ -92,6 +96,8 @@ impl Control {
             spurious_losses: 0,
             ecn_marks: 0,
             phase: PhaseWatch::default(),
+            ack_request: None,
+            asks: false,
             events: Vec::new(),
         };
         let (live, paths) = (Live::default(), AtomicU32::new(0));
@@ -161,10 +167,14 @@ impl Control {
 
     fn record_phase(&self, state: &mut ControlState, path: PathId) {
         if let Some(event) = state.phase.look(&*state.algorithm, path) {
-            state.events.push(event);
-            self.live.has_events.store(true, Relaxed);
+            self.push(state, event);
             self.tap.qlog(|qlog| qlog.phase(state.algorithm.phase(path)));
         }
+    }
+
+    fn push(&self, state: &mut ControlState, event: Event) {
+        state.events.push(event);
+        self.live.has_events.store(true, Relaxed);
     }
 
     fn leave_flight(&self, bytes: u64) {
@@ -214,6 +224,9 @@ impl Controller for Handle {
         let sent = Sent::new(now, Bytes::new(bytes.into()), Bytes::new(in_flight), pn)
             .app_limited(live.app_limited.load(Relaxed));
         let mut state = self.control.lock();
+        if std::mem::take(&mut state.asks) {
+            state.ack_request = Some(pn);
+        }
         state.algorithm.on_sent(self.path, &sent);
         self.control.publish(&state, self.path);
     }
@@ -271,7 +284,23 @@ impl Controller for Handle {
         state.lost_bytes += u64::from(lost_bytes);
         let lost = Lost::new(self.control.clock.time(now), Bytes::new(lost_bytes.into()), pn);
         state.algorithm.on_packet_lost(self.path, &lost);
+        if state.ack_request == Some(pn) {
+            state.ack_request = None;
+            let detail = "the request was lost, and the stack does not repeat it".to_owned();
+            self.control.push(&mut state, Event { kind: "ack-frequency", detail });
+        }
         self.control.tap.qlog(|qlog| qlog.packet_lost(pn));
+    }
+
+    fn on_ack_frequency_update(&mut self, ack_eliciting_threshold: u64, max_ack_delay: Duration) {
+        let mut state = self.control.lock();
+        state.asks = true;
+        let delay = span(max_ack_delay);
+        let detail = format!(
+            "asks for an acknowledgement after {} packets, or {delay}",
+            ack_eliciting_threshold + 1
+        );
+        self.control.push(&mut state, Event { kind: "ack-frequency", detail });
     }
 
     fn on_congestion_event(
@@ -302,8 +331,7 @@ impl Controller for Handle {
                 if is_persistent_congestion { "persistent-congestion" } else { "congestion" };
             let cause = if is_ecn { "ECN" } else { "loss" };
             let detail = format!("{cause}: window {before} -> {after}");
-            state.events.push(Event { kind, detail });
-            self.control.live.has_events.store(true, Relaxed);
+            self.control.push(&mut state, Event { kind, detail });
         }
         self.control.record_phase(&mut state, self.path);
         self.control.log_metrics(&state, self.path);

@@ -104,7 +104,7 @@ impl QuicEndpoint {
         let algorithm = spec.congestion.model().build(&context);
         let control = Control::new(clock, Arc::clone(&tap), algorithm);
         let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
-        let transport = Arc::new(config::transport(spec, receives, controllers));
+        let transport = Arc::new(config::transport(spec, !sends.is_empty(), receives, controllers));
         let endpoint_config = Arc::new(config::endpoint(spec, rng));
         let (client, server) = match role {
             Role::Client => (Some(config::client(transport, &tap, rng)), None),

@@ -1,6 +1,6 @@
 //! What a scenario may say about a QUIC connection.
 
-use leobench_base::spec::{Example, Fault, Window};
+use leobench_base::spec::{Example, Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
 use crate::congestion::CongestionSpec;
@@ -10,6 +10,14 @@ use crate::scheduler::SchedulerSpec;
 const SMALLEST_PAYLOAD: Bytes = Bytes::new(1_200);
 /// Largest UDP payload over IPv4 (RFC 768: a 16-bit length with header, less the IPv4 header).
 const LARGEST_PAYLOAD: Bytes = Bytes::new(65_507);
+
+/// Shortest delay of acknowledgements that the stack grants (its `min_ack_delay`, the granularity of its timers).
+const SHORTEST_ACK_DELAY: SimDuration = SimDuration::from_millis(1);
+/// From here on a `max_ack_delay` is invalid (RFC 9000 section 18.2).
+const TOO_LONG_ACK_DELAY: SimDuration = SimDuration::from_millis(1 << 14);
+
+/// How many packets may wait for an acknowledgement.
+pub type AckElicitingThreshold = Whole<0, 65_535>;
 
 leobench_base::spec! {
     /// QUIC version 1 (RFC 9000), a real stack: handshake, streams, loss recovery, flow control.
@@ -24,11 +32,25 @@ leobench_base::spec! {
         pub pacing: bool = true,
         /// Round-trip time assumed before the first sample (RFC 9002 section 6.2.2).
         pub initial_rtt: SimDuration = SimDuration::from_millis(333),
+        /// How many packets the receiver may leave unacknowledged: the next is acknowledged at once with them, so that 1
+        /// means every second (RFC 9000 section 13.2.2). Other values are asked for (draft-ietf-quic-ack-frequency).
+        pub ack_eliciting_threshold: AckElicitingThreshold = default_threshold(),
+        /// How long an acknowledgement may wait for more packets (RFC 9000 section 18.2). Other values are asked for; the
+        /// stack asks for no more than a round trip, or 25 ms where that is longer.
+        pub max_ack_delay: SimDuration = DEFAULT_ACK_DELAY,
         /// Receiver's flow-control window of a stream.
         pub stream_window: Window = Window::Unlimited,
         /// Receiver's flow-control window of the connection.
         pub connection_window: Window = Window::Unlimited,
     }
+}
+
+/// RFC 9000 section 18.2.
+const DEFAULT_ACK_DELAY: SimDuration = SimDuration::from_millis(25);
+
+/// RFC 9000 section 13.2.2: an acknowledgement after at least two packets.
+fn default_threshold() -> AckElicitingThreshold {
+    AckElicitingThreshold::nearest(1)
 }
 
 fn default_congestion() -> CongestionSpec {
@@ -43,6 +65,12 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
     }
     if spec.initial_rtt.is_zero() {
         return Err(Fault::new("initial_rtt", "is zero", "a time above zero"));
+    }
+    if !(SHORTEST_ACK_DELAY..TOO_LONG_ACK_DELAY).contains(&spec.max_ack_delay) {
+        let allowed = format!(
+            "from {SHORTEST_ACK_DELAY} to below {TOO_LONG_ACK_DELAY} (RFC 9000 section 18.2)"
+        );
+        return Err(Fault::new("max_ack_delay", "is no such delay", allowed));
     }
     for (field, window) in
         [("stream_window", spec.stream_window), ("connection_window", spec.connection_window)]
@@ -66,8 +94,18 @@ impl Example for QuicSpec {
             payload: Bytes::new(1_252),
             pacing: true,
             initial_rtt: SimDuration::from_millis(333),
+            ack_eliciting_threshold: default_threshold(),
+            max_ack_delay: DEFAULT_ACK_DELAY,
             stream_window: Window::Unlimited,
             connection_window: Window::Unlimited,
         }
+    }
+}
+
+impl QuicSpec {
+    /// How often the receiver is asked to acknowledge, if otherwise than it would by itself.
+    pub(super) fn ack_frequency(&self) -> Option<(u32, SimDuration)> {
+        let asked = (self.ack_eliciting_threshold.get(), self.max_ack_delay);
+        (asked != (default_threshold().get(), DEFAULT_ACK_DELAY)).then_some(asked)
     }
 }

@@ -1,6 +1,6 @@
 //! What a scenario may say about a TCP connection.
 
-use leobench_base::spec::{Example, Fault, Window};
+use leobench_base::spec::{Example, Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
 use crate::congestion::CongestionSpec;
@@ -9,6 +9,9 @@ use crate::congestion::CongestionSpec;
 const SMALLEST_MSS: Bytes = Bytes::new(536);
 /// Largest payload over IPv4: a total length of 16 bits, less 20 bytes of IPv4 and 60 of TCP header (RFC 791, RFC 9293).
 const LARGEST_MSS: Bytes = Bytes::new(65_455);
+
+/// After how many segments to acknowledge.
+pub type AckEvery = Whole<1, 65_535>;
 
 leobench_base::spec! {
     /// TCP as Linux has it: selective acknowledgements, RACK-TLP, PRR (RFC 9293, 2018, 8985, 9937); one byte stream.
@@ -25,7 +28,9 @@ leobench_base::spec! {
         pub ecn: bool = false,
         /// Whether TLS 1.3 (RFC 8446) runs on top: one more round trip, and 22 bytes for every record of up to 16 KiB.
         pub tls: bool = false,
-        /// How long an acknowledgement may wait for a second segment (RFC 9293 section 3.8.6.3; 40 ms in Linux).
+        /// After how many full segments data is acknowledged at the latest (RFC 5681 section 4.2: 2).
+        pub ack_every: AckEvery = default_ack_every(),
+        /// How long an acknowledgement may wait for more segments (RFC 9293 section 3.8.6.3; 40 ms in Linux).
         pub delayed_ack: SimDuration = SimDuration::from_millis(40),
         /// Retransmission timeout before the first sample (RFC 6298 section 2.1).
         pub initial_rto: SimDuration = SimDuration::from_secs(1),
@@ -39,6 +44,10 @@ leobench_base::spec! {
         /// Whether a small segment waits while an earlier small one is unacknowledged (RFC 9293 section 3.7.4).
         pub nagle: bool = true,
     }
+}
+
+fn default_ack_every() -> AckEvery {
+    AckEvery::nearest(2)
 }
 
 fn default_congestion() -> CongestionSpec {
@@ -77,6 +86,7 @@ impl Example for TcpSpec {
             sack: true,
             ecn: false,
             tls: false,
+            ack_every: default_ack_every(),
             delayed_ack: SimDuration::from_millis(40),
             initial_rto: SimDuration::from_secs(1),
             min_rto: SimDuration::from_millis(200),

@@ -63,7 +63,26 @@ pub(super) fn check(scenario: &Scenario, tree: &Value) -> Result<(), SpecError> 
     names(spec.links.iter().map(|(name, _)| name), &root.key("links"), "link")?;
     names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"), "flow")?;
     links::check(scenario, &root.key("links"))?;
-    flows::check(spec, &root.key("flows"))
+    flows::check(spec, &root.key("flows"))?;
+    reference(spec, &root.key("competition").key("reference"))
+}
+
+/// Refuses flows as a measure of others that are none, or not among those that compete.
+fn reference(spec: &ScenarioSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let competitors: Vec<_> = spec.competitors().map(|(name, _)| name.as_str()).collect();
+    let reference = &spec.competition.reference;
+    for (index, name) in reference.iter().enumerate() {
+        let at = at.index(index);
+        if reference[..index].contains(name) {
+            return Err(at.error("is named twice").allowed("every flow once"));
+        }
+        if !competitors.contains(&name.as_str()) {
+            let background = spec.flows.iter().any(|(flow, _)| flow == name);
+            let what = if background { "flow that is not background" } else { "flow" };
+            return Err(at.unknown(what, name, &competitors));
+        }
+    }
+    Ok(())
 }
 
 fn times(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {

@@ -23,14 +23,14 @@ fn keys_and_words() {
             "duration = ",
             "druation = ",
             "druation = \"10 s\": unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `nodes`, `links`, `flows`; did you mean `duration`?",
+             `warm_up`, `record`, `competition`, `nodes`, `links`, `flows`; did you mean `duration`?",
         ),
         ("duration = \"10 s\"", "", "duration: is required but missing"),
         (
             "duration = ",
             "sed = 3\nduration = ",
             "sed = 3: unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `nodes`, `links`, `flows`; did you mean `seed`?",
+             `warm_up`, `record`, `competition`, `nodes`, `links`, `flows`; did you mean `seed`?",
         ),
         (
             RATE,
@@ -415,6 +415,68 @@ fn only_links_on_the_route_must_carry_the_packets() {
     load_text(&slow("10 ms"), &[]).unwrap();
     let message = load_text(&slow("11 ms"), &[]).unwrap_err();
     assert!(message.contains("exceed the MTU of link `in`, 600 B"), "{message}");
+}
+
+#[test]
+fn competition() {
+    let stated = |table: &str| format!("{NODES}[competition]\n{table}\n");
+    let cases = [
+        (
+            "window = \"99 ms\"",
+            "competition.window = \"99 ms\": is too short; allowed: 100 ms or more",
+        ),
+        (
+            "tolerance = 1.0",
+            "competition.tolerance = 1.0: is no such part; allowed: above 0, below 1",
+        ),
+        (
+            "reference = [\"mian\"]",
+            "competition.reference[0] = \"mian\": there is no such flow; allowed: `main`; did you mean `main`?",
+        ),
+        (
+            "reference = [\"main\", \"main\"]",
+            "competition.reference[1] = \"main\": is named twice; allowed: every flow once",
+        ),
+    ];
+    for (table, message) in cases {
+        refused(&[(NODES, &stated(table), message)]);
+    }
+    let background = changed(SOURCE, &format!("{SOURCE}\nbackground = true"))
+        .replace(NODES, &stated("reference = [\"main\"]"));
+    let message = load_text(&background, &[]).unwrap_err();
+    assert_eq!(
+        message,
+        "t.toml: competition.reference[0] = \"main\": there is no such flow that is not background; allowed: nothing"
+    );
+}
+
+#[test]
+fn acknowledgements() {
+    let quic = "transport = \"quic\"";
+    refused(&[
+        (
+            quic,
+            "transport = { kind = \"quic\", ack_eliciting_threshold = -1 }",
+            "flows.main.transport.ack_eliciting_threshold = -1: is no such number; allowed: a whole number from 0 to 65535",
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", max_ack_delay = \"999 us\" }",
+            "flows.main.transport.max_ack_delay = \"999 us\": is no such delay; allowed: from 1 ms to below 16.384 s \
+             (RFC 9000 section 18.2)",
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", max_ack_delay = \"16384 ms\" }",
+            "flows.main.transport.max_ack_delay = \"16384 ms\": is no such delay; allowed: from 1 ms to below 16.384 s \
+             (RFC 9000 section 18.2)",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", ack_every = 0 }",
+            "flows.main.transport.ack_every = 0: is no such number; allowed: a whole number from 1 to 65535",
+        ),
+    ]);
 }
 
 #[test]

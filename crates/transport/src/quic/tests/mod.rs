@@ -1,5 +1,6 @@
 //! Two ends of a connection on a pipe that does to packets what a test says, and a look at everything that passes.
 
+mod acks;
 mod data;
 mod packets;
 mod trouble;
@@ -63,6 +64,8 @@ struct Pipe {
     sent: Vec<u64>,
     delivered: Vec<u64>,
     established: usize,
+    /// Kinds of the sender's events.
+    events: Vec<&'static str>,
 }
 
 impl Pipe {
@@ -100,6 +103,7 @@ impl Pipe {
             sent: vec![0; streams],
             delivered: vec![0; streams],
             established: 0,
+            events: Vec::new(),
         }
     }
 
@@ -162,6 +166,9 @@ impl Pipe {
         }
         let established = outbox.events.iter().filter(|event| event.kind == "established");
         self.established += established.count();
+        if end == SENDER {
+            self.events.extend(outbox.events.iter().map(|event| event.kind));
+        }
         for packet in outbox.packets {
             self.pass(end, packet);
         }

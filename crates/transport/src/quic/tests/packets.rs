@@ -1,5 +1,7 @@
 //! What is in the packets when several streams share them.
 
+use leobench_base::spec::Whole;
+
 use super::*;
 use crate::scheduler::SchedulerSpec;
 
@@ -57,14 +59,25 @@ fn small_messages_of_many_streams_share_a_packet() {
 #[test]
 fn what_leaves_is_what_the_scheduler_chose() {
     for scheduler in SchedulerSpec::examples().into_iter().filter(|spec| spec.kind() != "python") {
-        let kind = scheduler.kind();
-        let spec = spec(|spec| spec.scheduler = scheduler);
-        for load in [busy, backlogged] {
-            let pipe = load(&spec);
-            let (packets, agree) = agreement(&pipe);
-            assert!(packets > 8_000 && pipe.dropped[SENDER] > 5, "{kind}: {packets} packets");
-            assert!(agree * 1_000 >= packets * 999, "{kind}: {agree} of {packets} as chosen");
-        }
+        as_chosen(&spec(|spec| spec.scheduler = scheduler));
+    }
+}
+
+/// Fewer acknowledgements come, in larger frames or none: how much room a packet has is known all the same.
+#[test]
+fn what_leaves_is_what_the_scheduler_chose_at_any_frequency_of_acknowledgements() {
+    for threshold in [0, 9, 99] {
+        as_chosen(&spec(|spec| spec.ack_eliciting_threshold = Whole::nearest(threshold)));
+    }
+}
+
+fn as_chosen(spec: &QuicSpec) {
+    let kind = format!("{}, {:?}", spec.scheduler.kind(), spec.ack_eliciting_threshold);
+    for load in [busy, backlogged] {
+        let pipe = load(spec);
+        let (packets, agree) = agreement(&pipe);
+        assert!(packets > 8_000 && pipe.dropped[SENDER] > 5, "{kind}: {packets} packets");
+        assert!(agree * 1_000 >= packets * 999, "{kind}: {agree} of {packets} as chosen");
     }
 }
 

@@ -11,6 +11,8 @@ const LEAST_QUICK: u64 = 2;
 /// Delays acknowledgements.
 #[derive(Clone, Debug)]
 pub(super) struct AckTiming {
+    /// After how many full segments data is acknowledged at the latest.
+    every: u64,
     delay: SimDuration,
     /// Bytes that came since the last acknowledgement.
     pending: u64,
@@ -22,8 +24,8 @@ pub(super) struct AckTiming {
 }
 
 impl AckTiming {
-    pub(super) fn new(delay: SimDuration) -> Self {
-        Self { delay, pending: 0, deadline: None, quick: 0, last_data: None }
+    pub(super) fn new(every: u64, delay: SimDuration) -> Self {
+        Self { every, delay, pending: 0, deadline: None, quick: 0, last_data: None }
     }
 
     /// Data came in order; whether to acknowledge it at once. `window` is the receive window, `idle` after how long a
@@ -42,7 +44,8 @@ impl AckTiming {
         }
         self.last_data = Some(now);
         self.pending += bytes;
-        if self.delay.is_zero() || self.quick > 0 || self.pending > mss {
+        // As in Linux for 2: what is more than one segment.
+        if self.delay.is_zero() || self.quick > 0 || self.pending > (self.every - 1) * mss {
             return true;
         }
         self.deadline.get_or_insert(now + self.delay);

@@ -68,7 +68,7 @@ impl Receiver {
             marks: BTreeMap::new(),
             plaintext: 0,
             window: ReceiveWindow::new(spec.receive_buffer, spec.mss.get()),
-            timing: AckTiming::new(spec.delayed_ack),
+            timing: AckTiming::new(spec.ack_every.get().into(), spec.delayed_ack),
             echo_mark: false,
             recent_stamp: None,
             last_ack: 0,

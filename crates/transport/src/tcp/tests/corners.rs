@@ -331,6 +331,25 @@ fn acknowledgements_wait_for_a_second_segment_or_40_ms() {
 }
 
 #[test]
+fn as_many_segments_are_acknowledged_together_as_was_asked_for() {
+    let quick: Vec<_> = (1..=16).map(|segment| format!("0 > ack {segment}000")).collect();
+    let script = "100  < 16000-17000
+         140  > ack 17000
+         200  < 17000-18000
+         201  < 18000-19000
+         202  < 19000-20000
+         202  > ack 20000
+         203  < 20000-21000
+         204  < 21000-22000
+         243  > ack 22000";
+    play(
+        false,
+        |spec| spec.ack_every = leobench_base::spec::Whole::nearest(3),
+        &format!("0 < 0-16000\n{}\n{script}", quick.join("\n")),
+    );
+}
+
+#[test]
 fn blocks_are_reported_the_latest_first_and_duplicates_before_them() {
     play(
         false,

@@ -1,0 +1,146 @@
+"""How flows share a link: their goodputs over time around the fair share, and when they had come to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from leobench import stats
+from leobench.errors import InputError
+from leobench.plots import panels, routes, style, view
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from leobench.plots.view import View
+    from leobench.result import Result
+
+# Inches: the text width of a page, and panels that can be read at it.
+_WIDTH, _GOODPUTS, _QUEUE = 7.2, 2.9, 1.5
+
+# Steps of a window.
+_STEPS = 10
+
+_COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.BLACK)
+
+# Room for a legend and remarks above the highest goodput, and where the remarks are in it.
+_HEADROOM, _REMARKS = 1.42, (0.83, 0.755)
+
+
+def draw(
+    result: Result,
+    *,
+    flow: str | None = None,
+    link: str | None = None,
+    start_s: float | None = None,
+    end_s: float | None = None,
+) -> Figure:
+    """Draws the goodputs of flows around the fair share, and the queue of their link.
+
+    Goodputs are means over the time before that the scenario gives as `competition.window`. The band around
+    the fair share is as wide as its `competition.tolerance`.
+
+    Args:
+        result: The run, of two flows or more that are not background.
+        flow: Not for this kind of figure: a flow alone has no share.
+        link: Name of the link direction whose queue is shown; unless given, the one that is used most of
+            those that carry the flows' data.
+        start_s: First second shown; the start of the run unless given.
+        end_s: Last second shown; the end of the run unless given.
+
+    Raises:
+        InputError: If there are no two flows, there is no such link or time, or the run recorded no series.
+    """
+    if flow is not None:
+        raise InputError(
+            f"shares: --flow = {flow}: a flow alone has no share; leave it out, or use --kind timeline"
+        )
+    if "competition" not in result.summary:
+        raise InputError(
+            "shares: the run has fewer than two flows that are not background; allowed: two or more"
+        )
+    if result.tables.transport.is_empty():
+        raise InputError("shares: the run recorded no series; run it with record.series = true")
+    chosen = view.choose("shares", result, None, link, start_s, end_s)
+    figure = Figure(figsize=(_WIDTH, _GOODPUTS + _QUEUE), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(_GOODPUTS, _QUEUE))
+    _goodputs(top, chosen)
+    panels.queue(bottom, chosen)
+    bottom.set_xlim(chosen.start_s, chosen.end_s)
+    bottom.set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
+    figure.align_ylabels([top, bottom])
+    return figure
+
+
+def _goodputs(axes: Axes, view: View) -> None:
+    spec: dict[str, Any] = view.result.scenario["competition"]
+    window = _seconds(spec["window"])
+    step, last = window / _STEPS, float(view.result.summary["virtual_s"])
+    names = [flow["name"] for flow in view.result.summary["competition"]["flows"]]
+    sums = {name: _moving(stats.delivered_in_steps(view.result, name, step, 0.0, last)) for name in names}
+    ends = (np.arange(len(sums[names[0]])) + 1) * step
+    rates = {name: 8 * total / np.minimum(ends, window) for name, total in sums.items()}
+    fair = np.mean(list(rates.values()), axis=0)
+    shown = (ends >= view.start_s) & (ends <= view.end_s)
+    largest = max(float(np.max(rate[shown], initial=0.0)) for rate in rates.values())
+    factor, unit = style.scale("bit/s", largest)
+    starts = {name: _seconds(view.result.scenario["flows"][name]["start"]) for name in names}
+    arrival, tolerance = max(starts.values()), float(spec["tolerance"])
+    there = ends >= arrival + window
+    axes.fill_between(
+        ends[there], fair[there] * (1 - tolerance) / factor, fair[there] * (1 + tolerance) / factor,
+        color=style.FAINT, alpha=0.25, linewidth=0, label=f"fair share ± {100 * tolerance:g} %",
+    )  # fmt: skip
+    for flow, colour in zip(view.flows, _COLOURS, strict=False):
+        began = ends > starts[flow["name"]]
+        kind = f"{flow['transport'].upper()} {flow['congestion'] or ''}".rstrip()
+        rate = rates[flow["name"]][began] / factor
+        axes.plot(ends[began], rate, color=colour, linewidth=1.4, label=f"{flow['name']} ({kind})")
+    style.dress(axes, _title(view, arrival), f"goodput, mean of {window:g} s ({unit})")
+    axes.set_ylim(0, largest / factor * _HEADROOM)
+    _mark(axes, view, arrival)
+    axes.legend(loc="upper right", ncols=3, fontsize=style.FONT - 1, framealpha=0.85, edgecolor="none")
+
+
+def _title(view: View, arrival: float) -> str:
+    """What came of it."""
+    found, jain = view.result.summary["competition"], view.result.summary["fairness_jain"]
+    if found["from_s"] is None:
+        return "The flows were never there at the same time"
+    converged = found["convergence_s"]
+    after = "" if arrival == 0 else " after the last flow came"
+    said = "No lasting fair shares" if converged is None else f"Fair shares {converged:.3g} s{after}"
+    ratio = found["friendliness_ratio"]
+    told = "" if ratio is None else f", friendliness ratio {style.number_text(ratio)}"
+    span = f"{found['from_s']:g} to {found['to_s']:g} s"
+    return f"{said}; Jain's index {jain:.2f}{told} ({span})" if jain is not None else said
+
+
+def _mark(axes: Axes, view: View, arrival: float) -> None:
+    """Lines where the last flow came and where shares had become fair."""
+    converged = view.result.summary["competition"]["convergence_s"]
+    hold = _seconds(view.result.scenario["competition"]["hold"])
+    marks = [(arrival, "last flow starts", _REMARKS[0])] if arrival > 0 else []
+    if converged is not None:
+        marks.append((arrival + converged, f"fair, and for {hold:g} s more", _REMARKS[1]))
+    for at, text, height in marks:
+        if view.start_s <= at <= view.end_s:
+            axes.axvline(at, color=style.INK, linewidth=0.9, linestyle="--")
+            axes.annotate(
+                text, (at, height), xycoords=("data", "axes fraction"),
+                xytext=(3, 0), textcoords="offset points",
+                fontsize=style.FONT - 1, color=style.INK, va="bottom",
+            )  # fmt: skip
+
+
+def _moving(steps: style.Array) -> style.Array:
+    """The sum of each step and those before it in a window."""
+    sums = np.concatenate((np.zeros(_STEPS), np.cumsum(steps)))
+    return sums[_STEPS:] - sums[:-_STEPS]
+
+
+def _seconds(quantity: str) -> float:
+    """A time as scenarios have it, such as `250 ms`, in seconds."""
+    return routes.nanoseconds(quantity) / 1e9
