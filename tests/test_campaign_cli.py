@@ -7,6 +7,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 import campaigns
+import polars as pl
 import pytest
 from conftest import ROOT
 
@@ -21,15 +22,24 @@ if TYPE_CHECKING:
 SHIPPED = sorted(file.name for file in (ROOT / "campaigns").glob("*.toml"))
 
 
+# What more than the duration must be cut short.
+SHORT: dict[str, dict[str, object]] = {
+    "competition.toml": {"warm_up": "0 s", "flows.newcomer.start": "500 ms"},
+    "transports.toml": {"warm_up": "0 s"},
+}
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_campaign_that_is_shipped_runs(name: str, tmp_path: Path) -> None:
     campaign = Campaign.load(ROOT / "campaigns" / name)
     assert f"{campaign.name}.toml" == name
-    small = campaign.scaled(replicates=1, overrides={"duration": "1 s"})
+    small = campaign.scaled(replicates=1, overrides={"duration": "1 s"} | SHORT.get(name, {}))
     result = run_campaign(small, tmp_path / "out", workers=1)
     assert result.failures.height == 0
     assert result.runs.height == len(campaign.variants) * len(campaign.metrics)
-    assert result.runs["value"].null_count() == 0
+    # Nothing converges in so short a time.
+    measured = result.runs.filter(pl.col("metric") != "competition.convergence_s")
+    assert measured["value"].null_count() == 0
 
 
 def test_a_table_of_means_by_variant_and_metric(

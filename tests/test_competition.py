@@ -49,11 +49,11 @@ def of_pairs(result: CampaignResult, metric: str) -> dict[tuple[str, str, str, s
     """The metric of all replicates by incumbent, queue, and the newcomer's transport and controller."""
     found = {}
     for variant in Campaign.load(ROOT / "campaigns" / "competition.toml").variants:
-        newcomer = variant.set["flows.newcomer.transport"]
+        newcomer = variant.overrides["flows.newcomer.transport"]
         assert isinstance(newcomer, dict)
         pair = (
-            str(variant.set["flows.incumbent.transport.congestion"]),
-            str(variant.set["links.bottleneck.queue.limit"]),
+            str(variant.overrides["flows.incumbent.transport.congestion"]),
+            str(variant.overrides["links.bottleneck.queue.limit"]),
             str(newcomer["kind"]),
             str(newcomer["congestion"]),
         )
@@ -116,11 +116,11 @@ def test_the_controllers_under_both_transports(tmp_path: Path) -> None:
     result = measured("transports", tmp_path)
     found = {}
     for variant in Campaign.load(ROOT / "campaigns" / "transports.toml").variants:
-        flow = variant.set["flows.main.transport"]
+        flow = variant.overrides["flows.main.transport"]
         assert isinstance(flow, dict)
         for metric, factor in (("goodput_bps", 1e-6), ("rtt_ms.mean", 1.0)):
             runs = result.runs.filter(variant=variant.name, metric=f"flows.main.{metric}")
-            loss = variant.set["links.path.forward.loss.probability"]
+            loss = variant.overrides["links.path.forward.loss.probability"]
             value = runs["value"].mean()
             assert isinstance(value, float)
             found[flow["congestion"], loss, metric, flow["kind"]] = factor * value

@@ -272,7 +272,7 @@ def test_a_figure_is_saved_in_the_format_of_its_name_and_always_the_same(tmp_pat
 
 
 def test_unknown_kinds_and_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--kind = pie: unknown kind of figure; allowed: timeline"):
+    with pytest.raises(InputError, match="--kind = pie: unknown kind of figure; allowed: shares, timeline"):
         plots.kind("pie")
     with pytest.raises(InputError, match=r"allowed: \.png, \.svg, \.pdf"):
         plots.check_format(tmp_path / "figure.gif")

@@ -13,7 +13,14 @@ def test_the_report_is_a_table_a_person_can_read() -> None:
             "bg", transport="udp", congestion=None, goodput_bps=None, rtt_ms={"mean": None}, lost_packets=0
         ),
     ]
-    summary = made_up.result(flows=flows, fairness_jain=0.98765).summary
+    competition = {
+        "from_s": 5.0,
+        "to_s": 60.0,
+        "friendliness_ratio": 0.75,
+        "convergence_s": 12.5,
+        "flows": [],
+    }
+    summary = made_up.result(flows=flows, fairness_jain=0.98765, competition=competition).summary
     expected = """\
                   offered  goodput                not    delay                           RTT     packets
 flow  transport    Mbit/s   Mbit/s  messages  arrived  mean ms    p50    p95    p99  mean ms        lost
@@ -27,7 +34,8 @@ link                Mbit/s   used  delivered  by queue  channel   down   MTU  me
 lms/ground->sat      41.30   2.0%    230,000         0        0      0     0    180.2  590.0
 lms/sat->ground      41.30  93.0%    230,000         0        0      0     0    180.2  590.0
 
-Jain fairness of the goodputs: 0.988"""
+All flows together from 5 s to 60 s: Jain fairness of their goodputs 0.988, friendliness ratio 0.750, \
+fair shares after 12.5 s"""
     assert report.render(summary) == expected
 
 

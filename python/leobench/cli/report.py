@@ -49,7 +49,7 @@ def render(summary: Mapping[str, Any]) -> str:
             parts[-1] += f"\n... and {left:,} more streams; all in summary.json"
     parts.append(table(_LINK_HEAD, [_link(link) for link in summary["links"]], words=1))
     if summary["fairness_jain"] is not None:
-        parts.append(f"Jain fairness of the goodputs: {summary['fairness_jain']:.3f}")
+        parts.append(_competition(summary))
     return "\n\n".join(parts)
 
 
@@ -110,6 +110,20 @@ def _page(flow: Mapping[str, Any]) -> list[str]:
         f"{arrived:,}",
         NONE if completion is None else f"{completion:,.3f}",
     ]
+
+
+def _competition(summary: Mapping[str, Any]) -> str:
+    """How the flows shared the network while all of them were there."""
+    found = summary["competition"]
+    ratio, converged = found["friendliness_ratio"], found["convergence_s"]
+    said = [
+        f"All flows together from {found['from_s']:g} s to {found['to_s']:g} s",
+        f"Jain fairness of their goodputs {summary['fairness_jain']:.3f}",
+    ]
+    if ratio is not None:
+        said.append(f"friendliness ratio {ratio:.3f}")
+    said.append("no lasting fair shares" if converged is None else f"fair shares after {converged:g} s")
+    return f"{said[0]}: {', '.join(said[1:])}"
 
 
 def _link(link: Mapping[str, Any]) -> list[str]:
