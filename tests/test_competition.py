@@ -84,6 +84,26 @@ def test_metrics_of_competition_are_known_by_name(tmp_path: Path) -> None:
     assert competition["friendliness_ratio"] == competition["flows"][1]["friendliness_ratio"]
 
 
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_a_controller_comes_out_alike_under_both_transports(controller: str, scenarios: Path) -> None:
+    """Without random loss nothing is left to chance: headers (0.8 %) and a reduction more or less remain."""
+    flows = {}
+    for transport, own in (
+        ("tcp", {"pacing": True, "receive_buffer": "unlimited"}),
+        ("quic", {"payload": "1472 B"}),
+    ):
+        overrides = {
+            "flows.main.transport": {"kind": transport, "congestion": controller, **own},
+            "links.path.forward.loss.probability": 0.0,
+            "duration": "30 s",
+        }
+        (flows[transport],) = leobench.run(scenarios / "one-flow.toml", overrides=overrides).summary["flows"]
+    tcp, quic = flows["tcp"], flows["quic"]
+    assert quic["goodput_bps"] == pytest.approx(tcp["goodput_bps"], rel=0.025)
+    assert quic["rtt_ms"]["mean"] == pytest.approx(tcp["rtt_ms"]["mean"], rel=0.05)
+    assert abs(quic["congestion_events"] - tcp["congestion_events"]) <= 2
+
+
 @pytest.mark.slow
 def test_the_guide_to_competition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = measured("competition", tmp_path)

@@ -54,6 +54,23 @@ def test_what_never_converged_is_told(scenarios: Path) -> None:
     assert [text.get_text() for text in figure.axes[0].texts] == ["last flow starts"]
 
 
+def test_a_flow_that_leaves_ends_the_time_in_common(scenarios: Path) -> None:
+    overrides = {
+        "flows.newcomer.source": {"kind": "cbr", "rate": "1 Gbps", "size": "1 MB"},
+        "flows.newcomer.application": "blocking",
+        "flows.newcomer.stop": "20 s",
+        "duration": "40 s",
+    }
+    result = leobench.run(scenarios / "competition.toml", overrides=overrides)
+    competition = result.summary["competition"]
+    # What is left of a message of 1 MB, and a queue, take less than a second.
+    assert 20.0 <= competition["to_s"] <= 21.0
+    (newcomer,) = (flow for flow in result.summary["flows"] if flow["name"] == "newcomer")
+    assert newcomer["undelivered_messages"] == 0
+    (band,) = plots.kind("shares")(result).axes[0].collections
+    assert band.get_datalim(band.axes.transData).x1 == competition["to_s"]  # type: ignore[union-attr]
+
+
 def test_refusals(alike: leobench.Result, quick: Path) -> None:
     draw = plots.kind("shares")
     with pytest.raises(InputError, match="a flow alone has no share"):

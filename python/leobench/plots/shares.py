@@ -88,7 +88,8 @@ def _goodputs(axes: Axes, view: View) -> None:
     factor, unit = style.scale("bit/s", largest)
     starts = {name: _seconds(view.result.scenario["flows"][name]["start"]) for name in names}
     arrival, tolerance = max(starts.values()), float(spec["tolerance"])
-    there = ends >= arrival + window
+    until = view.result.summary["competition"]["to_s"] or 0.0
+    there = (ends >= arrival + window) & (ends <= until + step / 2)
     axes.fill_between(
         ends[there], fair[there] * (1 - tolerance) / factor, fair[there] * (1 + tolerance) / factor,
         color=style.FAINT, alpha=0.25, linewidth=0, label=f"fair share ± {100 * tolerance:g} %",
