@@ -191,6 +191,7 @@ main(int argc, char* argv[])
     uint32_t delayedAcks = 2;
     bool hystart = false;
     bool fastConvergence = true;
+    bool timestamps = true;
     bool header = false;
     double seconds = 620;
     double warmUp = 20;
@@ -202,6 +203,7 @@ main(int argc, char* argv[])
     cmd.AddValue("delayedAcks", "segments per acknowledgement", delayedAcks);
     cmd.AddValue("hystart", "whether TcpCubic leaves slow start by HyStart", hystart);
     cmd.AddValue("fastConvergence", "whether TcpCubic converges fast", fastConvergence);
+    cmd.AddValue("timestamps", "whether segments carry timestamps", timestamps);
     cmd.AddValue("seconds", "when the run ends", seconds);
     cmd.AddValue("warmUp", "when measuring begins", warmUp);
     cmd.AddValue("offset", "when the flow starts, in seconds", startOffset);
@@ -212,7 +214,7 @@ main(int argc, char* argv[])
 
     if (header)
     {
-        std::puts("algorithm,delayed_acks,queue_packets,hystart,fast_convergence,start_offset_s,warm_up_s,end_s,goodput_bps,"
+        std::puts("algorithm,delayed_acks,queue_packets,hystart,fast_convergence,timestamps,start_offset_s,warm_up_s,end_s,goodput_bps,"
                   "loss_episodes,timeouts,segments,retransmitted_segments,dropped_packets,mean_queueing_delay_ms");
         return 0;
     }
@@ -228,7 +230,7 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(true));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(timestamps));
     Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(true));
     Config::SetDefault("ns3::TcpWestwood::ProtocolType", EnumValue(TcpWestwood::WESTWOODPLUS));
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(hystart));
@@ -276,12 +278,13 @@ main(int argc, char* argv[])
     Simulator::Run();
 
     const bool cubic = algorithm == "TcpCubic";
-    std::printf("%s,%u,%u,%s,%s,%g,%g,%g,%.0f,%zu,%lu,%lu,%lu,%lu,%.4f\n",
+    std::printf("%s,%u,%u,%s,%s,%s,%g,%g,%g,%.0f,%zu,%lu,%lu,%lu,%lu,%.4f\n",
                 algorithm.c_str(),
                 delayedAcks,
                 queuePackets,
                 cubic ? (hystart ? "true" : "false") : "",
                 cubic ? (fastConvergence ? "true" : "false") : "",
+                timestamps ? "true" : "false",
                 startOffset,
                 warmUp,
                 seconds,
