@@ -71,7 +71,7 @@ def test_tcp_is_told_from_quic_and_its_streams(tmp_path: Path) -> None:
         cast("Any", SimpleNamespace(replicates=2)), cast("Any", SimpleNamespace(runs=runs(0.01))), tmp_path
     )
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["TCP", "QUIC, 1 stream", "QUIC, 2 streams"]
+    assert [text.get_text() for text in legend.get_texts()] == ["TCP", "QUIC 1", "QUIC 2"]
     for axes in figure.axes:
         shown = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         assert cast("Any", shown["TCP"]).get_color() == style.VERMILION

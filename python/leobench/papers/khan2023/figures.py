@@ -191,7 +191,7 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
                 colours=colours,
                 axes=axes,
             )
-    style.key(figure, panels[0][0])
+    style.key(figure, panels[0][0], "protocol, and how many streams")
     said = f"means of {campaign.replicates} runs with 95 % confidence intervals"
     style.note(figure, "; ".join([said, *unusual]))
     return figure
@@ -201,9 +201,7 @@ def _flow() -> pl.Expr:
     """What a protocol and a number of streams are called in the legend; TCP has one stream of bytes."""
     import polars as pl
 
-    streams = pl.col(_STREAMS).cast(pl.String)
-    many = pl.concat_str(pl.lit("QUIC, "), streams, pl.lit(" streams"))
-    quic = pl.when(streams == "1").then(pl.lit("QUIC, 1 stream")).otherwise(many)
+    quic = pl.concat_str(pl.lit("QUIC "), pl.col(_STREAMS).cast(pl.String))
     return pl.when(pl.col("protocol") == "TCP").then(pl.lit("TCP")).otherwise(quic)
 
 
