@@ -171,31 +171,38 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// Runs `pair` with every queue until `end`, prints the comparison, and holds it to 3 % of goodput, and to
-/// `share` of the loss episodes, or one.
+/// Runs `pair` with every queue until `end` and compares.
 fn compare(pair: Pair, fast_convergence: &str, end: u64, share: f64) -> Vec<(Measured, Measured)> {
-    let recorded = Recorded::read("runs.csv");
-    let compare = |queue| {
-        let theirs = recorded.measured(pair, queue, fast_convergence, end);
-        let (ours, _) = ours(pair.ours, queue, end);
-        println!(
-            "{}, {queue} packets: {:.2} Mbit/s (ns-3 {:.2}), {} loss episodes ({}), {:.1} ms in the queue ({:.1})",
-            pair.ours,
-            ours.goodput_bps / 1e6,
-            theirs.goodput_bps / 1e6,
-            ours.episodes,
-            theirs.episodes,
-            ours.queueing_ms,
-            theirs.queueing_ms,
-        );
-        let goodput = ours.goodput_bps / theirs.goodput_bps;
-        assert!((goodput - 1.0).abs() < 0.03, "goodput: {goodput} of ns-3's");
-        let (count, reference) = (ours.episodes, theirs.episodes);
-        let allowed = (share * reference).max(1.0);
-        assert!((count - reference).abs() <= allowed, "{count} episodes, not {reference}");
-        (ours, theirs)
-    };
-    QUEUES.map(compare).into()
+    QUEUES.map(|queue| compare_at(queue, pair, fast_convergence, end, share)).into()
+}
+
+/// Runs `pair` with this queue until `end`, prints the comparison, and holds it to 3 % of goodput, and to `share` of the loss
+/// episodes, or one.
+fn compare_at(
+    queue: u64,
+    pair: Pair,
+    fast_convergence: &str,
+    end: u64,
+    share: f64,
+) -> (Measured, Measured) {
+    let theirs = Recorded::read("runs.csv").measured(pair, queue, fast_convergence, end);
+    let (ours, _) = ours(pair.ours, queue, end);
+    println!(
+        "{}, {queue} packets: {:.2} Mbit/s (ns-3 {:.2}), {} loss episodes ({}), {:.1} ms in the queue ({:.1})",
+        pair.ours,
+        ours.goodput_bps / 1e6,
+        theirs.goodput_bps / 1e6,
+        ours.episodes,
+        theirs.episodes,
+        ours.queueing_ms,
+        theirs.queueing_ms,
+    );
+    let goodput = ours.goodput_bps / theirs.goodput_bps;
+    assert!((goodput - 1.0).abs() < 0.03, "goodput: {goodput} of ns-3's");
+    let (count, reference) = (ours.episodes, theirs.episodes);
+    let allowed = (share * reference).max(1.0);
+    assert!((count - reference).abs() <= allowed, "{count} episodes, not {reference}");
+    (ours, theirs)
 }
 
 #[test]
@@ -208,6 +215,12 @@ fn newreno_has_the_goodput_and_the_losses_of_ns3() {
 #[test]
 fn cubic_has_the_goodput_of_ns3_and_about_its_losses() {
     compare(CUBIC, "true", 220, 0.35);
+}
+
+#[test]
+fn hybla_has_the_goodput_and_the_losses_of_ns3() {
+    let pair = Pair { ns3: "TcpHybla", delayed_acks: 2, ours: r#"congestion = "hybla""# };
+    compare_at(150, pair, "", 320, 0.2);
 }
 
 #[test]
