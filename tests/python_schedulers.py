@@ -42,6 +42,8 @@ import leobench
 
 
 class Turns(leobench.StreamScheduler):
+    fills_packets = True
+
     def __init__(self, streams, random):
         super().__init__(streams, random)
         self.next = 0

@@ -47,6 +47,22 @@ def test_a_round_robin_in_python_gives_the_bytes_of_the_one_built_in(scenario: P
     assert files(scenario.parent) == before, "no compiled module is left beside the scenario"
 
 
+def test_a_broken_promise_to_fill_packets_stops_the_run(scenario: Path, tmp_path: Path) -> None:
+    (scenario.parent / "turns.py").write_text(
+        "class Turns:\n"
+        "    fills_packets = True\n"
+        "    def __init__(self, streams, random):\n"
+        "        pass\n"
+        "    def schedule(self, now, streams, room):\n"
+        "        return [(streams[0], 1)]\n",
+        encoding="utf-8",
+    )
+    ran = program("run", scenario, "--quiet", "--out", tmp_path / "out")
+    assert ran.returncode == 1
+    assert "`turns:Turns`" in ran.stderr
+    assert "bytes of a packet empty, which it promised to fill" in ran.stderr
+
+
 def test_random_choices_are_the_same_in_every_process(scenario: Path, tmp_path: Path) -> None:
     (scenario.parent / "turns.py").write_text(
         "import leobench\n"

@@ -24,10 +24,14 @@ class StreamScheduler(ABC):
     scheduler of many streams can keep them in order that way, instead of looking at all of them each time.
 
     Attributes:
+        fills_packets: Whether it promises to leave no room in a packet while a stream has bytes waiting. With
+            the promise, deep backlogs are cheaper to send; a run stops if it is broken.
         streams: How many streams the connection has.
         random: Random numbers that follow from the run's seed. Draw from nothing else, or the run cannot be
             repeated.
     """
+
+    fills_packets: bool = False
 
     def __init__(self, streams: int, random: Random) -> None:
         """Override it to take the scenario's `parameters`, by name; call it first."""

@@ -79,8 +79,10 @@ impl Host for Interpreter {
             let schedule = scheduler.getattr("schedule").map_err(|error| raised(py, &error))?;
             let on_change =
                 scheduler.getattr_opt("on_change").map_err(|error| raised(py, &error))?;
+            let fills_packets = fills_packets(&scheduler).map_err(|error| raised(py, &error))?;
             Ok(Box::new(PythonScheduler {
                 schedule: schedule.unbind(),
+                fills_packets,
                 changes: on_change.map(|on_change| Changes::new(on_change.unbind(), streams)),
                 weights: (0..streams).map(|stream| spec.weight(stream)).collect(),
                 shared: Arc::new(Shared::new(streams)),
@@ -128,6 +130,11 @@ fn build<'py>(
     })
 }
 
+/// What the scheduler says of itself; that it does not, if it says nothing.
+fn fills_packets(scheduler: &Bound<'_, PyAny>) -> PyResult<bool> {
+    scheduler.getattr_opt("fills_packets")?.map_or(Ok(false), |promise| promise.is_truthy())
+}
+
 /// Tells of what the user's code raised, with its traceback; keeps what must end the program.
 fn raised(py: Python<'_>, error: &PyErr) -> String {
     let describe = || {
@@ -145,6 +152,7 @@ fn raised(py: Python<'_>, error: &PyErr) -> String {
 struct PythonScheduler {
     /// The bound method.
     schedule: Py<PyAny>,
+    fills_packets: bool,
     /// What it has yet to hear of, if it wants to.
     changes: Option<Changes>,
     weights: Vec<f64>,
@@ -186,6 +194,10 @@ impl Changes {
 }
 
 impl Chooser for PythonScheduler {
+    fn fills_packets(&self) -> bool {
+        self.fills_packets
+    }
+
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
         self.shared.update(stream, streams);
         if let Some(changes) = &mut self.changes {

@@ -2,7 +2,7 @@
 
 use leobench_base::{RngTree, SimTime};
 
-use super::{PacketShares, SchedulerSpec, Share, StreamScheduler};
+use super::{LENGTH_RESERVE, PacketShares, SMALLEST_ROOM, SchedulerSpec, Share, StreamScheduler};
 use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::EndpointError;
 
@@ -64,7 +64,7 @@ impl Multiplexer {
     /// Has the scheduler share out `room` bytes of the next packet, frame headers included.
     ///
     /// # Errors
-    /// If the scheduler fails, or chooses no stream though one has bytes waiting.
+    /// If the scheduler fails, chooses no stream though one has bytes waiting, or leaves room that it promised to fill.
     pub fn schedule(&mut self, now: SimTime, room: u64) -> Result<(), EndpointError> {
         self.packet.start(room);
         let scheduled = self.scheduler.schedule(now, &self.buffer, &mut self.packet);
@@ -73,12 +73,30 @@ impl Multiplexer {
             Ok(()) if self.packet.shares().is_empty() => {
                 format!("chose no stream, with {} bytes waiting", self.buffer.backlog())
             }
+            Ok(()) if self.scheduler.fills_packets() && self.leaves_room() => {
+                format!(
+                    "left {} bytes of a packet empty, which it promised to fill",
+                    self.packet.room()
+                )
+            }
             Ok(()) => return Ok(()),
         };
         Err(EndpointError::Scheduler { scheduler: self.name.clone(), at: now, problem })
     }
 
-    /// Whether the packet that was last scheduled is full, and all others will be that more than fills is waiting for.
+    /// Whether there is room in the packet for what a stream that is not held has waiting.
+    fn leaves_room(&self) -> bool {
+        let given = |stream| {
+            self.shares().iter().find(|share| share.stream == stream).map_or(0, |share| share.bytes)
+        };
+        let mut streams = self.buffer.streams().iter().enumerate();
+        self.packet.room() > SMALLEST_ROOM + LENGTH_RESERVE
+            && streams.any(|(stream, buffer)| {
+                self.buffer.is_occupied(stream) && given(stream) < buffer.backlog()
+            })
+    }
+
+    /// Whether the packet that was last scheduled is full, as will be all that more is waiting for than they hold.
     pub fn is_packet_full(&self) -> bool {
         self.scheduler.fills_packets() && !self.packet.has_room()
     }

@@ -47,6 +47,11 @@ pub trait Chooser: Send {
     /// Takes note that a stream has changed, as [`StreamScheduler::on_change`] does.
     fn on_change(&mut self, stream: usize, streams: &SendBuffer);
 
+    /// Whether it promises to leave no room while a stream that is not held has bytes waiting.
+    fn fills_packets(&self) -> bool {
+        false
+    }
+
     /// Appends to `wishes` the streams that are to go into a packet with `room` bytes for STREAM frames, in order, each
     /// with its bytes.
     ///
@@ -132,7 +137,7 @@ struct Python {
 
 impl StreamScheduler for Python {
     fn fills_packets(&self) -> bool {
-        false
+        self.chooser.fills_packets()
     }
 
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
