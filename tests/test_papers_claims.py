@@ -87,9 +87,4 @@ def test_the_claims_of_every_paper_are_sound_and_about_its_figures(paper: papers
     found = claims.read(paper.claims)
     judged = {name for figure in paper.figures for name in figure.claims}
     assert {claim.figure for claim in found} == judged
-    assert [claim.needs for claim in found if claim.needs] == {
-        "khan2023": [],
-        "khan2023es": [],
-        "khan2023delay": ["BBR"],
-        "bujari2023": [],
-    }[paper.name]
+    assert not [claim.needs for claim in found if claim.needs], "all that they need is there"
