@@ -220,7 +220,7 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
             return;
         }
         state.recovering = false;
-        if acked.app_limited {
+        if acked.underused {
             // Section 7.8: an underutilised window SHOULD NOT grow.
             state.avoidance.unused_until(acked.now);
             return;

@@ -62,8 +62,12 @@ pub struct Acked {
     pub packet_number: u64,
     /// Bytes in flight before this packet was acknowledged.
     pub in_flight: Bytes,
-    /// Whether the sender had too little to send to fill the window (RFC 9002 section 7.8).
+    /// Whether the sender had too little to send to fill the window: what is delivered then says less than the path could do
+    /// (draft-ietf-ccwg-bbr section 4.1.2.4). Waiting for the receiver's window is no such want.
     pub app_limited: bool,
+    /// Whether the window is underused, for want of data or as the receiver has no room: it is not to grow (RFC 9002 section
+    /// 7.8).
+    pub underused: bool,
     /// Whether the transport is still in the recovery that the last reduction began (RFC 6675 section 5), during which
     /// loss-based algorithms do not grow. QUIC tells its recovery period by the packets acknowledged (RFC 9002 section
     /// 7.3.2), and never sets this.

@@ -71,6 +71,7 @@ mod tests {
             packet_number: 0,
             in_flight: Bytes::new(1),
             app_limited: false,
+            underused: false,
             recovering,
             rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
         }

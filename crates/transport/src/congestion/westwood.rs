@@ -129,6 +129,7 @@ mod tests {
             packet_number: 0,
             in_flight: Bytes::ZERO,
             app_limited: false,
+            underused: false,
             recovering: false,
             rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
         }

@@ -41,8 +41,10 @@ struct Live {
     /// The algorithm's own pacing rate in bits per second; zero if it has none.
     pacing_bps: AtomicU64,
     gate_shut: AtomicBool,
-    /// Whether the application leaves room in the window (RFC 9002 section 7.8), as the endpoint sees it.
+    /// Whether the application leaves room in the window, as the endpoint sees it.
     app_limited: AtomicBool,
+    /// Whether it, or flow control, does (RFC 9002 section 7.8).
+    underused: AtomicBool,
     /// Bytes sent and neither acknowledged nor declared lost.
     in_flight: AtomicU64,
     /// Packets that count towards the window, sent so far.
@@ -113,9 +115,10 @@ impl Control {
         self.live.gate_shut.store(!open, Relaxed);
     }
 
-    /// Says whether the application leaves room in the window.
-    pub(super) fn set_app_limited(&self, limited: bool) {
-        self.live.app_limited.store(limited, Relaxed);
+    /// Says whether the application leaves room in the window, and whether that, or flow control, does.
+    pub(super) fn set_limits(&self, app_limited: bool, underused: bool) {
+        self.live.app_limited.store(app_limited, Relaxed);
+        self.live.underused.store(underused, Relaxed);
     }
 
     /// The window, whatever the gate.
@@ -249,6 +252,7 @@ impl Controller for Handle {
             packet_number: pn,
             in_flight: self.control.in_flight(),
             app_limited: self.control.live.app_limited.load(Relaxed),
+            underused: self.control.live.underused.load(Relaxed),
             recovering: false,
             rtt,
         };

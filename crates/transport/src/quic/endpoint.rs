@@ -266,12 +266,16 @@ impl QuicEndpoint {
             }
         }
         let idle = self.is_idle();
-        // The window is underutilised for want of data or of flow-control credit (RFC 9002 section 7.8). Waiting for the
-        // pacer does not count, unless it hides want: pacing spreads a window over a round trip, and so leaves more than
-        // half of it in flight. A rate of the algorithm's own says nothing of the kind.
+        // The window is underutilised for want of data or of flow-control credit (RFC 9002 section 7.8), of which only the
+        // former is the application's doing. Waiting for the pacer does not count, unless it hides want: pacing spreads a
+        // window over a round trip, and so leaves more than half of it in flight. A rate of the algorithm's own says nothing
+        // of the kind.
         let sparse = self.control.pacing_rate().is_none()
             && 2 * self.control.in_flight().get() < self.control.window().get();
-        self.control.set_app_limited((idle || sparse) && self.has_window());
+        let blocked = self.sender.as_ref().is_some_and(Sender::is_blocked);
+        let has_window = self.has_window();
+        self.control
+            .set_limits((idle && !blocked || sparse) && has_window, (idle || sparse) && has_window);
         Ok((ready > now && !idle).then_some(ready))
     }
 

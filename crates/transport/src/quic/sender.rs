@@ -117,6 +117,12 @@ impl Sender {
         self.streams.buffer().next_occupied(0).is_none() && self.unsent(sent) == 0
     }
 
+    /// Whether data waits that flow control holds back.
+    pub(super) fn is_blocked(&self) -> bool {
+        let buffer = self.streams.buffer();
+        buffer.backlog() > 0 && buffer.next_occupied(0).is_none()
+    }
+
     /// Leaves the next packets to what was lost, where there are streams to choose from.
     pub(super) fn repeat(&mut self) {
         self.repeating = self.ids.len() > 1;

@@ -103,6 +103,9 @@ impl Example for QuicSpec {
 }
 
 impl QuicSpec {
+    /// Smallest payload a full packet may be set to.
+    pub const SMALLEST_PAYLOAD: Bytes = SMALLEST_PAYLOAD;
+
     /// How often the receiver is asked to acknowledge, if otherwise than it would by itself.
     pub(super) fn ack_frequency(&self) -> Option<(u32, SimDuration)> {
         let asked = (self.ack_eliciting_threshold.get(), self.max_ack_delay);

@@ -6,6 +6,10 @@ use crate::congestion::Rtt;
 
 /// Longest retransmission timeout (RFC 6298 section 2.5 allows a bound of at least 60 s; 120 s in Linux).
 const MAX_RTO: SimDuration = SimDuration::from_secs(120);
+/// Least timeout for data after one in the handshake (RFC 6298 section 5.7).
+const FALLBACK_RTO: SimDuration = SimDuration::from_secs(3);
+/// Doublings that reach the longest timeout from a nanosecond.
+const MOST_DOUBLINGS: u32 = 40;
 
 /// The estimator of RFC 6298 section 2, with the smallest sample beside it.
 #[derive(Clone, Debug)]
@@ -55,22 +59,26 @@ impl RttEstimator {
     /// The timeout. As in Linux, the minimum bounds its part above the smoothed round-trip time (section 2.4 would have
     /// it bound the whole), so that a long path has a margin as well.
     pub(super) fn timeout(&self) -> SimDuration {
+        self.doubled(self.backoff)
+    }
+
+    /// What the timeout would be after it has doubled `times` times.
+    pub(super) fn doubled(&self, times: u32) -> SimDuration {
         let base = match self.sampled {
             Some(rtt) => rtt.smoothed + (self.variation * 4).max(self.min_rto),
             None => self.initial_rto,
         };
-        (base * (1 << self.backoff)).min(MAX_RTO)
+        (base * (1 << times.min(MOST_DOUBLINGS))).min(MAX_RTO)
     }
 
     /// The timeout has passed: the next one is twice as long.
     pub(super) fn back_off(&mut self) {
-        // Enough to reach the longest from a nanosecond.
-        self.backoff = (self.backoff + 1).min(40);
+        self.backoff = (self.backoff + 1).min(MOST_DOUBLINGS);
     }
 
-    /// The timeout is no longer backed off.
-    pub(super) fn forgive(&mut self) {
-        self.backoff = 0;
+    /// The handshake gave no sample, as a timeout passed in it: data begins with no less than three seconds (section 5.7).
+    pub(super) fn fall_back(&mut self) {
+        self.initial_rto = self.initial_rto.max(FALLBACK_RTO);
     }
 
     /// Whether it has doubled since the last sample.

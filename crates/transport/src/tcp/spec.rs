@@ -36,7 +36,8 @@ leobench_base::spec! {
         pub initial_rto: SimDuration = SimDuration::from_secs(1),
         /// Least that the retransmission timeout lies above the smoothed round-trip time (200 ms in Linux).
         pub min_rto: SimDuration = SimDuration::from_millis(200),
-        /// What the receive buffer may grow to (6 MiB in Linux, `tcp_rmem`).
+        /// The largest window the receiver offers; its buffer grows up to that with what the application reads. Linux counts
+        /// its own overhead in `tcp_rmem`, so that of its 6 MiB it offers about half, depending on kernel and packet sizes.
         pub receive_buffer: Window = Window::Bytes(Bytes::new(6 << 20)),
         /// Whether segments are spread over the round trip instead of sent in bursts. A controller with a rate of its own
         /// always paces.
@@ -98,6 +99,9 @@ impl Example for TcpSpec {
 }
 
 impl TcpSpec {
+    /// Smallest payload a full segment may be set to.
+    pub const SMALLEST_MSS: Bytes = SMALLEST_MSS;
+
     /// Bytes of TCP header in front of the payload of a full segment.
     pub fn header(&self) -> Bytes {
         Bytes::new(if self.timestamps { 32 } else { 20 })

@@ -61,6 +61,7 @@ fn an_acknowledgement_aims_a_round_trip_ahead() {
         packet_number: 0,
         in_flight: Bytes::new(700),
         app_limited: false,
+        underused: false,
         recovering: false,
         rtt: Rtt { latest: rtt * 3, smoothed: rtt, min: rtt / 2 },
     };

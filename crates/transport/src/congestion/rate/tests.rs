@@ -38,6 +38,7 @@ impl Bench {
                 packet_number: *number,
                 in_flight: Bytes::new(self.in_flight),
                 app_limited: false,
+                underused: false,
                 recovering: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             });

@@ -49,6 +49,7 @@ impl Rounds {
                 packet_number: self.number + index,
                 in_flight: Bytes::new(DATAGRAM.get() * (window - index)),
                 app_limited: false,
+                underused: false,
                 recovering: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             };
@@ -151,6 +152,7 @@ fn an_acknowledgement_of_many_packets_opens_the_window_by_eight() {
                 packet_number,
                 in_flight: DATAGRAM,
                 app_limited: false,
+                underused: false,
                 recovering: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             };

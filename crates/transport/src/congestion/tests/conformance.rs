@@ -240,6 +240,7 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
                 packet_number: returned,
                 in_flight,
                 app_limited: false,
+                underused: false,
                 recovering: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             };
@@ -353,6 +354,7 @@ fn an_application_limited_model_does_not_grow() {
                     packet_number: burst * 5 + index,
                     in_flight: Bytes::new(DATAGRAM.get() * (5 - index)),
                     app_limited: true,
+                    underused: true,
                     recovering: false,
                     rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
                 };

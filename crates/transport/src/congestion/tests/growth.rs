@@ -125,6 +125,7 @@ fn small_acknowledgements_add_up() {
                     packet_number: number,
                     in_flight: Bytes::new(before),
                     app_limited: false,
+                    underused: false,
                     recovering: false,
                     rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
                 };

@@ -203,6 +203,7 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
             packet_number: packet.number,
             in_flight,
             app_limited: false,
+            underused: false,
             recovering: false,
             rtt: Rtt { latest, smoothed: self.srtt, min: self.min_rtt },
         };

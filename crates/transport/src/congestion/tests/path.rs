@@ -105,6 +105,7 @@ fn ack(path: &Path, sent: SimTime, packet_number: u64, in_flight: Bytes) -> Acke
         packet_number,
         in_flight,
         app_limited: path.app_limited,
+        underused: path.app_limited,
         recovering: false,
         rtt: Rtt { latest: path.rtt, smoothed: path.rtt, min: path.rtt },
     }

@@ -64,12 +64,13 @@ impl TcpEndpoint {
             .with_if(ecn && !answer, Flags::CWR);
         let stamps = if answer { self.agreed.timestamps } else { self.spec.timestamps };
         let mss = self.spec.mss.get() + if self.spec.timestamps { TIMESTAMPS } else { 0 };
-        let window = self.receiver.offer().get();
+        // RFC 7323 section 2.2: the window of a SYN is never scaled.
+        let window = self.receiver.offer(0);
         let segment = Segment {
             seq: self.ours.initial(),
             ack: if answer { self.theirs.wire(0) } else { 0 },
             flags,
-            window: u16::try_from(window).unwrap_or(u16::MAX),
+            window,
             options: Options {
                 mss: Some(u16::try_from(mss).unwrap_or(u16::MAX)),
                 window_scale: Some(self.our_scale),
@@ -114,7 +115,7 @@ impl TcpEndpoint {
         }
         let marked = segment.flags.contains(Flags::CWR);
         self.agree(segment, segment.flags.contains(Flags::ECE) && !marked);
-        self.establish(now);
+        self.establish(now, segment);
         self.acknowledge(now);
         Ok(())
     }
@@ -131,7 +132,7 @@ impl TcpEndpoint {
         if segment.flags.contains(Flags::SYN) {
             self.send_syn(now);
         } else if segment.flags.contains(Flags::ACK) && segment.ack == self.ours.wire(0) {
-            self.establish(now);
+            self.establish(now, segment);
         }
         Ok(())
     }
@@ -163,13 +164,17 @@ impl TcpEndpoint {
         self.receiver.set_mss(self.agreed.mss);
     }
 
-    fn establish(&mut self, now: SimTime) {
+    fn establish(&mut self, now: SimTime, segment: &Segment) {
         let Handshake { sent, times, window, .. } = self.handshake;
         self.sender.open(now, self.agreed, window, times);
-        if times == 1 {
+        let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps);
+        let rtt = match stamps {
+            _ if times == 1 => Some(now.saturating_since(sent)),
             // Karn's rule (RFC 6298 section 3).
-            let rtt = now.saturating_since(sent);
-            self.sender.sample_handshake(rtt);
+            stamps => stamps.map(|stamps| self.stamps.since(now, stamps.echo)),
+        };
+        self.sender.on_handshake(rtt);
+        if let Some(rtt) = rtt {
             self.receiver.sample(rtt);
         }
         self.state = State::Open;

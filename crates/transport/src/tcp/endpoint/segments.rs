@@ -44,14 +44,14 @@ impl TcpEndpoint {
 
     /// What every segment says.
     fn header(&mut self, now: SimTime, start: u64) -> Segment {
-        let window = self.receiver.offer().get() >> self.our_scale;
+        let window = self.receiver.offer(self.our_scale);
         let stamps = self.agreed.timestamps.then(|| self.timestamps(now));
         self.receiver.on_ack_sent();
         Segment {
             seq: self.ours.wire(start),
             ack: self.theirs.wire(self.receiver.next()),
             flags: Flags::ACK.with_if(self.agreed.ecn && self.receiver.echo_mark, Flags::ECE),
-            window: u16::try_from(window).unwrap_or(u16::MAX),
+            window,
             options: Options { timestamps: stamps, ..Options::default() },
             ..Segment::default()
         }

@@ -6,7 +6,7 @@ mod window;
 use std::collections::BTreeMap;
 
 use leobench_base::segment::{MOST_SACK_BLOCKS, Mark};
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime};
 
 use self::acks::AckTiming;
 use self::window::ReceiveWindow;
@@ -203,10 +203,13 @@ impl Receiver {
         }
     }
 
-    /// The window to offer.
-    pub(super) fn offer(&mut self) -> Bytes {
-        let unread = self.complete() - self.read;
-        self.window.offer(self.next, unread, self.mss)
+    /// The window to offer, in units of 2 to the power of `scale`.
+    pub(super) fn offer(&mut self, scale: u8) -> u16 {
+        self.window.offer(self.next, self.unread(), self.mss, scale)
+    }
+
+    fn unread(&self) -> u64 {
+        self.complete() - self.read
     }
 
     /// Blocks to report, at most `most` of them, the most recent first (RFC 2018 section 4, RFC 2883 section 4).
@@ -246,6 +249,6 @@ impl Receiver {
         let known = self.window.edge() - self.next;
         self.reads = reads;
         self.deliver(now);
-        reads && self.offer().get() >= 2 * known.max(1)
+        reads && self.window.capacity() - self.unread() >= 2 * known.max(1)
     }
 }

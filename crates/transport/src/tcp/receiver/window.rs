@@ -2,7 +2,7 @@
 //! has it).
 
 use leobench_base::spec::Window;
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime};
 
 /// The window at first, as in Linux (`tcp_rmem`: 128 KiB, of which half is window).
 const INITIAL_WINDOW: u64 = 64 << 10;
@@ -18,7 +18,8 @@ const INITIAL_SEGMENTS: u64 = 10;
 pub(super) struct ReceiveWindow {
     capacity: u64,
     most: u64,
-    /// What was read in the last round trip that was measured.
+    /// The most that was read in a round trip; at first the other end's initial window, but no more than half of what there
+    /// is room for, as whole segments may leave nearly as much unused.
     space: u64,
     /// When the present one began, and what had been read by then.
     since: SimTime,
@@ -38,7 +39,7 @@ impl ReceiveWindow {
         Self {
             capacity,
             most,
-            space: capacity.min(INITIAL_SEGMENTS * mss),
+            space: (capacity / 2).min(INITIAL_SEGMENTS * mss),
             since: SimTime::ZERO,
             read: 0,
             rtt: None,
@@ -61,14 +62,18 @@ impl ReceiveWindow {
         self.edge
     }
 
-    /// The window to offer from `next` on, `unread` bytes waiting for the application. It never shrinks, and moves by no
-    /// less than a segment or half the buffer (RFC 9293 section 3.8.6.2.2).
-    pub(super) fn offer(&mut self, next: u64, unread: u64, mss: u64) -> Bytes {
+    /// The window to offer from `next` on, `unread` bytes waiting for the application, in units of 2 to the power of
+    /// `scale`. Its edge moves by no less than a segment or half the buffer (RFC 9293 section 3.8.6.2.2), and never back
+    /// (section 3.8.6.2.1): what is not offered anew is rounded up (RFC 7323 section 2.4), as in Linux.
+    pub(super) fn offer(&mut self, next: u64, unread: u64, mss: u64, scale: u8) -> u16 {
         let room = next + self.capacity.saturating_sub(unread);
+        let mut units = self.edge.saturating_sub(next).div_ceil(1 << scale);
         if room >= self.edge + mss.min(self.capacity / 2) {
-            self.edge = room;
+            units = units.max((room - next) >> scale);
         }
-        Bytes::new(self.edge.saturating_sub(next))
+        let window = u16::try_from(units).unwrap_or(u16::MAX);
+        self.edge = self.edge.max(next + (u64::from(window) << scale));
+        window
     }
 
     /// A round trip was measured.

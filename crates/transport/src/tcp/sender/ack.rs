@@ -97,8 +97,8 @@ impl Sender {
         self.largest_window = self.largest_window.max(ack.edge.saturating_sub(ack.next));
         let opened = ack.edge > self.edge;
         self.edge = ack.edge;
-        if opened && self.starved {
-            self.rtt.forgive();
+        if opened {
+            self.window_probes = 0;
         }
         opened
     }
@@ -127,11 +127,12 @@ impl Sender {
         duplicate
     }
 
-    /// The round trip is measured by the latest segment that was sent once (Karn's rule, RFC 6298 section 3), or else by
-    /// the timestamp (RFC 7323 section 4).
+    /// The round trip is measured by the latest segment delivered, unless any of them was sent again: whatever repaired it
+    /// may have brought about the acknowledgement of all (Karn's rule, RFC 6298 section 3; `FLAG_RETRANS_DATA_ACKED` in
+    /// Linux). Then the timestamp tells (RFC 7323 section 4).
     fn measure(&mut self, now: SimTime, ack: &Ack, advanced: bool) {
-        let once = self.delivered.iter().filter(|sent| !sent.repeated);
-        let latest = once.map(|sent| sent.at).max();
+        let ambiguous = self.delivered.iter().any(|sent| sent.repeated);
+        let latest = self.delivered.iter().map(|sent| sent.at).max().filter(|_| !ambiguous);
         let sample = match (latest, ack.echo) {
             (Some(at), _) => now.saturating_since(at),
             (None, Some(echo)) if advanced => self.stamps.since(now, echo),
@@ -260,7 +261,7 @@ impl Sender {
 
 impl Stamps {
     /// How long ago a timestamp was taken, at least one tick.
-    fn since(self, now: SimTime, echo: u32) -> SimDuration {
+    pub(in crate::tcp) fn since(self, now: SimTime, echo: u32) -> SimDuration {
         let ticks = self.at(now).wrapping_sub(echo).max(1);
         SimDuration::from_millis(ticks.into())
     }

@@ -18,8 +18,10 @@ pub(in crate::tcp) struct Control {
     /// All round-trip time samples, in nanoseconds.
     pub(in crate::tcp) rtts: LogHistogram,
     pub(in crate::tcp) events: Vec<Event>,
-    /// Whether the application, or the receiver's window, leaves room in the congestion window (RFC 9002 section 7.8).
+    /// Whether the application leaves room in the window.
     pub(super) app_limited: bool,
+    /// Whether it, or the receiver, leaves room in the controller's window (RFC 9002 section 7.8).
+    pub(super) underused: bool,
     phase: PhaseWatch,
 }
 
@@ -31,6 +33,7 @@ impl Control {
             rtts: LogHistogram::new(),
             events: Vec::new(),
             app_limited: true,
+            underused: true,
             phase: PhaseWatch::default(),
         }
     }
@@ -70,6 +73,7 @@ impl Control {
                     packet_number: sent.transmission,
                     in_flight: Bytes::new(in_flight),
                     app_limited: self.app_limited,
+                    underused: self.underused,
                     recovering,
                     rtt,
                 },

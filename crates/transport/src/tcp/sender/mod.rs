@@ -109,8 +109,9 @@ pub(super) struct Sender {
     /// What the acknowledgement at hand delivers, and what it, or a timer, takes for lost.
     delivered: Vec<Sent>,
     lost: Vec<Sent>,
-    /// Whether the peer's window is what holds the data back.
+    /// Whether the peer's window is what holds the data back, and how often it was asked since it last opened.
     starved: bool,
+    window_probes: u32,
 }
 
 /// What a timer asks for.
@@ -181,6 +182,7 @@ impl Sender {
             delivered: Vec::new(),
             lost: Vec::new(),
             starved: false,
+            window_probes: 0,
         }
     }
 
@@ -198,8 +200,9 @@ impl Sender {
         self.last_sent = now;
     }
 
-    /// The handshake took a round trip of `rtt`.
-    pub(super) fn sample_handshake(&mut self, rtt: SimDuration) {
+    /// The handshake took a round trip of `rtt`, if that can be told.
+    pub(super) fn on_handshake(&mut self, rtt: Option<SimDuration>) {
+        let Some(rtt) = rtt else { return self.rtt.fall_back() };
         self.rtt.sample(rtt);
         self.control.rtts.record(rtt.as_nanos());
     }
@@ -388,17 +391,29 @@ impl Sender {
 
     /// To be called when nothing more leaves now: notes what held the rest back, and says when to come again.
     pub(super) fn settle(&mut self, now: SimTime, outgoing: &Outgoing) -> Option<SimTime> {
+        self.tell_limits(outgoing);
+        self.arm_persist(now);
         let idle = self.board.first_lost().is_none()
             && (self.starved || outgoing.available(self.nxt) == 0);
-        let has_room = self.flying() + self.agreed.mss <= self.control.window();
-        // An algorithm with a rate of its own leaves its window open on purpose.
-        let by_window = self.control.algorithm.pacing_rate(PATH).is_none() && self.spec.pacing;
-        let sparse = by_window && 2 * self.flying() < self.control.window();
-        self.control.app_limited = (idle || sparse || self.cap.is_some()) && has_room;
-        self.arm_persist(now);
         let held = if idle { None } else { self.held_until(now) };
         let timers = [self.timer.map(|timer| timer.at), self.rack.deadline, held];
         timers.into_iter().flatten().min()
+    }
+
+    /// Tells the controller whether anything but its window holds the sender back. Less than a segment, which Nagle's
+    /// algorithm may hold, is too little to send, as in Linux (`tcp_rate_check_app_limited`).
+    fn tell_limits(&mut self, outgoing: &Outgoing) {
+        let flying = self.flying();
+        let window = self.control.window();
+        let sent = self.board.first_lost().is_none();
+        let wanting = sent && outgoing.available(self.nxt) < self.agreed.mss;
+        // An algorithm with a rate of its own leaves its window open on purpose.
+        let by_window = self.control.algorithm.pacing_rate(PATH).is_none() && self.spec.pacing;
+        let sparse = by_window && 2 * flying < window;
+        let app_limited = wanting || sparse || self.cap.is_some();
+        let has_room = flying + self.agreed.mss <= window;
+        self.control.app_limited = app_limited && has_room;
+        self.control.underused = (app_limited || sent && self.starved) && has_room;
     }
 
     fn is_recovering(&self) -> bool {

@@ -102,7 +102,7 @@ impl Sender {
             }
             Kind::Retransmission => self.on_retransmission_timeout(now),
             Kind::Persist => {
-                self.rtt.back_off();
+                self.window_probes = self.window_probes.saturating_add(1);
                 let fits = self.edge.saturating_sub(self.nxt);
                 self.forced = Some(if fits > 0 { Forced::Small } else { Forced::Window });
             }
@@ -198,7 +198,8 @@ impl Sender {
                 self.timer = None;
             }
         } else if !persisting {
-            self.timer = Some(Timer { kind: Kind::Persist, at: self.rtt.deadline(now) });
+            let wait = self.rtt.doubled(self.window_probes);
+            self.timer = Some(Timer { kind: Kind::Persist, at: now + wait });
         }
     }
 }

@@ -38,10 +38,11 @@ impl Undo {
     }
 
     /// Whether a segment was sent again since, but what was delivered is an earlier transmission of it, as the timestamp
-    /// echoed says (RFC 3522 section 3.2).
+    /// echoed says. It is compared with that of the first retransmission (RFC 3522 section 3.2; `retrans_stamp` in Linux): an
+    /// acknowledgement that was delayed echoes the earlier of those it covers.
     fn precedes(&self, sent: &Sent, stamps: Stamps, echo: u32) -> bool {
-        let again = sent.repeated && self.first.is_some_and(|first| sent.at >= first);
-        again && Stamps::is_before(echo, stamps.at(sent.at))
+        let Some(first) = self.first else { return false };
+        sent.repeated && sent.at >= first && Stamps::is_before(echo, stamps.at(first))
     }
 }
 
@@ -77,11 +78,14 @@ impl Sender {
         }
     }
 
-    /// RFC 5682 section 3.1, steps 2 and 3.
+    /// RFC 5682 section 3.1, steps 2 and 3; without selective acknowledgements section 2.1.
     fn doubt_further(&mut self, ack: &Ack, advanced: bool) {
         let Some(doubt) = self.doubt else { return };
         let original = |sent: &Sent| !sent.repeated && sent.end <= self.recover;
-        if self.delivered.iter().any(original) {
+        // Without selective acknowledgements, what was not sent again may have waited beyond a gap that the retransmission has
+        // filled (section 2.1).
+        let filled = !self.agreed.sack && self.delivered.iter().any(|sent| sent.repeated);
+        if !filled && self.delivered.iter().any(original) {
             self.take_back("F-RTO");
             return;
         }

@@ -2,6 +2,8 @@
 
 mod corners;
 mod data;
+mod doubts;
+mod limits;
 mod script;
 mod trouble;
 

@@ -1,0 +1,121 @@
+//! What holds a sender back but its congestion window: too little data, and the receiver.
+
+use leobench_base::spec::{Example, Window};
+
+use super::script::play;
+use super::*;
+
+#[test]
+fn the_window_does_not_grow_while_nagle_holds_what_there_is() {
+    // 600 bytes wait for an acknowledgement, the window is open: of ten segments then, as at first.
+    play(
+        true,
+        |_| (),
+        "0    write 1500
+         0    > 0-1500
+         10   write 600
+         100  < ack 1500
+         100  > 1500-2100
+         110  write 50000
+         110  > 2100-11100",
+    );
+}
+
+#[test]
+fn a_source_of_small_messages_keeps_its_window_small() {
+    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
+    pipe.rate = BitRate::from_bps(20_000_000);
+    let every = SimDuration::from_micros(1_600);
+    for _ in 0..5_000 {
+        pipe.write(1_000);
+        pipe.run(pipe.now + every, |_| false);
+    }
+    // 5 Mbit/s over 40 ms are 25 kB, delayed acknowledgements add up to 25 kB.
+    let (window, flying) = (pipe.path().cwnd.get(), pipe.path().in_flight.get());
+    assert!((15_000..=60_000).contains(&flying), "{flying} bytes in flight");
+    assert!(window <= 100_000, "a window of {window}, {flying} bytes in flight");
+}
+
+#[test]
+fn the_receive_window_is_no_want_of_data() {
+    // Of two BBRs whose rates stop growing, the one that is held by the receiver leaves Startup, as its path could carry
+    // no more; a loss-based window stays.
+    let held = |congestion: crate::CongestionSpec| {
+        let window = Window::Bytes(Bytes::new(60_000));
+        let spec = spec(|spec| (spec.congestion, spec.receive_buffer) = (congestion, window));
+        let mut pipe = Pipe::new(&spec, Role::Client);
+        pipe.rate = BitRate::from_bps(100_000_000);
+        pipe.write(100_000_000);
+        pipe.run(ms(3_000), |_| false);
+        pipe.path()
+    };
+    for congestion in [
+        crate::CongestionSpec::Bbr(Example::example()),
+        crate::CongestionSpec::Bbr3(Example::example()),
+    ] {
+        let path = held(congestion);
+        assert!(path.phase.to_lowercase() != "startup", "{}", path.phase);
+    }
+    let path = held(crate::CongestionSpec::NewReno(Example::example()));
+    assert!(path.cwnd.get() < 130_000, "{}", path.cwnd);
+}
+
+#[test]
+fn the_receive_buffer_grows_with_jumbo_segments_too() {
+    for mss in [1_448, 4_096, 8_948, 16_000, 60_000] {
+        let mut pipe = Pipe::new(&spec(|spec| spec.mss = Bytes::new(mss)), Role::Client);
+        pipe.rate = BitRate::from_bps(100_000_000);
+        pipe.write(10_000_000);
+        pipe.deliver(10_000_000);
+        // 0.8 s at the rate of the path; 64 KiB in every round trip would take 6 s.
+        assert!(pipe.now < ms(1_500), "mss {mss}: it took until {}", pipe.now);
+    }
+}
+
+#[test]
+fn the_offered_edge_never_moves_back() {
+    // Less than a segment does not move it (RFC 9293 section 3.8.6.2.2), and is no multiple of the window's unit.
+    for buffer in [6 << 20, 1 << 30, 3_000, 70_000] {
+        let window = Window::Bytes(Bytes::new(buffer));
+        let spec = spec(|spec| (spec.nagle, spec.receive_buffer) = (false, window));
+        let mut pipe = Pipe::new(&spec, Role::Client);
+        pipe.fate = Box::new(|end, number, _| {
+            (end != SENDER || number % 101 != 99).then_some(SimDuration::ZERO)
+        });
+        for _ in 0..2_000 {
+            pipe.write(1_000);
+            pipe.run(pipe.now + SimDuration::from_millis(1), |_| false);
+        }
+        pipe.deliver(2_000_000);
+        let answer = &pipe.passed[RECEIVER][0].segment;
+        let scale = answer.options.window_scale.unwrap();
+        let first = pipe.passed[SENDER][0].segment.seq.wrapping_add(1);
+        let mut edge = u64::from(answer.window);
+        for Passed { segment, .. } in &pipe.passed[RECEIVER][1..] {
+            let next = u64::from(segment.ack.wrapping_sub(first));
+            let told = next + (u64::from(segment.window) << scale);
+            assert!(told >= edge, "buffer of {buffer}: from {edge} to {told}");
+            edge = told;
+        }
+    }
+}
+
+#[test]
+fn a_long_round_trip_is_learnt_though_the_window_opens_with_every_segment() {
+    // Without timestamps what was sent twice gives no sample: only a timeout that stays backed off until one comes in lets a
+    // segment go once.
+    for sack in [true, false] {
+        for buffer in [2_896, 3_000, 10_000] {
+            let window = Window::Bytes(Bytes::new(buffer));
+            let spec = spec(|spec| {
+                (spec.timestamps, spec.sack, spec.receive_buffer) = (false, sack, window);
+            });
+            let mut pipe = Pipe::new(&spec, Role::Client);
+            pipe.delay = SimDuration::from_secs(1);
+            pipe.write(200_000);
+            pipe.deliver(200_000);
+            let totals = pipe.ends[SENDER].totals();
+            assert!(totals.timeouts <= 3, "sack {sack}, {buffer}: {totals:?}");
+        }
+    }
+}
