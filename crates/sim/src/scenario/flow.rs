@@ -220,6 +220,9 @@ pub trait TransportModel {
         "payload"
     }
 
+    /// Smallest payload it may be set to.
+    fn least_payload(&self) -> Bytes;
+
     /// Bytes of headers in front of it, down to IPv4.
     fn headers(&self) -> Bytes {
         IPV4_UDP_HEADER
@@ -251,6 +254,10 @@ impl TransportModel for QuicSpec {
         self.payload
     }
 
+    fn least_payload(&self) -> Bytes {
+        Self::SMALLEST_PAYLOAD
+    }
+
     fn connects(&self) -> bool {
         true
     }
@@ -263,6 +270,10 @@ impl TransportModel for QuicSpec {
 impl TransportModel for TcpSpec {
     fn payload(&self) -> Bytes {
         self.mss
+    }
+
+    fn least_payload(&self) -> Bytes {
+        Self::SMALLEST_MSS
     }
 
     fn payload_key(&self) -> &'static str {
@@ -289,6 +300,10 @@ impl TransportModel for TcpSpec {
 impl TransportModel for UdpSpec {
     fn payload(&self) -> Bytes {
         self.payload
+    }
+
+    fn least_payload(&self) -> Bytes {
+        Bytes::new(1)
     }
 
     fn connects(&self) -> bool {

@@ -138,7 +138,15 @@ fn fits(
             let place = transport.key(model.payload_key());
             let written = place.value.cloned().unwrap_or_else(|| payload.write());
             let error = place.at.error(&written, problem);
-            return Err(error.allowed(format!("at most {most}, or a larger `links.{name}.mtu`")));
+            let least = model.least_payload();
+            return Err(error.allowed(if most < least {
+                format!(
+                    "{least} at least, for which `links.{name}.mtu` is {} or more",
+                    least + headers
+                )
+            } else {
+                format!("at most {most}, or a larger `links.{name}.mtu`")
+            }));
         }
     }
     Ok(())

@@ -374,6 +374,14 @@ fn packets_that_do_not_fit() {
             ),
         ),
         (
+            RATE,
+            "rate = \"1 Mbps\"\nmtu = \"1227 B\"",
+            &format!(
+                "flows.main.transport.payload = \"1.252 kB\": {too_large}, 1.227 kB; allowed: 1.2 kB at \
+                 least, for which `links.wire.mtu` is 1.228 kB or more"
+            ),
+        ),
+        (
             "transport = \"quic\"",
             "transport = { kind = \"tcp\", mss = \"1449 B\" }",
             "flows.main.transport.mss = \"1449 B\": and 52 B of TCP and IPv4 headers exceed the MTU of link `wire`, 1.5 kB; \
