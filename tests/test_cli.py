@@ -78,6 +78,14 @@ def test_qlogs_are_written_on_request(tmp_path: Path, quick: Path) -> None:
         assert b"packet_sent" in log.read_bytes()
 
 
+def test_a_qlog_of_no_quic_flow_is_said_to_be_none(tmp_path: Path, quick: Path, capsys: Capture) -> None:
+    over_tcp = ["--set", 'flows.main.transport="tcp"']
+    assert cli.main(["run", str(quick), "--qlog", "--out", "out", "--quiet", *over_tcp]) == 0
+    said = "leobench: warning: --qlog: only QUIC flows write a qlog, and there is none\n"
+    assert capsys.readouterr().err == said
+    assert not (tmp_path / "out" / "qlog").exists()
+
+
 def test_a_run_cut_short_is_marked(tmp_path: Path, quick: Path, capsys: Capture) -> None:
     overload = ["--set", "flows.main.source.rate=20 Mbps", "--set", 'until="time"']
     assert cli.main(["run", str(quick), "--quiet", *overload]) == 0

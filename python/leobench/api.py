@@ -43,7 +43,7 @@ def run(  # noqa: PLR0913 (everything a run can be asked for, by name)
             A mapping is a table, and `None` takes away what the scenario says.
         out: Folder to write the results to; in memory unless given.
         force: Whether to replace a result folder that exists.
-        qlog: Whether to write a qlog of every QUIC endpoint (needs `out`).
+        qlog: Whether to write a qlog of every QUIC endpoint (needs `out`); other flows have none.
         pcap: Whether to write a packet capture of every end of every flow (needs `out`).
         snaplen: Bytes that captures keep of a packet, from 100 (headers) to 65,535 (all); 128 unless given.
         progress: Called about ten times a second with the virtual time reached and the virtual time of
@@ -111,6 +111,8 @@ def run_loaded(
         started = time.perf_counter()
         summary, _ = _core.run(scenario, tables_dir, qlog_dir, pcap_dir, snaplen, progress)
         wall_s = time.perf_counter() - started
+        if qlog_dir is not None and not any(qlog_dir.iterdir()):
+            qlog_dir.rmdir()
         connected = manifest.connected(folder.scan(tables_dir, "events"))
         described = manifest.describe(scenario, json.loads(summary), wall_s, connected)
         folder.fill(partial, tables_dir, described, summary)

@@ -96,9 +96,9 @@ pub struct FlowSummary {
     pub retransmitted_packets: u64,
     /// Application bytes it sent again.
     pub retransmitted_bytes: u64,
-    /// Reductions of its window on loss or ECN.
+    /// Times that losses or ECN marks began a recovery, whatever the controller made of them.
     pub congestion_events: u64,
-    /// Probe or retransmission timeouts.
+    /// Probe timeouts, and TCP's retransmission timeouts.
     pub timeouts: u64,
     /// Losses declared that turned out wrong.
     pub spurious_losses: u64,
@@ -150,9 +150,9 @@ pub struct PathSummary {
     pub retransmitted_packets: u64,
     /// Application bytes sent again on it.
     pub retransmitted_bytes: u64,
-    /// Reductions of its window on loss or ECN.
+    /// Times that losses or ECN marks on it began a recovery, whatever the controller made of them.
     pub congestion_events: u64,
-    /// Probe or retransmission timeouts on it.
+    /// Probe timeouts on it, and TCP's retransmission timeouts.
     pub timeouts: u64,
     /// Losses declared on it that turned out wrong.
     pub spurious_losses: u64,

@@ -141,9 +141,10 @@ pub struct Totals {
     pub retransmitted_bytes: u64,
     /// Packets that carried something sent before: application data, or TCP's SYN or FIN.
     pub retransmitted_packets: u64,
-    /// Reductions of the congestion window on loss or ECN.
+    /// Times that losses or ECN marks began a recovery, whatever the controller made of them: once a round trip at most, and
+    /// anew where a retransmission timeout or persistent congestion follows.
     pub congestion_events: u64,
-    /// Probe or retransmission timeouts.
+    /// Probe or retransmission timeouts: TCP's tail loss probes and retransmission timeouts, QUIC's probe timeouts.
     pub timeouts: u64,
     /// Losses declared that turned out wrong.
     pub spurious_losses: u64,

@@ -67,10 +67,13 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _say(result: Result, args: argparse.Namespace) -> None:
+    from leobench import folder
     from leobench.cli import report
 
     for warning in result.warnings:
         print(f"leobench: warning: {warning}", file=sys.stderr)
+    if args.qlog and result.folder is not None and not (result.folder / folder.QLOG).exists():
+        print("leobench: warning: --qlog: only QUIC flows write a qlog, and there is none", file=sys.stderr)
     if args.json:
         said = {
             "out": str(result.folder),

@@ -263,9 +263,9 @@ def _goodput(flow: Summary) -> str:
 
 def _details(flow: Summary) -> str:
     events = flow["congestion_events"]
-    reduced = {0: "never reduced", 1: "reduced once"}.get(events, f"reduced {events:,} times")
+    congestion = f"{events:,} congestion event{'s' * (events != 1)}"
     goodput = f"{'goodput ' * bool(flow['goodput_bps'])}{_goodput(flow)}"
-    return f"({flow['transport'].upper()}, {flow['congestion']}): {goodput}, {reduced}"
+    return f"({flow['transport'].upper()}, {flow['congestion']}): {goodput}, {congestion}"
 
 
 def _series(rows: pl.DataFrame, time: str, column: str) -> tuple[style.Array, style.Array]:

@@ -72,6 +72,9 @@ pub struct Acked {
     /// loss-based algorithms do not grow. QUIC tells its recovery period by the packets acknowledged (RFC 9002 section
     /// 7.3.2), and never sets this.
     pub recovering: bool,
+    /// Whether it may be an earlier transmission of the same data that was acknowledged, so that the time since `sent` is
+    /// no round trip (Karn's rule, RFC 6298 section 3). QUIC never sets this.
+    pub ambiguous: bool,
     /// Round-trip time as measured so far.
     pub rtt: Rtt,
 }
@@ -229,6 +232,14 @@ pub trait CongestionControl: Send {
     fn ssthresh(&self, path: PathId) -> Option<Bytes> {
         let _ = path;
         None
+    }
+
+    /// Whether the algorithm alone decides what may be in flight, in recovery and after an idle time too, as those of
+    /// Linux with `cong_control` do: the transport then neither leads the window down to its target (PRR, RFC 9937) nor
+    /// starts slowly again (RFC 5681 section 4.1).
+    fn rules_alone(&self, path: PathId) -> bool {
+        let _ = path;
+        false
     }
 
     /// Name of the phase the path is in, such as `slow-start`.

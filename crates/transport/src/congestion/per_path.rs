@@ -52,6 +52,11 @@ pub trait SinglePath: Send {
         None
     }
 
+    /// Whether it alone decides what may be in flight.
+    fn rules_alone(&self) -> bool {
+        false
+    }
+
     /// Name of the phase, such as `slow-start`.
     fn phase(&self) -> &'static str;
 }
@@ -154,6 +159,10 @@ impl<C: SinglePath> CongestionControl for PerPath<C> {
 
     fn ssthresh(&self, path: PathId) -> Option<Bytes> {
         self.get(path)?.ssthresh()
+    }
+
+    fn rules_alone(&self, path: PathId) -> bool {
+        self.get(path).is_some_and(SinglePath::rules_alone)
     }
 
     fn phase(&self, path: PathId) -> &'static str {

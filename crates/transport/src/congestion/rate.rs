@@ -48,6 +48,8 @@ pub(super) struct Snapshot {
 #[derive(Clone, Copy, Debug, Default)]
 struct AckInProgress {
     newest: Option<Snapshot>,
+    /// When the newest packet was sent whose round trip is beyond doubt.
+    timed: Option<SimTime>,
     newly_acked: u64,
     newly_lost: u64,
     prior_in_flight: u64,
@@ -66,8 +68,8 @@ pub(super) struct RateSample {
     pub prior_delivered: u64,
     /// Whether the application had left a gap on the path.
     pub app_limited: bool,
-    /// Round-trip time of the newest packet acknowledged.
-    pub rtt: SimDuration,
+    /// Round-trip time of the newest packet acknowledged that has one beyond doubt.
+    pub rtt: Option<SimDuration>,
     /// Bytes acknowledged anew.
     pub newly_acked: u64,
     /// Bytes declared lost since the acknowledgement before.
@@ -137,6 +139,9 @@ impl RateSampler {
         self.delivered += acked.size.get();
         self.delivered_time = acked.now;
         self.ack.newly_acked += acked.size.get();
+        if !acked.ambiguous {
+            self.ack.timed = self.ack.timed.max(Some(acked.sent));
+        }
         let packet = self.remove(acked.packet_number).filter(|packet| packet.sent == acked.sent);
         if let Some(packet) = packet
             && self.ack.newest.is_none_or(|newest| packet.sent >= newest.sent)
@@ -160,14 +165,15 @@ impl RateSampler {
         }
         let ack = std::mem::take(&mut self.ack);
         let packet = ack.newest?;
-        let rtt = end.now.saturating_since(packet.sent);
-        let min_rtt = self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt));
-        self.min_rtt = Some(min_rtt);
+        let rtt = ack.timed.map(|sent| end.now.saturating_since(sent));
+        self.min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
         let sending = packet.sent.saturating_since(packet.first_sent);
         let acking = self.delivered_time.saturating_since(packet.delivered_time);
         let interval = sending.max(acking);
         let delivered = self.delivered - packet.delivered;
-        let trusted = interval >= min_rtt && !interval.is_zero();
+        // Of a packet sent again, this also drops what the acknowledgement of an earlier transmission makes too short.
+        let long_enough = self.min_rtt.is_some_and(|min_rtt| interval >= min_rtt);
+        let trusted = long_enough && !interval.is_zero();
         Some(RateSample {
             now: end.now,
             rate: trusted.then(|| delivered as f64 / interval.as_secs_f64()),

@@ -4,10 +4,13 @@ use leobench_base::SimTime;
 
 use super::{Acked, Congestion};
 
-/// The recovery period (RFC 9002 section 7.3.2): until a packet is acknowledged that was sent after it began, or for as
-/// long as the transport says.
+/// The recovery period: until a packet is acknowledged that was sent after the latest loss was found, or for as long as
+/// the transport says. Losses in it prolong it: a path that loses at random all the time is in one long recovery, in whose
+/// first round trip alone packets are conserved (`end_recovery_at_` in the BBR of Chromium's QUIC;
+/// Linux, whose recovery goes on while a hole is left).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
+    /// When the latest loss in it was found.
     start: Option<SimTime>,
     active: bool,
     ended: bool,
@@ -20,8 +23,9 @@ impl Recovery {
 
     /// Packets were lost: whether recovery begins, which a collapse does always.
     pub fn on_loss(&mut self, congestion: &Congestion) -> bool {
-        let begins = !congestion.answered && self.start.is_none_or(|start| congestion.sent > start);
-        if begins || congestion.persistent {
+        let new = self.start.is_none_or(|start| congestion.sent > start);
+        let begins = !self.active && !congestion.answered && new;
+        if begins || self.active || congestion.persistent {
             *self = Self { start: Some(congestion.now), active: true, ended: false };
         }
         begins
@@ -73,6 +77,7 @@ mod tests {
             app_limited: false,
             underused: false,
             recovering,
+            ambiguous: false,
             rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
         }
     }
@@ -82,11 +87,22 @@ mod tests {
         let mut recovery = Recovery::default();
         assert!(recovery.on_loss(&loss(0, 10)));
         assert!(!recovery.on_loss(&loss(9, 12)), "sent before it began");
-        recovery.on_ack(&ack(10, false));
+        recovery.on_ack(&ack(12, false));
         assert!(recovery.is_active() && !recovery.take_end());
-        recovery.on_ack(&ack(11, false));
+        recovery.on_ack(&ack(13, false));
         assert!(!recovery.is_active() && recovery.take_end() && !recovery.take_end());
-        assert!(recovery.on_loss(&loss(11, 21)));
+        assert!(recovery.on_loss(&loss(13, 23)));
+    }
+
+    #[test]
+    fn losses_in_it_prolong_it_and_begin_nothing() {
+        let mut recovery = Recovery::default();
+        assert!(recovery.on_loss(&loss(0, 10)));
+        assert!(!recovery.on_loss(&loss(11, 21)), "it is on");
+        recovery.on_ack(&ack(20, false));
+        assert!(recovery.is_active(), "sent before the latest loss was found");
+        recovery.on_ack(&ack(22, false));
+        assert!(recovery.take_end());
     }
 
     #[test]
@@ -96,7 +112,7 @@ mod tests {
         recovery.on_ack(&ack(11, true));
         assert!(recovery.is_active());
         assert!(!recovery.on_loss(&loss(12, 22).answered()));
-        recovery.on_ack(&ack(13, false));
+        recovery.on_ack(&ack(23, false));
         assert!(recovery.take_end());
     }
 }

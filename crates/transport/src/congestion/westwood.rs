@@ -131,6 +131,7 @@ mod tests {
             app_limited: false,
             underused: false,
             recovering: false,
+            ambiguous: false,
             rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
         }
     }

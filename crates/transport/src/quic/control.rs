@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use leobench_base::{BitRate, Bytes, LogHistogram, SimDuration};
+use leobench_base::{BitRate, Bytes, LogHistogram, SimDuration, SimTime};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
@@ -68,6 +68,8 @@ pub(super) struct ControlState {
     pub(super) spurious_losses: u64,
     pub(super) ecn_marks: u64,
     phase: PhaseWatch,
+    /// When the last recovery period began (RFC 9002 section 7.3.2), and whether with persistent congestion.
+    congested: Option<(SimTime, bool)>,
     /// Number of the packet that carries the last request about acknowledgements, if one was made.
     ack_request: Option<u64>,
     /// Whether the next packet carries it.
@@ -98,6 +100,7 @@ impl Control {
             spurious_losses: 0,
             ecn_marks: 0,
             phase: PhaseWatch::default(),
+            congested: None,
             ack_request: None,
             asks: false,
             events: Vec::new(),
@@ -232,6 +235,7 @@ impl Controller for Handle {
         }
         state.algorithm.on_sent(self.path, &sent);
         self.control.publish(&state, self.path);
+        self.control.record_phase(&mut state, self.path);
     }
 
     fn on_ack(
@@ -254,6 +258,7 @@ impl Controller for Handle {
             app_limited: self.control.live.app_limited.load(Relaxed),
             underused: self.control.live.underused.load(Relaxed),
             recovering: false,
+            ambiguous: false,
             rtt,
         };
         self.control.leave_flight(bytes);
@@ -329,7 +334,8 @@ impl Controller for Handle {
         }
         let after = state.algorithm.window(self.path);
         self.control.publish(&state, self.path);
-        if after < before {
+        if state.is_new(&congestion) {
+            state.congested = Some((now, is_persistent_congestion));
             state.congestion_events += 1;
             let kind =
                 if is_persistent_congestion { "persistent-congestion" } else { "congestion" };
@@ -376,6 +382,14 @@ impl Controller for Handle {
 }
 
 impl ControlState {
+    /// Whether it begins a recovery period (RFC 9002 section 7.3.2), or turns one into persistent congestion, whatever the
+    /// algorithm makes of it.
+    fn is_new(&self, congestion: &Congestion) -> bool {
+        self.congested.is_none_or(|(start, persistent)| {
+            congestion.sent > start || congestion.persistent && !persistent
+        })
+    }
+
     /// Latest round-trip time sample.
     pub(super) fn latest_rtt(&self) -> Option<SimDuration> {
         self.rtt.map(|rtt| rtt.latest)

@@ -24,7 +24,7 @@ leobench_base::spec! {
         pub timestamps: bool = true,
         /// Whether the receiver reports what it holds beyond a gap (RFC 2018); without, recovery is that of RFC 6582.
         pub sack: bool = true,
-        /// Whether routers may mark packets instead of dropping them (RFC 3168).
+        /// Whether routers may mark packets instead of dropping them (RFC 3168). Queues of kind `fifo` never mark.
         pub ecn: bool = false,
         /// Whether TLS 1.3 (RFC 8446) runs on top: one more round trip, and 22 bytes for every record of up to 16 KiB.
         pub tls: bool = false,

@@ -305,8 +305,10 @@ impl Bbr {
     fn update_min_rtt(&mut self, sample: &RateSample) {
         let now = sample.now;
         let expired = now > self.min_rtt_at + self.spec.rtt_window;
-        if expired || self.min_rtt.is_none_or(|min_rtt| sample.rtt <= min_rtt) {
-            self.min_rtt = Some(sample.rtt);
+        if let Some(rtt) = sample.rtt
+            && (expired || self.min_rtt.is_none_or(|min_rtt| rtt <= min_rtt))
+        {
+            self.min_rtt = Some(rtt);
             self.min_rtt_at = now;
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
@@ -357,7 +359,8 @@ impl Bbr {
     }
 
     /// The first sample replaces the nominal round-trip time.
-    fn first_rtt(&mut self, rtt: SimDuration) {
+    fn first_rtt(&mut self, rtt: Option<SimDuration>) {
+        let Some(rtt) = rtt else { return };
         if self.min_rtt.is_none() && !rtt.is_zero() {
             let nominal = self.window as f64 / rtt.as_secs_f64();
             self.pacing_rate = self.spec.high_gain * nominal * PACING_MARGIN;
@@ -434,6 +437,10 @@ impl SinglePath for Bbr {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         Some(BitRate::from_bps((self.pacing_rate * 8.0) as u64))
+    }
+
+    fn rules_alone(&self) -> bool {
+        true
     }
 
     fn phase(&self) -> &'static str {

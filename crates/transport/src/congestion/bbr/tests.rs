@@ -144,7 +144,7 @@ fn a_policer_is_told_by_two_intervals_alike() {
             delivered: 0,
             prior_delivered: 0,
             app_limited: false,
-            rtt: SimDuration::from_millis(100),
+            rtt: Some(SimDuration::from_millis(100)),
             newly_acked: rate / 10,
             newly_lost: rate / 40,
             prior_in_flight: 0,

@@ -51,7 +51,8 @@ impl Bbr3 {
     }
 
     /// The first sample replaces the nominal round-trip time.
-    pub(super) fn first_rtt(&mut self, rtt: SimDuration) {
+    pub(super) fn first_rtt(&mut self, rtt: Option<SimDuration>) {
+        let Some(rtt) = rtt else { return };
         if self.min_rtt.is_none() && !rtt.is_zero() {
             self.pacing_rate = STARTUP_PACING_GAIN * self.initial_window as f64 / rtt.as_secs_f64();
         }

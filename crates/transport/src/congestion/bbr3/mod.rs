@@ -321,6 +321,10 @@ impl SinglePath for Bbr3 {
         Some(BitRate::from_bps((self.pacing_rate * 8.0) as u64))
     }
 
+    fn rules_alone(&self) -> bool {
+        true
+    }
+
     fn phase(&self) -> &'static str {
         match self.state {
             State::Startup => "startup",

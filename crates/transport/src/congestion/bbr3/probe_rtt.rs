@@ -35,17 +35,15 @@ impl Bbr3 {
         let now = sample.now;
         let probe = &mut self.probe_rtt;
         probe.expired = now > probe.min_at + INTERVAL;
-        let delay = match probe.min_delay {
-            Some(delay) if delay <= sample.rtt && !probe.expired => delay,
-            _ => {
-                probe.min_delay = Some(sample.rtt);
-                probe.min_at = now;
-                sample.rtt
-            }
-        };
+        if let Some(rtt) = sample.rtt
+            && (probe.expired || probe.min_delay.is_none_or(|delay| rtt < delay))
+        {
+            probe.min_delay = Some(rtt);
+            probe.min_at = now;
+        }
         let expired = now > self.min_rtt_at + FILTER;
-        if expired || self.min_rtt.is_none_or(|min_rtt| delay < min_rtt) {
-            self.min_rtt = Some(delay);
+        if expired || self.min_rtt.is_none_or(|min_rtt| probe.min_delay < Some(min_rtt)) {
+            self.min_rtt = probe.min_delay;
             self.min_rtt_at = probe.min_at;
         }
     }

@@ -63,6 +63,7 @@ fn an_acknowledgement_aims_a_round_trip_ahead() {
         app_limited: false,
         underused: false,
         recovering: false,
+        ambiguous: false,
         rtt: Rtt { latest: rtt * 3, smoothed: rtt, min: rtt / 2 },
     };
     let mut cubic = Cubic::new(&CubicSpec::example(), Bytes::new(1));

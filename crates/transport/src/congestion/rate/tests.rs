@@ -29,6 +29,16 @@ impl Bench {
     }
 
     fn ack(&mut self, millis: u64, numbers: &[u64]) -> Option<RateSample> {
+        self.ack_doubtfully(millis, numbers, &[])
+    }
+
+    /// The same where of `ambiguous` numbers an earlier transmission may have been acknowledged.
+    fn ack_doubtfully(
+        &mut self,
+        millis: u64,
+        numbers: &[u64],
+        ambiguous: &[u64],
+    ) -> Option<RateSample> {
         let rtt = SimDuration::from_millis(1);
         for number in numbers {
             self.sampler.on_ack(&Acked {
@@ -40,6 +50,7 @@ impl Bench {
                 app_limited: false,
                 underused: false,
                 recovering: false,
+                ambiguous: ambiguous.contains(number),
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             });
             self.in_flight -= SIZE;
@@ -55,7 +66,7 @@ fn a_steady_stream_is_sampled_at_its_rate() {
     for tick in 0..30 {
         if tick >= 10 {
             let sample = bench.ack(tick * 10, &[tick - 10]).unwrap();
-            assert_eq!(sample.rtt, SimDuration::from_millis(100));
+            assert_eq!(sample.rtt, Some(SimDuration::from_millis(100)));
             if tick > 20 {
                 assert_eq!(sample.delivered, 10 * SIZE);
                 assert!((sample.rate.unwrap() - 100_000.0).abs() < 1e-6);
@@ -129,4 +140,20 @@ fn numbers_that_start_anew_and_gaps_between_them_do_no_harm() {
     // Number 7 was sent at 3 ms, and this acknowledges one sent at 2 ms.
     bench.in_flight = SIZE;
     assert!(bench.ack(11, &[7]).is_none());
+}
+
+#[test]
+fn what_may_have_been_sent_before_tells_no_round_trip() {
+    let mut bench = Bench::new();
+    bench.send(0, false);
+    bench.send(1, false);
+    bench.send(2, false);
+    assert_eq!(bench.ack(100, &[0]).unwrap().rtt, Some(SimDuration::from_millis(100)));
+    bench.send(150, false);
+    let sample = bench.ack_doubtfully(160, &[1, 3], &[3]).unwrap();
+    assert_eq!(sample.rtt, Some(SimDuration::from_millis(159)), "that of the other one");
+    bench.send(170, false);
+    let sample = bench.ack_doubtfully(180, &[4], &[4]).unwrap();
+    assert_eq!((sample.rtt, sample.newly_acked), (None, SIZE));
+    assert_eq!(bench.sampler.min_rtt, Some(SimDuration::from_millis(100)));
 }

@@ -51,6 +51,7 @@ impl Rounds {
                 app_limited: false,
                 underused: false,
                 recovering: false,
+                ambiguous: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             };
             self.controller.on_ack(PATH, &acked);
@@ -154,6 +155,7 @@ fn an_acknowledgement_of_many_packets_opens_the_window_by_eight() {
                 app_limited: false,
                 underused: false,
                 recovering: false,
+                ambiguous: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             };
             path.controller.on_ack(PATH, &acked);

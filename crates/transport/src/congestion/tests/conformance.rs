@@ -242,6 +242,7 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
                 app_limited: false,
                 underused: false,
                 recovering: false,
+                ambiguous: false,
                 rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
             };
             path.controller.on_ack(PATH, &acked);
@@ -356,6 +357,7 @@ fn an_application_limited_model_does_not_grow() {
                     app_limited: true,
                     underused: true,
                     recovering: false,
+                    ambiguous: false,
                     rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
                 };
                 path.controller.on_ack(PATH, &acked);

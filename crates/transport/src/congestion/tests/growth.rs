@@ -127,6 +127,7 @@ fn small_acknowledgements_add_up() {
                     app_limited: false,
                     underused: false,
                     recovering: false,
+                    ambiguous: false,
                     rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
                 };
                 path.controller.on_ack(PATH, &acked);

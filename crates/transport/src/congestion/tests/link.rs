@@ -205,6 +205,7 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
             app_limited: false,
             underused: false,
             recovering: false,
+            ambiguous: false,
             rtt: Rtt { latest, smoothed: self.srtt, min: self.min_rtt },
         };
         self.controller.on_ack(PATH, &acked);

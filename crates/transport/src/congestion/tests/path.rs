@@ -107,6 +107,7 @@ fn ack(path: &Path, sent: SimTime, packet_number: u64, in_flight: Bytes) -> Acke
         app_limited: path.app_limited,
         underused: path.app_limited,
         recovering: false,
+        ambiguous: false,
         rtt: Rtt { latest: path.rtt, smoothed: path.rtt, min: path.rtt },
     }
 }

@@ -67,7 +67,7 @@ impl Sender {
         self.detect_by_duplicates(advanced);
         let lossy = !self.lost.is_empty();
         let marked = ack.ece && self.agreed.ecn && self.mode == Mode::Open;
-        self.tell_controller(now, flight, !advanced || marked || lossy);
+        self.tell_controller(now, flight, ack.echo, !advanced || marked || lossy);
         self.judge_probe(now, ack, advanced, duplicate);
         if marked {
             self.on_mark(now, flight);
@@ -145,21 +145,24 @@ impl Sender {
     fn tell_rack(&mut self, now: SimTime, ack: &Ack) {
         let min_rtt = self.rtt.assumed().min;
         for sent in &self.delivered {
-            let early = |echo| Stamps::is_before(echo, self.stamps.at(sent.at));
-            let ambiguous = ack.echo.is_some_and(early);
+            let ambiguous = ack.echo.is_some_and(|echo| self.stamps.precedes(echo, sent.at));
             self.rack.on_delivered(now, sent, min_rtt, ambiguous);
         }
     }
 
     /// Tells the controller what was delivered. Behind a gap that may be a loss (`suspicious`) the window does not grow (RFC
     /// 3042 section 2), unless reordering is known to happen, as in Linux.
-    fn tell_controller(&mut self, now: SimTime, flight: u64, suspicious: bool) {
+    fn tell_controller(&mut self, now: SimTime, flight: u64, echo: Option<u32>, suspicious: bool) {
         if self.delivered.is_empty() {
             return;
         }
         let reducing = matches!(self.mode, Mode::Marked | Mode::Recovery);
         let recovering = reducing || suspicious && !self.rack.reordering;
-        self.control.on_delivered(now, &self.delivered, flight, self.rtt.assumed(), recovering);
+        // RFC 7323 section 4.3: the receiver echoes the segment that advanced it, or an earlier one.
+        let proven = |sent: &Sent| echo.is_some_and(|echo| !self.stamps.precedes(echo, sent.at));
+        let ambiguous = |sent: &Sent| sent.repeated && !proven(sent);
+        let rtt = self.rtt.assumed();
+        self.control.on_delivered(now, &self.delivered, flight, rtt, recovering, ambiguous);
     }
 
     /// Bytes newly delivered. Without selective acknowledgements, every duplicate one stands for a segment (RFC 6582), which
@@ -222,8 +225,7 @@ impl Sender {
         match self.mode {
             Mode::Open => {
                 self.undo = Some(Undo::new(self.una));
-                // What the controller does not reduce needs no way down.
-                self.reduction = (self.control.window() < before).then(|| Reduction::new(flight));
+                self.lead_down(before, flight);
                 self.enter(Mode::Recovery);
             }
             Mode::Marked => {
@@ -240,8 +242,15 @@ impl Sender {
         self.control.on_mark(now, self.last_sent);
         self.undo = None;
         self.tell_reduced = true;
-        self.reduction = (self.control.window() < before).then(|| Reduction::new(flight));
+        self.lead_down(before, flight);
         self.enter(Mode::Marked);
+    }
+
+    /// From `flight` bytes in flight down to a window that was `before`; what the controller does not reduce, or leads down
+    /// by itself, needs no way down.
+    fn lead_down(&mut self, before: u64, flight: u64) {
+        let reduced = !self.control.rules_alone() && self.control.window() < before;
+        self.reduction = reduced.then(|| Reduction::new(flight));
     }
 
     fn enter(&mut self, mode: Mode) {
@@ -260,6 +269,11 @@ impl Sender {
 }
 
 impl Stamps {
+    /// Whether a timestamp was taken before what was taken at `at`.
+    fn precedes(self, echo: u32, at: SimTime) -> bool {
+        Self::is_before(echo, self.at(at))
+    }
+
     /// How long ago a timestamp was taken, at least one tick.
     pub(in crate::tcp) fn since(self, now: SimTime, echo: u32) -> SimDuration {
         let ticks = self.at(now).wrapping_sub(echo).max(1);

@@ -43,13 +43,20 @@ impl Control {
         self.algorithm.window(PATH).get()
     }
 
+    /// Whether the algorithm alone decides on it.
+    pub(super) fn rules_alone(&self) -> bool {
+        self.algorithm.rules_alone(PATH)
+    }
+
     pub(super) fn on_sent(&mut self, now: SimTime, size: u64, in_flight: u64, transmission: u64) {
         let sample = SentSample::new(now, Bytes::new(size), Bytes::new(in_flight), transmission)
             .app_limited(self.app_limited);
         self.algorithm.on_sent(PATH, &sample);
+        self.look();
     }
 
-    /// Segments were delivered; before the first of them, `in_flight` bytes were in flight.
+    /// Segments were delivered; before the first of them, `in_flight` bytes were in flight. Which of them may have been
+    /// delivered by an earlier transmission is said by `ambiguous`.
     pub(super) fn on_delivered(
         &mut self,
         now: SimTime,
@@ -57,6 +64,7 @@ impl Control {
         mut in_flight: u64,
         rtt: Rtt,
         recovering: bool,
+        ambiguous: impl Fn(&Sent) -> bool,
     ) {
         for sent in delivered {
             self.totals.acked_bytes += sent.size();
@@ -75,6 +83,7 @@ impl Control {
                     app_limited: self.app_limited,
                     underused: self.underused,
                     recovering,
+                    ambiguous: ambiguous(sent),
                     rtt,
                 },
             );
@@ -89,28 +98,30 @@ impl Control {
         let sent = lost.iter().map(|sent| sent.at).max().unwrap_or(now);
         let congestion = Congestion::new(now, sent, self.count(now, lost), false);
         let congestion = if answered { congestion.answered() } else { congestion };
-        self.respond("loss", |algorithm| algorithm.on_loss(PATH, &congestion));
+        self.respond("loss", !answered, |algorithm| algorithm.on_loss(PATH, &congestion));
     }
 
-    /// The retransmission timeout has passed for what was sent at `sent`, and took segments for lost.
+    /// The retransmission timeout has passed for what was sent at `sent`, `again` without anything acknowledged since the
+    /// last time, and took segments for lost.
     pub(super) fn on_timeout(
         &mut self,
         now: SimTime,
         sent: SimTime,
         lost: &[Sent],
         answered: bool,
+        again: bool,
     ) {
         let sent = lost.iter().map(|sent| sent.at).max().unwrap_or(sent);
         let congestion = Congestion::new(now, sent, self.count(now, lost), true);
         let congestion = if answered { congestion.answered() } else { congestion };
-        self.respond("timeout", |algorithm| algorithm.on_loss(PATH, &congestion));
+        self.respond("timeout", !again, |algorithm| algorithm.on_loss(PATH, &congestion));
     }
 
     /// The receiver saw a mark on something sent up to `sent`.
     pub(super) fn on_mark(&mut self, now: SimTime, sent: SimTime) {
         self.totals.ecn_marks += 1;
         let congestion = Congestion::new(now, sent, Bytes::ZERO, false);
-        self.respond("ECN", |algorithm| algorithm.on_ecn(PATH, &congestion));
+        self.respond("ECN", true, |algorithm| algorithm.on_ecn(PATH, &congestion));
     }
 
     /// The last reduction was for nothing.
@@ -147,11 +158,17 @@ impl Control {
         self.events.extend(event);
     }
 
-    fn respond(&mut self, cause: &str, respond: impl FnOnce(&mut dyn CongestionControl)) {
+    /// Has the algorithm answer congestion, and counts it if it is `new`, whatever the answer.
+    fn respond(
+        &mut self,
+        cause: &str,
+        new: bool,
+        respond: impl FnOnce(&mut dyn CongestionControl),
+    ) {
         let before = self.window();
         respond(&mut *self.algorithm);
         let after = self.window();
-        if after < before {
+        if new {
             self.totals.congestion_events += 1;
             let detail = format!("{cause}: window {} -> {}", Bytes::new(before), Bytes::new(after));
             self.event("congestion", detail);

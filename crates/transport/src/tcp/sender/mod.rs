@@ -227,13 +227,9 @@ impl Sender {
         self.rtt.timeout()
     }
 
-    /// Name of the phase: the controller's, unless the window is this sender's affair.
+    /// Name of the controller's phase.
     pub(super) fn phase(&self) -> &'static str {
-        match self.mode {
-            Mode::Open | Mode::Marked => self.control.algorithm.phase(PATH),
-            Mode::Recovery => "recovery",
-            Mode::Timeout => "timeout",
-        }
+        self.control.algorithm.phase(PATH)
     }
 
     /// What has been measured of the round trip, if anything has.
@@ -330,8 +326,12 @@ impl Sender {
     }
 
     /// RFC 5681 section 4.1: after an idle time of a retransmission timeout, the window is no larger than the initial one,
-    /// and grows back as in slow start. The controller keeps what it knows.
+    /// and grows back as in slow start. The controller keeps what it knows. As in Linux, one that rules alone goes on at
+    /// the rate that it knows.
     fn restart_if_idle(&mut self, now: SimTime) {
+        if self.control.rules_alone() {
+            return;
+        }
         if self.nxt > 0 && now.saturating_since(self.last_sent) > self.rtt.timeout() {
             self.cap =
                 Some(self.cap.map_or(self.initial_window, |cap| cap.min(self.initial_window)));

@@ -122,7 +122,8 @@ impl Sender {
         let head = self.board.get(first).at;
         self.lose_on_timeout(now);
         // RFC 5681 section 3.1: what goes again for the second time leaves the threshold as it is.
-        self.control.on_timeout(now, head, &self.lost, again || self.mode == Mode::Recovery);
+        let answered = again || self.mode == Mode::Recovery;
+        self.control.on_timeout(now, head, &self.lost, answered, again);
         self.rtt.back_off();
         if self.mode != Mode::Timeout && (new || self.undo.is_none()) {
             self.undo = Some(Undo::new(self.una));
@@ -134,7 +135,7 @@ impl Sender {
         self.probe = None;
         self.duplicates = 0;
         // The loss window is one segment (RFC 5681 section 3.1), beside what is still in flight.
-        self.cap = Some(self.board.flying() + self.agreed.mss);
+        self.cap = (!self.control.rules_alone()).then(|| self.board.flying() + self.agreed.mss);
         self.forced = Some(Forced::Repeat(first));
     }
 
