@@ -3,7 +3,7 @@
 use leobench_base::spec::{Example, Fault};
 use leobench_base::{Bytes, SimTime};
 
-use super::loss_based::{Avoidance, LossBased, Opening};
+use super::loss_based::{Avoidance, LossBased, Opening, Packets};
 use super::slow_start::SlowStartSpec;
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
 
@@ -11,9 +11,9 @@ leobench_base::spec! {
     /// The window grows with the cube of the time since the last congestion event (RFC 9438).
     pub struct CubicSpec check = CubicSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<u64>,
+        pub initial_window: Option<Packets>,
         /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: u64 = 2,
+        pub minimum_window: Packets = Packets::nearest(2),
         /// How the window grows at first.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// What a congestion event multiplies the window by (RFC 9438 section 4.6).
@@ -28,8 +28,8 @@ leobench_base::spec! {
 impl CubicSpec {
     fn opening(&self) -> Opening {
         Opening {
-            initial_window: self.initial_window,
-            minimum_window: self.minimum_window,
+            initial_window: self.initial_window.map(|packets| packets.get().into()),
+            minimum_window: self.minimum_window.get().into(),
             slow_start: self.slow_start,
         }
     }
@@ -47,7 +47,7 @@ impl Example for CubicSpec {
     fn example() -> Self {
         Self {
             initial_window: None,
-            minimum_window: 2,
+            minimum_window: Packets::nearest(2),
             slow_start: SlowStartSpec::Standard,
             beta: 0.7,
             c: 0.4,

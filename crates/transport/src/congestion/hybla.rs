@@ -3,7 +3,7 @@
 use leobench_base::spec::{Example, Fault};
 use leobench_base::{Bytes, SimDuration};
 
-use super::loss_based::{Avoidance, LossBased, Opening};
+use super::loss_based::{Avoidance, LossBased, Opening, Packets};
 use super::slow_start::SlowStartSpec;
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
 
@@ -13,13 +13,13 @@ leobench_base::spec! {
     /// Without a threshold its slow start would open the window by 2^20 packets per acknowledgement on a path of 500 ms.
     pub struct HyblaSpec check = HyblaSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<u64>,
+        pub initial_window: Option<Packets>,
         /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: u64 = 2,
+        pub minimum_window: Packets = Packets::nearest(2),
         /// How the window grows at first.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// Packets at which slow start ends at the latest (Linux allows no larger window at all).
-        pub initial_threshold: u64 = 65_535,
+        pub initial_threshold: Packets = Packets::nearest(65_535),
         /// The reference round-trip time (RTT_0: 25 ms in the paper and in Linux).
         pub reference_rtt: SimDuration = SimDuration::from_millis(25),
         /// What a congestion event multiplies the window by.
@@ -30,8 +30,8 @@ leobench_base::spec! {
 impl HyblaSpec {
     fn opening(&self) -> Opening {
         Opening {
-            initial_window: self.initial_window,
-            minimum_window: self.minimum_window,
+            initial_window: self.initial_window.map(|packets| packets.get().into()),
+            minimum_window: self.minimum_window.get().into(),
             slow_start: self.slow_start,
         }
     }
@@ -41,7 +41,11 @@ impl HyblaSpec {
         if self.reference_rtt.is_zero() {
             return Err(Fault::new("reference_rtt", "is zero", "a time above zero"));
         }
-        Opening::check_packets("initial_threshold", self.initial_threshold, self.minimum_window)?;
+        Opening::check_packets(
+            "initial_threshold",
+            self.initial_threshold.get().into(),
+            self.minimum_window.get().into(),
+        )?;
         self.opening().check()
     }
 }
@@ -50,9 +54,9 @@ impl Example for HyblaSpec {
     fn example() -> Self {
         Self {
             initial_window: None,
-            minimum_window: 2,
+            minimum_window: Packets::nearest(2),
             slow_start: SlowStartSpec::Standard,
-            initial_threshold: 65_535,
+            initial_threshold: Packets::nearest(65_535),
             reference_rtt: SimDuration::from_millis(25),
             loss_reduction: 0.5,
         }
@@ -70,8 +74,9 @@ impl CongestionModel for HyblaSpec {
                 min_rtt: SimDuration::MAX,
                 rho: 1.0,
             };
-            LossBased::new(&spec.opening(), paced, datagram, hybla)
-                .with_threshold(spec.initial_threshold.saturating_mul(datagram.get()))
+            LossBased::new(&spec.opening(), paced, datagram, hybla).with_threshold(
+                u64::from(spec.initial_threshold.get()).saturating_mul(datagram.get()),
+            )
         }))
     }
 }
@@ -118,8 +123,11 @@ mod tests {
     use crate::congestion::tests::path::{PATH, Path};
 
     fn path(millis: u64) -> Path {
-        let model =
-            HyblaSpec { initial_window: Some(4), initial_threshold: 400, ..Example::example() };
+        let model = HyblaSpec {
+            initial_window: Some(Packets::nearest(4)),
+            initial_threshold: Packets::nearest(400),
+            ..Example::example()
+        };
         Path::new(&model, SimDuration::from_millis(millis))
     }
 

@@ -2,12 +2,15 @@
 //! persistent congestion, undoing (RFC 9002 section 7 and appendix B). They differ in how they grow, above all beyond
 //! slow start, and by how much they reduce.
 
-use leobench_base::spec::Fault;
+use leobench_base::spec::{Fault, Whole};
 use leobench_base::{Bytes, SimTime};
 
 use super::per_path::SinglePath;
 use super::slow_start::{SlowStart, SlowStartSpec};
 use super::{AckEnd, Acked, Congestion, Sent};
+
+/// A number of packets, none of which would be no window.
+pub type Packets = Whole<1, { u32::MAX }>;
 
 /// Congestion avoidance on one path. Windows are in bytes.
 pub(super) trait Avoidance: Clone + Send {
@@ -61,14 +64,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Most packets a window may start with: far above any use, far below an overflow.
-    const MAX_PACKETS: u64 = 1 << 32;
-
     pub fn check(&self) -> Result<(), Fault> {
-        if !(1..=Self::MAX_PACKETS).contains(&self.minimum_window) {
-            let allowed = format!("from 1 to {} packets", Self::MAX_PACKETS);
-            return Err(Fault::new("minimum_window", "is out of range", allowed));
-        }
         self.initial_window.map_or(Ok(()), |packets| {
             Self::check_packets("initial_window", packets, self.minimum_window)
         })
@@ -82,12 +78,12 @@ impl Opening {
         Err(Fault::new(field, "is out of range", "a factor between 0 and 1"))
     }
 
-    /// Refuses a number of packets below the minimum window or beyond all use.
+    /// Refuses a number of packets below the minimum window.
     pub fn check_packets(field: &'static str, packets: u64, minimum: u64) -> Result<(), Fault> {
-        if (minimum..=Self::MAX_PACKETS).contains(&packets) {
+        if packets >= minimum {
             return Ok(());
         }
-        let allowed = format!("from the minimum window ({minimum}) to {}", Self::MAX_PACKETS);
+        let allowed = format!("at least the minimum window ({minimum})");
         Err(Fault::new(field, "is out of range", allowed))
     }
 

@@ -3,7 +3,7 @@
 use leobench_base::Bytes;
 use leobench_base::spec::{Example, Fault};
 
-use super::loss_based::{Avoidance, LossBased, Opening};
+use super::loss_based::{Avoidance, LossBased, Opening, Packets};
 use super::slow_start::SlowStartSpec;
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
 
@@ -11,9 +11,9 @@ leobench_base::spec! {
     /// One packet more per round trip, half the window on congestion (RFC 9002).
     pub struct NewRenoSpec check = NewRenoSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<u64>,
+        pub initial_window: Option<Packets>,
         /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: u64 = 2,
+        pub minimum_window: Packets = Packets::nearest(2),
         /// How the window grows at first.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// What a congestion event multiplies the window by (kLossReductionFactor, RFC 9002 appendix B.1).
@@ -24,8 +24,8 @@ leobench_base::spec! {
 impl NewRenoSpec {
     fn opening(&self) -> Opening {
         Opening {
-            initial_window: self.initial_window,
-            minimum_window: self.minimum_window,
+            initial_window: self.initial_window.map(|packets| packets.get().into()),
+            minimum_window: self.minimum_window.get().into(),
             slow_start: self.slow_start,
         }
     }
@@ -40,7 +40,7 @@ impl Example for NewRenoSpec {
     fn example() -> Self {
         Self {
             initial_window: None,
-            minimum_window: 2,
+            minimum_window: Packets::nearest(2),
             slow_start: SlowStartSpec::Standard,
             loss_reduction: 0.5,
         }

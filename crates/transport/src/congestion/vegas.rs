@@ -4,7 +4,7 @@
 use leobench_base::spec::{Example, Fault};
 use leobench_base::{Bytes, SimDuration};
 
-use super::loss_based::{Avoidance, LossBased, Opening};
+use super::loss_based::{Avoidance, LossBased, Opening, Packets};
 use super::round::RoundCounter;
 use super::slow_start::SlowStartSpec;
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath, Sent};
@@ -17,9 +17,9 @@ leobench_base::spec! {
     /// Keeps a few packets in the queue, told by how much round trips lengthen (Brakmo and Peterson 1995).
     pub struct VegasSpec check = VegasSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<u64>,
+        pub initial_window: Option<Packets>,
         /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: u64 = 2,
+        pub minimum_window: Packets = Packets::nearest(2),
         /// How the window grows at first, unless `gamma` ends it before.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// Packets queued below which the window grows (2 as in Linux; section III-B of the paper).
@@ -36,8 +36,8 @@ leobench_base::spec! {
 impl VegasSpec {
     fn opening(&self) -> Opening {
         Opening {
-            initial_window: self.initial_window,
-            minimum_window: self.minimum_window,
+            initial_window: self.initial_window.map(|packets| packets.get().into()),
+            minimum_window: self.minimum_window.get().into(),
             slow_start: self.slow_start,
         }
     }
@@ -62,7 +62,7 @@ impl Example for VegasSpec {
     fn example() -> Self {
         Self {
             initial_window: None,
-            minimum_window: 2,
+            minimum_window: Packets::nearest(2),
             slow_start: SlowStartSpec::Standard,
             alpha: 2.0,
             beta: 4.0,

@@ -5,7 +5,7 @@
 use leobench_base::spec::{Example, Fault};
 use leobench_base::{Bytes, SimDuration, SimTime};
 
-use super::loss_based::{Avoidance, LossBased, Opening};
+use super::loss_based::{Avoidance, LossBased, Opening, Packets};
 use super::slow_start::SlowStartSpec;
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
 
@@ -18,9 +18,9 @@ leobench_base::spec! {
     /// Reno that falls back to the bandwidth it has measured instead of half the window (Grieco and Mascolo 2004).
     pub struct WestwoodSpec check = WestwoodSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<u64>,
+        pub initial_window: Option<Packets>,
         /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: u64 = 2,
+        pub minimum_window: Packets = Packets::nearest(2),
         /// How the window grows at first.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// How much of the bandwidth estimate is kept when a sample is taken (alpha, Grieco and Mascolo 2004).
@@ -31,8 +31,8 @@ leobench_base::spec! {
 impl WestwoodSpec {
     fn opening(&self) -> Opening {
         Opening {
-            initial_window: self.initial_window,
-            minimum_window: self.minimum_window,
+            initial_window: self.initial_window.map(|packets| packets.get().into()),
+            minimum_window: self.minimum_window.get().into(),
             slow_start: self.slow_start,
         }
     }
@@ -49,7 +49,7 @@ impl Example for WestwoodSpec {
     fn example() -> Self {
         Self {
             initial_window: None,
-            minimum_window: 2,
+            minimum_window: Packets::nearest(2),
             slow_start: SlowStartSpec::Standard,
             memory: 0.9,
         }

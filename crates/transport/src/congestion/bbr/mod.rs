@@ -6,7 +6,7 @@ mod aggregation;
 mod policer;
 mod window;
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::aggregation::Aggregation;
@@ -37,7 +37,7 @@ leobench_base::spec! {
     /// Paces at the bandwidth it measures and keeps twice the path's volume in flight, whatever is lost (BBR version 1, 2016).
     pub struct BbrSpec check = BbrSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<u64>,
+        pub initial_window: Option<Whole<2, { u32::MAX }>>,
         /// Pacing and window gain of Startup: 2 / ln 2, with which the rate doubles in a round trip (`BBRHighGain`).
         pub high_gain: f64 = 2.89,
         /// Window gain of `ProbeBW` (`BBREnterProbeBW`).
@@ -58,7 +58,8 @@ leobench_base::spec! {
 
 impl BbrSpec {
     fn opening(&self) -> Opening {
-        let (initial_window, minimum_window) = (self.initial_window, 2);
+        let initial_window = self.initial_window.map(|packets| packets.get().into());
+        let minimum_window = 2;
         Opening { initial_window, minimum_window, slow_start: SlowStartSpec::Standard }
     }
 

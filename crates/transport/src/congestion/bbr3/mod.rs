@@ -9,7 +9,7 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::congestion::Congested;
@@ -35,7 +35,7 @@ leobench_base::spec! {
     /// BBR that heeds losses and marks and shares with others (BBR version 3, draft-ietf-ccwg-bbr-06).
     pub struct Bbr3Spec check = Bbr3Spec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<u64>,
+        pub initial_window: Option<Whole<2, { u32::MAX }>>,
         /// Share of a round trip's packets that may be lost in a probe for bandwidth (`LossThresh`, section 2.8).
         pub loss_threshold: f64 = 0.02,
         /// What a round trip with losses multiplies the short-term bounds by at most (`Beta`, section 2.8).
@@ -47,7 +47,8 @@ leobench_base::spec! {
 
 impl Bbr3Spec {
     fn opening(&self) -> Opening {
-        let (initial_window, minimum_window) = (self.initial_window, 2);
+        let initial_window = self.initial_window.map(|packets| packets.get().into());
+        let minimum_window = 2;
         Opening { initial_window, minimum_window, slow_start: SlowStartSpec::Standard }
     }
 

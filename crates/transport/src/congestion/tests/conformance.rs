@@ -321,6 +321,15 @@ fn specifications_read_back_and_refuse_what_cannot_be() {
 }
 
 #[test]
+fn no_schema_offers_a_window_of_nothing() {
+    let hybla = HyblaSpec::schema();
+    for key in ["initial_window", "minimum_window", "initial_threshold"] {
+        assert_eq!(hybla["properties"][key]["minimum"], 1, "{key}");
+    }
+    assert_eq!(BbrSpec::schema()["properties"]["initial_window"]["minimum"], 2);
+}
+
+#[test]
 fn the_nearest_controller_is_named() {
     for (word, nearest) in
         [("bbr2", "bbr"), ("vega", "vegas"), ("westwood+", "westwood"), ("new_reno", "newreno")]

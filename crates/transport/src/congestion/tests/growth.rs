@@ -1,5 +1,7 @@
 //! How windows grow, against values worked out by hand.
 
+use leobench_base::spec::Whole;
+
 use super::path::{DATAGRAM, PATH, Path};
 use super::*;
 
@@ -34,7 +36,8 @@ fn slow_start_doubles_the_window_every_round_trip() {
 
 #[test]
 fn newreno_gains_a_packet_per_round_trip() {
-    let mut path = Path::new(&NewRenoSpec { initial_window: Some(200), ..newreno() }, RTT);
+    let mut path =
+        Path::new(&NewRenoSpec { initial_window: Some(Whole::nearest(200)), ..newreno() }, RTT);
     path.lose();
     assert_eq!(path.window(), 100 * DATAGRAM.get());
     for round in 1..=50 {
@@ -50,7 +53,8 @@ fn newreno_gains_a_packet_per_round_trip() {
 #[test]
 fn cubic_follows_its_curve_and_reaches_the_old_window_after_k() {
     // 1000 packets reduced to 700: K = cbrt(300 / 0.4) = 9.0856 s; W(t) = 0.4 (t - K)^3 + 1000.
-    let mut path = Path::new(&CubicSpec { initial_window: Some(1000), ..cubic() }, RTT);
+    let mut path =
+        Path::new(&CubicSpec { initial_window: Some(Whole::nearest(1000)), ..cubic() }, RTT);
     path.lose();
     assert_eq!(path.window(), 700 * DATAGRAM.get());
     path.round();
@@ -85,7 +89,7 @@ fn cubic_grows_by_no_more_than_half_in_a_round_trip() {
 
 #[test]
 fn cubic_time_stands_still_while_the_window_is_unused() {
-    let model = CubicSpec { initial_window: Some(1000), ..cubic() };
+    let model = CubicSpec { initial_window: Some(Whole::nearest(1000)), ..cubic() };
     let idle = |path: &mut Path| path.idle(SimDuration::from_secs(1_000));
     let limited = |path: &mut Path| {
         path.app_limited = true;
@@ -110,8 +114,14 @@ fn cubic_time_stands_still_while_the_window_is_unused() {
 #[test]
 fn small_acknowledgements_add_up() {
     for model in [
-        CongestionSpec::NewReno(NewRenoSpec { initial_window: Some(10_000_000), ..newreno() }),
-        CongestionSpec::Cubic(CubicSpec { initial_window: Some(10_000_000), ..cubic() }),
+        CongestionSpec::NewReno(NewRenoSpec {
+            initial_window: Some(Whole::nearest(10_000_000)),
+            ..newreno()
+        }),
+        CongestionSpec::Cubic(CubicSpec {
+            initial_window: Some(Whole::nearest(10_000_000)),
+            ..cubic()
+        }),
     ] {
         let grown = |size: u64| {
             let mut path = Path::new(model.model(), RTT);
@@ -143,8 +153,10 @@ fn small_acknowledgements_add_up() {
 /// one beyond it. On a short path the curve is far below.
 #[test]
 fn cubic_on_a_short_path_grows_as_reno_does() {
-    let mut path =
-        Path::new(&CubicSpec { initial_window: Some(100), ..cubic() }, SimDuration::from_millis(1));
+    let mut path = Path::new(
+        &CubicSpec { initial_window: Some(Whole::nearest(100)), ..cubic() },
+        SimDuration::from_millis(1),
+    );
     path.lose();
     assert_eq!(path.window(), 70 * DATAGRAM.get());
     path.round();
