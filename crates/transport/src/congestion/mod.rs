@@ -50,6 +50,10 @@ pub struct Sent {
 
 /// An acknowledged packet.
 #[derive(Clone, Copy, Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and most combinations occur"
+)]
 #[non_exhaustive]
 pub struct Acked {
     /// When the acknowledgement arrived.
