@@ -55,7 +55,6 @@ pub struct Sent {
     reason = "each is a fact of its own, and most combinations occur"
 )]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
 pub struct Acked {
     /// When the acknowledgement arrived.
     pub now: SimTime,
