@@ -110,8 +110,11 @@ impl Redistribute {
         }
         let paltry = |part: &Part| part.open && (1..LEAST_SHARE).contains(&part.bytes);
         if let Some(index) = self.parts.iter().position(paltry) {
-            self.parts.remove(index);
-            return self.fill(streams, packet);
+            let passed_over = self.parts.remove(index);
+            let goes_on = self.fill(streams, packet);
+            // What the others have no bytes for is its all the same.
+            packet.give(streams, passed_over.stream, u64::MAX);
+            return goes_on && packet.has_room();
         }
         self.parts.sort_unstable_by_key(|part| (part.open, part.bytes, part.stream));
         let last = self.parts.len() - 1;
@@ -205,10 +208,11 @@ impl StreamScheduler for Redistribute {
         let mut passed = 0;
         loop {
             self.choose(passed, packet.room(), streams);
-            if self.parts.is_empty() || !self.fill(streams, packet) {
+            let chosen = self.parts.len();
+            if chosen == 0 || !self.fill(streams, packet) {
                 return Ok(());
             }
-            passed += self.parts.len();
+            passed += chosen;
         }
     }
 }
