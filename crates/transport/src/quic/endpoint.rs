@@ -7,21 +7,21 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::Window;
-use leobench_base::{BitRate, Body, Bytes, LogHistogram, Meta, Packet, Protocol, RngTree, SimTime};
+use leobench_base::{BitRate, Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, FourTuple, PathId as StackPathId, StreamEvent,
 };
 
 use super::clock::{Clock, span};
+use super::config;
 use super::control::{Control, ControlState, HandleFactory};
 use super::ecn::{codepoint, ecn};
 use super::qlog::Qlog;
 use super::receiver::Receiver;
+use super::role::{QuicConfig, Role};
 use super::sender::Sender;
-use super::spec::QuicSpec;
 use super::tap::{MALFORMED, Tap};
-use super::{QlogWriter, config};
-use crate::buffer::{Attributes, SendBuffer};
+use crate::buffer::SendBuffer;
 use crate::congestion::CongestionContext;
 use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
@@ -34,37 +34,6 @@ const BURST_PACKETS: u64 = 10;
 
 /// Datagrams that carry path challenges are padded to at least this (RFC 9000 section 8.2.1), whatever follows them.
 const SMALLEST_PADDED: u64 = 1_200;
-
-/// Who speaks first on a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Opens the connection.
-    Client,
-    /// Accepts it.
-    Server,
-}
-
-/// What an endpoint is and where.
-pub struct QuicConfig<'a> {
-    /// The flow's QUIC parameters.
-    pub spec: &'a QuicSpec,
-    /// Who speaks first.
-    pub role: Role,
-    /// The streams it sends on; none if it only receives.
-    pub sends: &'a [Attributes],
-    /// How many streams the other end sends on.
-    pub receives: usize,
-    /// This end's address.
-    pub local: SocketAddr,
-    /// The other end's address.
-    pub remote: SocketAddr,
-    /// When the client opens the connection.
-    pub start: SimTime,
-    /// Random streams of this end.
-    pub rng: &'a RngTree,
-    /// Where to write the connection's qlog, if anywhere.
-    pub qlog: Option<QlogWriter>,
-}
 
 /// One end of a QUIC connection.
 pub struct QuicEndpoint {

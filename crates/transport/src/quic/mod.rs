@@ -15,13 +15,15 @@ mod frames;
 mod null_tls;
 mod qlog;
 mod receiver;
+mod role;
 mod sender;
 mod spec;
 mod tap;
 
 pub use bare::Bare;
-pub use endpoint::{QuicConfig, QuicEndpoint, Role};
+pub use endpoint::QuicEndpoint;
 pub(crate) use null_tls::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+pub use role::{QuicConfig, Role};
 pub use spec::QuicSpec;
 
 /// Where a connection's qlog goes.

@@ -7,8 +7,8 @@ use std::io::{self, Write as _};
 use leobench_base::{Bytes, SimDuration, SimTime};
 
 use super::QlogWriter;
-use super::endpoint::Role;
 use super::frames::{Frame, Frames};
+use super::role::Role;
 use super::tap::Level;
 use crate::congestion::Rtt;
 

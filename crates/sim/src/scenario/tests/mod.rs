@@ -3,6 +3,7 @@ mod overrides;
 mod pages;
 mod refusals;
 mod shipped;
+mod transports;
 
 use std::fs;
 use std::path::{Path, PathBuf};

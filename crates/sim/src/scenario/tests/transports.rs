@@ -1,0 +1,100 @@
+//! Bad input to transports and schedulers.
+
+use super::refusals::refused;
+
+#[test]
+fn acknowledgements() {
+    let quic = "transport = \"quic\"";
+    refused(&[
+        (
+            quic,
+            "transport = { kind = \"quic\", ack_eliciting_threshold = -1 }",
+            "flows.main.transport.ack_eliciting_threshold = -1: is no such number; allowed: a whole number from 0 to 65535",
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", max_ack_delay = \"999 us\" }",
+            "flows.main.transport.max_ack_delay = \"999 us\": is no such delay; allowed: from 1 ms to below 16.384 s \
+             (RFC 9000 section 18.2)",
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", max_ack_delay = \"16384 ms\" }",
+            "flows.main.transport.max_ack_delay = \"16384 ms\": is no such delay; allowed: from 1 ms to below 16.384 s \
+             (RFC 9000 section 18.2)",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", ack_every = 0 }",
+            "flows.main.transport.ack_every = 0: is no such number; allowed: a whole number from 1 to 65535",
+        ),
+    ]);
+}
+
+#[test]
+fn tcp() {
+    let quic = "transport = \"quic\"";
+    refused(&[
+        (
+            quic,
+            "transport = \"tcp\"\nstreams = 3",
+            "flows.main.streams = 3: a connection of `tcp` has a single stream; allowed: 1, a flow of its own for each, or the \
+             transport `quic`",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", delayed_ack = \"500 ms\" }",
+            "flows.main.transport.delayed_ack = \"500 ms\": is too long; allowed: a time below 500 ms",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", min_rto = \"0 s\" }",
+            "flows.main.transport.min_rto = \"0 s\": is zero; allowed: a time above zero",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", receive_buffer = \"2 kB\" }",
+            "flows.main.transport.receive_buffer = \"2 kB\": is too small; allowed: at least two segments, 2.896 kB",
+        ),
+    ]);
+}
+
+#[test]
+fn schedulers() {
+    let quic = "transport = \"quic\"";
+    let flow = |scheduler: &str| {
+        format!("transport = {{ kind = \"quic\", scheduler = {{ {scheduler} }} }}\nstreams = 2")
+    };
+    refused(&[
+        (
+            quic,
+            &flow("kind = \"wfq\""),
+            "flows.main.transport.scheduler.weights: is required but missing",
+        ),
+        (
+            quic,
+            &flow("kind = \"wfq\", weights = [1]"),
+            "flows.main.transport.scheduler.weights = [1]: has 1 weight, for 2 streams; allowed: 2 numbers above 0",
+        ),
+        (
+            quic,
+            &flow("kind = \"wfq\", weights = [1, 0]"),
+            "flows.main.transport.scheduler.weights[1] = 0: is out of range; allowed: a number above 0",
+        ),
+        (
+            quic,
+            &flow("kind = \"wfq\", weights = [1, -2]"),
+            "flows.main.transport.scheduler.weights[1] = -2: is out of range; allowed: a number above 0",
+        ),
+        (
+            quic,
+            &flow("kind = \"stbp\", slot = \"50 ms\""),
+            "flows.main.transport.scheduler.slot = \"50 ms\": is given where nothing is put into batches; allowed: no slot, or per = \"batch\"",
+        ),
+        (
+            quic,
+            &flow("kind = \"stbp\", per = \"batch\", slot = \"0 s\""),
+            "flows.main.transport.scheduler.slot = \"0 s\": is zero; allowed: a time above zero",
+        ),
+    ]);
+}
