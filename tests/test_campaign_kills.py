@@ -161,14 +161,15 @@ def test_workers_that_are_killed_again_and_again_end_the_campaign(
     file, out = longer(tmp_path), tmp_path / "out"
 
     def kill(status: Status) -> None:
-        if status.done == 5:
+        # Soon: the workers do not wait until what they have done is written.
+        if status.done == 1:
             os.kill(workers(os.getpid())[0], signal.SIGKILL)
 
     monkeypatch.setattr(processes, "REPLACEMENTS", 0)
     message = "variant .*: worker processes were killed 1 times, .*; finished runs are kept: continue with"
     with pytest.raises(leobench.RunError, match=message):
         leobench.sweep(file, out, workers=2, progress=kill)
-    assert 5 <= finished(out) < 60
+    assert 1 <= finished(out) < 60
     leobench.sweep(file, out, workers=2, resume=True)
     assert campaigns.contents(out) == uninterrupted
 
