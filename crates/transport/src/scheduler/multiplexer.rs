@@ -90,7 +90,9 @@ impl Multiplexer {
             self.shares().iter().find(|share| share.stream == stream).map_or(0, |share| share.bytes)
         };
         let mut streams = self.buffer.streams().iter().enumerate();
+        // Most packets with room to spare hold all that waits: only streams that are held make one look at each.
         self.packet.room() > SMALLEST_ROOM + LENGTH_RESERVE
+            && self.shares().iter().map(|share| share.bytes).sum::<u64>() < self.buffer.backlog()
             && streams.any(|(stream, buffer)| {
                 self.buffer.is_occupied(stream) && given(stream) < buffer.backlog()
             })
