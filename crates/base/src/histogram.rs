@@ -31,8 +31,8 @@ impl LogHistogram {
         self.max = self.max.max(value);
     }
 
-    /// The values counted since `earlier`, a copy of this histogram made then; its largest value is known as well as
-    /// its quantiles are.
+    /// The values counted since `earlier`, a copy of this histogram taken at that time; its largest value is as exact
+    /// as its quantiles.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let before = |bucket: usize| earlier.counts.get(bucket).copied().unwrap_or(0);
@@ -43,7 +43,7 @@ impl LogHistogram {
         Self { counts, count: self.count - earlier.count, sum: self.sum - earlier.sum, max }
     }
 
-    /// How many values were counted.
+    /// The number of values counted.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -1,5 +1,5 @@
-//! The vocabulary every other crate speaks: units, virtual time, named random streams, packets, and the
-//! specifications that scenario files are read into. It imports nothing of leobench and reads no clock.
+//! Types that every other crate uses: units, virtual time, named random streams, packets, and the specifications of
+//! scenario files. It depends on no other crate of leobench and reads no clock.
 
 pub mod histogram;
 pub mod packet;

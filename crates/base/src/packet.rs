@@ -1,4 +1,4 @@
-//! What crosses the network: a packet's header as links and queues see it, and what it carries.
+//! Packets: the header that links and queues read, and the content that endpoints exchange.
 
 use std::net::SocketAddr;
 
@@ -17,13 +17,13 @@ pub const IPV4_HEADER: Bytes = Bytes::new(20);
 /// One IP packet.
 #[derive(Debug)]
 pub struct Packet {
-    /// All that links and queues may read.
+    /// The fields that links and queues may read.
     pub meta: Meta,
-    /// What the endpoints exchange.
+    /// The content, for endpoints only.
     pub body: Body,
 }
 
-/// The header of a packet, alike in virtual and real time.
+/// The header of a packet, the same in virtual and real time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// Number of the packet within the run.
@@ -34,21 +34,21 @@ pub struct Meta {
     pub source: SocketAddr,
     /// Destination address and port.
     pub destination: SocketAddr,
-    /// Transport protocol; with the two addresses, the five-tuple.
+    /// Transport protocol; completes the five-tuple.
     pub protocol: Protocol,
     /// Explicit congestion notification field (RFC 3168).
     pub ecn: Ecn,
-    /// When the packet reached the queue it waits in, or was sent, in the link's own time (which a real-time
-    /// driver may observe late).
+    /// When the packet reached the queue in which it waits, or was sent, in the link's own time (a real-time driver may
+    /// observe it late).
     pub arrival: SimTime,
 }
 
 /// Transport protocol of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// User datagrams, QUIC's among them.
+    /// UDP datagrams, including QUIC's.
     Udp,
-    /// Transmission control.
+    /// TCP segments.
     Tcp,
 }
 
@@ -66,27 +66,27 @@ pub enum Ecn {
     Ce,
 }
 
-/// What a packet carries.
+/// The content of a packet.
 #[derive(Debug)]
 pub enum Body {
     /// The UDP payload of a QUIC packet.
     Quic(BytesMut),
     /// A TCP segment.
     Tcp(Segment),
-    /// A piece of a UDP message: payload without content, only counted.
+    /// A piece of a UDP message: a byte count without payload.
     Datagram(Datagram),
-    /// A raw IP packet of a foreign program.
+    /// A raw IP packet of an external program.
     Raw(Payload),
-    /// No content that anybody reads.
+    /// No content.
     Filler,
 }
 
-/// One datagram of a message that was cut to the flow's payload size.
+/// One datagram of a message that was split to the flow's payload size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Stream the message belongs to.
     pub stream: usize,
-    /// Number of the message within its stream.
+    /// Number of the message in its stream.
     pub message: u64,
     /// Payload bytes of the message in this datagram.
     pub payload: Bytes,

@@ -1,7 +1,7 @@
 //! Named random streams: one seed per run, and an independent generator for every name under it.
 //!
-//! A stream depends on the seed and its own name only, so adding a flow or a link leaves every other stream
-//! untouched, and two schedulers under one seed see the same channel and the same arrivals.
+//! A stream depends only on the seed and its own name. A new flow or link therefore leaves every other stream
+//! untouched, and two schedulers under one seed meet the same channel and the same arrivals.
 
 use std::hash::Hasher;
 
@@ -23,7 +23,7 @@ impl RngTree {
         Self { key: (seed, 0x6c65_6f62_656e_6368) }.child("leobench")
     }
 
-    /// The subtree under `name`, independent of every other name's.
+    /// The subtree under `name`, independent of all other subtrees.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         let mut hasher = SipHasher13::new_with_keys(self.key.0, self.key.1);
@@ -63,14 +63,14 @@ impl SimRng {
         loop {
             let product = u128::from(self.bits()) * u128::from(bound);
             let low = product as u64;
-            // The remainder, which is costly, is below the bound.
+            // The remainder is expensive, but it is below the bound.
             if low >= bound || low >= bound.wrapping_neg() % bound {
                 return (product >> 64) as u64;
             }
         }
     }
 
-    /// Whether an event of the given probability happens.
+    /// Whether an event of the given probability occurs.
     pub fn bernoulli(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
@@ -95,7 +95,7 @@ impl SimRng {
         weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(weights.len() - 1)
     }
 
-    /// A Poisson count with the given mean, by counting exponential gaps (time grows with the mean).
+    /// A Poisson count with the given mean, by counting exponential gaps (its cost grows with the mean).
     pub fn poisson(&mut self, mean: f64) -> u64 {
         let mut count = 0;
         let mut elapsed = -libm::log1p(-self.unit());

@@ -1,5 +1,5 @@
-//! A TCP segment (RFC 9293 section 3.1), structured: one-to-one with what stands on the wire, but for its payload, which
-//! is counted only.
+//! A TCP segment (RFC 9293 section 3.1) as a struct: every header field of the wire format, and the length of the
+//! payload.
 
 /// The control bits of a TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,10 +53,11 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// Most blocks a selective acknowledgement holds (RFC 2018 section 3).
+/// Maximum number of blocks in a selective acknowledgement (RFC 2018 section 3).
 pub const MOST_SACK_BLOCKS: usize = 4;
 
-/// A selective acknowledgement (RFC 2018): sequence numbers of the first byte of each block and of the one behind it.
+/// A selective acknowledgement (RFC 2018): for each block the sequence number of its first byte and of the byte after
+/// its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(u32, u32); MOST_SACK_BLOCKS],
@@ -72,7 +73,7 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks, the most recent first.
+    /// The blocks, most recent first.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.count)]
     }
@@ -85,7 +86,7 @@ pub struct Options {
     pub mss: Option<u16>,
     /// Window scale (RFC 7323 section 2); on SYN only.
     pub window_scale: Option<u8>,
-    /// Selective acknowledgements are understood (RFC 2018 section 2); on SYN only.
+    /// SACK permitted (RFC 2018 section 2); on SYN only.
     pub sack_permitted: bool,
     /// Timestamps (RFC 7323 section 3).
     pub timestamps: Option<Timestamps>,
@@ -94,14 +95,14 @@ pub struct Options {
 }
 
 impl Options {
-    /// Bytes on the wire, each option padded to whole words as RFC 7323 appendix A advises.
+    /// Bytes on the wire, with each option padded to whole words (RFC 7323 appendix A).
     pub const fn len(&self) -> u64 {
         let sack = match self.sack.count {
             0 => 0,
             count => 4 + 8 * count as u64,
         };
         let stamps = match (self.timestamps.is_some(), self.sack_permitted) {
-            // What permits selective acknowledgements takes the place of the padding.
+            // SACK-permitted replaces the padding.
             (true, _) => 12,
             (false, true) => 4,
             (false, false) => 0,
@@ -111,19 +112,19 @@ impl Options {
         mss + scale + stamps + sack
     }
 
-    /// Whether there are none.
+    /// Whether there are no options.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// How far the application data of a byte stream is complete at some byte of it. Where records wrap the data, a segment
-/// carries this in place of the content that nobody writes.
+/// How much application data is complete at a byte of a byte stream. If records wrap the data, a segment carries this
+/// instead of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Bytes of payload from the start of the segment to the end of the last record that ends in it.
     pub record_end: u32,
-    /// Bytes of application data in all records up to there.
+    /// Bytes of application data in all records up to that point.
     pub plaintext: u64,
 }
 
@@ -136,18 +137,18 @@ pub struct Segment {
     pub ack: u32,
     /// Control bits.
     pub flags: Flags,
-    /// Receive window as on the wire, that is before scaling.
+    /// Receive window as on the wire, before scaling.
     pub window: u16,
     /// Options.
     pub options: Options,
     /// Bytes of payload.
     pub payload: u32,
-    /// Where the last record ends, if one ends in it.
+    /// The end of the last record, if one ends in the segment.
     pub mark: Option<Mark>,
 }
 
 impl Segment {
-    /// Bytes of header, options included.
+    /// Bytes of header, including options.
     pub const fn header_len(&self) -> u64 {
         20 + self.options.len()
     }
@@ -157,7 +158,7 @@ impl Segment {
         self.header_len() + self.payload as u64
     }
 
-    /// Whether it carries neither payload nor a SYN or FIN: nothing that takes sequence numbers.
+    /// Whether the segment occupies no sequence numbers: no payload, SYN or FIN.
     pub const fn is_empty(&self) -> bool {
         self.payload == 0 && !self.flags.contains(Flags::SYN) && !self.flags.contains(Flags::FIN)
     }
@@ -184,7 +185,7 @@ mod tests {
         };
         assert_eq!(header(|_| ()), 20);
         assert_eq!(header(|options| options.timestamps = stamps), 32);
-        // What Linux sends: 40 bytes of SYN, 52 of an acknowledgement with one block, less 20 of IPv4.
+        // As in Linux: a SYN of 40 bytes, an acknowledgement with one block of 52, each without the 20 bytes of IPv4.
         let syn = |options: &mut Options| {
             options.mss = Some(1_460);
             options.window_scale = Some(7);

@@ -17,10 +17,10 @@ pub struct SimDuration(u64);
 impl SimTime {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than any event; the value of "never" where an `Option` would cost.
+    /// Later than any event; "never" where an `Option` would cost too much.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `nanos` nanoseconds from the start.
+    /// The instant `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
@@ -35,14 +35,14 @@ impl SimTime {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// The time passed since `earlier`; zero if `earlier` is later.
+    /// The time since `earlier`; zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> SimDuration {
         SimDuration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl SimDuration {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
     /// Longer than any run.
     pub const MAX: Self = Self(u64::MAX);
@@ -67,8 +67,8 @@ impl SimDuration {
         Self(secs * NANOS_PER_SEC)
     }
 
-    /// A span of `secs` seconds, rounded to the nearest nanosecond; negative and not-a-number give zero,
-    /// what does not fit gives [`SimDuration::MAX`].
+    /// A span of `secs` seconds, rounded to the nearest nanosecond; zero for negative numbers and NaN,
+    /// [`SimDuration::MAX`] on overflow.
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * NANOS_PER_SEC as f64).round() as u64)
     }
@@ -93,7 +93,7 @@ impl SimDuration {
         self.0 == 0
     }
 
-    /// This span less `other`, or zero.
+    /// This span minus `other`, or zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

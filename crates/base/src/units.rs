@@ -1,4 +1,4 @@
-//! Sizes and rates, with the arithmetic that is dimensionally right.
+//! Sizes and rates, with dimensionally correct arithmetic.
 
 use std::fmt;
 use std::iter::Sum;
@@ -15,7 +15,7 @@ pub struct Bytes(u64);
 pub struct BitRate(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// No bytes.
     pub const ZERO: Self = Self(0);
 
     /// `bytes` bytes.
@@ -33,19 +33,19 @@ impl Bytes {
         self.0 * 8
     }
 
-    /// Whether there is nothing.
+    /// Whether the size is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// These bytes less `other`, or none.
+    /// This size minus `other`, or zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
 
 impl BitRate {
-    /// No transmission at all.
+    /// A rate of zero.
     pub const ZERO: Self = Self(0);
 
     /// `bps` bits per second.
@@ -58,19 +58,19 @@ impl BitRate {
         self.0
     }
 
-    /// Whether nothing can be sent.
+    /// Whether the rate is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// How long `size` takes at this rate, with the exact remainder carried: `(whole nanoseconds, remainder)`,
-    /// where the remainder is in units of 1 / rate nanoseconds and goes into the next call as `carry`.
-    /// [`SimDuration::MAX`] for what takes longer, `None` at a rate of zero.
+    /// The time to send `size` at this rate, with the exact remainder carried: `(whole nanoseconds, remainder)`. The
+    /// remainder is in units of 1 / rate nanoseconds; pass it to the next call as `carry`. [`SimDuration::MAX`] on
+    /// overflow, `None` at a rate of zero.
     pub const fn serialise(self, size: Bytes, carry: u64) -> Option<(SimDuration, u64)> {
         if self.0 == 0 {
             return None;
         }
-        // Packets fit 64 bits, whose division is much the faster.
+        // Packets fit into 64 bits, whose division is much faster.
         if let Some(scaled) = size.bits().checked_mul(1_000_000_000)
             && let Some(scaled) = scaled.checked_add(carry)
         {
@@ -124,7 +124,7 @@ impl Sum for Bytes {
 
 impl Mul<SimDuration> for BitRate {
     type Output = Bytes;
-    /// The whole bytes sent in `span`.
+    /// The whole bytes that this rate sends in `span`.
     fn mul(self, span: SimDuration) -> Bytes {
         Bytes((u128::from(self.0) * u128::from(span.as_nanos()) / 8_000_000_000) as u64)
     }

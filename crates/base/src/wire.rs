@@ -1,5 +1,5 @@
-//! Packets as bytes on the wire: an IP header (RFC 791, RFC 8200) and within it UDP (RFC 768) or TCP (RFC 9293), with
-//! lengths and checksums. Content that nobody writes is zeros.
+//! Packets as bytes on the wire: an IP header (RFC 791, RFC 8200) with UDP (RFC 768) or TCP (RFC 9293), including
+//! lengths and checksums. Payload without content is zeros.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,28 +12,28 @@ use etherparse::{
 use crate::packet::{Body, Ecn, Meta, Packet, Protocol};
 use crate::segment::{Flags, Options, Segment};
 
-/// The most bytes an IPv4 packet, or the payload of an IPv6 one, has (RFC 791 section 3.1, RFC 8200 section 3).
+/// Maximum length of an IPv4 packet, or of the payload of an IPv6 packet (RFC 791 section 3.1, RFC 8200 section 3).
 const LONGEST: usize = 65_535;
-/// What most hosts send with; links do not count it down.
+/// The initial TTL of most hosts; links do not decrement it.
 const TIME_TO_LIVE: u8 = 64;
-/// Content that nobody writes.
+/// Payload without content.
 static ZEROS: [u8; LONGEST] = [0; LONGEST];
 
-/// A packet that has no form on the wire.
+/// A packet that cannot be written to the wire.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// One address is of IPv4, the other of IPv6.
+    /// The two addresses have different IP versions.
     #[error("a packet from {from} to {to} is neither IPv4 nor IPv6")]
     Families {
-        /// Where it comes from.
+        /// Source.
         from: SocketAddr,
-        /// Where it goes to.
+        /// Destination.
         to: SocketAddr,
     },
-    /// It is longer than its headers can say.
+    /// The packet is longer than its length fields allow.
     #[error("too long a packet: {0}")]
     Length(String),
-    /// Its TCP options have no room in a header.
+    /// The TCP options do not fit into a header.
     #[error("too many TCP options: {0}")]
     Options(TcpOptionWriteError),
     /// A raw packet that is not IP.
@@ -47,10 +47,10 @@ impl From<BuildVecWriteError> for WireError {
     }
 }
 
-/// Appends a whole packet to `bytes`. The identification of an IPv4 packet is the low half of its number in the run.
+/// Appends a whole packet to `bytes`. The identification of an IPv4 packet is the low 16 bits of its number in the run.
 ///
 /// # Errors
-/// If it has no form on the wire; `bytes` may then end in a part of it.
+/// If the packet has no wire format; `bytes` may then end with a part of it.
 pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
     let Packet { meta, body } = packet;
     match body {
@@ -95,7 +95,7 @@ fn zeros(count: u64) -> Result<&'static [u8], WireError> {
     zeros.ok_or_else(|| WireError::Length(format!("{count} bytes of payload")))
 }
 
-/// The IP header, as hosts write it that find out the path's MTU themselves: not to be fragmented.
+/// The IP header of a host that does path MTU discovery: don't fragment.
 fn ip(meta: &Meta) -> Result<PacketBuilderStep<IpHeaders>, WireError> {
     let headers = match (meta.source.ip(), meta.destination.ip()) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
@@ -142,14 +142,14 @@ fn tcp(meta: &Meta, segment: &Segment) -> Result<TcpHeader, WireError> {
     Ok(header)
 }
 
-/// Writes the options in the order and with the padding that Linux has (`tcp_options_write` in `net/ipv4/tcp_output.c`):
-/// each on a boundary of four bytes, what permits selective acknowledgements in place of the padding of timestamps.
+/// Writes the options in the order and with the padding of Linux (`tcp_options_write` in `net/ipv4/tcp_output.c`): each
+/// on a four-byte boundary, with SACK-permitted in place of the padding of timestamps.
 fn options(options: &Options, header: &mut TcpHeader) -> Result<(), TcpOptionWriteError> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
         Timestamp, WindowScale,
     };
-    /// The most there can be with all of them.
+    /// The maximum, with all options.
     const MOST: usize = 12;
     let mut elements = [const { Noop }; MOST];
     let mut count = 0;
@@ -188,11 +188,11 @@ fn ip_ecn(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// Writes the ECN field of a packet that starts with an IP header, such as a mark that a queue has set (RFC 3168 section
-/// 5); an IPv4 header's checksum follows as RFC 1624 has it, and stays wrong if it was.
+/// Sets the ECN field of a packet that starts with an IP header, for instance to a queue's mark (RFC 3168 section 5).
+/// Updates an IPv4 header's checksum incrementally (RFC 1624), so a wrong checksum stays wrong.
 ///
 /// # Errors
-/// If it does not start so.
+/// If the packet does not start with an IP header.
 pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) -> Result<(), WireError> {
     let codepoint = ip_ecn(ecn).value();
     match (bytes.first().map(|first| first >> 4), bytes.len()) {
@@ -205,7 +205,7 @@ pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) -> Result<(), WireError> {
             Ok(())
         }
         (Some(6), Ipv6Header::LEN..) => {
-            // The low bits of the traffic class, in the middle of the second byte.
+            // The low bits of the traffic class are in the middle of the second byte.
             bytes[1] = bytes[1] & !0b11_0000 | codepoint << 4;
             Ok(())
         }
@@ -213,7 +213,7 @@ pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) -> Result<(), WireError> {
     }
 }
 
-/// A checksum after one word of what it covers has changed (RFC 1624 section 3, equation 3).
+/// The checksum after a change of one word that it covers (RFC 1624 section 3, equation 3).
 fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     if before == after {
         return checksum;

@@ -1,4 +1,4 @@
-//! Where something is wrong in a scenario, and what would be right.
+//! Errors in a scenario: the place, the problem, and the allowed values.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl<'a> At<'a> {
         At { parent: Some(self), key: "", index }
     }
 
-    /// An error about the value found here.
+    /// An error about the value at this place.
     pub fn error(&self, value: &Value, problem: impl Into<String>) -> SpecError {
         SpecError {
             place: self.to_string(),
@@ -39,7 +39,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// An error about a value that should have been here.
+    /// An error about a missing value.
     pub fn missing(&self, problem: impl Into<String>) -> SpecError {
         SpecError {
             place: self.to_string(),
@@ -116,14 +116,14 @@ impl fmt::Display for SpecError {
     }
 }
 
-/// Something wrong with a specification as a whole, or with one of its fields, found after reading it.
+/// A problem of a specification as a whole, or of one of its fields, found after reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Path below the specification, such as `rate` or `states[2]`; empty for the whole.
     pub field: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What would be right.
+    /// What is allowed.
     pub allowed: String,
 }
 
@@ -137,7 +137,7 @@ impl Fault {
         Self { field: field.into(), problem: problem.into(), allowed: allowed.into() }
     }
 
-    /// The error this is for the value found at `at`; the value shown is that of the faulty field.
+    /// The error for the value at `at`; it shows the value of the faulty field.
     pub fn at(self, value: &Value, at: &At<'_>) -> SpecError {
         let place = match (at.to_string(), self.field.as_str()) {
             (place, "") => place,
@@ -160,7 +160,7 @@ impl Fault {
     }
 }
 
-/// The word most like `word`, if any is like it at all (Damerau-Levenshtein distance, transpositions counted once).
+/// The word closest to `word`, if any is close (Damerau-Levenshtein distance, transpositions counted once).
 pub fn nearest<'w>(word: &str, words: &[&'w str]) -> Option<&'w str> {
     let lower = word.to_lowercase();
     words

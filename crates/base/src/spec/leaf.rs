@@ -1,4 +1,4 @@
-//! The simple values: booleans, numbers, texts, lists, optional values, tables of named things.
+//! The simple values: booleans, numbers, strings, lists, optional values, tables of named values.
 
 use super::error::{At, SpecError};
 use super::value::{Table, Value};
@@ -44,7 +44,7 @@ impl Spec for f64 {
     }
 }
 
-/// The largest number of a type that a file can say, whose integers have 64 bits and a sign (TOML 1.0).
+/// The largest number of a type that fits the signed 64-bit integers of a file (TOML 1.0).
 macro_rules! largest {
     ($type:ty) => {
         i64::try_from(<$type>::MAX).unwrap_or(i64::MAX)
@@ -86,7 +86,7 @@ impl<const LEAST: u32, const MOST: u32> Whole<LEAST, MOST> {
         if LEAST <= number && number <= MOST { Some(Self(number)) } else { None }
     }
 
-    /// The number in range that is nearest to this one.
+    /// The nearest number in range.
     pub fn nearest(number: u32) -> Self {
         Self(number.clamp(LEAST, MOST))
     }
@@ -196,7 +196,7 @@ impl<T: Spec, const N: usize> Spec for [T; N] {
     }
 }
 
-/// Named things in the order of the file.
+/// Named values in the order of the file.
 impl<T: Spec> Spec for Vec<(String, T)> {
     fn schema() -> Schema {
         json!({"type": "object", "additionalProperties": T::schema()})
@@ -223,7 +223,7 @@ impl<T: Spec> Spec for Vec<(String, T)> {
     }
 }
 
-/// Any values under any names: parameters of what leobench does not know.
+/// Any values under any names: parameters that leobench passes on without interpretation.
 impl Spec for Table {
     fn schema() -> Schema {
         json!({"type": "object"})

@@ -1,4 +1,4 @@
-//! Quantities with units: read exactly (no rounding through floating point), written shortest.
+//! Quantities with units: read exactly (without floating-point rounding), written in the shortest form.
 
 use super::error::{At, SpecError, nearest};
 use super::value::Value;
@@ -6,7 +6,7 @@ use super::{Schema, Spec, json};
 use crate::time::SimDuration;
 use crate::units::{BitRate, Bytes};
 
-/// A unit and how many base units it is.
+/// A unit and its size in base units.
 type Units = [(&'static str, u64)];
 
 const DURATIONS: &Units = &[
@@ -46,27 +46,27 @@ const RATE_EXAMPLES: &str = r#"a rate with its unit (bps, kbps, Mbps, Gbps), suc
 const LIMIT_EXAMPLES: &str = r#""15 packets", "30 kB", "unlimited""#;
 const WINDOW_EXAMPLES: &str = r#"a size with its unit, such as "1 MB", or "unlimited""#;
 
-/// How much a queue may hold.
+/// The capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At most so many waiting packets.
+    /// At most this many waiting packets.
     Packets(u64),
-    /// At most so many waiting bytes.
+    /// At most this many waiting bytes.
     Bytes(Bytes),
-    /// Whatever comes.
+    /// No limit.
     Unlimited,
 }
 
 /// A flow-control window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(Bytes),
-    /// Never in the way.
+    /// No limit.
     Unlimited,
 }
 
-/// Reads `text` as a number and one of `units`; the count of base units, or what is wrong.
+/// Reads `text` as a number and one of `units`: the count of base units, or the error.
 fn parse(text: &str, units: &Units) -> Result<u64, (String, Option<String>)> {
     let text = text.trim();
     let split =
@@ -127,7 +127,7 @@ fn read_quantity(
     })
 }
 
-/// `amount` in the largest of the units that it reaches, shortest exact decimal.
+/// `amount` in the largest unit that it reaches, as the shortest exact decimal.
 fn show(amount: u64, units: &[(&str, u64)]) -> String {
     let (unit, scale) = units.iter().rev().find(|(_, scale)| amount >= *scale).unwrap_or(&units[0]);
     let (whole, rest) = (amount / scale, amount % scale);
