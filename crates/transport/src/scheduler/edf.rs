@@ -24,7 +24,7 @@ impl Example for EarliestDeadlineSpec {
     }
 }
 
-/// Puts streams that have no deadline behind all those that have one, which is a 64-bit number of nanoseconds.
+/// Ranks streams without a deadline behind all streams with one, a 64-bit number of nanoseconds.
 const NEVER: i128 = 1 << 64;
 
 impl SchedulerModel for EarliestDeadlineSpec {

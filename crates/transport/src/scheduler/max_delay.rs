@@ -24,7 +24,7 @@ impl Example for MaxDelaySpec {
 
 impl SchedulerModel for MaxDelaySpec {
     fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
-        // All heads age alike, so that the oldest stays the oldest.
+        // All heads age at the same rate, so the oldest stays the oldest.
         let age = |_, stream: &StreamBuffer| {
             Key::constant(-stream.head_created().map_or(0, |head| i128::from(head.as_nanos())))
         };

@@ -1,5 +1,5 @@
-//! Stream schedulers: which streams' bytes fill the next packet. One file per scheduler, one line here to register
-//! it.
+//! Stream schedulers: they choose the streams whose bytes fill the next packet. Each has one file, and one line here
+//! registers it.
 
 mod bp;
 mod edf;
@@ -22,10 +22,10 @@ pub use multiplexer::Multiplexer;
 
 use crate::buffer::SendBuffer;
 
-/// The room in the packet being built, shared out among streams.
+/// The room in the packet under construction, and the shares of the streams.
 ///
-/// A stream's first share costs the header of its STREAM frame besides (RFC 9000 section 19.8); the frame that fills
-/// the packet needs no length field.
+/// A stream's first share also costs the header of its STREAM frame (RFC 9000 section 19.8); the frame that fills the
+/// packet needs no length field.
 #[derive(Debug, Default)]
 pub struct PacketShares {
     room: u64,
@@ -48,7 +48,7 @@ impl PacketShares {
         self.shares.clear();
     }
 
-    /// Bytes left in the packet, the headers of the frames so far taken off.
+    /// Bytes left in the packet, after the headers of the frames so far.
     pub fn room(&self) -> u64 {
         self.room
     }
@@ -58,13 +58,13 @@ impl PacketShares {
         self.room > SMALLEST_ROOM
     }
 
-    /// The shares given so far, in the order they go into the packet.
+    /// The shares so far, in the order of their frames in the packet.
     pub fn shares(&self) -> &[Share] {
         &self.shares
     }
 
-    /// Gives up to `want` bytes of the packet to `stream`, as far as it has bytes waiting and there is room, and
-    /// returns how many it got.
+    /// Gives up to `want` bytes of the packet to `stream`, limited by its waiting bytes and the room, and returns how
+    /// many it got.
     pub fn give(&mut self, streams: &SendBuffer, stream: usize, want: u64) -> u64 {
         let buffer = &streams.streams()[stream];
         let held = self.shares.iter_mut().find(|share| share.stream == stream);
@@ -92,7 +92,7 @@ impl PacketShares {
 
 /// The stack starts no STREAM frame in this much room or less (`frame::Stream::SIZE_BOUND` of `noq-proto`).
 const SMALLEST_ROOM: u64 = 25;
-/// Room the stack keeps for the length field of a frame that does not fill the packet.
+/// Room that the stack reserves for the length field of a frame that does not fill the packet.
 pub(crate) const LENGTH_RESERVE: u64 = 8;
 
 /// Bytes of a STREAM frame's header without its length: type, stream number, offset.
@@ -116,10 +116,10 @@ pub(crate) fn varint_size(value: u64) -> u64 {
     }
 }
 
-/// A stream scheduler in motion, asked once for every packet that may carry never-sent application bytes.
+/// A running stream scheduler, called once for every packet that may carry new application bytes.
 pub trait StreamScheduler: Send {
-    /// Takes note that bytes of a stream have arrived or left, or that flow control holds it or has let it go: in
-    /// constant or logarithmic time, since it happens for every message and every share of a packet.
+    /// Called when bytes of a stream have arrived or left, or when flow control blocks or unblocks it. Runs in constant
+    /// or logarithmic time, because this happens for every message and every share of a packet.
     fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
 
     /// Whether it leaves no room in a packet while a stream that is not held has bytes waiting.
@@ -127,11 +127,11 @@ pub trait StreamScheduler: Send {
         true
     }
 
-    /// Shares the room of the next packet among the streams that have bytes waiting and are not held; there is one at
-    /// least.
+    /// Shares the room of the next packet among the streams that have bytes waiting and are not held; there is at least
+    /// one.
     ///
     /// # Errors
-    /// A description of what went wrong in a plug-in.
+    /// A description of the failure of a plug-in.
     fn schedule(
         &mut self,
         now: SimTime,
@@ -140,7 +140,7 @@ pub trait StreamScheduler: Send {
     ) -> Result<(), String>;
 }
 
-/// A scheduler specification: builds the scheduler it describes.
+/// A scheduler specification: builds its scheduler.
 pub trait SchedulerModel {
     /// Checks whether it can serve a flow of `streams` streams.
     ///
@@ -153,7 +153,7 @@ pub trait SchedulerModel {
     /// Builds the scheduler for a flow of `streams` streams; random ones draw from `rng`.
     ///
     /// # Errors
-    /// A description of what went wrong in a plug-in.
+    /// A description of the failure of a plug-in.
     fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String>;
 }
 
@@ -173,7 +173,7 @@ leobench_base::kinds! {
 }
 
 impl SchedulerSpec {
-    /// What a scheduler is called in messages.
+    /// The name of a scheduler in messages.
     pub fn name(&self) -> String {
         let Self::Python(spec) = self else { return self.kind().to_owned() };
         spec.python.clone()
@@ -186,7 +186,7 @@ impl Default for SchedulerSpec {
     }
 }
 
-/// Checks that `given` weights are one for each of the streams.
+/// Checks that there is one weight for each stream.
 fn one_weight_each(given: usize, streams: usize) -> Result<(), Fault> {
     if given == streams {
         return Ok(());

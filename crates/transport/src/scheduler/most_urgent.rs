@@ -1,5 +1,5 @@
-//! The streams with the largest key first, each emptied before the next: what back-pressure and the delay schedulers
-//! boil down to (Khan et al. 2023, delay paper, section III, below equation 7).
+//! Serves the streams with the largest key first, each until it is empty: the common core of back-pressure and the
+//! delay schedulers (Khan et al. 2023, delay paper, section III, below equation 7).
 
 use leobench_base::{RngTree, SimTime};
 
@@ -7,16 +7,16 @@ use super::tournament::{Key, Tournament};
 use super::{PacketShares, StreamScheduler};
 use crate::buffer::{SendBuffer, StreamBuffer};
 
-/// Empties streams in the order of a key, the largest first, until the packet is full. Ties are broken at random.
+/// Empties streams in the order of a key, the largest first, until the packet is full. Breaks ties at random.
 pub(super) struct MostUrgent<K> {
     key: K,
     tournament: Tournament,
-    /// Streams in the packet being built, which rest meanwhile.
+    /// Streams already in the packet under construction; they cannot win again.
     served: Vec<usize>,
 }
 
 impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> MostUrgent<K> {
-    /// A scheduler by the key given, which is asked for after every change of a stream.
+    /// A scheduler with the given key function, which it calls after every change of a stream.
     pub(super) fn new(streams: usize, rng: &RngTree, key: K) -> Self {
         Self { key, tournament: Tournament::new(streams, rng), served: Vec::new() }
     }

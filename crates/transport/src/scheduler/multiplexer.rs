@@ -1,4 +1,4 @@
-//! The streams of one connection and the scheduler that empties them, kept in step.
+//! The streams of one connection and their scheduler, kept consistent.
 
 use leobench_base::{RngTree, SimTime};
 
@@ -6,7 +6,7 @@ use super::{LENGTH_RESERVE, PacketShares, SMALLEST_ROOM, SchedulerSpec, Share, S
 use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::EndpointError;
 
-/// Send buffers with a scheduler, which hears of every change of theirs.
+/// Send buffers with a scheduler that is notified of every change.
 pub struct Multiplexer {
     buffer: SendBuffer,
     scheduler: Box<dyn StreamScheduler>,
@@ -15,7 +15,7 @@ pub struct Multiplexer {
 }
 
 impl Multiplexer {
-    /// Empty buffers for streams with the attributes given, and the scheduler that a specification describes.
+    /// Empty buffers for streams with the given attributes, and the scheduler of a specification.
     ///
     /// # Errors
     /// If a plug-in cannot be built.
@@ -40,7 +40,7 @@ impl Multiplexer {
         &self.buffer
     }
 
-    /// Puts a message behind the others of its stream.
+    /// Appends a message to its stream.
     pub fn push(&mut self, stream: usize, message: Message) {
         self.buffer.push(stream, message);
         self.scheduler.on_change(stream, &self.buffer);
@@ -55,16 +55,17 @@ impl Multiplexer {
         self.scheduler.on_change(stream, &self.buffer);
     }
 
-    /// Leaves a stream out while flow control lets none of its bytes go, or takes it in again.
+    /// Excludes a stream while flow control blocks it, or includes it again.
     pub fn hold(&mut self, stream: usize, held: bool) {
         self.buffer.hold(stream, held);
         self.scheduler.on_change(stream, &self.buffer);
     }
 
-    /// Has the scheduler share out `room` bytes of the next packet, frame headers included.
+    /// Calls the scheduler to share `room` bytes of the next packet, including frame headers.
     ///
     /// # Errors
-    /// If the scheduler fails, chooses no stream though one has bytes waiting, or leaves room that it promised to fill.
+    /// If the scheduler fails, chooses no stream although one has bytes waiting, or leaves room that it promised to
+    /// fill.
     pub fn schedule(&mut self, now: SimTime, room: u64) -> Result<(), EndpointError> {
         self.packet.start(room);
         let scheduled = self.scheduler.schedule(now, &self.buffer, &mut self.packet);
@@ -84,13 +85,13 @@ impl Multiplexer {
         Err(EndpointError::Scheduler { scheduler: self.name.clone(), at: now, problem })
     }
 
-    /// Whether there is room in the packet for what a stream that is not held has waiting.
+    /// Whether the packet has room for waiting bytes of a stream that is not held.
     fn leaves_room(&self) -> bool {
         let given = |stream| {
             self.shares().iter().find(|share| share.stream == stream).map_or(0, |share| share.bytes)
         };
         let mut streams = self.buffer.streams().iter().enumerate();
-        // Most packets with room to spare hold all that waits: only streams that are held make one look at each.
+        // Most packets with spare room hold all waiting bytes: only held streams require a look at each.
         self.packet.room() > SMALLEST_ROOM + LENGTH_RESERVE
             && self.shares().iter().map(|share| share.bytes).sum::<u64>() < self.buffer.backlog()
             && streams.any(|(stream, buffer)| {
@@ -98,12 +99,12 @@ impl Multiplexer {
             })
     }
 
-    /// Whether the packet that was last scheduled is full, as will be all that more is waiting for than they hold.
+    /// Whether the last scheduled packet is full. If so, every packet is full for which enough bytes are waiting.
     pub fn is_packet_full(&self) -> bool {
         self.scheduler.fills_packets() && !self.packet.has_room()
     }
 
-    /// The shares of the packet that was last scheduled, in the order they go into it.
+    /// The shares of the last scheduled packet, in the order of their frames.
     pub fn shares(&self) -> &[Share] {
         self.packet.shares()
     }

@@ -35,19 +35,19 @@ struct Priority {
     levels: Vec<Level>,
 }
 
-/// The waiting streams of one urgency.
+/// The streams of one urgency with bytes waiting.
 #[derive(Clone)]
 struct Level {
-    /// Those of use only as a whole, served "in ascending order of the stream ID" (RFC 9218 section 10).
+    /// Useful only as a whole: served "in ascending order of the stream ID" (RFC 9218 section 10).
     sequential: StreamSet,
-    /// Those of use in parts, served "by sharing bandwidth among them" (RFC 9218 section 10).
+    /// Useful in parts: served "by sharing bandwidth among them" (RFC 9218 section 10).
     incremental: StreamSet,
-    /// Whose turn it is.
+    /// The next turn.
     turn: Turn,
 }
 
 /// A turn within an urgency. RFC 9218 section 10 recommends that neither kind of stream starves the other and leaves
-/// the method open: all sequential streams together have one turn in a round, and every incremental one has one.
+/// the method open. Here all sequential streams together have one turn per round, and every incremental stream has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Sequential,
@@ -61,7 +61,7 @@ impl Level {
         Self { sequential: none.clone(), incremental: none, turn: Turn::Sequential }
     }
 
-    /// The turn from `turn` on that some stream has use for, in a round.
+    /// The first turn from `turn` on, in a round, with a stream that can use it.
     fn next(&self, turn: Turn) -> Option<Turn> {
         let from = match turn {
             Turn::Sequential if self.sequential.first_from(0).is_some() => return Some(turn),
@@ -77,8 +77,7 @@ impl Level {
         self.incremental.first_from(0).map(Turn::Incremental)
     }
 
-    /// Fills the packet from these streams, beginning with the one whose turn it is; returns whether there is room
-    /// left.
+    /// Fills the packet from these streams, beginning with the next turn; returns whether there is room left.
     fn fill(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
         let Some(first) = self.next(self.turn) else { return true };
         let mut turn = first;

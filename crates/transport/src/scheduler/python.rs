@@ -1,5 +1,5 @@
-//! Schedulers written in Python. Nothing here knows Python: whoever does registers a [`Host`], which builds them, and
-//! this file holds what they choose to the rules.
+//! Schedulers written in Python. This file does not depend on Python: a registered [`Host`] builds them, and this file
+//! validates their choices.
 
 use std::sync::OnceLock;
 
@@ -42,9 +42,9 @@ impl Example for PythonSpec {
     }
 }
 
-/// A scheduler that lives elsewhere.
+/// A scheduler implemented outside this crate.
 pub trait Chooser: Send {
-    /// Takes note that a stream has changed, as [`StreamScheduler::on_change`] does.
+    /// Called when a stream has changed, like [`StreamScheduler::on_change`].
     fn on_change(&mut self, stream: usize, streams: &SendBuffer);
 
     /// Whether it promises to leave no room while a stream that is not held has bytes waiting.
@@ -52,11 +52,10 @@ pub trait Chooser: Send {
         false
     }
 
-    /// Appends to `wishes` the streams that are to go into a packet with `room` bytes for STREAM frames, in order, each
-    /// with its bytes.
+    /// Appends to `wishes` the streams for a packet with `room` bytes for STREAM frames, in order, each with its bytes.
     ///
     /// # Errors
-    /// A description of what went wrong.
+    /// A description of the failure.
     fn choose(
         &mut self,
         now: SimTime,
@@ -66,7 +65,7 @@ pub trait Chooser: Send {
     ) -> Result<(), String>;
 }
 
-/// Whoever can run Python.
+/// A host that can run Python.
 pub trait Host: Send + Sync {
     /// Checks whether the scheduler can be built for a flow of `streams` streams.
     ///
@@ -77,7 +76,7 @@ pub trait Host: Send + Sync {
     /// Builds the scheduler for a flow of `streams` streams; a random one draws from `rng`.
     ///
     /// # Errors
-    /// A description of what went wrong.
+    /// A description of the failure.
     fn build(
         &self,
         spec: &PythonSpec,
@@ -88,7 +87,7 @@ pub trait Host: Send + Sync {
 
 static HOST: OnceLock<Box<dyn Host>> = OnceLock::new();
 
-/// Registers who runs Python, once for the whole program; whether nobody was before.
+/// Registers the host, once per program; returns whether there was none before.
 pub fn host(host: Box<dyn Host>) -> bool {
     HOST.set(host).is_ok()
 }
@@ -127,11 +126,11 @@ impl SchedulerModel for PythonSpec {
     }
 }
 
-/// Has a scheduler choose, and refuses what a packet cannot be filled with.
+/// Calls a scheduler and rejects invalid choices.
 struct Python {
     chooser: Box<dyn Chooser>,
     wishes: Vec<(usize, u64)>,
-    /// By stream, the bytes wished for in the packet at hand; zero between packets.
+    /// The bytes requested per stream for the current packet; zero between packets.
     wished: Vec<u64>,
 }
 
@@ -154,7 +153,7 @@ impl StreamScheduler for Python {
         self.chooser.choose(now, streams, packet.room(), &mut self.wishes)?;
         self.add_up(streams, packet.room())?;
         for (stream, _) in &self.wishes {
-            // Wishes for one stream go into one frame, at the place of the first.
+            // All requests for one stream go into one frame, at the position of the first.
             let bytes = std::mem::take(&mut self.wished[*stream]);
             if bytes > 0 {
                 packet.give(streams, *stream, bytes);
@@ -165,7 +164,7 @@ impl StreamScheduler for Python {
 }
 
 impl Python {
-    /// Adds up what is wished for each stream.
+    /// Adds up the requests for each stream.
     fn add_up(&mut self, streams: &SendBuffer, room: u64) -> Result<(), String> {
         let mut sum = 0u64;
         for (stream, bytes) in &self.wishes {

@@ -72,7 +72,7 @@ impl SchedulerModel for SojournSpec {
     }
 }
 
-/// t Q - D (equation 4). It is computed from the messages that wait, since equation 6 forgets that they age.
+/// t Q - D (equation 4). Computed from the waiting messages, because equation 6 omits their ageing.
 fn per_message(stream: &StreamBuffer) -> Key {
     Key { slope: stream.messages() as u64, offset: -(stream.created_sum() as i128) }
 }
@@ -97,7 +97,7 @@ impl Batches {
         Self { slot, counted: 0, waiting: VecDeque::new(), messages: 0, created_sum: 0 }
     }
 
-    /// t Q - D (equation 4), with batches for packets.
+    /// t Q - D (equation 4), with batches instead of packets.
     fn key(&mut self, stream: &StreamBuffer) -> Key {
         let arrived = (stream.arrived() - self.counted) as usize;
         self.counted = stream.arrived();

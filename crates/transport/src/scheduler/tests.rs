@@ -1,4 +1,4 @@
-//! What every stream scheduler must do, run on all of them.
+//! Conformance tests that run on every stream scheduler.
 
 mod queueing;
 mod reference;
@@ -12,7 +12,7 @@ use super::fair::Surplus;
 use super::*;
 use crate::buffer::{Attributes, Message};
 
-/// The scheduler that a scenario's text describes.
+/// The scheduler of a scenario text.
 pub(super) fn spec(text: &str) -> SchedulerSpec {
     let mut table = Table::new();
     let mut words = text.split_whitespace();
@@ -42,7 +42,7 @@ fn all(streams: usize) -> Vec<SchedulerSpec> {
     specs
 }
 
-/// Whether a scheduler fills the packet as far as there is something to fill it with.
+/// Whether a scheduler fills the packet as long as bytes are waiting.
 fn is_work_conserving(spec: &SchedulerSpec) -> bool {
     match spec {
         SchedulerSpec::FairQueueing(fq) => fq.surplus == Surplus::Redistribute,
@@ -80,7 +80,7 @@ fn any_operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A multiplexer that follows operations, each of which takes a nanosecond besides.
+/// A multiplexer that executes operations; each takes an additional nanosecond.
 pub(super) struct Harness {
     pub(super) streams: Multiplexer,
     count: usize,
@@ -96,7 +96,7 @@ impl Harness {
         Self { streams, count: attributes.len(), now: SimTime::ZERO }
     }
 
-    /// Follows an operation and returns the packet it sent; `before` sees it while its bytes are still waiting.
+    /// Executes an operation and returns the packet it sent; `before` is called while its bytes are still waiting.
     fn follow(
         &mut self,
         operation: &Operation,
@@ -132,7 +132,7 @@ impl Harness {
         self.streams.push(stream, Message { size, created: self.now });
     }
 
-    /// Sends a packet, of which the streams and bytes are returned.
+    /// Sends a packet; returns its streams and bytes.
     pub(super) fn send(&mut self, room: u64) -> Vec<(usize, u64)> {
         let packet = self.follow(&Operation::Send(room, false), |_, _, _| ()).unwrap();
         packet.1.iter().map(|share| (share.stream, share.bytes)).collect()
@@ -164,7 +164,7 @@ fn check(spec: &SchedulerSpec, buffer: &SendBuffer, (room, shares): &Packet) {
     }
     let used = frames(buffer, *room, shares);
     assert!(used <= *room, "{name}: {used} bytes in a packet of {room}: {shares:?}");
-    // Work-conserving: only what no frame fits into stays empty while something waits.
+    // Work-conserving: while bytes wait, only room too small for a frame stays empty.
     let waiting = |stream: usize| buffer.streams()[stream].backlog();
     let occupied = (0..buffer.streams().len()).filter(|stream| buffer.is_occupied(*stream));
     let all = served == occupied.map(waiting).sum::<u64>();
@@ -290,8 +290,8 @@ fn urgent_streams_go_first_and_incremental_ones_take_turns() {
         first.push(packet[0].0);
         last.push(packet[packet.len() - 1].0);
     }
-    // The urgent one; then by turns the sequential ones in their order, stream 0 and stream 3, a packet each; what a
-    // stream leaves of its packet goes to whose turn is next.
+    // The urgent stream first. Then the sequential streams in their order, stream 0 and stream 3 take turns, one packet
+    // per turn. Room that a stream leaves goes to the next turn.
     assert_eq!(first, [2, 2, 0, 3, 1, 0, 3, 4, 0, 3, 4, 4]);
     assert_eq!(last, [2, 1, 0, 3, 4, 0, 3, 4, 3, 4, 4, 5]);
 }

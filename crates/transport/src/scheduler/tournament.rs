@@ -1,14 +1,14 @@
-//! Which stream has the largest key, among many, while keys grow with time: a kinetic tournament (Basch, Guibas and
+//! Finds the stream with the largest key among many, while keys grow with time: a kinetic tournament (Basch, Guibas and
 //! Hershberger 1999, "Data structures for mobile data", Journal of Algorithms 31).
 //!
-//! Streams play matches in a binary tree. A match remembers its winner and for how long it is certain to win; after
-//! that, or when a stream below has changed, it is played again, but only once somebody asks. So a change or a
-//! question costs the logarithm of the number of streams that take part, and a second change of a stream between two
-//! questions next to nothing.
+//! Streams play matches in a binary tree. A match stores its winner and the time until which the result is certain.
+//! After that time, or after a change of a stream below, the match is replayed at the next query. A change or a query
+//! therefore costs the logarithm of the number of participating streams, and a second change of a stream between two
+//! queries costs almost nothing.
 
 use leobench_base::{RngTree, SimRng, SimTime};
 
-/// What streams are compared by, at the time t in nanoseconds: `slope * t + offset`.
+/// The key for comparing streams at the time t in nanoseconds: `slope * t + offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     /// Growth per nanosecond.
@@ -23,7 +23,7 @@ impl Key {
         Self { slope: 0, offset }
     }
 
-    /// By how much it is larger than another at `now`.
+    /// The difference to another key at `now`.
     fn lead(self, other: Self, now: u64) -> i128 {
         let grown = |key: Self| i128::from(key.slope) * i128::from(now);
         self.offset - other.offset
@@ -35,42 +35,42 @@ impl Key {
 #[derive(Clone, Copy, Debug)]
 struct Match {
     winner: u32,
-    /// How many streams below share the largest key; none if no stream takes part.
+    /// The number of streams below that share the largest key; zero if no stream participates.
     tied: u32,
-    /// The winner's.
+    /// The key of the winner.
     key: Key,
-    /// The first nanosecond in which this may no longer hold; zero if it must be played again whatever the time.
+    /// The first nanosecond in which this result may be invalid; zero if it must be replayed in any case.
     until: u64,
 }
 
-/// Where a stream that takes no part stands in the tree.
+/// The position of a stream that does not participate.
 const NOWHERE: u32 = u32::MAX;
 
-/// A tournament of streams. Those with the same largest key win with the same probability, drawn anew whenever one
-/// of them has changed.
+/// A tournament of streams. Streams with the same largest key win with equal probability, drawn again whenever one of
+/// them has changed.
 ///
-/// A match between two winners is drawn in proportion to how many streams tie with either, so that all of them have the
-/// same chance. A draw is used at most once: who wins the tournament rests or is set again, and every match it took
-/// part in is played again.
+/// A match between two winners is drawn in proportion to the number of streams that tie with each, so all of them have
+/// the same chance. A draw is used at most once: the winner of the tournament is then suspended or updated, and every
+/// match it played is replayed.
 pub(super) struct Tournament {
-    /// The matches before match `m` are at `2 m` and `2 m + 1`, the streams that take part, without gaps, from
-    /// `entries` on.
+    /// The matches before match `m` are at `2 m` and `2 m + 1`, the participating streams, without gaps, from `entries`
+    /// on.
     matches: Vec<Match>,
     entries: usize,
-    /// The final of all that take part: the root of the smallest subtree that begins with the first entry and holds
+    /// The final of all participants: the root of the smallest subtree that begins with the first entry and contains
     /// them.
     last: usize,
-    /// How many take part.
+    /// The number of participants.
     count: usize,
-    /// The place that changed last.
+    /// The position that changed last.
     changed: usize,
-    /// By stream, where it stands.
+    /// The position of each stream.
     places: Vec<u32>,
     rng: SimRng,
 }
 
 impl Tournament {
-    /// A tournament of up to `streams` streams, none of which takes part yet.
+    /// A tournament of up to `streams` streams, without participants.
     pub(super) fn new(streams: usize, rng: &RngTree) -> Self {
         let entries = streams.next_power_of_two();
         let empty = Match { winner: 0, tied: 0, key: Key::constant(0), until: u64::MAX };
@@ -85,7 +85,7 @@ impl Tournament {
         }
     }
 
-    /// Lets a stream take part with this key, or take part no longer.
+    /// Adds a stream with this key, updates its key, or removes it.
     pub(super) fn set(&mut self, stream: usize, key: Option<Key>) {
         match (self.places[stream], key) {
             (NOWHERE, None) => {}
@@ -110,7 +110,7 @@ impl Tournament {
         self.replay_from(place);
     }
 
-    /// The stream at the last place moves to the one that becomes free.
+    /// Moves the stream at the last position to the free one.
     fn leave(&mut self, stream: usize, place: usize) {
         self.places[stream] = NOWHERE;
         self.count -= 1;
@@ -128,13 +128,13 @@ impl Tournament {
         }
     }
 
-    /// Has the matches of an entry played again.
+    /// Marks the matches of an entry for replay.
     fn replay_from(&mut self, place: usize) {
         self.changed = place;
         let mut index = place;
         while index > self.last {
             index /= 2;
-            // A match that is to be played again has told those after it.
+            // A match marked for replay has marked those above it.
             if self.matches[index].until == 0 {
                 break;
             }
@@ -142,18 +142,18 @@ impl Tournament {
         }
     }
 
-    /// Keeps a stream that takes part from winning, or lets it win again, with the key it has.
+    /// Suspends a participating stream, or resumes it with the key it has.
     pub(super) fn rest(&mut self, stream: usize, rests: bool) {
         let place = self.places[stream] as usize;
         self.matches[place].tied = (!rests).into();
         self.replay_from(place);
     }
 
-    /// A stream with the largest key at `now`, which never goes back. With keys that are all constant, the time may be
-    /// zero throughout.
+    /// A stream with the largest key at `now`, which never decreases. With constant keys, the time may be zero
+    /// throughout.
     pub(super) fn winner(&mut self, now: SimTime) -> Option<usize> {
         let now = now.as_nanos();
-        // Mostly one stream has changed: from its entry upwards, there is no need to look for what is to be played.
+        // Usually one stream has changed: replay from its entry upwards, without a search.
         let mut index = self.changed / 2;
         while index >= self.last {
             self.play(index, now);
@@ -164,9 +164,9 @@ impl Tournament {
         (last.tied > 0).then_some(last.winner as usize)
     }
 
-    /// Plays a match, if it is to be played again, and those before it that are.
+    /// Replays a match and the matches below it, if they are marked.
     fn play(&mut self, index: usize, now: u64) {
-        // Entries hold for ever.
+        // Entries are always valid.
         if now < self.matches[index].until || index >= self.entries {
             return;
         }
@@ -203,7 +203,7 @@ impl Tournament {
     }
 }
 
-/// Whole nanoseconds until a lead is made up for, rounded up.
+/// Whole nanoseconds until a deficit is made up, rounded up.
 fn time_to_gain(lead: u128, gain: u64) -> u64 {
     match u64::try_from(lead) {
         Ok(lead) => lead.div_ceil(gain),

@@ -44,8 +44,8 @@ impl SchedulerModel for WeightedFairQueueingSpec {
 /// The largest integer weight.
 const LARGEST: f64 = (1u64 << 30) as f64;
 
-/// Integers in the ratios of the weights: exactly, for weights with up to six decimals and six digits before them or
-/// so; else to one part in 2^30 of the largest.
+/// Integers in the ratios of the weights: exact for weights with up to about six digits and six decimals; otherwise to
+/// one part in 2^30 of the largest.
 fn integers(weights: &[f64]) -> Vec<u64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let rounded = |factor: f64| weights.iter().map(move |weight| (weight * factor).round());

@@ -1,5 +1,5 @@
-//! Datagrams without a transport on top: background traffic, and a ruler for links. No congestion control, no
-//! pacing, no repair: what the application writes leaves at once, and what is lost stays lost.
+//! Datagrams without a transport protocol: background traffic, and measurement of links. No congestion control, no
+//! pacing, no retransmission: messages leave at once, and losses stay.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
 use crate::buffer::{Attributes, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
 
-/// Most bytes a datagram over IPv4 can carry (RFC 791, RFC 768).
+/// Maximum payload of a datagram over IPv4 (RFC 791, RFC 768).
 const MAX_PAYLOAD: u64 = 65_535 - IPV4_UDP_HEADER.get();
 
 leobench_base::spec! {
@@ -22,10 +22,10 @@ leobench_base::spec! {
 }
 
 impl UdpSpec {
-    /// Checks that a datagram can have the payload.
+    /// Checks that the payload is valid.
     ///
     /// # Errors
-    /// If it is none or too large.
+    /// If it is zero or too large.
     pub fn check(&self) -> Result<(), Fault> {
         if (1..=MAX_PAYLOAD).contains(&self.payload.get()) {
             return Ok(());
@@ -55,10 +55,10 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// A sender of `streams` streams, at most `payload` bytes of a message in a datagram.
+    /// A sender of `streams` streams, with at most `payload` bytes of a message in a datagram.
     ///
     /// # Panics
-    /// If the payload is none (see [`UdpSpec::check`]).
+    /// If the payload is zero (see [`UdpSpec::check`]).
     pub fn new(local: SocketAddr, remote: SocketAddr, streams: usize, payload: Bytes) -> Self {
         assert!(!payload.is_zero(), "a datagram without payload carries no message");
         Self {
