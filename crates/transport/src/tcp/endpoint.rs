@@ -21,14 +21,14 @@ use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
 };
 
-/// What an endpoint is and where.
+/// The configuration of an endpoint.
 #[derive(Clone, Copy)]
 pub struct TcpConfig<'a> {
     /// The flow's TCP parameters.
     pub spec: &'a TcpSpec,
-    /// Who speaks first.
+    /// The role in the handshake.
     pub role: Role,
-    /// What the application says about the one stream it sends on; nothing if this end only receives.
+    /// Attributes of the one stream on which the application sends; none if this end only receives.
     pub sends: Option<Attributes>,
     /// This end's address.
     pub local: SocketAddr,
@@ -40,7 +40,7 @@ pub struct TcpConfig<'a> {
     pub rng: &'a RngTree,
 }
 
-/// How far a connection has come (RFC 9293 section 3.3.2). How it is closed shows in the two halves.
+/// The state of a connection (RFC 9293 section 3.3.2). The two halves have their own closing states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A client before its start.
@@ -61,19 +61,19 @@ pub struct TcpEndpoint {
     start: SimTime,
     state: State,
     handshake: Handshake,
-    /// Numbering of what this end sends, and of what the other one does.
+    /// Sequence numbers of this end and of the other.
     ours: Sequence,
     theirs: Sequence,
     stamps: Stamps,
     agreed: Agreed,
-    /// Shift of the other end's windows, and of ours.
+    /// Window scale of the other end, and of this one.
     their_scale: u8,
     our_scale: u8,
     sender: Sender,
     receiver: Receiver,
     outgoing: Outgoing,
     established: bool,
-    /// Whether the data of this end's application has been reported up to here, and the other one's.
+    /// Offsets up to which application data of this end, and of the other, has been reported.
     reported_sent: u64,
     reported_delivered: u64,
     retransmitted: u64,
@@ -86,7 +86,7 @@ pub struct TcpEndpoint {
 }
 
 impl TcpEndpoint {
-    /// An endpoint that has done nothing yet.
+    /// An endpoint in its initial state.
     pub fn new(config: TcpConfig<'_>) -> Self {
         let TcpConfig { spec, role, sends, local, remote, start, rng } = config;
         let mut numbers = rng.child("isn").rng();
@@ -125,7 +125,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// A segment came.
+    /// Handles a segment.
     fn receive(&mut self, now: SimTime, ecn: Ecn, segment: &Segment) -> Result<(), EndpointError> {
         self.received_packets += 1;
         match self.state {
@@ -157,7 +157,7 @@ impl TcpEndpoint {
         }
         let start = start.filter(|start| *start >= next || !segment.is_empty());
         let Some(start) = start.filter(|_| !segment.flags.contains(Flags::SYN)) else {
-            // An old SYN, or what asks whether we are there.
+            // An old SYN, or a keep-alive or probe.
             self.acknowledge(now);
             return Ok(());
         };
@@ -211,12 +211,12 @@ impl TcpEndpoint {
             self.acknowledge(now);
         }
         if self.receiver.is_finished() && self.outgoing.buffer().is_none() {
-            // The application has seen the end of the stream, and has nothing to say itself.
+            // The application has read the end of the stream and has no data to send.
             self.outgoing.finish();
         }
     }
 
-    /// Does what is due on an open connection; when something is due next.
+    /// Executes due timers of an open connection; returns the next wake-up.
     fn drive(&mut self, now: SimTime) -> Option<SimTime> {
         if self.spec.tls && !self.outgoing.is_open() {
             tls::proceed(self.role, self.receiver.complete(), &mut self.outgoing);
@@ -265,7 +265,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The application reads all that comes, or nothing any more.
+    /// Whether the application reads all data as it arrives, or stops reading.
     #[cfg(test)]
     pub(super) fn set_reads(&mut self, now: SimTime, reads: bool) {
         if self.receiver.set_reads(now, reads) {
@@ -280,7 +280,7 @@ impl Endpoint for TcpEndpoint {
             Input::Packet(Packet { meta, body: Body::Tcp(segment) }) => {
                 self.receive(now, meta.ecn, &segment)
             }
-            // Nothing but TCP is sent to a TCP port; whatever else comes is dropped, as a host would.
+            // A TCP port drops all other packets, as a host does.
             Input::Packet(_) | Input::Interface(_) => Ok(()),
             Input::Message { stream, message } => {
                 if let Some(buffer) = self.outgoing.buffer_mut() {
@@ -312,7 +312,7 @@ impl Endpoint for TcpEndpoint {
             State::Open => self.drive(now),
         };
         self.report(outbox);
-        // Time must move.
+        // Time must advance.
         Ok(wake.map(|wake| wake.max(SimTime::from_nanos(now.as_nanos() + 1))))
     }
 

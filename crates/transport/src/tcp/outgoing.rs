@@ -1,4 +1,4 @@
-//! What the sending half has to send: the application's messages, wrapped into records where TLS runs on top.
+//! The outgoing byte stream: the application's messages, wrapped into records if TLS is used.
 
 use std::collections::VecDeque;
 
@@ -6,35 +6,36 @@ use leobench_base::segment::Mark;
 
 use crate::buffer::SendBuffer;
 
-/// Most plaintext in a record (RFC 8446 section 5.1).
+/// Maximum plaintext in a record (RFC 8446 section 5.1).
 const RECORD: u64 = 1 << 14;
-/// What a record adds: a header of 5 bytes, and within the encryption the content type and a tag (RFC 8446 section 5.2).
+/// Overhead of a record: a header of 5 bytes, and inside the encryption the content type and a tag (RFC 8446 section
+/// 5.2).
 pub(super) const RECORD_HEADER: u64 = 5;
 const RECORD_TRAILER: u64 = 1 + 16;
 /// Both.
 pub(super) const RECORD_OVERHEAD: u64 = RECORD_HEADER + RECORD_TRAILER;
 
-/// The byte stream of one direction, as far as it is known.
+/// The byte stream of one direction.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     /// The application's messages, if it sends any.
     buffer: Option<SendBuffer>,
     tls: bool,
-    /// Whether application data may go.
+    /// Whether application data may be sent.
     open: bool,
-    /// Whether nothing will be added.
+    /// Whether the stream is complete.
     finished: bool,
-    /// Bytes of the stream that are settled.
+    /// Bytes of the stream with a fixed layout.
     written: u64,
     /// Bytes of application data in them.
     plaintext: u64,
-    /// Records that are not acknowledged.
+    /// Unacknowledged records.
     records: VecDeque<Record>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
-    /// Behind its last byte.
+    /// The byte after its last.
     end: u64,
     /// Bytes of application data in it.
     content: u64,
@@ -64,7 +65,7 @@ impl Outgoing {
         self.buffer.as_mut()
     }
 
-    /// Bytes of the stream that are settled.
+    /// Bytes of the stream with a fixed layout.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
@@ -74,17 +75,17 @@ impl Outgoing {
         self.written += bytes;
     }
 
-    /// Application data may go from now on.
+    /// Allows application data from now on.
     pub(super) fn open(&mut self) {
         self.open = true;
     }
 
-    /// Whether it may.
+    /// Whether application data may be sent.
     pub(super) fn is_open(&self) -> bool {
         self.open
     }
 
-    /// Nothing will be added.
+    /// Marks the stream as complete.
     pub(super) fn finish(&mut self) {
         self.finished = true;
     }
@@ -93,7 +94,7 @@ impl Outgoing {
         if self.open { self.buffer.as_ref().map_or(0, SendBuffer::backlog) } else { 0 }
     }
 
-    /// Where the stream ends, as far as it is known.
+    /// The end of the stream, if known.
     fn end(&self) -> u64 {
         let backlog = self.backlog();
         let wrapping = if self.tls { backlog.div_ceil(RECORD) * RECORD_OVERHEAD } else { 0 };
@@ -110,10 +111,10 @@ impl Outgoing {
         self.finished && self.open && offset == self.end()
     }
 
-    /// Everything below `to` is being sent.
+    /// Fixes the layout of everything below `to`, which is being sent.
     ///
     /// # Panics
-    /// If there is not that much.
+    /// If the stream is shorter than `to`.
     pub(super) fn advance(&mut self, to: u64) {
         while self.written < to {
             let missing = to - self.written;
@@ -138,7 +139,7 @@ impl Outgoing {
         }
     }
 
-    /// Application data sent when the stream is sent up to `nxt`.
+    /// Application data in the stream up to `nxt`.
     pub(super) fn plaintext_sent(&self, nxt: u64) -> u64 {
         let whole = self.records.partition_point(|record| record.end <= nxt);
         let Some(record) = self.records.get(whole) else { return self.plaintext };
@@ -147,7 +148,7 @@ impl Outgoing {
         record.plaintext - record.content + part
     }
 
-    /// The mark of a segment of `payload` bytes from `start` on.
+    /// The record mark of a segment of `payload` bytes from `start` on.
     pub(super) fn mark(&self, start: u64, payload: u64) -> Option<Mark> {
         let ended = self.records.partition_point(|record| record.end <= start + payload);
         let record = self.records.get(ended.checked_sub(1)?)?;

@@ -1,8 +1,8 @@
-//! Ranges of a byte stream: what has arrived beyond a gap, or is known to have.
+//! Ranges of a byte stream: data received, or reported, beyond a gap.
 
 use std::collections::BTreeMap;
 
-/// Disjoint ranges that do not touch, from a first byte to the one behind the last.
+/// Disjoint ranges that do not touch, from the first byte to the byte after the last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RangeSet {
     ends: BTreeMap<u64, u64>,
@@ -17,18 +17,18 @@ impl RangeSet {
         self.ends.clear();
     }
 
-    /// The range that `offset` lies in.
+    /// The range that contains `offset`.
     pub(super) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         let (&start, &end) = self.ends.range(..=offset).next_back()?;
         (offset < end).then_some((start, end))
     }
 
-    /// The range that starts first.
+    /// The range with the lowest start.
     pub(super) fn first(&self) -> Option<(u64, u64)> {
         self.ends.first_key_value().map(|(&start, &end)| (start, end))
     }
 
-    /// Adds a range; the range it has become part of.
+    /// Adds a range; returns the merged range.
     pub(super) fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
         let (mut start, mut end) = (start, end);
         while let Some((&first, &last)) = self.ends.range(..=end).next_back()
@@ -42,7 +42,7 @@ impl RangeSet {
         (start, end)
     }
 
-    /// Takes out everything below `offset`.
+    /// Removes everything below `offset`.
     pub(super) fn remove_below(&mut self, offset: u64) {
         while let Some(entry) = self.ends.first_entry().filter(|entry| *entry.key() < offset) {
             let end = entry.remove();
@@ -83,7 +83,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list of which bytes are in.
+        /// Compares the set with a plain list of its bytes.
         #[test]
         fn a_set_knows_its_bytes(steps in prop::collection::vec((0u64..60, 1u64..9, 0u8..8), 1..40)) {
             let (mut set, mut bytes) = (RangeSet::default(), [false; 70]);

@@ -1,17 +1,17 @@
-//! Round-trip time and the retransmission timeout that follows from it (RFC 6298).
+//! Round-trip time and the resulting retransmission timeout (RFC 6298).
 
 use leobench_base::{SimDuration, SimTime};
 
 use crate::congestion::Rtt;
 
-/// Longest retransmission timeout (RFC 6298 section 2.5 allows a bound of at least 60 s; 120 s in Linux).
+/// Maximum retransmission timeout (RFC 6298 section 2.5 allows a bound of at least 60 s; 120 s in Linux).
 const MAX_RTO: SimDuration = SimDuration::from_secs(120);
-/// Least timeout for data after one in the handshake (RFC 6298 section 5.7).
+/// Minimum timeout for data after a timeout in the handshake (RFC 6298 section 5.7).
 const FALLBACK_RTO: SimDuration = SimDuration::from_secs(3);
-/// Doublings that reach the longest timeout from a nanosecond.
+/// Number of doublings from a nanosecond to the maximum timeout.
 const MOST_DOUBLINGS: u32 = 40;
 
-/// The estimator of RFC 6298 section 2, with the smallest sample beside it.
+/// The estimator of RFC 6298 section 2, and the smallest sample.
 #[derive(Clone, Debug)]
 pub(super) struct RttEstimator {
     sampled: Option<Rtt>,
@@ -28,18 +28,18 @@ impl RttEstimator {
         Self { sampled: None, variation: SimDuration::ZERO, initial_rto, min_rto, backoff: 0 }
     }
 
-    /// What has been measured, if anything has.
+    /// The estimates, if there is a sample.
     pub(super) fn sampled(&self) -> Option<Rtt> {
         self.sampled
     }
 
-    /// What has been measured, or else the initial timeout.
+    /// The estimates, or else the initial timeout.
     pub(super) fn assumed(&self) -> Rtt {
         let initial = self.initial_rto;
         self.sampled.unwrap_or(Rtt { latest: initial, smoothed: initial, min: initial })
     }
 
-    /// Takes a sample in; the timeout is no longer backed off (section 5.7).
+    /// Adds a sample and resets the backoff of the timeout (section 5.7).
     pub(super) fn sample(&mut self, latest: SimDuration) {
         self.backoff = 0;
         let Some(rtt) = &mut self.sampled else {
@@ -56,13 +56,13 @@ impl RttEstimator {
         rtt.min = rtt.min.min(latest);
     }
 
-    /// The timeout. As in Linux, the minimum bounds its part above the smoothed round-trip time (section 2.4 would have
-    /// it bound the whole), so that a long path has a margin as well.
+    /// The timeout. As in Linux, the minimum applies to its part above the smoothed round-trip time, so that a long
+    /// path has a margin as well (in section 2.4 it applies to the whole).
     pub(super) fn timeout(&self) -> SimDuration {
         self.doubled(self.backoff)
     }
 
-    /// What the timeout would be after it has doubled `times` times.
+    /// The timeout after `times` doublings.
     pub(super) fn doubled(&self, times: u32) -> SimDuration {
         let base = match self.sampled {
             Some(rtt) => rtt.smoothed + (self.variation * 4).max(self.min_rto),
@@ -71,22 +71,22 @@ impl RttEstimator {
         (base * (1 << times.min(MOST_DOUBLINGS))).min(MAX_RTO)
     }
 
-    /// The timeout has passed: the next one is twice as long.
+    /// Doubles the next timeout after an expiry.
     pub(super) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(MOST_DOUBLINGS);
     }
 
-    /// The handshake gave no sample, as a timeout passed in it: data begins with no less than three seconds (section 5.7).
+    /// Sets the timeout to at least three seconds, because the handshake timed out and gave no sample (section 5.7).
     pub(super) fn fall_back(&mut self) {
         self.initial_rto = self.initial_rto.max(FALLBACK_RTO);
     }
 
-    /// Whether it has doubled since the last sample.
+    /// Whether the timeout has doubled since the last sample.
     pub(super) fn is_backed_off(&self) -> bool {
         self.backoff > 0
     }
 
-    /// When a timer that starts at `now` ends.
+    /// When a timer that starts at `now` expires.
     pub(super) fn deadline(&self, now: SimTime) -> SimTime {
         now + self.timeout()
     }

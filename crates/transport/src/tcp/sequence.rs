@@ -1,30 +1,30 @@
-//! Offsets in a byte stream, of 64 bits, and sequence numbers on the wire, of 32 (RFC 9293 section 3.4); timestamps.
+//! 64-bit offsets in a byte stream and 32-bit sequence numbers on the wire (RFC 9293 section 3.4); timestamps.
 
 use leobench_base::SimTime;
 
-/// One direction's numbering: offset 0 is the first byte behind the SYN.
+/// Sequence numbers of one direction: offset 0 is the first byte after the SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sequence {
     first: u32,
 }
 
 impl Sequence {
-    /// The numbering that an initial sequence number starts.
+    /// The mapping for an initial sequence number.
     pub(super) fn new(initial: u32) -> Self {
         Self { first: initial.wrapping_add(1) }
     }
 
-    /// The number of the SYN.
+    /// The sequence number of the SYN.
     pub(super) fn initial(self) -> u32 {
         self.first.wrapping_sub(1)
     }
 
-    /// The number on the wire of an offset.
+    /// The sequence number of an offset.
     pub(super) fn wire(self, offset: u64) -> u32 {
         self.first.wrapping_add(offset as u32)
     }
 
-    /// The offset next to `near` that has a number on the wire; `None` if that lies before the stream.
+    /// The offset closest to `near` with a sequence number; `None` if it precedes the stream.
     pub(super) fn offset(self, number: u32, near: u64) -> Option<u64> {
         let distance = number.wrapping_sub(self.wire(near)) as i32;
         near.checked_add_signed(distance.into())

@@ -1,13 +1,14 @@
-//! What a scenario may say about a TCP connection.
+//! The scenario parameters of a TCP connection.
 
 use leobench_base::spec::{Example, Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
 use crate::congestion::CongestionSpec;
 
-/// Smallest segment every host must be able to receive over IPv4, 576 bytes less two headers (RFC 9293 section 3.7.1).
+/// Minimum segment size that every host must accept over IPv4: 576 bytes minus two headers (RFC 9293 section 3.7.1).
 const SMALLEST_MSS: Bytes = Bytes::new(536);
-/// Largest payload over IPv4: a total length of 16 bits, less 20 bytes of IPv4 and 60 of TCP header (RFC 791, RFC 9293).
+/// Maximum payload over IPv4: a total length of 16 bits, minus 20 bytes of IPv4 and 60 of TCP header (RFC 791, RFC
+/// 9293).
 const LARGEST_MSS: Bytes = Bytes::new(65_455);
 
 /// After how many segments to acknowledge.
@@ -99,10 +100,10 @@ impl Example for TcpSpec {
 }
 
 impl TcpSpec {
-    /// Smallest payload a full segment may be set to.
+    /// Smallest valid payload of a full segment.
     pub const SMALLEST_MSS: Bytes = SMALLEST_MSS;
 
-    /// Bytes of TCP header in front of the payload of a full segment.
+    /// Bytes of TCP header before the payload of a full segment.
     pub fn header(&self) -> Bytes {
         Bytes::new(if self.timestamps { 32 } else { 20 })
     }

@@ -1,4 +1,4 @@
-//! The handshake of TLS 1.3 (RFC 8446 section 2) as sizes: who writes how much once how much has come.
+//! The handshake of TLS 1.3 (RFC 8446 section 2) as byte counts: how much each end writes, and when.
 
 use super::Role;
 use super::outgoing::{Outgoing, RECORD_HEADER, RECORD_OVERHEAD};
@@ -6,13 +6,13 @@ use crate::quic::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 /// `ClientHello` in a record.
 const HELLO: u64 = RECORD_HEADER + CLIENT_HELLO as u64;
-/// `ServerHello` in a record, and all that follows it up to Finished, in an encrypted one.
+/// `ServerHello` in a record, and everything up to Finished in an encrypted one.
 const ANSWER: u64 = RECORD_HEADER + SERVER_HELLO as u64 + RECORD_OVERHEAD + SERVER_FLIGHT as u64;
 /// The client's Finished in an encrypted record.
 const FINISHED: u64 = RECORD_OVERHEAD + CLIENT_FINISHED as u64;
 
-/// Goes on with the handshake as far as the `received` bytes allow, and opens the stream to the application when it is
-/// done.
+/// Continues the handshake as far as the `received` bytes allow. When it is complete, opens the stream to application
+/// data.
 pub(super) fn proceed(role: Role, received: u64, outgoing: &mut Outgoing) {
     match (role, outgoing.written()) {
         (Role::Client, 0) => outgoing.write(HELLO),

@@ -8,23 +8,23 @@ use crate::endpoint::EndpointError;
 use crate::tcp::sender::Agreed;
 use crate::tcp::sequence::Sequence;
 
-/// What timestamps take of every segment, options padded (RFC 7323 appendix A).
+/// Bytes of the timestamps option in every segment, with padding (RFC 7323 appendix A).
 const TIMESTAMPS: u64 = 12;
-/// Segment size of an end that does not say (RFC 9293 section 3.7.1).
+/// Segment size of an end without the MSS option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// Longest time between two SYNs.
+/// Maximum time between two SYNs.
 const LONGEST_WAIT: SimDuration = SimDuration::from_secs(120);
 
-/// A handshake under way.
+/// The state of a handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handshake {
-    /// When the SYN, or its answer, was last sent.
+    /// When the SYN or SYN-ACK was last sent.
     sent: SimTime,
-    /// How long it waits for an answer.
+    /// Its timeout.
     wait: SimDuration,
-    /// How often it was sent.
+    /// The number of transmissions.
     times: u32,
-    /// The window of the other end's SYN, which is never scaled.
+    /// The window in the other end's SYN, which is never scaled.
     window: u64,
 }
 
@@ -41,8 +41,8 @@ impl TcpEndpoint {
         self.send_syn(now)
     }
 
-    /// Sends the SYN, or its answer, again when that is due; the next time it is. It never gives up: how long to insist is
-    /// for the application to say (R2 of RFC 9293 section 3.8.3), and ours lasts as long as the run.
+    /// Retransmits the SYN or SYN-ACK when its timeout expires; returns the next expiry. It never gives up: the
+    /// application decides how long to retry (R2 of RFC 9293 section 3.8.3), and ours retries until the end of the run.
     pub(super) fn insist(&mut self, now: SimTime) -> SimTime {
         let due = self.handshake.sent + self.handshake.wait;
         if now < due {
@@ -120,7 +120,7 @@ impl TcpEndpoint {
         Ok(())
     }
 
-    /// The server waits for the last word (RFC 9293 section 3.10.7.4).
+    /// The server waits for the final acknowledgement (RFC 9293 section 3.10.7.4).
     pub(super) fn syn_received(
         &mut self,
         now: SimTime,
@@ -137,12 +137,12 @@ impl TcpEndpoint {
         Ok(())
     }
 
-    /// Takes in the other end's SYN.
+    /// Processes the other end's SYN.
     fn agree(&mut self, segment: &Segment, ecn: bool) {
         let options = &segment.options;
         self.theirs = Sequence::new(segment.seq);
         let timestamps = self.spec.timestamps && options.timestamps.is_some();
-        // RFC 6691: the option does not count what other options take.
+        // RFC 6691: the MSS option does not account for other options.
         let taken = if timestamps { TIMESTAMPS } else { 0 };
         let theirs = u64::from(options.mss.unwrap_or(DEFAULT_MSS)).saturating_sub(taken);
         self.agreed = Agreed {

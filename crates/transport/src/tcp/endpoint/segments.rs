@@ -1,4 +1,4 @@
-//! The segments an end sends once the connection is open.
+//! The segments that an end sends once the connection is open.
 
 use leobench_base::packet::IPV4_HEADER;
 use leobench_base::segment::{Flags, MOST_SACK_BLOCKS, Options, Segment, Timestamps};
@@ -20,7 +20,7 @@ impl TcpEndpoint {
         self.emit(now, segment, Ecn::NotEct);
     }
 
-    /// Sends what the sending half lets go.
+    /// Sends the segments that the sending half releases.
     pub(super) fn depart(&mut self, now: SimTime, departure: &Departure) {
         let &Departure { start, payload, fin, new, reduced } = departure;
         let mut segment = self.header(now, start);
@@ -34,7 +34,7 @@ impl TcpEndpoint {
             .with_if(reduced, Flags::CWR);
         if !new {
             self.retransmitted += payload;
-            // A probe of a zero window carries nothing.
+            // A zero-window probe carries no data.
             self.retransmitted_packets += u64::from(!segment.is_empty());
         }
         // RFC 3168 sections 6.1.4 and 6.1.5: neither empty segments nor retransmissions.
@@ -42,7 +42,7 @@ impl TcpEndpoint {
         self.emit(now, segment, if capable { Ecn::Ect0 } else { Ecn::NotEct });
     }
 
-    /// What every segment says.
+    /// The header fields common to all segments.
     fn header(&mut self, now: SimTime, start: u64) -> Segment {
         let window = self.receiver.offer(self.our_scale);
         let stamps = self.agreed.timestamps.then(|| self.timestamps(now));

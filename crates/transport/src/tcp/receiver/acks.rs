@@ -1,24 +1,24 @@
-//! When data is acknowledged: at once, or a little later together with what follows (RFC 9293 section 3.8.6.3, RFC 5681
+//! The timing of acknowledgements: immediate, or delayed until more data arrives (RFC 9293 section 3.8.6.3, RFC 5681
 //! section 4.2).
 
 use leobench_base::{SimDuration, SimTime};
 
-/// Most acknowledgements in a row that are not delayed, as in Linux (`TCP_MAX_QUICKACKS`).
+/// Maximum number of consecutive immediate acknowledgements, as in Linux (`TCP_MAX_QUICKACKS`).
 const MOST_QUICK: u64 = 16;
-/// Fewest after a mark or something out of order, as in Linux.
+/// Minimum number of them after a mark or out-of-order data, as in Linux.
 const LEAST_QUICK: u64 = 2;
 
-/// Delays acknowledgements.
+/// The delayed-acknowledgement state.
 #[derive(Clone, Debug)]
 pub(super) struct AckTiming {
-    /// After how many full segments data is acknowledged at the latest.
+    /// Full segments after which data is acknowledged at the latest.
     every: u64,
     delay: SimDuration,
-    /// Bytes that came since the last acknowledgement.
+    /// Bytes received since the last acknowledgement.
     pending: u64,
-    /// When they are acknowledged at the latest.
+    /// The deadline for acknowledging them.
     pub(super) deadline: Option<SimTime>,
-    /// Acknowledgements still to be sent at once: at the start, and after an idle time, the other end's window is small.
+    /// Immediate acknowledgements left: at the start, and after an idle period, while the other end's window is small.
     quick: u64,
     last_data: Option<SimTime>,
 }
@@ -28,8 +28,8 @@ impl AckTiming {
         Self { every, delay, pending: 0, deadline: None, quick: 0, last_data: None }
     }
 
-    /// Data came in order; whether to acknowledge it at once. `window` is the receive window, `idle` after how long a
-    /// silence the other end starts anew.
+    /// Data arrived in order; returns whether to acknowledge it at once. `window` is the receive window, `idle` the
+    /// silence after which the other end restarts from its initial window.
     pub(super) fn on_data(
         &mut self,
         now: SimTime,
@@ -39,12 +39,12 @@ impl AckTiming {
         idle: SimDuration,
     ) -> bool {
         if self.last_data.is_none_or(|last| now.saturating_since(last) > idle) {
-            // As in Linux: as many as fill half the window.
+            // As in Linux: enough to fill half the window.
             self.quick = (window / (2 * mss)).clamp(LEAST_QUICK, MOST_QUICK);
         }
         self.last_data = Some(now);
         self.pending += bytes;
-        // As in Linux for 2: what is more than one segment.
+        // As in Linux for 2: more than one segment.
         if self.delay.is_zero() || self.quick > 0 || self.pending > (self.every - 1) * mss {
             return true;
         }
@@ -52,12 +52,12 @@ impl AckTiming {
         false
     }
 
-    /// The next acknowledgements are not to be delayed.
+    /// Sends the next acknowledgements without delay.
     pub(super) fn hurry(&mut self) {
         self.quick = self.quick.max(LEAST_QUICK);
     }
 
-    /// An acknowledgement left.
+    /// An acknowledgement was sent.
     pub(super) fn on_sent(&mut self) {
         if self.pending > 0 {
             self.quick = self.quick.saturating_sub(1);

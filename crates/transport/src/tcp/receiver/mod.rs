@@ -1,4 +1,4 @@
-//! The receiving half of a connection: reassembly, and what its acknowledgements say and when.
+//! The receiving half of a connection: reassembly, and the content and timing of acknowledgements.
 
 mod acks;
 mod window;
@@ -13,7 +13,7 @@ use self::window::ReceiveWindow;
 use super::ranges::RangeSet;
 use super::spec::TcpSpec;
 
-/// Data that arrived, in offsets.
+/// Received data, in offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) start: u64,
@@ -22,7 +22,7 @@ pub(super) struct Arrival {
     pub(super) mark: Option<Mark>,
     /// Whether a router marked it (RFC 3168).
     pub(super) marked: bool,
-    /// Whether it says that the sender has reduced its window.
+    /// Whether the sender reports a window reduction (CWR).
     pub(super) reduced: bool,
 }
 
@@ -33,25 +33,25 @@ pub(super) struct Receiver {
     /// Next byte expected (`RCV.NXT`); a FIN counts as a byte.
     next: u64,
     ahead: RangeSet,
-    /// A byte of each of the ranges that changed last, the latest first.
+    /// One byte of each recently changed range, most recent first.
     recent: Vec<u64>,
-    /// What came twice and has not been reported.
+    /// A duplicate range that has not been reported.
     duplicate: Option<(u64, u64)>,
-    /// Where the FIN is, if it has come.
+    /// The offset of the FIN, if received.
     fin: Option<u64>,
-    /// Ends of records: application data up to there, as far as it has not been complete.
+    /// Ends of incomplete records, with the application data up to them.
     marks: BTreeMap<u64, u64>,
-    /// Application data in all records that are complete.
+    /// Application data in all complete records.
     plaintext: u64,
     window: ReceiveWindow,
     timing: AckTiming,
-    /// Whether marks are echoed until the sender has answered.
+    /// Whether marks are echoed until the sender has responded.
     pub(super) echo_mark: bool,
     /// The sender's timestamp to echo (`TS.Recent`).
     recent_stamp: Option<u32>,
-    /// What the last acknowledgement said (`Last.ACK.sent`).
+    /// The acknowledgement number last sent (`Last.ACK.sent`).
     last_ack: u64,
-    /// Up to where the application has read; all, unless it does not.
+    /// The offset up to which the application has read; everything, unless it has stopped reading.
     read: u64,
     reads: bool,
 }
@@ -87,7 +87,7 @@ impl Receiver {
         self.next
     }
 
-    /// Bytes of the stream that are complete.
+    /// Contiguous bytes received.
     pub(super) fn complete(&self) -> u64 {
         self.fin.map_or(self.next, |fin| self.next.min(fin))
     }
@@ -97,22 +97,22 @@ impl Receiver {
         self.read
     }
 
-    /// Application data in all records that are complete.
+    /// Application data in all complete records.
     pub(super) fn plaintext(&self) -> u64 {
         self.plaintext
     }
 
-    /// Whether the other end has sent all it had, and all of it has come.
+    /// Whether all data and the FIN of the other end have arrived.
     pub(super) fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// When an acknowledgement is due at the latest, if one is.
+    /// The latest time for the next acknowledgement, if one is pending.
     pub(super) fn deadline(&self) -> Option<SimTime> {
         self.timing.deadline
     }
 
-    /// The shift of the windows offered.
+    /// The scale of advertised windows.
     pub(super) fn scale(&self) -> u8 {
         self.window.scale()
     }
@@ -135,12 +135,13 @@ impl Receiver {
         self.window.sample(rtt);
     }
 
-    /// Data arrived; whether to acknowledge it at once. `idle` is after how long a silence the other end starts anew.
+    /// Data arrived; returns whether to acknowledge it at once. `idle` is the silence after which the other end
+    /// restarts from its initial window.
     pub(super) fn on_data(&mut self, now: SimTime, arrival: &Arrival, idle: SimDuration) -> bool {
         let (start, end) =
             (arrival.start, arrival.start + arrival.payload + u64::from(arrival.fin));
         if start + arrival.payload > self.window.edge() {
-            // Not what the window offered (RFC 9293 section 3.4).
+            // Beyond the advertised window (RFC 9293 section 3.4).
             return true;
         }
         if arrival.reduced {
@@ -166,7 +167,7 @@ impl Receiver {
         self.timing.on_data(now, end - start, self.mss, self.window.capacity(), idle)
     }
 
-    /// Puts a segment in its place; whether it was the one expected.
+    /// Inserts a segment; returns whether it was the expected one.
     fn place(&mut self, start: u64, end: u64) -> bool {
         if end <= self.next {
             self.duplicate = Some((start, end));
@@ -203,7 +204,7 @@ impl Receiver {
         }
     }
 
-    /// The window to offer, in units of 2 to the power of `scale`.
+    /// The window to advertise, in units of 2 to the power of `scale`.
     pub(super) fn offer(&mut self, scale: u8) -> u16 {
         self.window.offer(self.next, self.unread(), self.mss, scale)
     }
@@ -212,7 +213,7 @@ impl Receiver {
         self.complete() - self.read
     }
 
-    /// Blocks to report, at most `most` of them, the most recent first (RFC 2018 section 4, RFC 2883 section 4).
+    /// Blocks to report, at most `most`, most recent first (RFC 2018 section 4, RFC 2883 section 4).
     pub(super) fn blocks(&mut self, most: usize, mut report: impl FnMut(u64, u64)) {
         let mut count = 0;
         if let Some((start, end)) = self.duplicate.take() {
@@ -231,19 +232,19 @@ impl Receiver {
         }
     }
 
-    /// Whether there is anything to report in blocks.
+    /// Whether there are blocks to report.
     pub(super) fn has_blocks(&self) -> bool {
         self.duplicate.is_some() || !self.ahead.is_empty()
     }
 
-    /// An acknowledgement left.
+    /// An acknowledgement was sent.
     pub(super) fn on_ack_sent(&mut self) {
         self.last_ack = self.next;
         self.timing.on_sent();
     }
 
-    /// The application reads all that comes, or nothing any more; whether that opens the window by so much that the other
-    /// end should be told (twice what it knows of, as in Linux).
+    /// Sets whether the application reads all data as it arrives, or stops reading. Returns whether the window opens
+    /// enough to notify the other end (twice the size it knows, as in Linux).
     #[cfg(test)]
     pub(super) fn set_reads(&mut self, now: SimTime, reads: bool) -> bool {
         let known = self.window.edge() - self.next;

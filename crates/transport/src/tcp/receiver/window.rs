@@ -1,31 +1,31 @@
-//! The receive window and how it grows with what the application takes (dynamic right-sizing; Fisk and Feng 2001, as Linux
-//! has it).
+//! The receive window and its growth with the application's reading rate (dynamic right-sizing; Fisk and Feng 2001, as
+//! in Linux).
 
 use leobench_base::spec::Window;
 use leobench_base::{SimDuration, SimTime};
 
-/// The window at first, as in Linux (`tcp_rmem`: 128 KiB, of which half is window).
+/// The initial window, as in Linux (`tcp_rmem`: 128 KiB, of which half is window).
 const INITIAL_WINDOW: u64 = 64 << 10;
-/// Largest shift (RFC 7323 section 2.3).
+/// Maximum window scale (RFC 7323 section 2.3).
 const MAX_SCALE: u8 = 14;
-/// Segments beyond twice what was read in a round trip, as in Linux.
+/// Segments in addition to twice the bytes read in a round trip, as in Linux.
 const SPARE_SEGMENTS: u64 = 16;
 /// Segments in the other end's initial window (RFC 6928).
 const INITIAL_SEGMENTS: u64 = 10;
 
-/// How much the receiver has room for.
+/// The receive window.
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveWindow {
     capacity: u64,
     most: u64,
-    /// The most that was read in a round trip; at first the other end's initial window, but no more than half of what there
-    /// is room for, as whole segments may leave nearly as much unused.
+    /// Maximum bytes read in a round trip. Initially the other end's initial window, but at most half of the capacity,
+    /// because full segments may leave nearly as much unused.
     space: u64,
-    /// When the present one began, and what had been read by then.
+    /// Start of the current round trip, and the bytes read until then.
     since: SimTime,
     read: u64,
     rtt: Option<SimDuration>,
-    /// Behind the last byte that was offered.
+    /// The byte after the last advertised one.
     edge: u64,
 }
 
@@ -47,24 +47,24 @@ impl ReceiveWindow {
         }
     }
 
-    /// The shift with which 16 bits can say the largest window.
+    /// The smallest scale with which 16 bits can express the largest window.
     pub(super) fn scale(&self) -> u8 {
         (0..MAX_SCALE).find(|scale| 65_535 << scale >= self.most).unwrap_or(MAX_SCALE)
     }
 
-    /// Bytes there is room for in all.
+    /// The total capacity in bytes.
     pub(super) fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Behind the last byte that was offered.
+    /// The byte after the last advertised one.
     pub(super) fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// The window to offer from `next` on, `unread` bytes waiting for the application, in units of 2 to the power of
-    /// `scale`. Its edge moves by no less than a segment or half the buffer (RFC 9293 section 3.8.6.2.2), and never back
-    /// (section 3.8.6.2.1): what is not offered anew is rounded up (RFC 7323 section 2.4), as in Linux.
+    /// The window to advertise from `next` on, with `unread` bytes waiting for the application, in units of 2 to the
+    /// power of `scale`. Its edge moves by at least a segment or half the buffer (RFC 9293 section 3.8.6.2.2), and
+    /// never back (section 3.8.6.2.1). An unchanged edge is rounded up (RFC 7323 section 2.4), as in Linux.
     pub(super) fn offer(&mut self, next: u64, unread: u64, mss: u64, scale: u8) -> u16 {
         let room = next + self.capacity.saturating_sub(unread);
         let mut units = self.edge.saturating_sub(next).div_ceil(1 << scale);
@@ -81,8 +81,8 @@ impl ReceiveWindow {
         self.rtt = Some(self.rtt.map_or(rtt, |smoothed| (smoothed * 7 + rtt) / 8));
     }
 
-    /// The application has read `read` bytes in all: once a round trip, room is made for twice as much as it read in it,
-    /// and for the other end's window to have grown in between.
+    /// The application has read `read` bytes in total. Once per round trip, the capacity grows to twice the bytes read
+    /// in it, plus the growth of the other end's window in between.
     pub(super) fn adjust(&mut self, now: SimTime, read: u64, mss: u64) {
         let Some(rtt) = self.rtt else { return };
         if now.saturating_since(self.since) < rtt {

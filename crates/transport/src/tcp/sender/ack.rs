@@ -1,4 +1,4 @@
-//! What an acknowledgement does.
+//! Processing of acknowledgements.
 
 use leobench_base::{SimDuration, SimTime};
 
@@ -8,21 +8,21 @@ use super::undo::Undo;
 use super::{Mode, Sender};
 use crate::tcp::sequence::Stamps;
 
-/// Duplicate acknowledgements that stand for a loss (RFC 5681 section 3.2).
+/// Number of duplicate acknowledgements that indicate a loss (RFC 5681 section 3.2).
 const DUPLICATE_THRESHOLD: u64 = 3;
 
 /// An acknowledgement, in offsets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Ack {
-    /// Where in the peer's stream it stands.
+    /// Its own offset in the peer's stream.
     pub(in crate::tcp) start: u64,
     /// Next byte expected.
     pub(in crate::tcp) next: u64,
-    /// Behind the last byte that there is room for.
+    /// The byte after the last one in the window.
     pub(in crate::tcp) edge: u64,
-    /// What has arrived beyond a gap, or twice.
+    /// Ranges received beyond a gap, or twice.
     pub(in crate::tcp) blocks: [(u64, u64); 4],
-    /// How many of the blocks there are.
+    /// Number of valid blocks.
     pub(in crate::tcp) count: usize,
     /// The timestamp echoed.
     pub(in crate::tcp) echo: Option<u32>,
@@ -33,7 +33,7 @@ pub(in crate::tcp) struct Ack {
 }
 
 impl Ack {
-    /// What has arrived twice, if the first block tells of that (RFC 2883 section 4), and how many blocks do.
+    /// The range received twice, if the first block reports one (RFC 2883 section 4), and the number of such blocks.
     fn duplicate(&self) -> Option<(u64, u64)> {
         let (start, end) = *self.blocks[..self.count].first()?;
         let within = |&(first, last): &(u64, u64)| first <= start && end <= last;
@@ -88,7 +88,8 @@ impl Sender {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4: the latest segment tells the window, and may shrink it. Whether it has opened.
+    /// RFC 9293 section 3.10.7.4: the latest segment sets the window, and may shrink it. Returns whether the window
+    /// opened.
     fn open_window(&mut self, ack: &Ack) -> bool {
         if (ack.start, ack.next) < self.window_from {
             return false;
@@ -103,7 +104,7 @@ impl Sender {
         opened
     }
 
-    /// Takes in what it acknowledges; what the receiver got twice.
+    /// Updates the scoreboard; returns the range that the receiver got twice.
     fn take(&mut self, ack: &Ack, advanced: bool) -> Option<(u64, u64)> {
         self.delivered.clear();
         let duplicate = ack.duplicate();
@@ -116,7 +117,7 @@ impl Sender {
             let told = usize::from(duplicate.is_some());
             let mut blocks = ack.blocks;
             let blocks = &mut blocks[told.min(ack.count)..ack.count];
-            // In order of sequence, for RACK to tell reordering (RFC 8985 section 6.2, step 3).
+            // In sequence order, for RACK's detection of reordering (RFC 8985 section 6.2, step 3).
             blocks.sort_unstable();
             for &mut (start, end) in blocks {
                 if start < end && end <= self.nxt {
@@ -127,9 +128,9 @@ impl Sender {
         duplicate
     }
 
-    /// The round trip is measured by the latest segment delivered, unless any of them was sent again: whatever repaired it
-    /// may have brought about the acknowledgement of all (Karn's rule, RFC 6298 section 3; `FLAG_RETRANS_DATA_ACKED` in
-    /// Linux). Then the timestamp tells (RFC 7323 section 4).
+    /// Measures the round trip by the latest segment delivered, unless any of them was a retransmission: the repair may
+    /// have triggered the acknowledgement of all (Karn's rule, RFC 6298 section 3; `FLAG_RETRANS_DATA_ACKED` in Linux).
+    /// In that case the timestamp is used (RFC 7323 section 4).
     fn measure(&mut self, now: SimTime, ack: &Ack, advanced: bool) {
         let ambiguous = self.delivered.iter().any(|sent| sent.repeated);
         let latest = self.delivered.iter().map(|sent| sent.at).max().filter(|_| !ambiguous);
@@ -150,8 +151,8 @@ impl Sender {
         }
     }
 
-    /// Tells the controller what was delivered. Behind a gap that may be a loss (`suspicious`) the window does not grow (RFC
-    /// 3042 section 2), unless reordering is known to happen, as in Linux.
+    /// Reports delivered segments to the controller. Beyond a gap that may be a loss (`suspicious`) the window does not
+    /// grow (RFC 3042 section 2), unless reordering has been seen, as in Linux.
     fn tell_controller(&mut self, now: SimTime, flight: u64, echo: Option<u32>, suspicious: bool) {
         if self.delivered.is_empty() {
             return;
@@ -165,8 +166,8 @@ impl Sender {
         self.control.on_delivered(now, &self.delivered, flight, rtt, recovering, ambiguous);
     }
 
-    /// Bytes newly delivered. Without selective acknowledgements, every duplicate one stands for a segment (RFC 6582), which
-    /// the cumulative one then does not count again.
+    /// Bytes newly delivered. Without selective acknowledgements, every duplicate one stands for a segment (RFC 6582);
+    /// the next cumulative acknowledgement does not count it again.
     fn count_delivered(&mut self, ack: &Ack, advanced: bool, opened: bool) -> u64 {
         let bytes = self.delivered.iter().map(Sent::size).sum();
         if self.agreed.sack {
@@ -184,7 +185,7 @@ impl Sender {
         self.agreed.mss
     }
 
-    /// Bytes that duplicate acknowledgements say have left the network.
+    /// Bytes that have left the network according to duplicate acknowledgements.
     pub(super) fn overtaken(&self) -> u64 {
         if self.agreed.sack {
             return 0;
@@ -193,7 +194,7 @@ impl Sender {
         self.duplicates.min(others) * self.agreed.mss
     }
 
-    /// Finds losses by RACK.
+    /// Detects losses with RACK.
     pub(super) fn detect(&mut self, now: SimTime) {
         self.lost.clear();
         if self.agreed.sack {
@@ -203,8 +204,8 @@ impl Sender {
         }
     }
 
-    /// Finds losses without selective acknowledgements: by three duplicates, and in recovery by every acknowledgement that
-    /// does not go all the way (RFC 6582 section 3.2).
+    /// Detects losses without selective acknowledgements: by three duplicates, and in recovery by every partial
+    /// acknowledgement (RFC 6582 section 3.2).
     fn detect_by_duplicates(&mut self, advanced: bool) {
         let Some(first) = self.board.first().filter(|_| !self.agreed.sack) else { return };
         let repairing = matches!(self.mode, Mode::Recovery | Mode::Timeout);
@@ -217,10 +218,10 @@ impl Sender {
         }
     }
 
-    /// The losses found begin a recovery, or are repaired in the one that is on. Before, `flight` bytes were in flight.
+    /// Starts a recovery for the losses, or repairs them in the current one. Before, `flight` bytes were in flight.
     pub(super) fn on_losses(&mut self, now: SimTime, flight: u64) {
         let before = self.control.window();
-        // A mark has been answered, and so have losses of the same round trip (RFC 3168 section 6.1.2).
+        // The response to a mark also covers losses of the same round trip (RFC 3168 section 6.1.2).
         self.control.on_loss(now, &self.lost, self.mode != Mode::Open);
         match self.mode {
             Mode::Open => {
@@ -246,8 +247,8 @@ impl Sender {
         self.enter(Mode::Marked);
     }
 
-    /// From `flight` bytes in flight down to a window that was `before`; what the controller does not reduce, or leads down
-    /// by itself, needs no way down.
+    /// Reduces from `flight` bytes in flight to the new window; `before` is the old one. PRR is not necessary if the
+    /// controller does not reduce its window or reduces it gradually by itself.
     fn lead_down(&mut self, before: u64, flight: u64) {
         let reduced = !self.control.rules_alone() && self.control.window() < before;
         self.reduction = reduced.then(|| Reduction::new(flight));
@@ -269,12 +270,12 @@ impl Sender {
 }
 
 impl Stamps {
-    /// Whether a timestamp was taken before what was taken at `at`.
+    /// Whether a timestamp is earlier than one taken at `at`.
     fn precedes(self, echo: u32, at: SimTime) -> bool {
         Self::is_before(echo, self.at(at))
     }
 
-    /// How long ago a timestamp was taken, at least one tick.
+    /// The age of a timestamp, at least one tick.
     pub(in crate::tcp) fn since(self, now: SimTime, echo: u32) -> SimDuration {
         let ticks = self.at(now).wrapping_sub(echo).max(1);
         SimDuration::from_millis(ticks.into())

@@ -1,4 +1,4 @@
-//! The congestion controller of a connection, and what its path has been through.
+//! The congestion controller of a connection, and the statistics of its path.
 
 use leobench_base::{Bytes, LogHistogram, SimTime};
 
@@ -11,16 +11,16 @@ use crate::endpoint::{Event, PathId, Totals};
 /// A TCP connection has one path.
 pub(super) const PATH: PathId = PathId(0);
 
-/// The algorithm, told of everything that happens to transmissions.
+/// The algorithm; it is notified of every transmission, acknowledgement and loss.
 pub(in crate::tcp) struct Control {
     pub(in crate::tcp) algorithm: Box<dyn CongestionControl>,
     pub(in crate::tcp) totals: Totals,
     /// All round-trip time samples, in nanoseconds.
     pub(in crate::tcp) rtts: LogHistogram,
     pub(in crate::tcp) events: Vec<Event>,
-    /// Whether the application leaves room in the window.
+    /// Whether the connection is application-limited.
     pub(super) app_limited: bool,
-    /// Whether it, or the receiver, leaves room in the controller's window (RFC 9002 section 7.8).
+    /// Whether the application or the receiver limits the use of the controller's window (RFC 9002 section 7.8).
     pub(super) underused: bool,
     phase: PhaseWatch,
 }
@@ -43,7 +43,7 @@ impl Control {
         self.algorithm.window(PATH).get()
     }
 
-    /// Whether the algorithm alone decides on it.
+    /// Whether the algorithm bypasses recovery.
     pub(super) fn rules_alone(&self) -> bool {
         self.algorithm.rules_alone(PATH)
     }
@@ -55,8 +55,8 @@ impl Control {
         self.look();
     }
 
-    /// Segments were delivered; before the first of them, `in_flight` bytes were in flight. Which of them may have been
-    /// delivered by an earlier transmission is said by `ambiguous`.
+    /// Segments were delivered; before the first of them, `in_flight` bytes were in flight. `ambiguous` marks those
+    /// that an earlier transmission may have delivered.
     pub(super) fn on_delivered(
         &mut self,
         now: SimTime,
@@ -93,7 +93,7 @@ impl Control {
         self.look();
     }
 
-    /// Segments were taken for lost. Whether that has been answered is the sender's affair.
+    /// Segments were marked lost. The sender decides whether to respond.
     pub(super) fn on_loss(&mut self, now: SimTime, lost: &[Sent], answered: bool) {
         let sent = lost.iter().map(|sent| sent.at).max().unwrap_or(now);
         let congestion = Congestion::new(now, sent, self.count(now, lost), false);
@@ -101,8 +101,8 @@ impl Control {
         self.respond("loss", !answered, |algorithm| algorithm.on_loss(PATH, &congestion));
     }
 
-    /// The retransmission timeout has passed for what was sent at `sent`, `again` without anything acknowledged since the
-    /// last time, and took segments for lost.
+    /// The retransmission timer expired for the segment sent at `sent`, `again` if nothing was acknowledged since the
+    /// last expiry, and marked segments lost.
     pub(super) fn on_timeout(
         &mut self,
         now: SimTime,
@@ -117,7 +117,7 @@ impl Control {
         self.respond("timeout", !again, |algorithm| algorithm.on_loss(PATH, &congestion));
     }
 
-    /// The receiver saw a mark on something sent up to `sent`.
+    /// The receiver reported a mark on a segment sent up to `sent`.
     pub(super) fn on_mark(&mut self, now: SimTime, sent: SimTime) {
         self.totals.ecn_marks += 1;
         let congestion = Congestion::new(now, sent, Bytes::ZERO, false);
@@ -139,7 +139,7 @@ impl Control {
         self.events.push(Event { kind, detail });
     }
 
-    /// Counts lost segments one by one; their bytes.
+    /// Counts lost segments one by one; returns their bytes.
     fn count(&mut self, now: SimTime, lost: &[Sent]) -> Bytes {
         let mut bytes = 0;
         for sent in lost {
@@ -158,7 +158,7 @@ impl Control {
         self.events.extend(event);
     }
 
-    /// Has the algorithm answer congestion, and counts it if it is `new`, whatever the answer.
+    /// Calls the algorithm for a congestion event. Counts it if it is `new`, regardless of the response.
     fn respond(
         &mut self,
         cause: &str,

@@ -1,6 +1,6 @@
-//! The sending half of a connection: what may leave when, and what acknowledgements say of it.
+//! The sending half of a connection: decides which segments to send and processes acknowledgements.
 //!
-//! Offsets are those of the byte stream (64 bits); the endpoint turns them into sequence numbers.
+//! Offsets are those of the byte stream (64 bits); the endpoint converts them to sequence numbers.
 
 mod ack;
 mod control;
@@ -28,15 +28,15 @@ use crate::pacing::{Pacer, window_rate};
 
 pub(super) use self::ack::Ack;
 
-/// Packets that may leave at once after an idle time, where the sender paces (as QUIC's).
+/// Packets that may leave in a burst after an idle period if the sender paces (as in QUIC).
 const BURST_PACKETS: u64 = 10;
 
-/// What was agreed on in the handshake.
+/// The result of the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
     /// Payload of a full segment.
     pub(super) mss: u64,
-    /// Whether segments carry timestamps, acknowledgements blocks, and packets codepoints.
+    /// Whether segments carry timestamps, acknowledgements carry blocks, and packets carry ECN codepoints.
     pub(super) timestamps: bool,
     pub(super) sack: bool,
     pub(super) ecn: bool,
@@ -52,13 +52,13 @@ impl Agreed {
 /// Why the window may be smaller than the controller's (RFC 5681, RFC 6675, RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Nothing is wrong.
+    /// Normal operation.
     Open,
-    /// An ECN mark is being answered.
+    /// Responding to an ECN mark.
     Marked,
-    /// Losses are being repaired: fast recovery.
+    /// Repairing losses: fast recovery.
     Recovery,
-    /// So they are after a retransmission timeout.
+    /// Repairing losses after a retransmission timeout.
     Timeout,
 }
 
@@ -71,20 +71,20 @@ pub(super) struct Sender {
     una: u64,
     /// First byte that was never sent (`SND.NXT`).
     nxt: u64,
-    /// Behind the last byte that the receiver has room for.
+    /// The byte after the last one in the receiver's window.
     edge: u64,
-    /// Where the segment stood, and what it acknowledged, that told so (`SND.WL1`, `SND.WL2`).
+    /// Position and acknowledgement number of the segment that last updated the window (`SND.WL1`, `SND.WL2`).
     window_from: (u64, u64),
-    /// Largest window the receiver has offered.
+    /// Largest window that the receiver has advertised.
     largest_window: u64,
     board: Scoreboard,
     rtt: RttEstimator,
     rack: Rack,
     mode: Mode,
-    /// All up to here must be acknowledged for the mode to end.
+    /// The mode ends when everything up to this offset is acknowledged.
     recover: u64,
     reduction: Option<Reduction>,
-    /// A window below the controller's: after an idle time or a timeout, until it has grown back.
+    /// A window below the controller's: after an idle period or a timeout, until it has grown back.
     cap: Option<u64>,
     undo: Option<Undo>,
     doubt: Option<Doubt>,
@@ -92,38 +92,38 @@ pub(super) struct Sender {
     rto_at: SimTime,
     timer: Option<Timer>,
     probe: Option<Probe>,
-    /// Duplicate acknowledgements in a row, without selective ones only (RFC 5681).
+    /// Consecutive duplicate acknowledgements, without selective ones only (RFC 5681).
     duplicates: u64,
-    /// End of the last segment that was less than full, for Nagle's algorithm as Minshall amended it.
+    /// End of the last less-than-full segment, for Minshall's variant of Nagle's algorithm.
     small_end: u64,
-    /// Whether the next new segment tells that the window was reduced (RFC 3168 section 6.1.2).
+    /// Whether the next new segment carries CWR (RFC 3168 section 6.1.2).
     tell_reduced: bool,
-    /// A segment that goes whatever the window.
+    /// A segment to send regardless of the window.
     forced: Option<Forced>,
     initial_window: u64,
     last_sent: SimTime,
-    /// Where the FIN is, once sent.
+    /// The offset of the FIN, once sent.
     fin: Option<u64>,
     pacer: Pacer,
     pub(super) control: Control,
-    /// What the acknowledgement at hand delivers, and what it, or a timer, takes for lost.
+    /// Segments that the current acknowledgement delivers, and segments that it, or a timer, marks lost.
     delivered: Vec<Sent>,
     lost: Vec<Sent>,
-    /// Whether the peer's window is what holds the data back, and how often it was asked since it last opened.
+    /// Whether the peer's window blocks the data, and the number of probes since it last opened.
     starved: bool,
     window_probes: u32,
 }
 
-/// What a timer asks for.
+/// A request of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forced {
-    /// This segment, again.
+    /// Retransmit this segment.
     Repeat(u64),
-    /// New data if there is any, or else the last segment again: a tail loss probe.
+    /// Send new data if there is any, otherwise the last segment again: a tail loss probe.
     Probe,
-    /// An empty segment that the receiver must answer: a zero-window probe.
+    /// Send an empty segment that the receiver must answer: a zero-window probe.
     Window,
-    /// What the receiver's window leaves room for, full or not.
+    /// Send as much as the receiver's window allows, full segment or not.
     Small,
 }
 
@@ -134,11 +134,11 @@ pub(super) struct Departure {
     pub(super) start: u64,
     /// Bytes of payload.
     pub(super) payload: u64,
-    /// Whether a FIN follows them.
+    /// Whether a FIN follows.
     pub(super) fin: bool,
-    /// Whether none of it was sent before.
+    /// Whether all of it is new.
     pub(super) new: bool,
-    /// Whether it tells that the window was reduced.
+    /// Whether it carries CWR.
     pub(super) reduced: bool,
 }
 
@@ -186,9 +186,9 @@ impl Sender {
         }
     }
 
-    /// The connection is open: `window` bytes may be sent before anything is acknowledged. If the handshake was sent more
-    /// than twice, a single segment is the first window (RFC 5681 section 3.1, which does not wait for a third time; Linux
-    /// does).
+    /// The connection is open; the initial receive window is `window` bytes. If the handshake was sent more than twice,
+    /// the initial congestion window is a single segment (RFC 5681 section 3.1 requires this after the second
+    /// transmission already; Linux waits for the third).
     pub(super) fn open(&mut self, now: SimTime, agreed: Agreed, window: u64, times: u32) {
         self.agreed = agreed;
         self.control.algorithm.open(PATH, now, Bytes::new(agreed.mss));
@@ -200,7 +200,7 @@ impl Sender {
         self.last_sent = now;
     }
 
-    /// The handshake took a round trip of `rtt`, if that can be told.
+    /// The handshake gave a round-trip sample of `rtt`, unless it is ambiguous.
     pub(super) fn on_handshake(&mut self, rtt: Option<SimDuration>) {
         let Some(rtt) = rtt else { return self.rtt.fall_back() };
         self.rtt.sample(rtt);
@@ -222,7 +222,7 @@ impl Sender {
         self.board.flying().saturating_sub(self.overtaken())
     }
 
-    /// How long a retransmission waits.
+    /// The retransmission timeout.
     pub(super) fn timeout(&self) -> SimDuration {
         self.rtt.timeout()
     }
@@ -232,7 +232,7 @@ impl Sender {
         self.control.algorithm.phase(PATH)
     }
 
-    /// What has been measured of the round trip, if anything has.
+    /// The round-trip estimates, if there is a sample.
     pub(super) fn rtt(&self) -> Option<Rtt> {
         self.rtt.sampled()
     }
@@ -244,7 +244,7 @@ impl Sender {
         self.cap.map_or(window, |cap| cap.min(window))
     }
 
-    /// The rate segments leave at, if they are paced.
+    /// The pacing rate, if segments are paced.
     pub(super) fn pacing_rate(&self) -> Option<BitRate> {
         let own = self.control.algorithm.pacing_rate(PATH);
         if own.is_some() || !self.spec.pacing {
@@ -254,13 +254,13 @@ impl Sender {
         Some(window_rate(Bytes::new(self.control.window()), smoothed))
     }
 
-    /// When pacing lets the next segment go, if that is still to come.
+    /// When pacing allows the next segment, if that is in the future.
     fn held_until(&self, now: SimTime) -> Option<SimTime> {
         let ready = self.pacer.ready(self.pacing_rate()?);
         (ready > now).then_some(ready)
     }
 
-    /// The next segment to leave now, if any.
+    /// The next segment that may be sent now, if any.
     pub(super) fn next(&mut self, now: SimTime, outgoing: &mut Outgoing) -> Option<Departure> {
         match self.forced.take() {
             Some(Forced::Repeat(number)) => return Some(self.repeat(now, number)),
@@ -270,7 +270,7 @@ impl Sender {
                 return self.send(now, outgoing, fits.min(self.agreed.mss));
             }
             Some(Forced::Window) => {
-                // As Linux does: an old sequence number, which must be answered (RFC 9293 section 3.10.7.4).
+                // As in Linux: an old sequence number, which requires an answer (RFC 9293 section 3.10.7.4).
                 let start = self.una.wrapping_sub(1);
                 let empty = Departure { start, payload: 0, fin: false, new: false, reduced: false };
                 return Some(empty);
@@ -288,7 +288,7 @@ impl Sender {
         if let Some(number) = self.board.first_lost() {
             match self.doubt {
                 Some(Doubt::First) => limit = None,
-                // RFC 5682 section 3.1, step 2: without new data to send, there is no telling.
+                // RFC 5682 section 3.1, step 2: without new data, F-RTO cannot decide.
                 Some(Doubt::Second) if limit.is_some() => {}
                 Some(Doubt::Second) | None => {
                     let size = self.board.get(number).size();
@@ -303,7 +303,7 @@ impl Sender {
         self.send(now, outgoing, limit)
     }
 
-    /// How many bytes of new data may leave in one segment, but for the congestion window: zero for a bare FIN.
+    /// Bytes of new data that may be sent in one segment, ignoring the congestion window: zero for a bare FIN.
     fn new_data(&mut self, outgoing: &Outgoing) -> Option<u64> {
         let available = outgoing.available(self.nxt);
         let mss = self.agreed.mss;
@@ -316,8 +316,8 @@ impl Sender {
         if payload == mss {
             return Some(mss);
         }
-        // Avoidance of the silly window syndrome (RFC 9293 section 3.8.6.2.1): a small segment leaves if it is all there
-        // is, and Nagle's algorithm does not hold it, or if it is half of the largest window.
+        // Silly window syndrome avoidance (RFC 9293 section 3.8.6.2.1): a small segment is sent if it is all there is
+        // and Nagle's algorithm does not hold it, or if it is half of the largest window.
         let all = payload == available;
         let held =
             self.spec.nagle && self.small_end > self.una && !outgoing.fin_at(self.nxt + payload);
@@ -325,9 +325,9 @@ impl Sender {
         (all && !held || large).then_some(payload)
     }
 
-    /// RFC 5681 section 4.1: after an idle time of a retransmission timeout, the window is no larger than the initial one,
-    /// and grows back as in slow start. The controller keeps what it knows. As in Linux, one that rules alone goes on at
-    /// the rate that it knows.
+    /// RFC 5681 section 4.1: after an idle period of a retransmission timeout, the window is at most the initial one
+    /// and grows back as in slow start. The controller keeps its state. As in Linux, a controller that bypasses
+    /// recovery continues at its rate.
     fn restart_if_idle(&mut self, now: SimTime) {
         if self.control.rules_alone() {
             return;
@@ -338,7 +338,7 @@ impl Sender {
         }
     }
 
-    /// Sends up to `limit` bytes of new data, and a FIN if nothing else is left.
+    /// Sends up to `limit` bytes of new data, and a FIN if no data is left.
     fn send(&mut self, now: SimTime, outgoing: &mut Outgoing, limit: u64) -> Option<Departure> {
         let payload = outgoing.available(self.nxt).min(limit);
         let fin = outgoing.fin_at(self.nxt + payload);
@@ -362,7 +362,7 @@ impl Sender {
         Some(Departure { start, payload, fin, new: true, reduced })
     }
 
-    /// Sends a segment again.
+    /// Retransmits a segment.
     fn repeat(&mut self, now: SimTime, number: u64) -> Departure {
         let transmission = self.board.repeat(now, number);
         let Sent { start, end, .. } = *self.board.get(number);
@@ -389,7 +389,7 @@ impl Sender {
         }
     }
 
-    /// To be called when nothing more leaves now: notes what held the rest back, and says when to come again.
+    /// Called when no more segments can be sent now: records the limiting factor, and returns the next wake-up.
     pub(super) fn settle(&mut self, now: SimTime, outgoing: &Outgoing) -> Option<SimTime> {
         self.tell_limits(outgoing);
         self.arm_persist(now);
@@ -400,14 +400,14 @@ impl Sender {
         timers.into_iter().flatten().min()
     }
 
-    /// Tells the controller whether anything but its window holds the sender back. Less than a segment, which Nagle's
-    /// algorithm may hold, is too little to send, as in Linux (`tcp_rate_check_app_limited`).
+    /// Tells the controller whether the connection is limited by something other than its window. As in Linux
+    /// (`tcp_rate_check_app_limited`), less than a segment, which Nagle's algorithm may hold, counts as no data.
     fn tell_limits(&mut self, outgoing: &Outgoing) {
         let flying = self.flying();
         let window = self.control.window();
         let sent = self.board.first_lost().is_none();
         let wanting = sent && outgoing.available(self.nxt) < self.agreed.mss;
-        // An algorithm with a rate of its own leaves its window open on purpose.
+        // An algorithm with its own rate leaves its window open on purpose.
         let by_window = self.control.algorithm.pacing_rate(PATH).is_none() && self.spec.pacing;
         let sparse = by_window && 2 * flying < window;
         let app_limited = wanting || sparse || self.cap.is_some();

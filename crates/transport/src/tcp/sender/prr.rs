@@ -1,26 +1,26 @@
-//! Proportional rate reduction: the window goes down to its target over a round trip (RFC 9937).
+//! Proportional rate reduction: the window decreases to its target over a round trip (RFC 9937).
 
 /// The state of RFC 9937 section 6.1, for one recovery. In bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Reduction {
-    /// `RecoverFS`: bytes in flight when it began.
+    /// `RecoverFS`: bytes in flight at the start.
     flight: u64,
     /// `prr_delivered`.
     delivered: u64,
     /// `prr_out`.
     out: u64,
-    /// What may be in flight.
+    /// The limit for bytes in flight.
     pub(super) window: u64,
 }
 
 impl Reduction {
-    /// Begins when `flight` bytes were in flight, before the acknowledgement that started recovery took any of them out.
+    /// Starts with `flight` bytes in flight, before the acknowledgement that started recovery reduced them.
     pub(super) fn new(flight: u64) -> Self {
         Self { flight: flight.max(1), delivered: 0, out: 0, window: 0 }
     }
 
-    /// An acknowledgement delivered `delivered` bytes and left `pipe` in flight; the target is `ssthresh`. `safe` says that
-    /// it advanced and told of no further loss.
+    /// An acknowledgement delivered `delivered` bytes and left `pipe` in flight; the target is `ssthresh`. `safe` means
+    /// that it advanced and indicated no further loss.
     pub(super) fn on_ack(
         &mut self,
         delivered: u64,
@@ -39,13 +39,13 @@ impl Reduction {
             grown.min(ssthresh - pipe)
         };
         if self.out == 0 {
-            // The first retransmission leaves at once.
+            // The first retransmission is sent at once.
             allowed = allowed.max(mss);
         }
         self.window = pipe + allowed;
     }
 
-    /// Bytes were sent or sent again.
+    /// Bytes were sent or retransmitted.
     pub(super) fn on_sent(&mut self, size: u64) {
         self.out += size;
     }
@@ -55,11 +55,11 @@ impl Reduction {
 mod tests {
     use super::*;
 
-    /// A window of 20 with its first segment lost goes to 10: every other acknowledgement lets a segment go (RFC 9937
-    /// section 8, RFC 6937 figure 1).
+    /// A window of 20 with its first segment lost decreases to 10: every other acknowledgement releases a segment (RFC
+    /// 9937 section 8, RFC 6937 figure 1).
     #[test]
     fn half_the_window_is_a_segment_for_every_other_acknowledgement() {
-        // Two duplicate acknowledgements have passed; with the third, the first segment is lost.
+        // Two duplicate acknowledgements have arrived; with the third, the first segment is lost.
         let mut prr = Reduction::new(18);
         let mut pipe = 18 - 1;
         let mut sent = Vec::new();
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!((pipe, sent.len()), (10, 10));
         assert_eq!(sent[0], 3, "the retransmission leaves at once");
         let gaps: Vec<_> = sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // No bursts; near the target there is a pause, as the rate gives way to conservation.
+        // No bursts; near the target there is a pause, when proportional reduction changes to packet conservation.
         assert!(gaps.iter().all(|gap| (1..=3).contains(gap)), "{sent:?}");
     }
 

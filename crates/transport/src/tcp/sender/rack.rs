@@ -1,11 +1,12 @@
-//! RACK: a segment is lost when one that was sent sufficiently later has been delivered (RFC 8985 section 6).
+//! RACK: a segment is lost when one sent sufficiently later has been delivered (RFC 8985 section 6).
 
 use leobench_base::{SimDuration, SimTime};
 
 use super::scoreboard::{Fate, Scoreboard, Sent};
 use crate::congestion::Rtt;
 
-/// Segments beyond a gap that stand for a loss where no reordering has been seen (`DupThresh`, RFC 8985 section 6.2.4).
+/// Number of segments beyond a gap that indicate a loss before any reordering was seen (`DupThresh`, RFC 8985 section
+/// 6.2.4).
 const DUP_THRESHOLD: u64 = 3;
 /// Recoveries without DSACK after which the reordering window shrinks again (RFC 8985 section 6.2.4, step 4).
 const PERSISTENCE: u32 = 16;
@@ -13,7 +14,7 @@ const PERSISTENCE: u32 = 16;
 /// The per-connection variables of RFC 8985 section 5.3.
 #[derive(Debug)]
 pub(super) struct Rack {
-    /// Of the delivered transmissions, the latest: its running number stands for `RACK.xmit_ts` and `RACK.end_seq`.
+    /// The latest of the delivered transmissions: its number replaces `RACK.xmit_ts` and `RACK.end_seq`.
     latest: Option<u64>,
     /// `RACK.rtt`.
     rtt: SimDuration,
@@ -25,9 +26,9 @@ pub(super) struct Rack {
     quarters: u32,
     /// `RACK.reo_wnd_persist`.
     persist: u32,
-    /// `RACK.dsack_round`: what must be acknowledged before another DSACK counts.
+    /// `RACK.dsack_round`: the acknowledgement that must arrive before another DSACK counts.
     round: Option<u64>,
-    /// When the reordering window of the oldest suspect ends.
+    /// When the reordering window of the oldest suspect expires.
     pub(super) deadline: Option<SimTime>,
 }
 
@@ -45,8 +46,8 @@ impl Rack {
         }
     }
 
-    /// A segment was delivered; `rtt` is what has been measured, `ambiguous` whether the acknowledgement may be that of an
-    /// earlier transmission (section 6.2, steps 2 and 3).
+    /// A segment was delivered. `rtt` is the measured round trip; `ambiguous` marks acknowledgements that may belong to
+    /// an earlier transmission (section 6.2, steps 2 and 3).
     pub(super) fn on_delivered(
         &mut self,
         now: SimTime,
@@ -69,7 +70,7 @@ impl Rack {
         }
     }
 
-    /// The receiver got something twice: it may be that the reordering window is too small (section 6.2, step 4).
+    /// The receiver reported a duplicate: the reordering window may be too small (section 6.2, step 4).
     pub(super) fn on_duplicate(&mut self, nxt: u64) {
         if self.round.is_none() {
             self.round = Some(nxt);
@@ -78,7 +79,7 @@ impl Rack {
         }
     }
 
-    /// All below `una` is acknowledged.
+    /// Everything below `una` is acknowledged.
     pub(super) fn on_advance(&mut self, una: u64) {
         self.round = self.round.filter(|round| una < *round);
     }
@@ -91,7 +92,7 @@ impl Rack {
         }
     }
 
-    /// How long a segment may be overtaken before it is lost (section 6.2, step 4).
+    /// The reordering window (section 6.2, step 4).
     fn window(&self, board: &Scoreboard, rtt: Rtt, recovering: bool) -> SimDuration {
         if !self.reordering && (recovering || board.sacked_segments() >= DUP_THRESHOLD) {
             return SimDuration::ZERO;
@@ -99,8 +100,9 @@ impl Rack {
         (rtt.min * u64::from(self.quarters) / 4).min(rtt.smoothed)
     }
 
-    /// Marks what is lost by now (section 6.2, step 5) and appends it to `lost`. The timer is for the oldest suspect: the RFC
-    /// waits for the latest, so that it fires once; any acknowledgement in between finds the older ones lost all the same.
+    /// Marks the segments that are lost by now (section 6.2, step 5) and appends them to `lost`. The timer is for the
+    /// oldest suspect. The RFC waits for the latest, so that the timer fires once; any acknowledgement in between marks
+    /// the older ones as well.
     pub(super) fn detect(
         &mut self,
         now: SimTime,
@@ -126,8 +128,8 @@ impl Rack {
         }
     }
 
-    /// On a retransmission timeout: marks the first segment, and those sent so long ago (section 6.3), and appends them to
-    /// `lost`.
+    /// On a retransmission timeout: marks the first segment, and those sent long enough ago (section 6.3), and appends
+    /// them to `lost`.
     pub(super) fn on_timeout(
         &mut self,
         now: SimTime,

@@ -1,9 +1,9 @@
-//! What has been sent and is not acknowledged: every segment's latest transmission and its fate.
+//! The scoreboard: the latest transmission of every unacknowledged segment and its state.
 //!
-//! Segments keep the bounds they were first sent with, and lie in order of sequence, numbered through: a number finds its
-//! segment at once, an offset by bisection. Transmissions lie in order of time beside them; one that a later one or an
-//! acknowledgement has overtaken stays in that list until it comes to its front. So nothing ever walks over the window,
-//! and every operation is amortised constant or logarithmic time.
+//! Segments keep their original bounds. They are stored in sequence order with consecutive numbers: a number finds its
+//! segment directly, an offset by bisection. Transmissions are in a second list, in order of time. An obsolete
+//! transmission, superseded by a later one or acknowledged, stays in that list until it reaches the front. No operation
+//! therefore scans the window, and every operation takes amortised constant or logarithmic time.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -11,14 +11,14 @@ use leobench_base::SimTime;
 
 use crate::tcp::ranges::RangeSet;
 
-/// What is known of the latest transmission of a segment.
+/// The state of the latest transmission of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Fate {
-    /// Nothing.
+    /// In flight.
     Flying,
-    /// The receiver holds it (RFC 2018).
+    /// Reported as received beyond a gap (RFC 2018).
     Sacked,
-    /// It is taken for lost and has not been sent again.
+    /// Marked lost and not retransmitted yet.
     Lost,
 }
 
@@ -27,15 +27,15 @@ pub(in crate::tcp) enum Fate {
 pub(in crate::tcp) struct Sent {
     /// First byte.
     pub start: u64,
-    /// Behind its last one; a FIN counts as a byte.
+    /// The byte after the last; a FIN counts as a byte.
     pub end: u64,
     /// When it was last sent.
     pub at: SimTime,
-    /// The running number of that transmission.
+    /// The number of that transmission, in order of sending.
     pub transmission: u64,
-    /// What has become of it.
+    /// The state of that transmission.
     pub fate: Fate,
-    /// Whether that was not the first time.
+    /// Whether that was a retransmission.
     pub repeated: bool,
 }
 
@@ -54,7 +54,7 @@ pub(in crate::tcp) struct Scoreboard {
     first: u64,
     /// Numbers of segments and transmissions, in order of the latter.
     transmissions: VecDeque<(u64, u64)>,
-    /// Numbers of the lost.
+    /// Numbers of the lost segments.
     lost: BTreeSet<u64>,
     sacked: RangeSet,
     sacked_segments: u64,
@@ -73,12 +73,12 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Segments that the receiver holds beyond a gap.
+    /// Number of segments that the receiver reported beyond a gap.
     pub fn sacked_segments(&self) -> u64 {
         self.sacked_segments
     }
 
-    /// Segments sent and not cumulatively acknowledged.
+    /// Number of segments sent and not cumulatively acknowledged.
     pub fn len(&self) -> usize {
         self.segments.len()
     }
@@ -93,17 +93,17 @@ impl Scoreboard {
         (!self.segments.is_empty()).then(|| self.first + self.segments.len() as u64 - 1)
     }
 
-    /// The segment of a number that is not acknowledged.
+    /// The unacknowledged segment with a number.
     pub fn get(&self, number: u64) -> &Sent {
         &self.segments[(number - self.first) as usize]
     }
 
-    /// The lost segment that comes first.
+    /// The first lost segment.
     pub fn first_lost(&self) -> Option<u64> {
         self.lost.first().copied()
     }
 
-    /// A new segment was sent; the number of the transmission.
+    /// Records a new segment; returns the number of the transmission.
     pub fn push(&mut self, now: SimTime, start: u64, end: u64) -> u64 {
         let (number, transmission) = (self.first + self.segments.len() as u64, self.stamp());
         self.transmissions.push_back((number, transmission));
@@ -113,7 +113,7 @@ impl Scoreboard {
         transmission
     }
 
-    /// A segment was sent again; the number of the transmission.
+    /// Records a retransmission; returns its number.
     pub fn repeat(&mut self, now: SimTime, number: u64) -> u64 {
         let transmission = self.stamp();
         self.transmissions.push_back((number, transmission));
@@ -131,8 +131,8 @@ impl Scoreboard {
         self.next_transmission - 1
     }
 
-    /// All below `una` has been acknowledged: appends the segments that this delivers and nothing had before, as they
-    /// were.
+    /// Handles the cumulative acknowledgement of everything below `una`: appends the segments that it newly delivers,
+    /// with their previous state.
     pub fn acknowledge(&mut self, una: u64, delivered: &mut Vec<Sent>) {
         while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= una) {
             match sent.fate {
@@ -158,7 +158,7 @@ impl Scoreboard {
         self.drop_overtaken();
     }
 
-    /// The receiver holds the bytes from `start` to `end`: appends the segments that this delivers and nothing had before.
+    /// Handles a block from `start` to `end`: appends the segments that it newly delivers.
     pub fn sack(&mut self, start: u64, end: u64, delivered: &mut Vec<Sent>) {
         let Some(una) = self.segments.front().map(|sent| sent.start) else { return };
         let mut from = start.max(una);
@@ -168,7 +168,7 @@ impl Scoreboard {
         }
     }
 
-    /// The same within a gap of what is known; a segment that is not whole in it counts for nothing.
+    /// The same within one gap of the known data; segments that are only partly inside do not count.
     fn sack_whole(&mut self, start: u64, end: u64, delivered: &mut Vec<Sent>) {
         let first = self.segments.partition_point(|sent| sent.start < start);
         let mut covered = None;
@@ -191,7 +191,7 @@ impl Scoreboard {
         }
     }
 
-    /// A segment is taken for lost.
+    /// Marks a segment lost.
     pub fn lose(&mut self, number: u64) {
         let sent = &mut self.segments[(number - self.first) as usize];
         if sent.fate == Fate::Flying {
@@ -201,7 +201,7 @@ impl Scoreboard {
         }
     }
 
-    /// The number of the segment whose latest transmission is the oldest of those in flight.
+    /// The number of the segment whose latest transmission is the oldest in flight.
     pub fn oldest_flying(&mut self) -> Option<u64> {
         self.drop_overtaken();
         self.transmissions.front().map(|(number, _)| *number)
@@ -220,7 +220,7 @@ impl Scoreboard {
         }
     }
 
-    /// Nothing was lost after all: what was to be sent again is in flight.
+    /// Undoes all losses: segments waiting for retransmission are in flight again.
     pub fn restore_lost(&mut self) {
         while let Some(number) = self.lost.pop_first() {
             let sent = &mut self.segments[(number - self.first) as usize];
@@ -235,7 +235,7 @@ impl Scoreboard {
             .sort_unstable_by_key(|(_, transmission)| *transmission);
     }
 
-    /// The receiver has thrown away what it held beyond a gap (RFC 2018 section 8): all that is lost.
+    /// The receiver has discarded its data beyond a gap (RFC 2018 section 8): marks all of it lost.
     pub fn renege(&mut self) {
         self.sacked.clear();
         self.sacked_segments = 0;

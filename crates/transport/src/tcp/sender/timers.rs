@@ -8,10 +8,10 @@ use super::undo::{Doubt, Undo};
 use super::{Ack, Departure, Forced, Mode, Sender};
 use crate::tcp::outgoing::Outgoing;
 
-/// Probe timeout without a sample of the round-trip time (RFC 8985 section 7.2).
+/// Probe timeout without a round-trip time sample (RFC 8985 section 7.2).
 const INITIAL_PROBE_TIMEOUT: SimDuration = SimDuration::from_secs(1);
 
-/// The one timer that runs while something is in flight or must be asked for.
+/// The single timer, which runs while data is in flight or the receiver must be probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub(super) kind: Kind,
@@ -25,11 +25,11 @@ pub(super) enum Kind {
     Persist,
 }
 
-/// A tail loss probe that has not been judged (`TLP.end_seq`, `TLP.is_retrans`).
+/// A tail loss probe without a verdict yet (`TLP.end_seq`, `TLP.is_retrans`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     end: u64,
-    /// The segment before it was sent again; none if new data was the probe.
+    /// The state of the segment before its retransmission; none if the probe was new data.
     repeated: Option<Sent>,
 }
 
@@ -42,7 +42,7 @@ impl Sender {
         self.schedule(now);
     }
 
-    /// The timeout starts anew (RFC 6298 section 5.3).
+    /// Restarts the timeout (RFC 6298 section 5.3).
     pub(super) fn restart_timer(&mut self, now: SimTime) {
         self.rto_at = self.rtt.deadline(now);
         self.schedule(now);
@@ -70,15 +70,15 @@ impl Sender {
             && !self.rtt.is_backed_off()
     }
 
-    /// `TLP_calc_PTO` of RFC 8985 section 7.2; as in Linux, an acknowledgement of a single segment may be as late as the
-    /// least timeout.
+    /// `TLP_calc_PTO` of RFC 8985 section 7.2; as in Linux, the acknowledgement of a single segment may be delayed by
+    /// up to the minimum timeout.
     fn probe_timeout(&self) -> SimDuration {
         let Some(rtt) = self.rtt.sampled() else { return INITIAL_PROBE_TIMEOUT };
         let delayed = if self.board.len() == 1 { self.spec.min_rto } else { SimDuration::ZERO };
         rtt.smoothed * 2 + delayed
     }
 
-    /// Does what timers ask for.
+    /// Executes expired timers.
     pub(in crate::tcp) fn on_time(&mut self, now: SimTime) {
         if self.rack.deadline.is_some_and(|at| at <= now) {
             let flight = self.flying();
@@ -121,7 +121,7 @@ impl Sender {
         let new = !self.is_recovering();
         let head = self.board.get(first).at;
         self.lose_on_timeout(now);
-        // RFC 5681 section 3.1: what goes again for the second time leaves the threshold as it is.
+        // RFC 5681 section 3.1: a second retransmission of the same data does not change the threshold.
         let answered = again || self.mode == Mode::Recovery;
         self.control.on_timeout(now, head, &self.lost, answered, again);
         self.rtt.back_off();
@@ -134,7 +134,7 @@ impl Sender {
         self.reduction = None;
         self.probe = None;
         self.duplicates = 0;
-        // The loss window is one segment (RFC 5681 section 3.1), beside what is still in flight.
+        // The loss window is one segment (RFC 5681 section 3.1), in addition to the data still in flight.
         self.cap = (!self.control.rules_alone()).then(|| self.board.flying() + self.agreed.mss);
         self.forced = Some(Forced::Repeat(first));
     }
@@ -151,8 +151,8 @@ impl Sender {
         }
     }
 
-    /// `TLP_send_probe` of RFC 8985 section 7.3: new data if there is any and the receiver has room, whatever the window;
-    /// else the last segment again.
+    /// `TLP_send_probe` of RFC 8985 section 7.3: new data if there is any and the receiver's window allows it,
+    /// regardless of the congestion window; otherwise the last segment again.
     pub(super) fn send_probe(
         &mut self,
         now: SimTime,
@@ -181,7 +181,7 @@ impl Sender {
             None => self.probe = None,
             Some(sent) if duplicate.is_some_and(|(_, end)| end == sent.end) => self.probe = None,
             Some(sent) if ack.next > probe.end => {
-                // The probe repaired the loss: it must be answered all the same.
+                // The probe repaired the loss, which still requires a congestion response.
                 self.probe = None;
                 self.control.on_loss(now, &[sent], false);
             }
@@ -190,7 +190,7 @@ impl Sender {
         }
     }
 
-    /// With data waiting, nothing in flight and no room at the receiver, it is asked from time to time (RFC 9293 section
+    /// Probes the receiver periodically while data waits, nothing is in flight and its window is zero (RFC 9293 section
     /// 3.8.6.1).
     pub(super) fn arm_persist(&mut self, now: SimTime) {
         let persisting = self.timer.is_some_and(|timer| timer.kind == Kind::Persist);

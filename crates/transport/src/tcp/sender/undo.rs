@@ -1,5 +1,5 @@
-//! Taking a reduction back that turned out to be for nothing: by timestamps (Eifel, RFC 3522 and 4015), by duplicate
-//! selective acknowledgements (RFC 2883, 3708), and after a timeout by F-RTO (RFC 5682 section 3).
+//! Undoing a spurious reduction: by timestamps (Eifel, RFC 3522 and 4015), by duplicate selective acknowledgements (RFC
+//! 2883, 3708), and after a timeout by F-RTO (RFC 5682 section 3).
 
 use leobench_base::SimTime;
 
@@ -7,14 +7,14 @@ use super::scoreboard::Sent;
 use super::{Ack, Mode, Sender};
 use crate::tcp::sequence::Stamps;
 
-/// What must be known to take the last reduction back.
+/// The state that is necessary to undo the last reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// First byte that was not acknowledged when it was made.
+    /// First unacknowledged byte at the time of the reduction.
     marker: u64,
-    /// Segments sent again since, and not reported as duplicates.
+    /// Segments retransmitted since, and not reported as duplicates.
     repeated: u64,
-    /// When the first of them left.
+    /// When the first of them was sent.
     first: Option<SimTime>,
 }
 
@@ -28,7 +28,7 @@ impl Undo {
         self.first.get_or_insert(now);
     }
 
-    /// The receiver reports a duplicate that starts at `start`; whether all that was sent again was.
+    /// The receiver reports a duplicate that starts at `start`; returns whether all retransmissions were duplicates.
     fn on_duplicate(&mut self, start: u64) -> bool {
         if start < self.marker || self.repeated == 0 {
             return false;
@@ -46,13 +46,12 @@ impl Undo {
     }
 }
 
-/// How far F-RTO has come (RFC 5682 section 3.1). As long as it has not decided, nothing but the first segment is sent
-/// again.
+/// The progress of F-RTO (RFC 5682 section 3.1). Until it has decided, the sender retransmits only the first segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// No acknowledgement has come since the timeout.
+    /// No acknowledgement since the timeout.
     First,
-    /// One has that advanced: new data may leave.
+    /// One acknowledgement advanced: new data may be sent.
     Second,
 }
 
@@ -82,8 +81,8 @@ impl Sender {
     fn doubt_further(&mut self, ack: &Ack, advanced: bool) {
         let Some(doubt) = self.doubt else { return };
         let original = |sent: &Sent| !sent.repeated && sent.end <= self.recover;
-        // Without selective acknowledgements, what was not sent again may have waited beyond a gap that the retransmission has
-        // filled (section 2.1).
+        // Without selective acknowledgements, data that was not retransmitted may have waited beyond a gap that the
+        // retransmission has filled (section 2.1).
         let filled = !self.agreed.sack && self.delivered.iter().any(|sent| sent.repeated);
         if !filled && self.delivered.iter().any(original) {
             self.take_back("F-RTO");

@@ -1,4 +1,4 @@
-//! The corners of loss recovery, each as a script of a few lines.
+//! Corner cases of loss recovery, each as a script of a few lines.
 //!
 //! With a first sample of 100 ms, the smoothed round-trip time is 100 ms, the retransmission timeout 300 ms (four times its
 //! variance of 50 ms are 200), and a tail loss probe leaves 200 ms after the last event (RFC 8985 section 7.2). The window

@@ -1,4 +1,4 @@
-//! Data over a pipe that does nothing wrong.
+//! Data over a pipe without faults.
 
 use leobench_base::spec::Window;
 

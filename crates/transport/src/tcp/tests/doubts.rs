@@ -1,4 +1,4 @@
-//! What an acknowledgement proves when segments were sent more than once.
+//! Ambiguous acknowledgements of segments that were sent more than once.
 
 use super::script::play;
 use super::*;

@@ -1,4 +1,4 @@
-//! What holds a sender back but its congestion window: too little data, and the receiver.
+//! Limits other than the congestion window: too little data, and the receiver.
 
 use leobench_base::spec::{Example, Window};
 

@@ -1,4 +1,4 @@
-//! Two ends of a connection on a pipe that does to packets what a test says.
+//! Two ends of a connection on a scriptable pipe.
 
 mod corners;
 mod data;
@@ -24,7 +24,7 @@ fn ms(millis: u64) -> SimTime {
     SimTime::ZERO + SimDuration::from_millis(millis)
 }
 
-/// Parameters with what a test changes.
+/// Parameters with a test's changes.
 fn spec(change: impl FnOnce(&mut TcpSpec)) -> TcpSpec {
     let mut spec = leobench_base::spec::Example::example();
     change(&mut spec);
@@ -44,7 +44,7 @@ fn endpoint(spec: &TcpSpec, end: usize, role: Role, start: SimTime) -> TcpEndpoi
     })
 }
 
-/// A segment on its way.
+/// A segment in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Passed {
     at: SimTime,
@@ -52,7 +52,7 @@ struct Passed {
     ecn: Ecn,
 }
 
-/// What becomes of a packet: given its end of origin, its number there, and the time.
+/// The fate of a packet, from its sending end, its number there, and the time.
 type Fate = Box<dyn FnMut(usize, usize, SimTime) -> Option<SimDuration>>;
 
 struct Pipe {
@@ -64,7 +64,7 @@ struct Pipe {
     rate: BitRate,
     free: SimTime,
     fate: Fate,
-    /// Whether packets to the receiver that wait longer than this are marked.
+    /// Packets to the receiver that wait longer than this are marked.
     mark_after: Option<SimDuration>,
     flying: BTreeMap<(SimTime, usize), (usize, Packet)>,
     passed: [Vec<Passed>; 2],
@@ -75,7 +75,7 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// A pipe of 20 ms each way without a limit on its rate that loses nothing.
+    /// A pipe of 20 ms each way without a rate limit and without loss.
     fn new(spec: &TcpSpec, sender: Role) -> Self {
         let receiver = if sender == Role::Client { Role::Server } else { Role::Client };
         let ends = [(SENDER, sender), (RECEIVER, receiver)]
@@ -109,7 +109,7 @@ impl Pipe {
         self.wakes[SENDER] = Some(self.now);
     }
 
-    /// Runs until nothing is due before `end`, or `done` says so.
+    /// Runs until no event is due before `end`, or `done` returns true.
     fn run(&mut self, end: SimTime, done: impl Fn(&Self) -> bool) {
         while !done(self) {
             let arrival = self.flying.first_key_value().map(|((at, _), _)| *at);
@@ -190,7 +190,7 @@ impl Pipe {
         samples.remove(0)
     }
 
-    /// Segments of an end with all of these bits.
+    /// Segments of one end with all of these bits set.
     fn with(&self, end: usize, flags: Flags) -> Vec<&Passed> {
         self.passed[end].iter().filter(|passed| passed.segment.flags.contains(flags)).collect()
     }

@@ -1,15 +1,15 @@
-//! A runner for scripts in the manner of packetdrill (Cardwell et al. 2013): one end of a connection against a peer that
-//! does what the script says, and a record of everything that the end does, to be the same as the script's.
+//! A runner for scripts in the manner of packetdrill (Cardwell et al. 2013): one end of a connection against a scripted
+//! peer. The recorded behaviour of the end must equal the script.
 //!
-//! A line is a time in milliseconds, from when the connection is open, and what happens then:
+//! A line is a time in milliseconds after the connection opened, and the event at that time:
 //! - `write 5000`, `finish`, `stop`, `read`: the application writes, has no more, stops reading, reads all again;
 //! - `< ack 3000 sack 5000-6000 win 9000 echo 100 ece`: the peer acknowledges; blocks in their order, window, the time
 //!   whose timestamp it echoes, and an ECN echo are as wanted;
 //! - `< 0-1000 fin ce cwr`: the peer sends data, segments of a thousand bytes;
 //! - `> 0-3000 fin cwr`: this end sends these bytes, in full segments but for the last;
-//! - `> ack 3000 sack 5000-6000 win 0 ece`: it acknowledges; a window is told if there is none;
+//! - `> ack 3000 sack 5000-6000 win 0 ece`: it acknowledges; the window is given if it is zero;
 //! - `> probe`: it sends an empty segment with an old sequence number;
-//! - `! timeout`: it tells of an event.
+//! - `! timeout`: it reports an event.
 //!
 //! The handshake took 100 ms; the first window is of ten segments of 1,000 bytes.
 
@@ -21,7 +21,7 @@ use leobench_base::segment::{Options, Timestamps};
 
 use super::*;
 
-/// What the handshake takes, and when the script starts.
+/// Duration of the handshake, and start of the script.
 const ROUND_TRIP: SimDuration = SimDuration::from_millis(100);
 /// The peer's initial sequence number, and the start of its timestamps.
 const PEER: u32 = 1_000;
@@ -35,7 +35,7 @@ struct Player {
     stamps: u32,
     now: SimTime,
     wake: Option<SimTime>,
-    /// Behind the last byte this end has sent.
+    /// The byte after the last one this end has sent.
     nxt: u64,
     record: Vec<String>,
 }
@@ -121,7 +121,7 @@ impl Player {
         player
     }
 
-    /// A segment of the peer that acknowledges nothing but the SYN.
+    /// A segment of the peer that acknowledges only the SYN.
     fn segment(&self, flags: Flags) -> Segment {
         let stamps = Timestamps { value: self.peer_stamp(), echo: self.stamps };
         Segment {
@@ -248,7 +248,7 @@ impl Player {
     }
 }
 
-/// A segment of the bytes from `start` to `end` as the script says it, `nxt` being the next byte to be sent.
+/// A segment of the bytes from `start` to `end` in script notation; `nxt` is the next byte to be sent.
 fn describe(segment: &Segment, (start, end): (u64, u64), nxt: u64) -> String {
     let mut text = String::new();
     if segment.is_empty() && start + 1 == nxt {

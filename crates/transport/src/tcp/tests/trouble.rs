@@ -1,4 +1,4 @@
-//! Pipes that lose, delay and fall silent.
+//! Pipes with loss, delay and outages.
 
 use super::*;
 
