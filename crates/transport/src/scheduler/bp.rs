@@ -9,11 +9,11 @@ use super::{SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
-    /// Back-pressure: the stream with the most bytes waiting first, until the packet is full.
+    /// Back-pressure: serves the stream with the most waiting bytes first, until the packet is full.
     ///
-    /// Evens out the lengths of the buffers without knowing the rates, not the delays: of two buffers of the same
-    /// length, the one that fills faster holds messages for less time. A short message on a quiet stream waits as
-    /// long as the others have more waiting. Ties are broken at random.
+    /// Equalises the lengths of the buffers without knowing the rates. It does not equalise the delays: of two buffers
+    /// of equal length, the one with the higher rate holds its messages for less time. A short message on a quiet
+    /// stream waits as long as other streams have more waiting bytes. Breaks ties at random.
     pub struct BackPressureSpec {}
 }
 

@@ -10,11 +10,11 @@ use super::{SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
-    /// Earliest deadline first: the stream whose first waiting message is due the soonest, until the packet is full.
+    /// Earliest deadline first: serves the stream whose first message is due soonest, until the packet is full.
     ///
     /// A message is due the stream's `deadline` after its creation. Late messages are still sent, the latest first.
-    /// Streams without a deadline get what the others leave, the one with the oldest waiting message first. Ties are
-    /// broken at random.
+    /// Streams without a deadline get the remaining room, the one with the oldest waiting message first. Breaks ties at
+    /// random.
     pub struct EarliestDeadlineSpec {}
 }
 

@@ -7,17 +7,16 @@ use super::fair::{self, Surplus};
 use super::{SchedulerModel, StreamScheduler};
 
 leobench_base::spec! {
-    /// Fair queueing: every packet is shared equally among the streams that have bytes waiting.
+    /// Fair queueing: shares every packet equally among the streams with waiting bytes.
     ///
-    /// What frame headers leave of the packet is split to the byte, remainders are carried over to the next packet,
-    /// and a stream that was idle has no claim to what it missed. At most ten streams share a packet, those that have
-    /// had the least so far, and fewer share a packet shorter than 640 bytes. A stream due less than 32 bytes with more
-    /// waiting gets none until it is due that many.
+    /// Splits the payload that remains after frame headers to the byte, and carries remainders over to the next packet.
+    /// An idle stream earns no credit. At most ten streams share a packet, those with the least service so far, and
+    /// fewer share a packet shorter than 640 bytes. A stream whose share is below 32 bytes, with more waiting, gets
+    /// nothing until the share reaches that size.
     pub struct FairQueueingSpec {
-        /// What becomes of the part of its share that a stream has no bytes for: the others share it likewise, or it
-        /// stays empty. With `none`, the shares are those of all streams of the connection, idle ones included; of
-        /// more than ten, the next ten in order share each packet, where a ten that has nothing to send is passed
-        /// over.
+        /// The use of a share that a stream cannot fill: the other streams get it in equal parts, or it stays empty.
+        /// With `none`, all streams of the connection have shares, including idle ones. If there are more than ten, the
+        /// next ten in order share each packet; ten streams without waiting bytes are skipped.
         pub surplus: Surplus = Surplus::Redistribute,
     }
 }

@@ -9,10 +9,10 @@ use super::{SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
-    /// Maximum delay: the stream whose first waiting message is the oldest first, until the packet is full.
+    /// Maximum delay: serves the stream with the oldest first message, until the packet is full.
     ///
-    /// Streams empty side by side in the order in which their messages were written, so that all see the same mean
-    /// delay whatever their rates. Ties are broken at random.
+    /// Serves messages in the order of their creation across all streams, so all streams have the same mean delay at
+    /// any rates. Breaks ties at random.
     pub struct MaxDelaySpec {}
 }
 

@@ -9,10 +9,10 @@ use crate::buffer::{SendBuffer, StreamSet};
 leobench_base::spec! {
     /// Strict priorities (RFC 9218) by `urgency` and `incremental`: the most urgent first, until the packet is full.
     ///
-    /// Of the same urgency, streams that are not incremental go one after the other in the streams' order, and
-    /// incremental ones take turns packet by packet. Where there are both, those that are not incremental take turns
-    /// with the others as if they were one stream, so that neither kind starves the other. Less urgent streams get
-    /// only what more urgent ones leave.
+    /// Among streams of equal urgency, non-incremental ones are served one after the other in the streams' order, and
+    /// incremental ones take turns packet by packet. If there are both, the non-incremental streams together take turns
+    /// with the others like one stream, so neither kind starves the other. Less urgent streams get only the remaining
+    /// room.
     pub struct PrioritySpec {}
 }
 

@@ -10,14 +10,14 @@ use super::{PacketShares, SchedulerModel, StreamScheduler, one_weight_each};
 use crate::buffer::SendBuffer;
 
 leobench_base::spec! {
-    /// A class of the user's, written in Python.
+    /// A scheduler class written in Python.
     pub struct PythonSpec check = check_name {
-        /// The module and the class in it, such as `mymodule:MyScheduler`. The module is looked for in the scenario's
-        /// folder, then where Python finds modules.
+        /// The module and the class in it, such as `mymodule:MyScheduler`. leobench looks for the module in the
+        /// scenario's folder first, then where Python finds modules.
         pub python: String,
-        /// Weight of every stream, in order; 1 each unless given.
+        /// Weight of every stream, in order; 1 each by default.
         pub weights: Option<Vec<Weight>>,
-        /// What is passed to the class by name.
+        /// Keyword arguments for the class.
         pub parameters: Table = Table::new(),
     }
 }

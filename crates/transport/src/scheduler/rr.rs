@@ -7,7 +7,7 @@ use super::{PacketShares, SchedulerModel, StreamScheduler};
 use crate::buffer::SendBuffer;
 
 leobench_base::spec! {
-    /// One stream per packet in a fixed order; what it cannot fill goes to the next in order.
+    /// One stream per packet in a fixed order; the next stream in order gets the rest of the packet.
     pub struct RoundRobinSpec {}
 }
 

@@ -11,19 +11,19 @@ use super::{SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
-    /// Sojourn-time back-pressure: the stream whose messages have waited longest in sum first, until the packet is full.
+    /// Sojourn-time back-pressure: serves the stream with the largest sum of waiting times, until the packet is full.
     ///
-    /// The sum weighs how many messages wait as well as how long. Over single messages (the paper's equation 4) a
-    /// queue weighs about its rate times the square of its delay: under heavy load the delays of two streams settle
-    /// at the square root of the inverse ratio of their rates, between `bp` and `max_delay`. Over batches (as in the
-    /// authors' code) delays become equal where they are many slots long and every slot brings messages; shorter ones
-    /// do not: the stream that is seldom empty goes first. Ties are broken at random.
+    /// The sum counts the number of waiting messages as well as their waiting times. Over single messages (the paper's
+    /// equation 4) it is about the rate times the square of the delay: under heavy load the ratio of two streams'
+    /// delays approaches the square root of the inverse ratio of their rates, between `bp` and `max_delay`. Over
+    /// batches (as in the authors' code) delays become equal if they last many slots and every slot brings messages.
+    /// Shorter delays do not: the stream that is seldom empty goes first. Breaks ties at random.
     pub struct SojournSpec check = check {
-        /// What the sum is over: single messages, or batches of them.
+        /// The terms of the sum: single messages, or batches of messages.
         pub per: Per = Per::Packet,
-        /// Messages of a stream that were created in the same slot, of this length and counted from time zero, are a
-        /// batch: it counts once, from the creation of its first message until its last has left. Only with `per =
-        /// "batch"`, and then 50 ms unless given.
+        /// The messages of a stream created in the same slot, of this length and counted from time zero, form a batch.
+        /// A batch counts once, from the creation of its first message until its last has left. Valid only with
+        /// `per = "batch"`; 50 ms by default.
         pub slot: Option<SimDuration> = None,
     }
 }
@@ -32,7 +32,7 @@ leobench_base::spec! {
 const SLOT: SimDuration = SimDuration::from_millis(50);
 
 leobench_base::words! {
-    /// What sojourn times are summed over.
+    /// The terms of the sum of sojourn times.
     pub enum Per {
         /// Single messages.
         Packet = "packet",

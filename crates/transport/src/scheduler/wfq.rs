@@ -7,17 +7,16 @@ use super::fair::{self, Surplus};
 use super::{SchedulerModel, StreamScheduler, one_weight_each};
 
 leobench_base::spec! {
-    /// Weighted fair queueing: every packet is shared by weights among the streams that have bytes waiting.
+    /// Weighted fair queueing: shares every packet by weights among the streams with waiting bytes.
     ///
-    /// As `fq`, but with weights, which are fixed beforehand and follow neither the traffic nor the channel.
+    /// Like `fq`, but with fixed weights, which follow neither the traffic nor the channel.
     pub struct WeightedFairQueueingSpec {
-        /// A weight per stream, in the streams' order: of two streams with bytes waiting, one of weight 2 gets twice
+        /// One weight per stream, in the streams' order: of two streams with waiting bytes, one of weight 2 gets twice
         /// the bytes of one of weight 1. Only their ratios count.
         pub weights: Vec<Weight>,
-        /// What becomes of the part of its share that a stream has no bytes for: the others share it likewise, or it
-        /// stays empty. With `none`, the shares are those of all streams of the connection, idle ones included; of
-        /// more than ten, the next ten in order share each packet, where a ten that has nothing to send is passed
-        /// over.
+        /// The use of a share that a stream cannot fill: the other streams get it by their weights, or it stays empty.
+        /// With `none`, all streams of the connection have shares, including idle ones. If there are more than ten, the
+        /// next ten in order share each packet; ten streams without waiting bytes are skipped.
         pub surplus: Surplus = Surplus::Redistribute,
     }
 }

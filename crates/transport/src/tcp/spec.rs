@@ -11,36 +11,37 @@ const SMALLEST_MSS: Bytes = Bytes::new(536);
 /// 9293).
 const LARGEST_MSS: Bytes = Bytes::new(65_455);
 
-/// After how many segments to acknowledge.
+/// Number of segments per acknowledgement.
 pub type AckEvery = Whole<1, 65_535>;
 
 leobench_base::spec! {
-    /// TCP as Linux has it: selective acknowledgements, RACK-TLP, PRR (RFC 9293, 2018, 8985, 9937); one byte stream.
+    /// TCP that follows Linux: selective acknowledgements, RACK-TLP, PRR (RFC 9293, 2018, 8985, 9937); one byte stream.
     pub struct TcpSpec check = check {
         /// Congestion controller.
         pub congestion: CongestionSpec = default_congestion(),
         /// Payload of a full segment: with timestamps, 1,448 bytes fill a packet of 1,500.
         pub mss: Bytes = Bytes::new(1_448),
-        /// Whether segments carry timestamps (RFC 7323): 12 bytes each, and spurious retransmissions are told by them.
+        /// Whether segments carry timestamps (RFC 7323): 12 bytes each; they identify spurious retransmissions.
         pub timestamps: bool = true,
-        /// Whether the receiver reports what it holds beyond a gap (RFC 2018); without, recovery is that of RFC 6582.
+        /// Whether the receiver reports data beyond a gap (RFC 2018); without, recovery follows RFC 6582.
         pub sack: bool = true,
         /// Whether routers may mark packets instead of dropping them (RFC 3168). Queues of kind `fifo` never mark.
         pub ecn: bool = false,
         /// Whether TLS 1.3 (RFC 8446) runs on top: one more round trip, and 22 bytes for every record of up to 16 KiB.
         pub tls: bool = false,
-        /// After how many full segments data is acknowledged at the latest (RFC 5681 section 4.2: 2).
+        /// Maximum number of full segments before an acknowledgement (RFC 5681 section 4.2: 2).
         pub ack_every: AckEvery = default_ack_every(),
-        /// How long an acknowledgement may wait for more segments (RFC 9293 section 3.8.6.3; 40 ms in Linux).
+        /// Maximum delay of an acknowledgement (RFC 9293 section 3.8.6.3; 40 ms in Linux).
         pub delayed_ack: SimDuration = SimDuration::from_millis(40),
         /// Retransmission timeout before the first sample (RFC 6298 section 2.1).
         pub initial_rto: SimDuration = SimDuration::from_secs(1),
-        /// Least that the retransmission timeout lies above the smoothed round-trip time (200 ms in Linux).
+        /// Minimum margin of the retransmission timeout above the smoothed round-trip time (200 ms in Linux).
         pub min_rto: SimDuration = SimDuration::from_millis(200),
-        /// The largest window the receiver offers; its buffer grows up to that with what the application reads. Linux counts
-        /// its own overhead in `tcp_rmem`, so that of its 6 MiB it offers about half, depending on kernel and packet sizes.
+        /// The largest window that the receiver advertises; its buffer grows to this size with the application's
+        /// reading rate. Linux counts its own overhead in `tcp_rmem`, so it advertises about half of its 6 MiB,
+        /// depending on kernel and packet sizes.
         pub receive_buffer: Window = Window::Bytes(Bytes::new(6 << 20)),
-        /// Whether segments are spread over the round trip instead of sent in bursts. A controller with a rate of its own
+        /// Whether segments are spread over the round trip instead of sent in bursts. A controller with its own rate
         /// always paces.
         pub pacing: bool = false,
         /// Whether a small segment waits while an earlier small one is unacknowledged (RFC 9293 section 3.7.4).

@@ -14,9 +14,9 @@ use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report
 const MAX_PAYLOAD: u64 = 65_535 - IPV4_UDP_HEADER.get();
 
 leobench_base::spec! {
-    /// Messages in datagrams, sent at once and never again.
+    /// Messages as datagrams, sent at once and never retransmitted.
     pub struct UdpSpec check = UdpSpec::check {
-        /// Most bytes of a message in a datagram.
+        /// Maximum bytes of a message in a datagram.
         pub payload: Bytes = Bytes::new(1_252),
     }
 }
