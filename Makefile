@@ -34,7 +34,7 @@ $(VENV)/.core: $(VENV)/.requirements $(RUST)
 install: $(VENV)/.core
 
 demo: install
-	$(BIN)/leobench run scenarios/khan2023-ka.toml --out $(DEMO) --force
+	$(BIN)/leobench run scenarios/ka.toml --out $(DEMO) --force
 	$(BIN)/leobench plot $(DEMO) --out $(DEMO)/timeline.png
 	@echo "Tables, summary and figure: $(DEMO)/   Figure: $(DEMO)/timeline.png"
 
