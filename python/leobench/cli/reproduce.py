@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import options, report
+from leobench.cli import columns, options
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -64,13 +64,12 @@ def main(args: argparse.Namespace) -> int:
 
 def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namespace) -> Reproduction:
     """The figure, reproduced and told of."""
-    from leobench.papers import report as findings
-    from leobench.papers import reproduction
+    from leobench.papers import findings_text, reproduction
 
     campaign = reproduction.planned(figure, quick=args.quick)
     if not args.quiet:
         changed = "".join(f", {place} = {value}" for place, value in campaign.set.items())
-        print(f"{paper.name}/{figure.name}: {findings.size(campaign)}{changed}", file=sys.stderr)
+        print(f"{paper.name}/{figure.name}: {findings_text.size(campaign)}{changed}", file=sys.stderr)
     with CampaignProgress(folder, quiet=args.quiet) as progress:
         done = reproduction.reproduce(
             paper,
@@ -90,15 +89,15 @@ def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namesp
 
 
 def _told(done: Reproduction, *, quick: bool) -> str:
-    from leobench.papers import report as findings
+    from leobench.papers import findings_text
 
-    head = [("", name) for name in findings.HEAD]
-    table = report.table(head, findings.rows(done.findings), words=len(head)).lstrip("\n")
+    head = [("", name) for name in findings_text.HEAD]
+    table = columns.table(head, findings_text.rows(done.findings), words=len(head)).lstrip("\n")
     weak = "A quick look: runs are fewer and shorter than the paper's, so the verdicts are weak.\n" * quick
     return (
         f"\n{done.figure.title}\n\n"
         f"{table}\n\n"
-        f"{findings.tally(done.findings)}\n{weak}"
+        f"{findings_text.tally(done.findings)}\n{weak}"
         f"{done.folder}/: {done.figure.name}.png, .svg, .pdf, claims.md, campaign/\n"
     )
 

@@ -68,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _say(result: Result, args: argparse.Namespace) -> None:
     from leobench import folder
-    from leobench.cli import report
+    from leobench.cli import summary_tables
 
     for warning in result.warnings:
         print(f"leobench: warning: {warning}", file=sys.stderr)
@@ -89,6 +89,6 @@ def _say(result: Result, args: argparse.Namespace) -> None:
             f"{summary['packets']:,} packets in {wall_s:.2f} s "
             f"({summary['virtual_s'] / max(wall_s, 1e-3):,.0f} virtual s per second)\n"
         )
-        print(report.render(summary))
+        print(summary_tables.render(summary))
         tables = ", ".join(result.tables)
         print(f"\nResults in {result.folder}/: summary.json, manifest.json, and as Parquet: {tables}")

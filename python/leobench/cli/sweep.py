@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import options, report
+from leobench.cli import columns, options
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _say(result: CampaignResult, args: argparse.Namespace) -> int:
     elif not args.quiet:
         name, ran = manifest["identity"]["campaign"], f"{total} run{'s' * (total != 1)}"
         print(f"{name}: {ran}, {failed} failed, in {wall_s:.2f} s\n")
-        print(report.table(_HEAD, rows(result), words=2))
+        print(columns.table(_HEAD, rows(result), words=2))
         kept = [f"tables/{name}.parquet" for name in result.tables]
         print(f"\nResults in {result.folder}/: {', '.join([*DATASETS, *kept, MANIFEST])}")
     return 1 if failed else 0
@@ -126,7 +126,7 @@ def rows(result: CampaignResult) -> list[list[str]]:
             variant,
             metric,
             f"{count:,}",
-            *(report.NONE if value is None else f"{value:,.6g}" for value in (mean, sd)),
+            *(columns.NONE if value is None else f"{value:,.6g}" for value in (mean, sd)),
         ]
         for variant, metric, count, mean, sd in frame.iter_rows()
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.errors import InputError, RunError
-from leobench.papers import claims, report, words
+from leobench.papers import claims, findings_text, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ def reproduce(
     drawing = figure.draw(campaign, result, folder)
     for name in _FORMATS:
         plots.save(drawing, folder / f"{figure.name}.{name}")
-    _write(folder / CLAIMS, report.markdown(paper, figure, campaign, result, findings))
+    _write(folder / CLAIMS, findings_text.markdown(paper, figure, campaign, result, findings))
     return Reproduction(figure, folder, result, findings)
 
 

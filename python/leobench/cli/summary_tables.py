@@ -1,15 +1,14 @@
-"""The summary of a run as tables to read on a terminal."""
+"""The summary of a run as text tables for a terminal."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from leobench.cli.columns import NONE, table
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    Head = Sequence[tuple[str, str]]
-
-NONE = "-"
 _MOST_STREAMS = 10  # of a flow
 _DELAYS = ("mean", "p50", "p95", "p99")
 
@@ -53,32 +52,17 @@ def render(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def table(head: Head, rows: Sequence[Sequence[str]], words: int) -> str:
-    """Aligned columns: the first `words` to the left, numbers to the right."""
-    lines = [[top for top, _ in head], [bottom for _, bottom in head], *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    aligned = [
-        "  ".join(
-            cell.ljust(width) if column < words else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join([*aligned[:2], rule, *aligned[2:]])
-
-
 def _flow(flow: Mapping[str, Any]) -> list[str]:
     sent, lost = flow["sent_packets"], flow["lost_packets"]
     return [
         flow["name"],
         f"{flow['transport']} {flow['congestion'] or ''}".rstrip(),
-        megabits(flow["offered_bps"]),
-        megabits(flow["goodput_bps"]),
+        _megabits(flow["offered_bps"]),
+        _megabits(flow["goodput_bps"]),
         f"{flow['messages']:,}",
         f"{flow['undelivered_messages']:,}",
-        *(millis(flow["delay_ms"][key]) for key in _DELAYS),
-        millis(flow["rtt_ms"]["mean"]),
+        *(_millis(flow["delay_ms"][key]) for key in _DELAYS),
+        _millis(flow["rtt_ms"]["mean"]),
         # Who sends datagrams never learns which were lost.
         NONE if flow["transport"] == "udp" else f"{lost:,}" + (f" ({lost / sent:.2%})" if lost else ""),
     ]
@@ -88,8 +72,8 @@ def _stream(flow: Mapping[str, Any], stream: Mapping[str, Any]) -> list[str]:
     return [
         flow["name"],
         stream["name"],
-        megabits(stream["goodput_bps"]),
-        *(millis(stream["delay_ms"][key]) for key in _DELAYS),
+        _megabits(stream["goodput_bps"]),
+        *(_millis(stream["delay_ms"][key]) for key in _DELAYS),
     ]
 
 
@@ -130,20 +114,20 @@ def _link(link: Mapping[str, Any]) -> list[str]:
     used = link["utilisation"]
     return [
         link["name"],
-        megabits(link["mean_rate_bps"]),
+        _megabits(link["mean_rate_bps"]),
         NONE if used is None else f"{used:.1%}",
         f"{link['delivered_packets']:,}",
         *(f"{link['dropped_packets'][cause]:,}" for cause in ("queue", "channel", "down", "mtu")),
-        millis(link["queue_delay_ms"]["mean"]),
-        millis(link["queue_delay_ms"]["p95"]),
+        _millis(link["queue_delay_ms"]["mean"]),
+        _millis(link["queue_delay_ms"]["p95"]),
     ]
 
 
-def megabits(bps: float | None) -> str:
+def _megabits(bps: float | None) -> str:
     """A rate given in bits per second, in Mbit/s."""
     return NONE if bps is None else f"{bps / 1e6:,.2f}"
 
 
-def millis(value: float | None) -> str:
+def _millis(value: float | None) -> str:
     """A time in milliseconds, to a tenth."""
     return NONE if value is None else f"{value:,.1f}"

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import made_up
 
-from leobench.cli import progress, report
+from leobench.cli import progress, summary_tables
 from leobench.manifest import doubts
 
 
-def test_the_report_is_a_table_a_person_can_read() -> None:
+def test_the_summary_is_a_table_a_person_can_read() -> None:
     flows = [
         made_up.flow("main"),
         made_up.flow(
@@ -36,7 +36,7 @@ lms/sat->ground      41.30  93.0%    230,000         0        0      0     0    
 
 All flows together from 5 s to 60 s: Jain fairness of their goodputs 0.988, friendliness ratio 0.750, \
 fair shares after 12.5 s"""
-    assert report.render(summary) == expected
+    assert summary_tables.render(summary) == expected
 
 
 def test_streams_are_listed_where_there_are_several() -> None:
@@ -44,12 +44,12 @@ def test_streams_are_listed_where_there_are_several() -> None:
         {"name": name, "goodput_bps": bps, "delay_ms": {"mean": 1.0, "p50": None, "p95": None, "p99": None}}
         for name, bps in (("fast", 2e6), ("slow", 1e6))
     ]
-    text = report.render(made_up.result(flows=[made_up.flow("main", streams=streams)]).summary)
+    text = summary_tables.render(made_up.result(flows=[made_up.flow("main", streams=streams)]).summary)
     assert "fast" in text
     assert "1.00" in text
-    assert "fast" not in report.render(made_up.result().summary)
+    assert "fast" not in summary_tables.render(made_up.result().summary)
     many = [streams[0] | {"name": f"s{number}"} for number in range(1, 1_001)]
-    text = report.render(made_up.result(flows=[made_up.flow("main", streams=many)]).summary)
+    text = summary_tables.render(made_up.result(flows=[made_up.flow("main", streams=many)]).summary)
     assert "s10 " in text
     assert "s11 " not in text
     assert "... and 990 more streams; all in summary.json" in text

@@ -3,7 +3,7 @@ from __future__ import annotations
 import made_up
 
 from leobench.campaign import metrics
-from leobench.cli import report
+from leobench.cli import summary_tables
 from leobench.manifest import doubts
 
 
@@ -15,7 +15,7 @@ def _objects(*delivered: float | None) -> list[dict[str, object]]:
 def test_pages_are_listed_with_their_completion() -> None:
     whole = made_up.flow("web", page={"completion_s": 1.23456, "objects": _objects(0.5, 1.23456)})
     cut = made_up.flow("slow", page={"completion_s": None, "objects": _objects(0.5, None, None)})
-    text = report.render(made_up.result(flows=[whole, cut, made_up.flow("bulk")]).summary)
+    text = summary_tables.render(made_up.result(flows=[whole, cut, made_up.flow("bulk")]).summary)
     expected = """\
                         complete
 page  objects  arrived   after s
@@ -24,20 +24,22 @@ web         2        2     1.235
 slow        3        1         -
 """
     assert expected in text
-    assert "page" not in report.render(made_up.result().summary)
+    assert "page" not in summary_tables.render(made_up.result().summary)
 
 
 def test_late_messages_are_listed_where_there_are_deadlines() -> None:
     delay = {"mean": 1.0, "p50": 1.0, "p95": 1.0, "p99": 1.0}
     plain = {"name": "plain", "goodput_bps": 1e6, "delay_ms": delay}
     urgent = {"name": "urgent", "goodput_bps": 1e6, "late_messages": 1234, "delay_ms": delay}
-    text = report.render(made_up.result(flows=[made_up.flow("main", streams=[plain, urgent])]).summary)
+    text = summary_tables.render(
+        made_up.result(flows=[made_up.flow("main", streams=[plain, urgent])]).summary
+    )
     lines = {line.split()[1]: line.split() for line in text.splitlines() if line.startswith("main  ")}
     assert lines["plain"][-1] == "-"
     assert lines["urgent"][-1] == "1,234"
     assert "late" in text
     alone = made_up.flow("main", streams=[urgent])
-    assert "1,234" in report.render(made_up.result(flows=[alone]).summary)
+    assert "1,234" in summary_tables.render(made_up.result(flows=[alone]).summary)
 
 
 def test_campaigns_reach_the_completion_of_pages() -> None:

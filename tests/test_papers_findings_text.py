@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from leobench import stats
-from leobench.papers import Claim, Finding, Verdict, report
+from leobench.papers import Claim, Finding, Verdict, findings_text
 from leobench.papers.claims import Relation
 
 CLAIM = Claim(
@@ -30,13 +30,13 @@ def test_an_interval_without_ends_is_explained(a: list[float], b: list[float], w
     low, high = (None if end is None else end + 1 for end in (change.low, change.high))
     ratio = dataclasses.replace(change, value=change.value + 1, low=low, high=high)
     said = Verdict.HOLDS if low else Verdict.CANNOT_TELL
-    (row,) = report.rows([Finding(CLAIM, "", {}, ratio, said, why)])
-    cells = dict(zip(report.HEAD, row, strict=True))
+    (row,) = findings_text.rows([Finding(CLAIM, "", {}, ratio, said, why)])
+    cells = dict(zip(findings_text.HEAD, row, strict=True))
     assert f"{cells['statistic']} | {cells['verdict']}" == shown
 
 
 def test_a_note_on_a_whole_interval_stays_out_of_the_verdict() -> None:
     mean = stats.mean_interval([1.0, 2.0, 3.0])
     assert mean.note is not None
-    (row,) = report.rows([Finding(CLAIM, "", {}, mean, Verdict.HOLDS)])
+    (row,) = findings_text.rows([Finding(CLAIM, "", {}, mean, Verdict.HOLDS)])
     assert row[-1] == "holds"
