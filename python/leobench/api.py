@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leobench.scenario import load
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
@@ -56,20 +58,6 @@ def run(  # noqa: PLR0913 (everything a run can be asked for, by name)
     """
     loaded = load(scenario, seed, overrides)
     return run_loaded(loaded, out, force=force, qlog=qlog, pcap=pcap, snaplen=snaplen, progress=progress)
-
-
-def load(
-    scenario: str | PathLike[str],
-    seed: int | None = None,
-    overrides: Mapping[str, object] | None = None,
-) -> Scenario:
-    """Reads and checks a scenario; the arguments are those of `run`."""
-    from leobench import _core
-
-    pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
-    if seed is not None:
-        pairs.append(("seed", str(seed)))
-    return _core.Scenario.load(scenario, pairs)
 
 
 def run_loaded(
@@ -222,12 +210,3 @@ def _check_snaplen(snaplen: int | None, *, pcap: bool) -> None:
     if snaplen not in _SNAPLENS:
         allowed = f"from {_SNAPLENS[0]} (headers of IP and TCP) to {_SNAPLENS[-1]:,} (whole packets)"
         raise InputError(f"snaplen: {snaplen} is no length to cut packets to; allowed: {allowed}")
-
-
-def _as_text(value: object) -> str:
-    """An override as it would be typed after `--set`."""
-    from leobench.overrides import as_text
-
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else as_text(value)

@@ -5,7 +5,8 @@ result = run_campaign(campaign, "results/buffers")
 result.runs  # a row per run and metric
 """
 
-from leobench.campaign.plan import Campaign, PlannedRun, Variant
+from leobench.campaign.definition import Variant
+from leobench.campaign.plan import Campaign, PlannedRun
 from leobench.campaign.result import CampaignResult
 from leobench.campaign.runner import Status, run_campaign
 

@@ -6,12 +6,13 @@ import itertools
 import os
 import re
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from leobench.campaign import names, places
-from leobench.campaign.plan import Campaign, Variant
-from leobench.errors import InputError, allowed
+from leobench.campaign.definition import Definition, Variant
+from leobench.errors import InputError, allowed, near
 from leobench.folder import TABLES
 from leobench.overrides import as_text
 
@@ -21,39 +22,105 @@ if TYPE_CHECKING:
     Table = dict[str, Any]
 
 KEYS = (
-    "name", "description", "scenario", "replicates", "seed", "seeds", "metrics", "tables", "set", "grid",
-    "variants",
+    "extends", "name", "description", "scenario", "replicates", "seed", "seeds", "metrics", "tables", "set",
+    "grid", "variants",
 )  # fmt: skip
+_OWN = ("extends", "name", "description")  # what a file that extends another does not take from it
 _PARTS = ("nodes", "links", "flows", "record")
 
 
-def read(file: Path) -> Campaign:
-    """Reads and checks a campaign file.
+def read(file: Path) -> Definition:
+    """Reads and checks a campaign file, and those that it extends.
 
     Raises:
-        InputError: If it is wrong.
+        InputError: If one is wrong.
     """
-    text = _text(file)
+    reader = _Reader(_layers(file))
     try:
-        return _Reader(file, text).campaign()
+        return reader.definition()
     except _WrongError as wrong:
-        raise InputError(f"{file}: {wrong}") from None
+        key = re.split(r"\W", wrong.place)[0]
+        raise InputError(f"{reader.inherited.get(key, file)}: {wrong}") from None
 
 
 class _WrongError(Exception):
-    """What is wrong in the file, and where."""
+    """A mistake in a file, and its place there."""
+
+    def __init__(self, place: str, text: str) -> None:
+        super().__init__(text)
+        self.place = place
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """A campaign file: the one to be read, or one that it extends."""
+
+    file: Path
+    text: str
+    table: Table
+
+
+def _layers(file: Path) -> list[_Layer]:
+    """A campaign file, the one it extends, the one that this extends, and so on."""
+    layers: list[_Layer] = []
+    following: Path | None = file
+    while following is not None:
+        text = _text(following)
+        layers.append(_Layer(following, text, _parse(following, text)))
+        try:
+            following = _extended(layers)
+        except _WrongError as wrong:
+            raise InputError(f"{layers[-1].file}: {wrong}") from None
+    return layers
+
+
+def _extended(layers: Sequence[_Layer]) -> Path | None:
+    """The file that the last of some layers extends; checks what can be checked of that layer alone."""
+    file, table = layers[-1].file, layers[-1].table
+    _refuse_unknown(table, KEYS, "")
+    _overrides(table.get("set", {}), "set")
+    if "extends" not in table:
+        return None
+    named = _string(table, "extends")
+    base = Path(os.path.normpath(file.parent / named))
+    if not base.is_file():
+        meant = near(base.name, (each.name for each in sorted(base.parent.glob("*.toml"))))
+        _wrong("extends", named, "there is no such file", f"a campaign file{meant}")
+    if any(base.samefile(layer.file) for layer in layers):
+        _wrong("extends", named, "leads back to a file that extends this one", "another campaign file")
+    return base
 
 
 class _Reader:
-    """The parts of a campaign file, one after the other."""
+    """The keys of a campaign file, and of those that it extends where it does not give them itself."""
 
-    def __init__(self, file: Path, text: str) -> None:
-        self.file, self.text = file, text
-        self.table = _parse(file, text)
+    def __init__(self, layers: Sequence[_Layer]) -> None:
+        self.own, *self.bases = layers
+        self.table: Table = {}
+        self.inherited: dict[str, Path] = {}
+        for layer in reversed(layers):
+            self._put(layer)
 
-    def campaign(self) -> Campaign:
+    def _put(self, layer: _Layer) -> None:
+        """Lets a layer replace what the ones below it say, of `set` place by place."""
+        for key, value in layer.table.items():
+            if key in _OWN and layer is not self.own:
+                continue
+            if key == "set":
+                self._came_from(layer, (f'set."{place}"' for place in value))
+                self.table[key] = places.merge(self.table.get(key, {}), value)
+            else:
+                self._came_from(layer, [key])
+                self.table[key] = value
+
+    def _came_from(self, layer: _Layer, keys: Iterable[str]) -> None:
+        for key in keys:
+            self.inherited.pop(key, None)
+            if layer is not self.own:
+                self.inherited[key] = layer.file
+
+    def definition(self) -> Definition:
         table = self.table
-        _refuse_unknown(table, KEYS, "")
         grid = self._grid()
         explicit = self._explicit()
         variants = (*grid, *explicit) or (Variant("base", {}, {}),)
@@ -61,19 +128,24 @@ class _Reader:
         seeds = table.get("seeds", "common")
         if seeds not in ("common", "independent"):
             _wrong("seeds", seeds, f"unknown word; {allowed(seeds, ['common', 'independent'])}")
-        return Campaign(
+        own = self.own.file
+        return Definition(
             name=_name(table, "name", ""),
             description=_string(table, "description", default=""),
-            file=self.file,
-            text=self.text,
-            scenario=Path(os.path.normpath(self.file.parent / _string(table, "scenario"))),
+            file=own,
+            text=self.own.text,
+            scenario=Path(
+                os.path.normpath(self.inherited.get("scenario", own).parent / _string(table, "scenario"))
+            ),
             replicates=_whole(table, "replicates", 1),
             seed=_whole(table, "seed", 0, default=1),
             seeds=seeds,
             metrics=_words(table, "metrics"),
             tables=_tables(table),
-            set=_overrides(table.get("set", {}), "set"),
+            set=dict(table.get("set", {})),
             variants=variants,
+            bases={layer.file: layer.text for layer in self.bases},
+            inherited=self.inherited,
         )
 
     def _grid(self) -> list[Variant]:
@@ -266,7 +338,7 @@ def _join(at: str, key: str) -> str:
 
 def _wrong(place: str, value: object, problem: str, right: str | None = None) -> NoReturn:
     at = place if value is None else f"{place} = {_shown(value)}"
-    raise _WrongError(f"{at}: {problem}" + (f"; allowed: {right}" if right else ""))
+    raise _WrongError(place, f"{at}: {problem}" + (f"; allowed: {right}" if right else ""))
 
 
 def _shown(value: object) -> str:

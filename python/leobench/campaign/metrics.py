@@ -7,11 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError, LeobenchError
+from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from leobench.campaign.plan import Campaign, Variant
+    from leobench.campaign.definition import Variant
+    from leobench.campaign.plan import Campaign
 
     Number = float | None
 
@@ -52,7 +54,7 @@ def produced(campaign: Campaign) -> set[str] | None:
 
 
 def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
-    from leobench import _core, api
+    from leobench import _core
 
     short: dict[str, object] = {"duration": "1 ms", "warm_up": "0 s", "until": "time", "record.series": False}
     for name, flow in campaign.scenarios[variant.name]["flows"].items():
@@ -60,7 +62,7 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
         if flow.get("stop") is not None:
             short[f"flows.{name}.stop"] = "1 ms"
     try:
-        scenario = api.load(campaign.scenario, None, {**campaign.overrides(variant), **short})
+        scenario = load_scenario(campaign.scenario, None, {**campaign.overrides(variant), **short})
         summary, _ = _core.run(scenario)
     except LeobenchError:
         return None
@@ -80,6 +82,6 @@ def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:
             allowed = near or sorted(path for path in known if path.endswith(f".{tail}")) or sorted(known)
             listed = ", ".join(f"`{path}`" for path in allowed[:12])
             raise InputError(
-                f'{campaign.file}: metrics[{index}] = "{metric}": no run produces it; '
+                f'{campaign.source("metrics")}: metrics[{index}] = "{metric}": no run produces it; '
                 + (f"did you mean {listed}?" if near else f"allowed: {listed}{', ...' * (len(allowed) > 12)}")
             )

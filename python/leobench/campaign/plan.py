@@ -5,34 +5,25 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from leobench.campaign import places, provenance
+from leobench.campaign.definition import Definition
+from leobench.campaign.file import read
 from leobench.errors import InputError, ScenarioError, near, positive
+from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
-    from pathlib import Path
+
+    from leobench.campaign.definition import Variant
 
 SERIES = ("transport", "streams", "queues", "channel", "paths")
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One way of changing the base scenario.
-
-    Attributes:
-        name: Unique in its campaign, and fit to be the name of a file.
-        overrides: Values by place in the scenario.
-        origins: Where the campaign file gives them, by the same places; for messages.
-    """
-
-    name: str
-    overrides: Mapping[str, object]
-    origins: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -62,45 +53,18 @@ class PlannedRun:
 
 
 @dataclass(frozen=True)
-class Campaign:
-    """A campaign as its file describes it.
-
-    Attributes:
-        name: What results are filed under.
-        description: For a reader.
-        file: The campaign file.
-        text: What it says.
-        scenario: The base scenario's file.
-        replicates: Runs of each variant.
-        seed: Root of all seeds.
-        seeds: Whether replicate k has one seed in all variants (`common`) or one in each (`independent`).
-        metrics: Paths into the summary of a run, such as `flows.main.goodput_bps`.
-        tables: Tables of the runs that are kept.
-        set: Values that replace the base scenario's in every run, by place.
-        variants: The variants, in order.
-    """
-
-    name: str
-    description: str
-    file: Path
-    text: str
-    scenario: Path
-    replicates: int
-    seed: int
-    seeds: Literal["common", "independent"]
-    metrics: tuple[str, ...]
-    tables: tuple[str, ...]
-    set: Mapping[str, object]
-    variants: tuple[Variant, ...]
+class Campaign(Definition):
+    """A campaign: the content of its file, and the runs that follow from it."""
 
     def __post_init__(self) -> None:
         for variant in self.variants:
             pair = places.undone(self.overrides(variant))
             if pair is not None:
                 lost, winner = (f'{self._origins(variant)[place]}."{place}"' for place in pair)
+                loser, other = (self._file_of(variant, place) for place in pair)
                 raise InputError(
-                    f"{self.file}: {lost}: is lost to {winner}, which replaces all of what it is part of; "
-                    "leave one of them out, or put the larger first"
+                    f"{loser}: {lost}: is lost to {winner}{'' if other == loser else f' of {other}'}, "
+                    "which replaces all of what it is part of; leave one of them out, or put the larger first"
                 )
 
     @classmethod
@@ -110,11 +74,7 @@ class Campaign:
         Raises:
             InputError: If the file is wrong; the text names the place, the value and what is allowed.
         """
-        from pathlib import Path
-
-        from leobench.campaign import file
-
-        return file.read(Path(path))
+        return cls(**vars(read(Path(path))))
 
     def scaled(
         self, replicates: int | None = None, overrides: Mapping[str, object] | None = None
@@ -140,6 +100,11 @@ class Campaign:
             self,
             replicates=self.replicates if replicates is None else positive("replicates", replicates),
             set=places.merge(self.set, overrides),
+            inherited={
+                key: file
+                for key, file in self.inherited.items()
+                if key not in {f'set."{place}"' for place in overrides}
+            },
         )
 
     def plan(self) -> list[PlannedRun]:
@@ -149,17 +114,16 @@ class Campaign:
             ScenarioError: If the base scenario or that of a variant is wrong.
             InputError: If two variants are the same scenario.
         """
-        scenario = self.scenario.absolute()
+        base = self.scenario.absolute()
         prints = {
-            name: provenance.fingerprint(resolved, scenario.parent)
-            for name, resolved in self.scenarios.items()
+            name: provenance.fingerprint(resolved, base.parent) for name, resolved in self.scenarios.items()
         }
         return [
             PlannedRun(
                 variant.name,
                 replicate,
                 derive_seed(self.seed, replicate, None if self.seeds == "common" else variant.name),
-                scenario,
+                base,
                 self.overrides(variant),
                 prints[variant.name],
             )
@@ -182,12 +146,10 @@ class Campaign:
     @cached_property
     def scenarios(self) -> dict[str, dict[str, Any]]:
         """The scenario of every variant by its name, every default spelled out, without a seed."""
-        from leobench import api
-
         try:
-            api.load(self.scenario)
+            load_scenario(self.scenario)
         except ScenarioError as error:
-            raise ScenarioError(f"{self.file}: scenario: {error}{self._meant()}") from None
+            raise ScenarioError(f"{self.source('scenario')}: scenario: {error}{self._meant()}") from None
         resolved = {variant.name: self._resolve(variant) for variant in self.variants}
         self._refuse_twins(resolved)
         return resolved
@@ -206,8 +168,8 @@ class Campaign:
     def _refuse_twins(self, resolved: Mapping[str, Mapping[str, Any]]) -> None:
         """Checks that variants differ: two that do not are a mistake, whatever they are called."""
         seen: dict[str, str] = {}
-        for name, scenario in resolved.items():
-            told = {key: value for key, value in scenario.items() if key not in ("name", "description")}
+        for name, described in resolved.items():
+            told = {key: value for key, value in described.items() if key not in ("name", "description")}
             twin = seen.setdefault(json.dumps(told), name)
             if twin != name:
                 raise InputError(
@@ -220,20 +182,26 @@ class Campaign:
         return {**dict.fromkeys(self.set, "set"), **variant.origins}
 
     def _resolve(self, variant: Variant) -> dict[str, Any]:
-        from leobench import api
-
         try:
-            loaded = api.load(self.scenario, None, self.overrides(variant))
+            loaded = load_scenario(self.scenario, None, self.overrides(variant))
         except ScenarioError as error:
             said = str(error).removeprefix(f"{self.scenario}: ")
-            raise ScenarioError(f"{self.file}: {self._origin(variant, said)}: {said}") from None
+            raise ScenarioError(f"{self._origin(variant, said)}: {said}") from None
         return provenance.without_seed(json.loads(loaded.to_json()))
 
+    def _file_of(self, variant: Variant, place: str) -> Path:
+        """The file in which the value of a variant's runs at a place stands."""
+        origin = self._origins(variant)[place]
+        return self.source(f'set."{place}"' if origin == "set" else re.split(r"\W", origin)[0])
+
     def _origin(self, variant: Variant, said: str) -> str:
-        """Where in the campaign file stands what a message about a scenario complains of."""
+        """The file, and the place in it, that a message about a variant's scenario is about."""
         origins = self._origins(variant)
         named = [place for place in origins if said.startswith(place)]
-        return origins[max(named, key=len)] if named else f"variant `{variant.name}`"
+        if not named:
+            return f"{self.file}: variant `{variant.name}`"
+        place = max(named, key=len)
+        return f"{self._file_of(variant, place)}: {origins[place]}"
 
 
 def derive_seed(root: int, replicate: int, variant: str | None = None) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leobench import plugins
@@ -11,7 +13,6 @@ from leobench.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from leobench.campaign.plan import Campaign
 
@@ -28,6 +29,7 @@ def identity(campaign: Campaign) -> dict[str, Any]:
         "leobench": _core.__version__,
         "campaign": campaign.name,
         "text": campaign.text,
+        "extends": {_relative(file, campaign): text for file, text in campaign.bases.items()},
         "sha256": hashlib.sha256(campaign.text.encode()).hexdigest(),
         "replicates": campaign.replicates,
         "seed": campaign.seed,
@@ -79,6 +81,11 @@ def without_seed(resolved: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in resolved.items() if key != "seed"}
 
 
+def _relative(file: Path, campaign: Campaign) -> str:
+    """The path of a file from the folder of the campaign file: the same wherever both lie."""
+    return Path(os.path.relpath(file, campaign.file.parent)).as_posix()
+
+
 def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
     named = {name: _sha256(folder / name) for name in sorted(set(_file_names(resolved["links"])))}
     return {**named, **plugins.sources(resolved, folder)}
@@ -90,8 +97,10 @@ def difference(stored: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
         return f"it holds campaign `{stored.get('campaign')}`, not `{now['campaign']}`"
     if stored.get("leobench") != now["leobench"]:
         return f"it was written by leobench {stored.get('leobench')}, and this is {now['leobench']}"
-    if stored.get("text") != now["text"]:
-        return "the campaign file has changed since"
+    texts = {"the campaign file": ("text", ""), "a file that the campaign file extends": ("extends", {})}
+    for what, (key, without) in texts.items():
+        if stored.get(key, without) != now[key]:
+            return f"{what} has changed since"
     for key in ("replicates", "set", "seed", "seeds", "metrics", "tables"):
         if stored.get(key) != now[key]:
             return f"`{key}` was {stored.get(key)} and is {now[key]} now"

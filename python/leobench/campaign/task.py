@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from leobench.campaign import provenance
 from leobench.campaign.store import Outcome, as_parquet
 from leobench.errors import InputError, RunError
+from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -28,11 +29,11 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     Raises:
         InputError: If its scenario is no longer what was planned, or this process has another leobench.
     """
-    from leobench import _core, api, manifest
+    from leobench import _core, manifest
 
     if _core.__version__ != version:
         raise InputError(f"the campaign is run by leobench {version}, but a worker has {_core.__version__}")
-    scenario = api.load(run.scenario, run.seed, run.overrides)
+    scenario = load_scenario(run.scenario, run.seed, run.overrides)
     resolved = json.loads(scenario.to_json())
     if provenance.fingerprint(resolved, run.scenario.parent) != run.fingerprint:
         raise InputError(f"{run.scenario}: has changed, or a file it names, while the campaign ran")

@@ -46,9 +46,10 @@ def main(args: argparse.Namespace) -> int:
     """Runs, writes, and says what came out and where it is."""
     from leobench import api, folder
     from leobench.cli.progress import Progress
+    from leobench.scenario import load
 
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
-    scenario = api.load(args.scenario, None, dict(overrides))
+    scenario = load(args.scenario, None, dict(overrides))
     target = args.out or Path("results") / f"{scenario.name}-{scenario.seed}"
     folder.refuse_existing(target, force=args.force)
 

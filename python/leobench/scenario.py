@@ -1,0 +1,38 @@
+"""Loading a scenario file, with values replaced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from leobench._core import Scenario
+
+
+def load(
+    scenario: str | PathLike[str],
+    seed: int | None = None,
+    overrides: Mapping[str, object] | None = None,
+) -> Scenario:
+    """Reads and checks a scenario; the arguments are those of `leobench.run`.
+
+    Raises:
+        ScenarioError: If the scenario is wrong.
+    """
+    from leobench import _core
+
+    pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
+    if seed is not None:
+        pairs.append(("seed", str(seed)))
+    return _core.Scenario.load(scenario, pairs)
+
+
+def _as_text(value: object) -> str:
+    """An override as it would be typed after `--set`."""
+    from leobench.overrides import as_text
+
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else as_text(value)
