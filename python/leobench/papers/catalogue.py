@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,6 +37,11 @@ class Quick:
     replicates: int
     overrides: Mapping[str, object]
 
+    @classmethod
+    def of(cls, replicates: int, duration: str) -> Quick:
+        """Some runs of each variant, of a duration."""
+        return cls(replicates, {"duration": duration})
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -63,6 +69,35 @@ class Figure:
     measure: Measure | None = None
     words: tuple[Word, ...] = ()
     extra: bool = False
+
+    @classmethod
+    def of(  # noqa: PLR0913 (the fields, of which most figures leave some out)
+        cls,
+        folder: Path,
+        name: str,
+        title: str,
+        draw: Draw,
+        *,
+        quick: Quick | None = None,
+        claims: tuple[str, ...] = (),
+        measure: Measure | None = None,
+        words: tuple[Word, ...] = (),
+        extra: bool = False,
+    ) -> Figure:
+        """A figure of the paper in `folder`.
+
+        Its campaign is `<name>.toml` there. Unless given, its claims are those about `name`, and a quick look
+        is five runs of 10 s.
+        """
+        quick = quick or Quick.of(5, "10 s")
+        return cls(
+            name, title, folder / f"{name}.toml", quick, claims or (name,), draw, measure, words, extra
+        )
+
+    def again(self, name: str, title: str) -> Figure:
+        """The figure drawn and judged from another campaign of its folder, `<name>.toml`: an extra one."""
+        campaign = self.campaign.with_name(f"{name}.toml")
+        return dataclasses.replace(self, name=name, title=title, campaign=campaign, extra=True)
 
 
 @dataclass(frozen=True)

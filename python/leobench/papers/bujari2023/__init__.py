@@ -15,13 +15,12 @@ PAPER = Paper(
     ),
     claims=_HERE / "claims.toml",
     figures=(
-        Figure(
-            name="fig3",
-            title="Fig. 3: goodput, congestion window and RTT of an upload over TCP and QUIC, NewReno",
-            campaign=_HERE / "fig3.toml",
-            quick=Quick(replicates=2, overrides={"flows.upload.source.size": "30 MB"}),
-            claims=("fig3",),
-            draw=figures.fig3,
+        Figure.of(
+            _HERE,
+            "fig3",
+            "Fig. 3: goodput, congestion window and RTT of an upload over TCP and QUIC, NewReno",
+            figures.fig3,
+            quick=Quick(2, {"flows.upload.source.size": "30 MB"}),
             measure=figures.fig3_measures,
             words=figures.WORDS,
         ),

@@ -1,6 +1,6 @@
 """Khan et al. 2023, Computer Networks: TCP and QUIC over satellite links. Figures 4 to 8."""
 
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from leobench.papers import two_streams, two_streams_figures
@@ -8,46 +8,17 @@ from leobench.papers.catalogue import Figure, Paper, Quick
 from leobench.papers.khan2023 import figures
 
 _HERE = Path(__file__).parent
-_QUICK = Quick(replicates=5, overrides={"duration": "10 s"})
+_figure = partial(Figure.of, _HERE)
+_streams = partial(_figure, measure=two_streams.delay_measures, words=two_streams.WORDS)
 
-_FIG5 = Figure(
-    name="fig5",
-    title="Fig. 5: delay and throughput of TCP and QUIC over a single LMS link, CUBIC",
-    campaign=_HERE / "fig5.toml",
-    quick=_QUICK,
-    claims=("fig5",),
-    draw=figures.fig5,
+_FIG5 = _figure(
+    "fig5",
+    "Fig. 5: delay and throughput of TCP and QUIC over a single LMS link, CUBIC",
+    figures.fig5,
     words=figures.WORDS,
 )
-_FIG6 = Figure(
-    name="fig6",
-    title="Fig. 6: application buffers of two streams by scheduler and load",
-    campaign=_HERE / "fig6.toml",
-    quick=Quick(replicates=3, overrides={"duration": "10 s"}),
-    claims=("fig6",),
-    draw=two_streams_figures.buffers,
-    measure=two_streams.buffer_measures,
-    words=two_streams.WORDS,
-)
-_FIG7 = Figure(
-    name="fig7",
-    title="Fig. 7: mean delay of two streams by scheduler and load",
-    campaign=_HERE / "fig7.toml",
-    quick=_QUICK,
-    claims=("fig7",),
-    draw=two_streams_figures.delays,
-    measure=two_streams.delay_measures,
-    words=two_streams.WORDS,
-)
-_FIG8 = Figure(
-    name="fig8",
-    title="Fig. 8: delay end to end by mean interruption, RR and back-pressure",
-    campaign=_HERE / "fig8.toml",
-    quick=Quick(replicates=5, overrides={"duration": "20 s"}),
-    claims=("fig8",),
-    draw=two_streams_figures.interruptions,
-    measure=two_streams.delay_measures,
-    words=two_streams.WORDS,
+_FIG7 = _streams(
+    "fig7", "Fig. 7: mean delay of two streams by scheduler and load", two_streams_figures.delays
 )
 
 PAPER = Paper(
@@ -59,56 +30,39 @@ PAPER = Paper(
     ),
     claims=_HERE / "claims.toml",
     figures=(
-        Figure(
-            name="fig4",
-            title="Fig. 4: queue, delay and congestion window over an LMS channel, queue without limit",
-            campaign=_HERE / "fig4.toml",
-            quick=_QUICK,
-            claims=("fig4",),
-            draw=figures.fig4,
+        _figure(
+            "fig4",
+            "Fig. 4: queue, delay and congestion window over an LMS channel, queue without limit",
+            figures.fig4,
             measure=figures.fig4_measures,
         ),
         _FIG5,
-        replace(
-            _FIG5,
-            name="fig5-newreno",
-            title="Fig. 5 with NewReno instead of CUBIC",
-            campaign=_HERE / "fig5-newreno.toml",
-            extra=True,
+        _FIG5.again("fig5-newreno", "Fig. 5 with NewReno instead of CUBIC"),
+        _FIG5.again(
+            "fig5-implementations",
+            "Fig. 5 with the controllers and windows that Linux and quic-go have unless told otherwise",
         ),
-        replace(
-            _FIG5,
-            name="fig5-implementations",
-            title="Fig. 5 with the controllers and windows that Linux and quic-go have unless told otherwise",
-            campaign=_HERE / "fig5-implementations.toml",
-            extra=True,
-        ),
-        _FIG6,
-        _FIG7,
-        replace(
-            _FIG7,
-            name="fig7-batches",
-            title="Fig. 7 with arrivals in batches of 50 ms",
-            campaign=_HERE / "fig7-batches.toml",
-            extra=True,
-        ),
-        replace(
-            _FIG7,
-            name="fig7-bdp",
-            title="Fig. 7 with a link queue of a bandwidth-delay product",
-            campaign=_HERE / "fig7-bdp.toml",
-            extra=True,
-        ),
-        _FIG8,
-        Figure(
-            name="blocking",
-            title="Section 5.1: delay and throughput with and without an application buffer",
-            campaign=_HERE / "blocking.toml",
-            quick=_QUICK,
-            claims=("blocking",),
-            draw=two_streams_figures.delays_and_throughputs,
-            measure=two_streams.delay_measures,
+        _figure(
+            "fig6",
+            "Fig. 6: application buffers of two streams by scheduler and load",
+            two_streams_figures.buffers,
+            quick=Quick.of(3, "10 s"),
+            measure=two_streams.buffer_measures,
             words=two_streams.WORDS,
+        ),
+        _FIG7,
+        _FIG7.again("fig7-batches", "Fig. 7 with arrivals in batches of 50 ms"),
+        _FIG7.again("fig7-bdp", "Fig. 7 with a link queue of a bandwidth-delay product"),
+        _streams(
+            "fig8",
+            "Fig. 8: delay end to end by mean interruption, RR and back-pressure",
+            two_streams_figures.interruptions,
+            quick=Quick.of(5, "20 s"),
+        ),
+        _streams(
+            "blocking",
+            "Section 5.1: delay and throughput with and without an application buffer",
+            two_streams_figures.delays_and_throughputs,
             extra=True,
         ),
     ),

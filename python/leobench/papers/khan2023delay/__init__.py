@@ -1,54 +1,20 @@
 """Khan et al. 2023, GLOBECOM: schedulers that go by delay. Figures 4 to 7."""
 
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from leobench.papers import two_streams, two_streams_figures
 from leobench.papers.catalogue import Figure, Paper, Quick
 
 _HERE = Path(__file__).parent
-_QUICK = Quick(replicates=5, overrides={"duration": "10 s"})
+_figure = partial(Figure.of, _HERE, words=two_streams.WORDS)
+_delays = partial(_figure, measure=two_streams.delay_measures)
 
-_FIG4 = Figure(
-    name="fig4",
-    title="Fig. 4: application buffers and accumulated sojourn times at 80 % load",
-    campaign=_HERE / "fig4.toml",
-    quick=_QUICK,
-    claims=("fig4",),
-    draw=two_streams_figures.buffers_and_sojourns,
-    measure=two_streams.buffer_measures,
-    words=two_streams.WORDS,
-)
-_FIG5_6 = Figure(
-    name="fig5-6",
-    title="Figs. 5 and 6: delay and throughput at 50 % load and in saturation",
-    campaign=_HERE / "fig5-6.toml",
-    quick=_QUICK,
+_FIG5_6 = _delays(
+    "fig5-6",
+    "Figs. 5 and 6: delay and throughput at 50 % load and in saturation",
+    two_streams_figures.delays_and_throughputs,
     claims=("fig5", "fig6"),
-    draw=two_streams_figures.delays_and_throughputs,
-    measure=two_streams.delay_measures,
-    words=two_streams.WORDS,
-)
-_FIG7 = Figure(
-    name="fig7",
-    title="Fig. 7: delay end to end by mean interruption",
-    campaign=_HERE / "fig7.toml",
-    quick=Quick(replicates=3, overrides={"duration": "20 s"}),
-    claims=("fig7",),
-    draw=two_streams_figures.interruptions,
-    measure=two_streams.delay_measures,
-    words=two_streams.WORDS,
-)
-_CONTROLLERS = Figure(
-    name="controllers",
-    title="Schedulers crossed with congestion controllers, at 80 % load",
-    campaign=_HERE / "controllers.toml",
-    quick=_QUICK,
-    claims=("controllers",),
-    draw=two_streams_figures.delays_by_controller,
-    measure=two_streams.delay_measures,
-    words=two_streams.WORDS,
-    extra=True,
 )
 
 PAPER = Paper(
@@ -59,24 +25,27 @@ PAPER = Paper(
     ),
     claims=_HERE / "claims.toml",
     figures=(
-        _FIG4,
+        _figure(
+            "fig4",
+            "Fig. 4: application buffers and accumulated sojourn times at 80 % load",
+            two_streams_figures.buffers_and_sojourns,
+            measure=two_streams.buffer_measures,
+        ),
         _FIG5_6,
-        replace(
-            _FIG5_6,
-            name="fig5-6-batches",
-            title="Figs. 5 and 6 with arrivals in batches of 50 ms",
-            campaign=_HERE / "fig5-6-batches.toml",
+        _FIG5_6.again("fig5-6-batches", "Figs. 5 and 6 with arrivals in batches of 50 ms"),
+        _FIG5_6.again("fig5-6-bdp", "Figs. 5 and 6 with a link queue of a bandwidth-delay product"),
+        _delays(
+            "fig7",
+            "Fig. 7: delay end to end by mean interruption",
+            two_streams_figures.interruptions,
+            quick=Quick.of(3, "20 s"),
+        ),
+        _delays(
+            "controllers",
+            "Schedulers crossed with congestion controllers, at 80 % load",
+            two_streams_figures.delays_by_controller,
             extra=True,
         ),
-        replace(
-            _FIG5_6,
-            name="fig5-6-bdp",
-            title="Figs. 5 and 6 with a link queue of a bandwidth-delay product",
-            campaign=_HERE / "fig5-6-bdp.toml",
-            extra=True,
-        ),
-        _FIG7,
-        _CONTROLLERS,
     ),
     remarks=(
         "Rates are those of Table 2 of the Computer Networks paper (khan2023), for 45 Mbit/s; this paper has "

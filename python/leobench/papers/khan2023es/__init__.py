@@ -15,13 +15,12 @@ PAPER = Paper(
     ),
     claims=_HERE / "claims.toml",
     figures=(
-        Figure(
-            name="fig7",
-            title="Fig. 7: delay end to end by mean interruption, four schedulers",
-            campaign=_HERE / "fig7.toml",
-            quick=Quick(replicates=5, overrides={"duration": "20 s"}),
-            claims=("fig7",),
-            draw=two_streams_figures.interruptions,
+        Figure.of(
+            _HERE,
+            "fig7",
+            "Fig. 7: delay end to end by mean interruption, four schedulers",
+            two_streams_figures.interruptions,
+            quick=Quick.of(5, "20 s"),
             measure=two_streams.delay_measures,
             words=two_streams.WORDS,
         ),
