@@ -54,7 +54,7 @@ WRONG = {
     "metric twice": (
         '"flows.main.delay_ms.mean"',
         '"flows.main.goodput_bps"',
-        ["metrics: ", "is there twice"],
+        ["metrics: ", "appears twice"],
     ),
     "metric of nothing": (
         "flows.main.goodput_bps",
@@ -85,7 +85,7 @@ WRONG = {
     "set without quotes": (
         "[[grid]]\n" + LIMITS,
         '[set]\nlinks.uplink.delay = "1 ms"',
-        ['set."links": would replace all of it', "a place in quotes"],
+        ['set."links": would replace the whole table', "a place in quotes"],
     ),
     "lists of two lengths": (
         LIMITS,
@@ -95,17 +95,17 @@ WRONG = {
     "place in two blocks": (
         '"flows.main.source.rate" =',
         '"links.uplink.queue.limit" =',
-        ['grid[1]."links.uplink.queue.limit": `links.uplink.queue.limit` is in grid[0] already'],
+        ['grid[1]."links.uplink.queue.limit": `links.uplink.queue.limit` is already in grid[0]'],
     ),
     "place in another of the grid": (
         '"flows.main.source.rate" = ["1 Mbps", "3 Mbps"]',
         '"links.uplink.queue" = ["fifo"]',
-        ['grid[1]."links.uplink.queue": `links.uplink.queue.limit` is in grid[0] already'],
+        ['grid[1]."links.uplink.queue": `links.uplink.queue.limit` is already in grid[0]'],
     ),
     "place in another of its block, numbered": (
         LIMITS,
         '"flows.main.streams[0]" = [1]\n"flows.main.streams.0.source" = [1]',
-        ['grid[0]."flows.main.streams.0.source": `flows.main.streams[0]` is in grid[0] already'],
+        ['grid[0]."flows.main.streams.0.source": `flows.main.streams[0]` is already in grid[0]'],
     ),
     "set lost to a variant": (
         NO_GRID,
@@ -133,15 +133,15 @@ WRONG = {
         '"unlimited"]',
         '"5 packets"]\n[[variants]]\nname = "base"\n'
         'set = { "description" = "again", "flows.main.source.rate" = "3 Mbps" }',
-        ["variants `limit=5-packets,rate=3-Mbps` and `base` are the same scenario in the end"],
+        ["variants `limit=5-packets,rate=3-Mbps` and `base` resolve to the same scenario"],
     ),
-    "empty place": (NO_GRID, '[set]\n"" = 1', ['set."": is no place; allowed: names divided by dots']),
+    "empty place": (NO_GRID, '[set]\n"" = 1', ['set."": is not a place; allowed: names separated by dots']),
     "value twice": (
         '"unlimited"]',
         '"2 packets"]',
-        ["grid: `limit=2-packets,rate=1-Mbps-", "is there twice"],
+        ["grid: `limit=2-packets,rate=1-Mbps-", "appears twice"],
     ),
-    "variant twice": (NO_GRID, TWICE, ["variants: `A` is there twice"]),
+    "variant twice": (NO_GRID, TWICE, ["variants: `A` appears twice"]),
     "variant's key": (
         NO_GRID,
         '[[variants]]\nname = "a"\nste = {}',
@@ -210,7 +210,7 @@ def test_a_file_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "there is no such file" in refused(tmp_path, [str(tmp_path / "absent.toml")], capsys)
     assert "cannot be read" in refused(tmp_path, [str(tmp_path)], capsys)
     (tmp_path / "latin.toml").write_bytes(b'name = "\xff"')
-    assert "is not a text, at byte 8" in refused(tmp_path, [str(tmp_path / "latin.toml")], capsys)
+    assert "is not UTF-8 text, at byte 8" in refused(tmp_path, [str(tmp_path / "latin.toml")], capsys)
 
 
 def test_a_wrong_base_scenario_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,7 +230,7 @@ def test_a_wrong_base_scenario_is_named(tmp_path: Path, capsys: pytest.CaptureFi
         *(
             (
                 ["--executor", "dask", "--scheduler", wrong],
-                f"--scheduler {wrong}: is no address; allowed: a host",
+                f"--scheduler {wrong}: is not an address; allowed: a host",
             )
             for wrong in ("10.0.0.1", "tcp://", "tcp://:8786", "", "http://10.0.0.1:8786", "nonsense")
         ),
@@ -248,7 +248,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.Captu
     file = campaigns.write(tmp_path)
     said = refused(tmp_path, [str(file), "--out", str(file / "out")], capsys)
     assert "cannot be written to: Not a directory" in said
-    assert "is no folder" in refused(tmp_path, [str(file), "--out", str(file)], capsys)
+    assert "is not a folder" in refused(tmp_path, [str(file), "--out", str(file)], capsys)
 
 
 @pytest.mark.parametrize("flag", [[], ["--resume"], ["--force"]])
@@ -260,7 +260,7 @@ def test_a_folder_that_is_no_campaign_s_is_never_touched(
     (tmp_path / "out" / mine).parent.mkdir(parents=True)
     (tmp_path / "out" / mine).write_text("mine")
     said = refused(tmp_path, [str(file), "--out", str(tmp_path / "out"), *flag], capsys)
-    assert "is no campaign folder" in said
+    assert "is not a campaign folder" in said
 
 
 @pytest.fixture
@@ -307,7 +307,9 @@ def test_what_no_campaign_wrote_is_neither_replaced_nor_cleared_away(
     (out / mine).write_text("mine")
     said = refused(half.parent, [str(half), "--out", str(out), "--force"], capsys)
     named = mine.partition("/")[0] if mine.startswith("sub") else mine
-    assert f"{out}: holds `{named}`, which no campaign wrote, so it is not replaced; move that away" in said
+    assert (
+        f"{out}: holds `{named}`, which no campaign wrote, so it is not replaced; move that file away" in said
+    )
     leobench.sweep(half, out, workers=1, resume=True)
     assert (out / mine).read_text() == "mine"
 
@@ -343,7 +345,7 @@ def test_a_damaged_dataset_is_told_of_and_made_again(half: Path, capsys: pytest.
         ({"workers": "2"}, "workers = '2': is no whole number; allowed: a whole number from 1"),
         ({"workers": True}, "workers = True: is no whole number; allowed: a whole number from 1"),
         ({"workers": -1}, "workers = -1: is not positive; allowed: a whole number from 1"),
-        ({"workers": 3, "executor": ThreadPoolExecutor()}, "workers = 3: an executor has the workers it has"),
+        ({"workers": 3, "executor": ThreadPoolExecutor()}, "workers = 3: an executor brings its own workers"),
         (
             {"executor": ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork"))},
             r'give it mp_context=multiprocessing\.get_context\("spawn"\)',
@@ -425,7 +427,7 @@ def test_a_damaged_run_is_named(half: Path, capsys: pytest.CaptureFixture[str]) 
     assert (
         cli.main(["sweep", str(half), "--out", str(half.parent / "out"), "--resume", "--workers", "1"]) == 2
     )
-    assert f"{run}: is of another run" in capsys.readouterr().err
+    assert f"{run}: belongs to another run" in capsys.readouterr().err
     run.unlink()
     assert (
         cli.main(["sweep", str(half), "--out", str(half.parent / "out"), "--resume", "--workers", "1"]) == 0

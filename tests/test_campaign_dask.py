@@ -46,7 +46,7 @@ def test_a_scheduler_that_does_not_answer(
         args = ["--executor", "dask", "--scheduler", scheduler, "--out", str(tmp_path / "out")]
         assert cli.main(["sweep", str(campaigns.write(tmp_path)), *args]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"leobench: --scheduler {scheduler}: no Dask scheduler answers there within 1 s: ")
+    assert said.startswith(f"leobench: --scheduler {scheduler}: no Dask scheduler answered within 1 s: ")
     assert said.count("\n") == 1
     assert not (tmp_path / "out").exists()
 

@@ -62,7 +62,7 @@ def test_keys_are_replaced_and_values_of_set_one_by_one(tmp_path: Path) -> None:
     [
         ('extends = "tyni.toml"\nname = "a"', 'longer.toml: extends = "tyni.toml": there is no such file; '
          "allowed: a campaign file; did you mean `tiny.toml`?"),
-        ('extends = ["tiny.toml"]\nname = "a"', 'longer.toml: extends = ["tiny.toml"]: is no string'),
+        ('extends = ["tiny.toml"]\nname = "a"', 'longer.toml: extends = ["tiny.toml"]: is not a string'),
         ('extends = "longer.toml"\nname = "a"', 'longer.toml: extends = "longer.toml": leads back to'),
         ('extends = "tiny.toml"', "longer.toml: name: is required but missing"),
         (EXTENDING + "[set]\nseed = 3", 'longer.toml: set."seed": the seeds of runs are derived'),
@@ -84,7 +84,7 @@ def test_files_that_extend_each_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "added", "said"),
     [
-        ("replicates = 3", "replicates = 0", "", "tiny.toml: replicates = 0: is no such number"),
+        ("replicates = 3", "replicates = 0", "", "tiny.toml: replicates = 0: is not a valid number"),
         ("replicates = 3", "replicate = 3", "", "tiny.toml: replicate: unknown key"),
         ('"udp.toml"', '"udq.toml"', "", "tiny.toml: scenario: "),
         ("[[grid]]", '[set]\n"links" = {}\n[[grid]]', "", 'tiny.toml: set."links": would replace'),

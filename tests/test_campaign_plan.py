@@ -146,9 +146,7 @@ def test_a_scaled_campaign_keeps_its_seeds(tmp_path: Path) -> None:
     assert [run.seed for run in quick.plan()[:2]] == [run.seed for run in campaign.plan()[:2]]
     assert len(quick.plan()) == 8
     assert {scenario["duration"] for scenario in quick.scenarios.values()} == {"100 ms"}
-    with pytest.raises(
-        leobench.InputError, match=r"rate: is what variant `limit=2-packets,rate=1-Mbps` varies"
-    ):
+    with pytest.raises(leobench.InputError, match=r"rate: variant `limit=2-packets,rate=1-Mbps` varies it"):
         campaign.scaled(overrides={"flows.main.source.rate": "1 Mbps"})
     again = quick.scaled(overrides={"links.uplink.loss": {"kind": "bernoulli", "probability": 0.5}})
     both = again.scaled(overrides={"links.uplink.loss.probability": 0.25}).scenarios
@@ -161,15 +159,18 @@ def test_a_scaled_campaign_keeps_its_seeds(tmp_path: Path) -> None:
         ({"replicates": 0}, "replicates = 0: is not positive; allowed: a whole number from 1"),
         ({"replicates": "3"}, "replicates = '3': is no whole number; allowed: a whole number from 1"),
         ({"overrides": {"seed": 3}}, "seed: the seeds of runs are derived from the campaign's `seed`"),
-        ({"overrides": {"record.messages": True}}, "record.messages: what runs record follows from"),
-        ({"overrides": {"": 3}}, ": is no place; allowed: names divided by dots"),
+        (
+            {"overrides": {"record.messages": True}},
+            "record.messages: the campaign's `tables` decide what runs record",
+        ),
+        ({"overrides": {"": 3}}, ": is not a place; allowed: names separated by dots"),
         (
             {"overrides": {"links.uplink.queue": "fifo"}},
-            "links.uplink.queue: is what variant `limit=2-packets,rate=1-Mbps` varies; allowed: any other",
+            "links.uplink.queue: variant `limit=2-packets,rate=1-Mbps` varies it; allowed: any other",
         ),
         (
             {"overrides": {"flows.main.source.rate.x": 1}},
-            "flows.main.source.rate.x: is what variant `limit=2-packets,rate=1-Mbps` varies",
+            "flows.main.source.rate.x: variant `limit=2-packets,rate=1-Mbps` varies it",
         ),
         (
             {"overrides": {"links.uplink.loss": "none"}},

@@ -193,9 +193,9 @@ def test_captures_are_written_on_request(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--snaplen", "200"], "snaplen: is for packet captures, which were not asked for; add pcap"),
-        (["--pcap", "--snaplen", "99"], "snaplen: 99 is no length to cut packets to; allowed: from 100"),
-        (["--pcap", "--snaplen", "65536"], "snaplen: 65536 is no length to cut packets to"),
+        (["--snaplen", "200"], "snaplen: applies to packet captures only; add pcap"),
+        (["--pcap", "--snaplen", "99"], "snaplen: 99 is out of range; allowed: from 100"),
+        (["--pcap", "--snaplen", "65536"], "snaplen: 65536 is out of range"),
     ],
 )
 def test_a_wrong_length_is_refused(

@@ -61,12 +61,12 @@ def test_claims_are_read(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("along", "alnog", r"claims\[0\].alnog: unknown key; .*did you mean `along`"),
-        ("ratio > 1", "ratio ~ 1", r'claims\[0\].relation = "ratio ~ 1": no relation; allowed'),
+        ("ratio > 1", "ratio ~ 1", r'claims\[0\].relation = "ratio ~ 1": not a relation; allowed'),
         ("ratio > 1", "mean > 1", r"claims\[0\].along: `mean` compares nothing"),
         ('along = "queue"\n', "", r"claims\[0\].along: `ratio` compares values of a place"),
-        ('because = "an ordering"\n', "", r"claims\[0\]: has no `because`"),
-        ('metric = "delay"\n', "", r"claims\[0\]: has no `metric`"),
-        ('along = "queue"', 'along = "metric"', r"claims\[0\]: has no `values`"),
+        ('because = "an ordering"\n', "", r"claims\[0\]: `because` is missing"),
+        ('metric = "delay"\n', "", r"claims\[0\]: `metric` is missing"),
+        ('along = "queue"', 'along = "metric"', r"claims\[0\]: `values` is missing"),
         ('metric = "delay"', "metric = 1", r"claims\[0\].metric = 1; allowed"),
         ("[[claims]]", "[[claim]]", r"allowed: `\[\[claims\]\]`"),
         ("[[claims]]", "[[claims", "cannot be read"),
@@ -78,7 +78,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, old: str, new: str
 
 
 def test_no_claim_is_there_twice(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='id = "longer": is there twice'):
+    with pytest.raises(InputError, match='id = "longer": appears twice'):
         read(tmp_path, FINE + FINE)
 
 

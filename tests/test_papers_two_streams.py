@@ -43,7 +43,7 @@ def said(campaign: Campaign, named: tuple[words.Word, ...] = two_streams.WORDS) 
         }
         for each in campaign.variants
     ]
-    return words.say(pl.DataFrame(rows), named)
+    return words.rename(pl.DataFrame(rows), named)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_interruptions_are_ticked_where_they_were_measured(
 
 def test_places_and_values_go_by_their_words() -> None:
     runs = pl.DataFrame({"flows.x": ["a", "b"], "links.y": [1, 2], "value": [0.0, 1.0]})
-    named = words.say(
+    named = words.rename(
         runs, [words.Word("flows.x", "x", {"a": "first"}), words.Word("links.y", "y"), words.Word("no", "z")]
     )
     assert named.to_dict(as_series=False) == {"x": ["first", "b"], "y": [1, 2], "value": [0.0, 1.0]}

@@ -1,4 +1,4 @@
-"""The library: what the command line does, as functions."""
+"""The library: the functions behind the command line."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     Progress = Callable[[float, float, int], object]
 
-# What a capture may keep of a packet: at least the longest headers of IPv6 and TCP, 40 and 60 bytes.
+# Bytes that a capture may keep of a packet: at least the longest headers of IPv6 and TCP, 40 and 60 bytes.
 _SNAPLENS = range(100, 65_536)
 
 
-def run(  # noqa: PLR0913 (everything a run can be asked for, by name)
+def run(  # noqa: PLR0913 (every option of a run, by name)
     scenario: str | PathLike[str],
     seed: int | None = None,
     overrides: Mapping[str, object] | None = None,
@@ -42,14 +42,15 @@ def run(  # noqa: PLR0913 (everything a run can be asked for, by name)
         scenario: The scenario file, TOML or JSON.
         seed: Seed of all randomness; the scenario's own unless given.
         overrides: Values to replace in the scenario, by place: `{"links.uplink.queue.limit": "15 packets"}`.
-            A mapping is a table, and `None` takes away what the scenario says.
+            A mapping is a table, and `None` removes the scenario's value.
         out: Folder to write the results to; in memory unless given.
         force: Whether to replace a result folder that exists.
         qlog: Whether to write a qlog of every QUIC endpoint (needs `out`); other flows have none.
         pcap: Whether to write a packet capture of every end of every flow (needs `out`).
         snaplen: Bytes that captures keep of a packet, from 100 (headers) to 65,535 (all); 128 unless given.
         progress: Called about ten times a second with the virtual time reached and the virtual time of
-            the end, both in seconds, and the number of packets carried. What it raises ends the run.
+            the end, both in seconds, and the number of packets carried. Its exceptions end the
+            run.
 
     Raises:
         ScenarioError: If the scenario is wrong.
@@ -70,7 +71,7 @@ def run_loaded(
     snaplen: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs a scenario that was loaded; the other arguments are those of `run`."""
+    """Runs a loaded scenario; the other arguments are those of `run`."""
     from leobench import _core, folder, manifest
     from leobench.errors import InputError
     from leobench.result import Result, Tables
@@ -122,19 +123,19 @@ def sweep(
     Args:
         campaign: The campaign file; `docs/campaigns.md` describes it.
         out: Folder to write the results to; `results/<name>` unless given.
-        executor: Who runs it, such as a Dask client's executor; processes of this machine unless given. They
-            read the calling program again: it needs `if __name__ == "__main__":` around what it does.
-        workers: How many such processes, all processors unless given; 1 runs in this process.
-        resume: Whether to continue if `out` holds a part of this campaign.
-        force: Whether to replace a campaign that `out` holds.
-        progress: Called at the start and after every run. What it raises ends the campaign; finished runs
-            are kept.
+        executor: Where to run it, such as the executor of a Dask client; processes of this machine unless
+            given. These import the calling program again, which needs `if __name__ == "__main__":`.
+        workers: The number of such processes, one per processor unless given; 1 runs in this process.
+        resume: Whether to continue this campaign if `out` holds a part of it.
+        force: Whether to replace a campaign in `out`.
+        progress: Called at the start and after every run. Its exceptions end the campaign; finished
+            runs are kept.
 
     Raises:
         InputError: If the campaign or a scenario is wrong, or the results cannot go to `out`.
-        RunError: If the executor gives up or the disk is full; finished runs are kept. (A run that
-            fails raises nothing: it is in the result's `failures`. `warnings` are reasons not to take
-            the numbers of others at face value.)
+        RunError: If the executor breaks down or the disk is full; finished runs are kept. (A failed
+            run raises nothing: it is in the result's `failures`. The result's `warnings` are
+            reasons to distrust the numbers of other runs.)
     """
     from leobench.campaign import Campaign, run_campaign
 
@@ -146,7 +147,7 @@ def sweep(
 
 
 def check(scenario: str | PathLike[str], overrides: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """Reads and checks a scenario without running it, and returns it with every default spelled out.
+    """Reads and checks a scenario without running it, and returns it with all defaults.
 
     Raises:
         ScenarioError: If the scenario is wrong.
@@ -156,7 +157,7 @@ def check(scenario: str | PathLike[str], overrides: Mapping[str, object] | None 
 
 
 def open(path: str | PathLike[str]) -> Result:  # noqa: A001 (read as `leobench.open`)
-    """Opens the result folder of an earlier run; tables are read when they are first asked for.
+    """Opens the result folder of an earlier run; tables are read when they are first used.
 
     Raises:
         InputError: If there is no result folder at `path`.
@@ -175,10 +176,10 @@ def schema() -> dict[str, Any]:
 
 
 def kinds(kind: str) -> dict[str, str]:
-    """What there is of a kind (`channels`, `queues`, ...): every name with its one-line summary.
+    """The models of a kind (`channels`, `queues`, ...): every name with its one-line summary.
 
     Raises:
-        InputError: If there is no such kind of thing.
+        InputError: If there is no such kind.
     """
     from leobench import _core
 
@@ -186,14 +187,14 @@ def kinds(kind: str) -> dict[str, str]:
 
 
 def describe(kind: str, name: str) -> dict[str, Any]:
-    """What there is to know of one of a kind, such as `("channels", "lms")`.
+    """The description of a model, such as `("channels", "lms")`.
 
     Returns:
         `{"kind", "name", "description", "parameters": [{"name", "type", "required", "default",
         "description"}]}`; a default is `None` where there is none.
 
     Raises:
-        InputError: If there is no such kind, or none of that name.
+        InputError: If there is no such kind or no such model.
     """
     from leobench import parameters
 
@@ -206,7 +207,7 @@ def _check_snaplen(snaplen: int | None, *, pcap: bool) -> None:
     if snaplen is None:
         return
     if not pcap:
-        raise InputError("snaplen: is for packet captures, which were not asked for; add pcap")
+        raise InputError("snaplen: applies to packet captures only; add pcap")
     if snaplen not in _SNAPLENS:
         allowed = f"from {_SNAPLENS[0]} (headers of IP and TCP) to {_SNAPLENS[-1]:,} (whole packets)"
-        raise InputError(f"snaplen: {snaplen} is no length to cut packets to; allowed: {allowed}")
+        raise InputError(f"snaplen: {snaplen} is out of range; allowed: {allowed}")

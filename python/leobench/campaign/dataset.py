@@ -1,4 +1,4 @@
-"""The datasets of a campaign, put together from its finished runs in the order of the plan."""
+"""The datasets of a campaign, assembled from its finished runs in the order of the plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(campaign: Campaign, plan: Sequence[PlannedRun], store: Store) -> None:
 
     Raises:
         InputError: If a metric is in no run's summary, or a finished run was damaged.
-        RunError: If there is no room.
+        RunError: If the disk is full.
     """
     outcomes = [_finished(store, run) for run in plan]
     summaries = [metrics.flatten(outcome.summary) for outcome in outcomes if outcome.summary is not None]
@@ -44,12 +44,12 @@ def write(campaign: Campaign, plan: Sequence[PlannedRun], store: Store) -> None:
 def _finished(store: Store, run: PlannedRun) -> Outcome:
     outcome = store.read(run)
     if outcome is None:
-        raise RunError(f"{store.folder}: run {run.stem} has been removed while the campaign ran")
+        raise RunError(f"{store.folder}: run {run.stem} was removed while the campaign ran")
     return outcome
 
 
 def is_written(campaign: Campaign, folder: Path) -> bool:
-    """Whether the datasets lie in `folder`."""
+    """Whether `folder` holds all datasets."""
     tables = (folder / "tables" / f"{table}.parquet" for table in campaign.tables)
     return all(file.is_file() for file in (*(folder / name for name in DATASETS), *tables))
 
@@ -57,7 +57,7 @@ def is_written(campaign: Campaign, folder: Path) -> bool:
 def _frames(
     campaign: Campaign, plan: Sequence[PlannedRun], outcomes: Sequence[Outcome]
 ) -> dict[str, pl.DataFrame]:
-    """What the datasets hold, by the names of their files."""
+    """The datasets by file name."""
     import polars as pl
 
     overrides = {variant.name: variant.overrides for variant in campaign.variants}
@@ -129,7 +129,7 @@ def _write_table(table: str, finished: Sequence[PlannedRun], store: Store) -> No
     def sink(file: Path) -> None:
         try:
             whole.sink_parquet(file, compression="zstd", row_group_size=_ROW_GROUP, maintain_order=True)
-        except pl.exceptions.PolarsError as error:  # what Polars makes of a full disk
+        except pl.exceptions.PolarsError as error:  # Polars raises this on a full disk
             raise OSError(str(error)) from error
 
     store.create(store.folder / "tables" / f"{table}.parquet", sink)

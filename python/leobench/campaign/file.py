@@ -1,4 +1,4 @@
-"""Reading a campaign file; whatever is wrong with it gets one message."""
+"""Reads campaign files; a file with a mistake is refused with one line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEYS = (
     "extends", "name", "description", "scenario", "replicates", "seed", "seeds", "metrics", "tables", "set",
     "grid", "variants",
 )  # fmt: skip
-_OWN = ("extends", "name", "description")  # what a file that extends another does not take from it
+_OWN = ("extends", "name", "description")  # keys that are not inherited
 _PARTS = ("nodes", "links", "flows", "record")
 
 
@@ -75,7 +75,7 @@ def _layers(file: Path) -> list[_Layer]:
 
 
 def _extended(layers: Sequence[_Layer]) -> Path | None:
-    """The file that the last of some layers extends; checks what can be checked of that layer alone."""
+    """The file that the last layer extends, if any; also checks the keys and `set` of that layer."""
     file, table = layers[-1].file, layers[-1].table
     _refuse_unknown(table, KEYS, "")
     _overrides(table.get("set", {}), "set")
@@ -102,7 +102,7 @@ class _Reader:
             self._put(layer)
 
     def _put(self, layer: _Layer) -> None:
-        """Lets a layer replace what the ones below it say, of `set` place by place."""
+        """Replaces the keys of the layers below by those of this one; `set` is merged place by place."""
         for key, value in layer.table.items():
             if key in _OWN and layer is not self.own:
                 continue
@@ -161,8 +161,8 @@ class _Reader:
                         _wrong(
                             f'grid[{index}]."{place}"',
                             None,
-                            f"`{other}` is in {origin} already",
-                            "places none of which is part of another",
+                            f"`{other}` is already in {origin}",
+                            "places that do not contain one another",
                         )
                 origins[place] = f"grid[{index}]"
         rows = [
@@ -195,7 +195,9 @@ def _text(file: Path) -> str:
     except FileNotFoundError:
         raise InputError(f"{file}: there is no such file; allowed: a campaign file") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{file}: is not a text, at byte {error.start}; allowed: TOML in UTF-8") from None
+        raise InputError(
+            f"{file}: is not UTF-8 text, at byte {error.start}; allowed: TOML in UTF-8"
+        ) from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}; allowed: a campaign file") from None
 
@@ -226,18 +228,23 @@ def _check_block(block: Table, at: str) -> None:
         if isinstance(values, dict):
             _wrong(here, None, "is a table", 'a place in quotes, such as `"links.uplink.delay" = [...]`')
         if not isinstance(values, list) or not values:
-            _wrong(here, values, "is no list of values", "a list of one value or more")
+            _wrong(here, values, "is not a list of values", "a list of one value or more")
         for value in values:
             _check_value(value, here)
     lengths = {place: len(values) for place, values in block.items()}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{length} of `{place}`" for place, length in lengths.items())
-        _wrong(at, None, f"the lists of a block are taken in step, but it has {said}", "lists of one length")
+        counts = ", ".join(f"{length} of `{place}`" for place, length in lengths.items())
+        _wrong(
+            at,
+            None,
+            f"the lists of a block are paired element by element, but it has {counts}",
+            "lists of one length",
+        )
 
 
 def _overrides(table: Any, at: str) -> dict[str, object]:
     if not isinstance(table, dict):
-        _wrong(at, table, "is no table", 'a table of places and values, such as `"duration" = "20 s"`')
+        _wrong(at, table, "is not a table", 'a table of places and values, such as `"duration" = "20 s"`')
     for place, value in table.items():
         here = f'{at}."{place}"'
         _check_place(place, here)
@@ -245,7 +252,7 @@ def _overrides(table: Any, at: str) -> dict[str, object]:
             _wrong(
                 here,
                 None,
-                "would replace all of it",
+                "would replace the whole table",
                 'a place in quotes, such as `"links.uplink.delay" = "5 ms"`',
             )
         _check_value(value, here)
@@ -267,7 +274,7 @@ def _check_value(value: object, here: str) -> None:
 
 def _array_of_tables(value: Any, key: str) -> list[Table]:
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        _wrong(key, value, "is no array of tables", f"`[[{key}]]`")
+        _wrong(key, value, "is not an array of tables", f"`[[{key}]]`")
     if not value:
         _wrong(key, value, "is empty", f"`[[{key}]]`, or no `{key}` at all")
     return value
@@ -276,7 +283,7 @@ def _array_of_tables(value: Any, key: str) -> list[Table]:
 def _name(table: Table, key: str, at: str) -> str:
     name = _string(table, key, at)
     if not names.is_sound(name):
-        _wrong(_join(at, key), name, "is no name", names.ALLOWED)
+        _wrong(_join(at, key), name, "is not a valid name", names.ALLOWED)
     return name
 
 
@@ -285,7 +292,7 @@ def _string(table: Table, key: str, at: str = "", default: str | None = None) ->
     if value is None:
         _wrong(_join(at, key), None, "is required but missing")
     if not isinstance(value, str):
-        _wrong(_join(at, key), value, "is no string", "a string")
+        _wrong(_join(at, key), value, "is not a string", "a string")
     return value
 
 
@@ -294,7 +301,7 @@ def _whole(table: Table, key: str, least: int, default: int | None = None) -> in
     if value is None:
         _wrong(key, None, "is required but missing")
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        _wrong(key, value, "is no such number", f"a whole number from {least}")
+        _wrong(key, value, "is not a valid number", f"a whole number from {least}")
     return value
 
 
@@ -303,7 +310,7 @@ def _words(table: Table, key: str) -> tuple[str, ...]:
     if value is None:
         _wrong(key, None, "is required but missing", 'a list such as `["flows.main.goodput_bps"]`')
     if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
-        _wrong(key, value, "is no list of strings", "one string or more")
+        _wrong(key, value, "is not a list of strings", "one string or more")
     _refuse_twice(value, key)
     return tuple(value)
 
@@ -328,7 +335,7 @@ def _refuse_twice(words: Iterable[str], at: str) -> None:
     seen = set()
     for word in words:
         if word.casefold() in seen:
-            _wrong(at, None, f"`{word}` is there twice", "each only once")
+            _wrong(at, None, f"`{word}` appears twice", "each once")
         seen.add(word.casefold())
 
 

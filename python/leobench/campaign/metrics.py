@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def flatten(summary: Mapping[str, Any]) -> dict[str, Number]:
-    """Every number of a summary by its path; what was not measured is `None`.
+    """Every number of a summary by its path; `None` if it was not measured.
 
-    Flows, streams and links go by their names, the paths of a flow by their numbers.
+    Flows, streams and links are named, the paths of a flow numbered.
     """
     return {
         path: value for path, value in _leaves(summary, "") if value is None or isinstance(value, int | float)
@@ -40,7 +40,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def produced(campaign: Campaign) -> set[str] | None:
-    """The metrics that the variants' summaries have, found by running each for a millisecond of virtual time.
+    """The metrics in the summaries of the variants, each of which is run for a millisecond of virtual time.
 
     `None` if a variant cannot be cut that short.
     """
@@ -73,7 +73,7 @@ def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:
     """Checks that the campaign's metrics are among those that its runs produce.
 
     Raises:
-        InputError: If one is not; the text names the nearest that are.
+        InputError: If one is not; the message names the nearest.
     """
     for index, metric in enumerate(campaign.metrics):
         if metric not in known:

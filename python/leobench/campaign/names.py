@@ -1,4 +1,4 @@
-"""Names of variants: readable, unique, and fit to be names of files."""
+"""Names of variants: readable, unique, and valid as file names."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _LONGEST: Final = 100
 
 
 def is_sound(name: str) -> bool:
-    """Whether a name may be that of a file, on any system."""
+    """Whether a name is valid as a file name on every system."""
     return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+,=-]*", name) is not None and len(name) <= _LONGEST
 
 
 def derive(combinations: Sequence[Mapping[str, object]]) -> list[str]:
     """Names such as `limit=7-packets,streams=4` for combinations of values by place.
 
-    A place goes by as many of its last words as tell it from the others. Names that are too long, or that
-    come out alike, end in a digest of what they stand for.
+    A place is shortened to the fewest last words that distinguish it from the others. Names that are too
+    long or not unique end in a digest of their values.
     """
     places = list(dict.fromkeys(place for values in combinations for place in values))
     labels = {place: _label(place, places) for place in places}

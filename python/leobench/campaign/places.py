@@ -1,4 +1,4 @@
-"""Places in a scenario, such as `flows.main.streams[0].source.rate`, where campaigns put values."""
+"""Places in a scenario, such as `flows.main.streams[0].source.rate`, which campaigns replace."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _RECORD = ("record", "record.messages", "record.series", "record.packets")
 
 
 def refusal(place: str) -> str | None:
-    """Why a campaign may not replace what is at a place, and what is allowed; `None` if it may."""
+    """The reason why a campaign may not replace a place, and what is allowed; `None` if it may."""
     if not place.strip():
-        return "is no place; allowed: names divided by dots, such as `links.uplink.delay`"
+        return "is not a place; allowed: names separated by dots, such as `links.uplink.delay`"
     if place == "seed":
         return "the seeds of runs are derived from the campaign's `seed`; allowed: any other place"
     if place in _RECORD:
-        return "what runs record follows from the campaign's `tables`; allowed: any other place"
+        return "the campaign's `tables` decide what runs record; allowed: any other place"
     return None
 
 
@@ -29,12 +29,12 @@ def overlap(one: str, other: str) -> bool:
 
 
 def merge(first: Mapping[str, object], then: Mapping[str, object]) -> dict[str, object]:
-    """Values of both by place, in the order to put them into a scenario; the second has the last word."""
+    """Values of both by place, in the order to put them into a scenario; the second takes precedence."""
     return {place: value for place, value in first.items() if place not in then} | dict(then)
 
 
-def undone(places: Iterable[str]) -> tuple[str, str] | None:
-    """The first of some places that are replaced in this order to be lost, and the one it is lost to."""
+def shadowed(places: Iterable[str]) -> tuple[str, str] | None:
+    """The first place, in order of replacement, that a later one contains, and that later one."""
     pairs = itertools.combinations(places, 2)
     return next(((earlier, later) for earlier, later in pairs if _is_part(earlier, later)), None)
 

@@ -34,9 +34,9 @@ class PlannedRun:
         variant: Name of the variant.
         replicate: Number of the run among those of its variant, from 1.
         seed: Seed of all its randomness.
-        scenario: The base scenario's file.
+        scenario: The file of the base scenario.
         overrides: Everything the run replaces in it.
-        fingerprint: Digest of the scenario and the files it names, as they were planned with.
+        fingerprint: Digest of the scenario and the files it names at the time of planning.
     """
 
     variant: str
@@ -48,7 +48,7 @@ class PlannedRun:
 
     @property
     def stem(self) -> str:
-        """What the files of the run are named."""
+        """The name of the run's files, without suffix."""
         return f"{self.variant}-{self.replicate:04}"
 
 
@@ -58,13 +58,13 @@ class Campaign(Definition):
 
     def __post_init__(self) -> None:
         for variant in self.variants:
-            pair = places.undone(self.overrides(variant))
+            pair = places.shadowed(self.overrides(variant))
             if pair is not None:
                 lost, winner = (f'{self._origins(variant)[place]}."{place}"' for place in pair)
                 loser, other = (self._file_of(variant, place) for place in pair)
                 raise InputError(
                     f"{loser}: {lost}: is lost to {winner}{'' if other == loser else f' of {other}'}, "
-                    "which replaces all of what it is part of; leave one of them out, or put the larger first"
+                    "which replaces the whole table; leave one of them out, or put the larger first"
                 )
 
     @classmethod
@@ -72,19 +72,19 @@ class Campaign(Definition):
         """Reads a campaign file (TOML; `docs/campaigns.md` describes it). The scenario is checked by `plan`.
 
         Raises:
-            InputError: If the file is wrong; the text names the place, the value and what is allowed.
+            InputError: If the file is wrong; the message names the place, the value and what is allowed.
         """
         return cls(**vars(read(Path(path))))
 
     def scaled(
         self, replicates: int | None = None, overrides: Mapping[str, object] | None = None
     ) -> Campaign:
-        """The same campaign in another size: fewer (or more) replicates, or values replaced in every run.
+        """The same campaign with another number of replicates, or with values replaced in every run.
 
-        Replicate k keeps its seed whatever their number.
+        Replicate k has the same seed in both.
 
         Raises:
-            InputError: If an override would undo what tells the variants apart, or what the campaign decides.
+            InputError: If an override replaces a place that the variants vary, or one that campaigns control.
         """
         overrides = overrides or {}
         for place in overrides:
@@ -93,9 +93,7 @@ class Campaign(Definition):
                 raise InputError(f"{place}: {why}")
             for variant in self.variants:
                 if any(places.overlap(place, varied) for varied in variant.overrides):
-                    raise InputError(
-                        f"{place}: is what variant `{variant.name}` varies; allowed: any other place"
-                    )
+                    raise InputError(f"{place}: variant `{variant.name}` varies it; allowed: any other place")
         return dataclasses.replace(
             self,
             replicates=self.replicates if replicates is None else positive("replicates", replicates),
@@ -111,8 +109,8 @@ class Campaign(Definition):
         """Every run: all replicates of the first variant, then of the next.
 
         Raises:
-            ScenarioError: If the base scenario or that of a variant is wrong.
-            InputError: If two variants are the same scenario.
+            ScenarioError: If the base scenario or a variant is wrong.
+            InputError: If two variants resolve to the same scenario.
         """
         base = self.scenario.absolute()
         prints = {
@@ -134,7 +132,7 @@ class Campaign(Definition):
     def overrides(self, variant: Variant) -> dict[str, object]:
         """Everything that the runs of a variant replace in the base scenario.
 
-        What a run records follows from the tables that are kept: recording for nobody costs time and memory.
+        Runs record the kept tables only: recording costs time and memory.
         """
         return {
             "record.messages": "messages" in self.tables,
@@ -149,7 +147,7 @@ class Campaign(Definition):
         try:
             load_scenario(self.scenario)
         except ScenarioError as error:
-            raise ScenarioError(f"{self.source('scenario')}: scenario: {error}{self._meant()}") from None
+            raise ScenarioError(f"{self.source('scenario')}: scenario: {error}{self._suggestion()}") from None
         resolved = {variant.name: self._resolve(variant) for variant in self.variants}
         self._refuse_twins(resolved)
         return resolved
@@ -159,45 +157,45 @@ class Campaign(Definition):
         """The places that any variant replaces, in the order of the file."""
         return tuple(dict.fromkeys(place for variant in self.variants for place in variant.overrides))
 
-    def _meant(self) -> str:
-        """A scenario file that may have been meant, if there is none of the name that is given."""
+    def _suggestion(self) -> str:
+        """Suggests a scenario file of a similar name if the given one does not exist."""
         if self.scenario.exists():
             return ""
         return near(self.scenario.name, (file.name for file in sorted(self.scenario.parent.glob("*.toml"))))
 
     def _refuse_twins(self, resolved: Mapping[str, Mapping[str, Any]]) -> None:
-        """Checks that variants differ: two that do not are a mistake, whatever they are called."""
+        """Refuses two variants that resolve to the same scenario."""
         seen: dict[str, str] = {}
         for name, described in resolved.items():
-            told = {key: value for key, value in described.items() if key not in ("name", "description")}
-            twin = seen.setdefault(json.dumps(told), name)
+            content = {key: value for key, value in described.items() if key not in ("name", "description")}
+            twin = seen.setdefault(json.dumps(content), name)
             if twin != name:
                 raise InputError(
-                    f"{self.file}: variants `{twin}` and `{name}` are the same scenario in the end; "
+                    f"{self.file}: variants `{twin}` and `{name}` resolve to the same scenario; "
                     "allowed: variants that differ"
                 )
 
     def _origins(self, variant: Variant) -> dict[str, str]:
-        """Where in the campaign file the values of a variant's runs stand, by their place in the scenario."""
+        """The part of the campaign file that gives each value of a variant's runs, by place."""
         return {**dict.fromkeys(self.set, "set"), **variant.origins}
 
     def _resolve(self, variant: Variant) -> dict[str, Any]:
         try:
             loaded = load_scenario(self.scenario, None, self.overrides(variant))
         except ScenarioError as error:
-            said = str(error).removeprefix(f"{self.scenario}: ")
-            raise ScenarioError(f"{self._origin(variant, said)}: {said}") from None
+            text = str(error).removeprefix(f"{self.scenario}: ")
+            raise ScenarioError(f"{self._origin(variant, text)}: {text}") from None
         return provenance.without_seed(json.loads(loaded.to_json()))
 
     def _file_of(self, variant: Variant, place: str) -> Path:
-        """The file in which the value of a variant's runs at a place stands."""
+        """The file that gives the value of a variant's runs at a place."""
         origin = self._origins(variant)[place]
         return self.source(f'set."{place}"' if origin == "set" else re.split(r"\W", origin)[0])
 
-    def _origin(self, variant: Variant, said: str) -> str:
-        """The file, and the place in it, that a message about a variant's scenario is about."""
+    def _origin(self, variant: Variant, message: str) -> str:
+        """The file and the place in it that a message about a variant's scenario refers to."""
         origins = self._origins(variant)
-        named = [place for place in origins if said.startswith(place)]
+        named = [place for place in origins if message.startswith(place)]
         if not named:
             return f"{self.file}: variant `{variant.name}`"
         place = max(named, key=len)
@@ -207,8 +205,8 @@ class Campaign(Definition):
 def derive_seed(root: int, replicate: int, variant: str | None = None) -> int:
     """The seed of a run: the first 63 bits, most significant first, of a SHA-256 (FIPS 180-4).
 
-    Digested is the text `leobench/<root>/<replicate>`, with `/<variant>` added where every variant has
-    seeds of its own. 63 bits fit the signed integers of TOML and Parquet.
+    The digested text is `leobench/<root>/<replicate>`, followed by `/<variant>` where every variant has
+    its own seeds. 63 bits fit the signed integers of TOML and Parquet.
     """
     text = f"leobench/{root}/{replicate}" + ("" if variant is None else f"/{variant}")
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

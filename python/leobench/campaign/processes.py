@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# How many killed workers an executor replaces: once is an accident, more looks like want of memory.
+# Killed workers that an executor replaces; more than a few suggest that memory is short.
 REPLACEMENTS = 3
 
-# Seconds that a process may take to end after its pipe did.
+# Seconds that a process may take to end after its pipe closed.
 _ENDING_S = 5.0
 
 _GUARD = 'put the call below `if __name__ == "__main__":`, or give workers=1'
@@ -43,47 +43,47 @@ def available() -> int:
 
 
 def refuse_nested() -> None:
-    """Checks that this is not a worker process that is only reading the user's program again.
+    """Refuses to start a campaign in a worker process, which imports the user's program again.
 
     Raises:
-        LeobenchError: If it is.
+        LeobenchError: If this process is a worker.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise LeobenchError(f"a program that runs campaigns is read again by every worker process: {_GUARD}")
+        raise LeobenchError(f"every worker process imports a program that runs campaigns again: {_GUARD}")
 
 
 def refuse_forking(executor: Executor) -> None:
-    """Checks that the processes of an executor are not forked from this one: they would wait for ever.
+    """Refuses executors that fork this process: inherited locks deadlock.
 
-    They would inherit the locks that threads of Polars hold, but not the threads that open them again
+    A fork inherits the locks that threads of Polars hold, but not the threads that release them
     (https://docs.pola.rs/user-guide/misc/multiprocessing/).
 
     Raises:
-        InputError: If they are.
+        InputError: If the executor forks.
     """
     if isinstance(executor, ProcessPoolExecutor):
         context = executor._mp_context
         if context is not None and context.get_start_method() == "fork":
             raise InputError(
-                "executor: forks its processes, which would wait for ever for locks that they inherit; "
+                "executor: forks its processes, which deadlock on inherited locks; "
                 'give it mp_context=multiprocessing.get_context("spawn")'
             )
 
 
 class WorkerProcesses(Executor):
-    """An executor whose processes may be killed, and do not outlive it.
+    """An executor that survives killed workers and whose workers do not outlive it.
 
-    `concurrent.futures.ProcessPoolExecutor` will not do: all its workers answer through one pipe, so that
-    one which is killed in the middle of an answer leaves it waiting for the rest of it for ever. Here each
-    worker has a pipe of its own, and a thread that asks it. A worker that is killed is replaced and its call
-    repeated; one too many, and the call raises `RunError`; it raises `InputError` if the worker ends by
-    itself before it has answered anything. Calls and what comes of them are pickled.
+    `concurrent.futures.ProcessPoolExecutor` is unsuitable: all its workers share one result pipe, so it
+    hangs if a worker is killed while writing to it. Here each worker has its own pipe and its own thread in
+    this process. A killed worker is replaced and its call repeated; after too many, the call raises
+    `RunError`. It raises `InputError` if a worker exits by itself before its first answer. Calls and their
+    results are pickled.
 
-    Left by an exception, such as Ctrl-C, it kills its workers in the middle of their calls.
+    Leaving the context by an exception, such as Ctrl-C, kills the workers during their calls.
     """
 
     def __init__(self, workers: int) -> None:
-        # Launched first of all: it unblocks what `_serve` blocks.
+        # Started first: it unblocks the signals that `_serve` blocks.
         resource_tracker.ensure_running()
         self._calls: SimpleQueue[tuple[Future[Any], Call] | None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -101,12 +101,12 @@ class WorkerProcesses(Executor):
         future: Future[T] = Future()
         with self._lock:
             if self._shut:
-                raise RuntimeError("the executor was shut down: it takes no more calls")
+                raise RuntimeError("the executor was shut down and takes no more calls")
             self._calls.put((future, (fn, args, kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As for any executor; a worker ends when there is no call left for it."""
+        """As for any executor; a worker ends when no call is left for it."""
         with self._lock:
             self._shut = True
         with suppress(Empty):
@@ -121,7 +121,7 @@ class WorkerProcesses(Executor):
                 thread.join()
 
     def kill_workers(self) -> None:
-        """Ends at once: calls under way raise `BrokenExecutor`, those waiting are cancelled."""
+        """Ends at once: running calls raise `BrokenExecutor`, waiting ones are cancelled."""
         with self._lock:
             self._broken = True
             for worker in self._workers:
@@ -134,8 +134,8 @@ class WorkerProcesses(Executor):
         self.shutdown()
 
     def _serve(self, worker: _Worker) -> None:
-        """What a thread does: has its worker answer one call after the other."""
-        # Ctrl-C reaches every process of a terminal; workers inherit that it is blocked, and leave it to us.
+        """The main function of a thread: passes one call after the other to its worker."""
+        # Ctrl-C reaches every process of a terminal; workers inherit the blocked signal and leave it to us.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         while (given := self._calls.get()) is not None:
             future, call = given
@@ -153,9 +153,9 @@ class WorkerProcesses(Executor):
             worker.end()
 
     def _ask(self, worker: _Worker, call: Call) -> Answer:
-        """What a call returned or raised, repeated if the worker is killed over it."""
+        """The result or exception of a call, which is repeated if its worker is killed."""
         while True:
-            # One at a time: starting a process looks after others that have ended.
+            # One at a time: starting a process also reaps those that have ended.
             with self._lock:
                 if self._broken:
                     raise BrokenExecutor("the workers were killed")
@@ -168,29 +168,29 @@ class WorkerProcesses(Executor):
                 self._killed += 1
                 if failed and not self._broken:
                     raise InputError(
-                        "a worker process, which reads the calling program again, could not start: "
-                        f"{_GUARD}; a program on standard input cannot have workers"
+                        "a worker process, which imports the calling program again, could not start: "
+                        f"{_GUARD}; a program read from standard input cannot have workers"
                     )
                 if self._killed > REPLACEMENTS and not self._broken:
                     raise RunError(
-                        f"worker processes were killed {self._killed} times, the last during this; "
-                        "if memory ran out, fewer workers need less"
+                        f"worker processes were killed {self._killed} times, the last during this run; "
+                        "if memory ran out, give fewer workers"
                     )
 
 
 class _Worker:
-    """A process that answers calls through a pipe of its own, once it is started."""
+    """A process that answers calls through its own pipe once it is started."""
 
     _process: SpawnProcess | None = None
     _connection: Connection
     _answered = False
 
     def start(self) -> None:
-        """Starts the process if there is none, afresh: forking would copy Polars' locks, not its threads."""
+        """Spawns the process if there is none: a fork would copy the locks of Polars, but not its threads."""
         if self._process is None:
             spawn = multiprocessing.get_context("spawn")
             self._connection, theirs = spawn.Pipe()
-            # With the worker's end open in the worker alone, its death is the end of what can be read.
+            # Only the worker keeps its end open, so that reading ends when it dies.
             with theirs:
                 process = spawn.Process(target=_work, args=(theirs,), daemon=True)
                 process.start()
@@ -198,14 +198,14 @@ class _Worker:
             self._answered = False
 
     def ask(self, call: Call) -> Answer:
-        """What a call returned or raised; raises `EOFError` or `OSError` if the process is killed."""
+        """The result or exception of a call; raises `EOFError` or `OSError` if the process is killed."""
         self._connection.send(call)
         answer: Answer = self._connection.recv()
         self._answered = True
         return answer
 
     def failed_to_start(self) -> bool:
-        """Whether the process, whose pipe has ended, ended by itself over reading the calling program."""
+        """Whether the process, whose pipe has closed, failed while importing the calling program."""
         if self._process is None or self._answered:
             return False
         self._process.join(_ENDING_S)
@@ -217,7 +217,7 @@ class _Worker:
             self._process.kill()
 
     def end(self) -> None:
-        """Kills the process if there is one, and clears it away."""
+        """Kills the process if there is one, and frees its resources."""
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -227,7 +227,7 @@ class _Worker:
 
 
 def _work(connection: Connection) -> None:
-    """What a worker does: answers calls, until its parent ends it, or ends itself."""
+    """The main function of a worker: answers calls until its parent kills it or dies."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
@@ -235,7 +235,7 @@ def _work(connection: Connection) -> None:
 
 
 def _answer(call: bytes) -> bytes:
-    """Makes a pickled call; what comes of it, pickled."""
+    """Executes a pickled call and pickles its result or exception."""
     try:
         function, args, kwargs = ForkingPickler.loads(call)
         return bytes(ForkingPickler.dumps((function(*args, **kwargs), None)))

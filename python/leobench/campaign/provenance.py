@@ -1,4 +1,4 @@
-"""What a campaign's results come from, and whether a store may be continued."""
+"""The inputs that determine a campaign's results, and whether a stored campaign may be resumed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def identity(campaign: Campaign) -> dict[str, Any]:
         ],
         "files": files(campaign),
     }
-    # As it will be read again: JSON knows no tuples.
+    # As JSON will read it back, without tuples.
     read: dict[str, Any] = json.loads(json.dumps(described))
     return read
 
@@ -67,7 +67,7 @@ def files(campaign: Campaign) -> dict[str, str]:
 
 
 def fingerprint(resolved: Mapping[str, Any], folder: Path) -> str:
-    """Digest of a resolved scenario, its seed apart, and of the files it names, relative to `folder`.
+    """Digest of a resolved scenario without its seed, and of the files it names, relative to `folder`.
 
     Raises:
         InputError: If a file cannot be read.
@@ -77,12 +77,12 @@ def fingerprint(resolved: Mapping[str, Any], folder: Path) -> str:
 
 
 def without_seed(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """A resolved scenario as all replicates have it."""
+    """A resolved scenario as all replicates share it."""
     return {key: value for key, value in resolved.items() if key != "seed"}
 
 
 def _relative(file: Path, campaign: Campaign) -> str:
-    """The path of a file from the folder of the campaign file: the same wherever both lie."""
+    """The path of a file relative to the folder of the campaign file."""
     return Path(os.path.relpath(file, campaign.file.parent)).as_posix()
 
 
@@ -92,11 +92,11 @@ def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
 
 
 def difference(stored: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """Why results stored under one identity cannot be continued under another; `None` if they can."""
+    """The reason why results of one identity cannot be resumed under another; `None` if they can."""
     if stored.get("campaign") != now["campaign"]:
         return f"it holds campaign `{stored.get('campaign')}`, not `{now['campaign']}`"
     if stored.get("leobench") != now["leobench"]:
-        return f"it was written by leobench {stored.get('leobench')}, and this is {now['leobench']}"
+        return f"it was written by leobench {stored.get('leobench')}; this is {now['leobench']}"
     texts = {"the campaign file": ("text", ""), "a file that the campaign file extends": ("extends", {})}
     for what, (key, without) in texts.items():
         if stored.get(key, without) != now[key]:

@@ -1,4 +1,4 @@
-"""What a campaign gives back."""
+"""The result of a campaign."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class CampaignResult:
     """A finished campaign; its frames are read when they are first asked for.
 
     Attributes:
-        folder: Where it lies.
-        manifest: What ran, on what machine, for how long.
+        folder: Its folder.
+        manifest: The campaign, the machine and the wall time.
     """
 
     folder: Path
@@ -38,12 +38,14 @@ class CampaignResult:
         """Opens the folder of a finished campaign.
 
         Raises:
-            InputError: If there is none, or it is not finished.
+            InputError: If there is none, or it is not complete.
         """
         folder = Path(folder)
         manifest = read_manifest(folder)
         if manifest is None:
-            raise InputError(f"{folder}: is no campaign folder; `leobench sweep` makes campaign folders")
+            raise InputError(
+                f"{folder}: is not a campaign folder; allowed: a folder that `leobench sweep` wrote"
+            )
         if not manifest["complete"]:
             raise InputError(
                 f"{folder}: is not finished; continue it with `leobench sweep --resume` (resume=True)"
@@ -66,7 +68,7 @@ class CampaignResult:
 
     @cached_property
     def warnings(self) -> pl.DataFrame:
-        """A row per reason not to take the numbers of a run at face value: `kind` and `warning`.
+        """A row per reason to distrust the numbers of a run: `kind` and `warning`.
 
         The first columns are those of `runs`; `docs/campaigns.md` lists the kinds.
         """
@@ -82,7 +84,7 @@ class CampaignResult:
         )
 
     def warning_lines(self) -> list[str]:
-        """`warned` in words, a line each."""
+        """`warned` as text, one line per row."""
         planned = self.manifest["identity"]["replicates"]
         return [
             f"{row['variant']}: {row['runs']} of {planned} runs, first replicate {row['replicate']}: "
@@ -104,7 +106,7 @@ class CampaignResult:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a campaign folder; `None` if it is none."""
+    """The manifest of a campaign folder; `None` if `folder` is not one."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):

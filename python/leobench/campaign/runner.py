@@ -1,4 +1,4 @@
-"""Running a campaign, on this machine's processors or on any executor."""
+"""Runs campaigns on the processors of this machine or on any executor."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a campaign has come.
+    """The progress of a campaign.
 
     Attributes:
-        done: Runs that are finished, failed ones included.
-        failed: Those that failed.
+        done: Finished runs, failed ones included.
+        failed: Failed runs.
         total: Runs of the campaign.
-        kept: Those that were finished before, and are not repeated.
+        kept: Runs finished in an earlier session, which are not repeated.
     """
 
     done: int
@@ -50,9 +50,9 @@ def run_campaign(
     force: bool = False,
     progress: Callable[[Status], object] | None = None,
 ) -> CampaignResult:
-    """Runs a campaign, or what is left of it: the same bytes, by whomever and in however many goes.
+    """Runs a campaign, or the rest of it. Results do not depend on the executor or on interruptions.
 
-    The arguments, and what it raises, are those of `leobench.sweep`, which reads the campaign from a file.
+    Arguments and exceptions are those of `leobench.sweep`, which reads the campaign from a file.
     """
     _check(executor, workers, resume=resume, force=force)
     plan = campaign.plan()
@@ -76,13 +76,15 @@ def run_campaign(
 
 def _check(executor: Executor | None, workers: int | None, *, resume: bool, force: bool) -> None:
     if resume and force:
-        raise InputError("resume and force exclude each other: continue the campaign, or start it again")
+        raise InputError(
+            "resume and force exclude each other: either continue the campaign or start it again"
+        )
     if workers is not None:
         positive("workers", workers)
     if executor is not None:
         processes.refuse_forking(executor)
         if workers is not None:
-            raise InputError(f"workers = {workers}: an executor has the workers it has; leave it out")
+            raise InputError(f"workers = {workers}: an executor brings its own workers; leave `workers` out")
     processes.refuse_nested()
 
 
@@ -99,12 +101,12 @@ def _run(
     workers: int | None,
     progress: Callable[[Status], object],
 ) -> None:
-    """Does the runs that are left; adds a session to the manifest however it ends."""
+    """Executes the remaining runs; adds a session to the manifest even if interrupted."""
     started = time.perf_counter()
     before = {run.stem: outcome for run in plan if (outcome := opened.read(run, campaign.tables)) is not None}
     failed = sum(outcome.error is not None for outcome in before.values())
     status = Status(len(before), failed, len(plan), len(before))
-    # All first replicates, then all second ones: variants differ in cost, and so the time left is soon known.
+    # Replicate by replicate: variants differ in cost, so this gives an early estimate of the time left.
     left = sorted((run for run in plan if run.stem not in before), key=lambda run: run.replicate)
     try:
         progress(status)
@@ -120,7 +122,7 @@ def _run(
             "wall_s": round(time.perf_counter() - started, 3),
             "machine": manifest.machine(),
         }
-        with suppress(RunError):  # The disk may be full, which is being told already.
+        with suppress(RunError):  # The disk may be full, which is already being reported.
             opened.describe(complete=False, session=session)
 
 

@@ -1,8 +1,8 @@
-"""The folder of a campaign: every finished run at once, the datasets when all are there.
+"""The folder of a campaign: each run is stored as it finishes, the datasets at the end.
 
-Until all runs are done it holds `manifest.json` and, in `runs/`, for each finished run its kept tables and
-then `<run>.json`, whose presence says that the run is finished. Every file is written beside its place,
-synchronised with the disk and renamed, so that whatever has its name is whole.
+Until then it holds `manifest.json` and, in `runs/`, the kept tables of each finished run and, written last,
+`<run>.json`, which marks the run as finished. Every file is written under a temporary name, synchronised
+with the disk and renamed: a file that exists is complete.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _OURS = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run.
+    """The outcome of a run.
 
     Attributes:
         summary: Its summary; `None` if it failed.
-        error: Why it failed; `None` if it did not.
+        error: The reason why it failed; `None` if it did not.
         tables: The tables that are kept, by name, as Parquet files.
-        doubts: Why not to take its numbers at face value.
+        doubts: Reasons to distrust its numbers.
     """
 
     summary: dict[str, Any] | None
@@ -56,7 +56,7 @@ class Outcome:
 
 
 class Store:
-    """The folder of a campaign that is being run."""
+    """The folder of a campaign while it runs."""
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], sessions: Sequence[object]) -> None:
         self.folder = folder
@@ -78,9 +78,9 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{file}: is damaged ({error}); delete it, and the run is repeated") from error
+            raise InputError(f"{file}: is damaged ({error}); delete it to repeat the run") from error
         if seed != run.seed:
-            raise InputError(f"{file}: is of another run; delete it, and the run is repeated")
+            raise InputError(f"{file}: belongs to another run; delete it to repeat the run")
         present = outcome.error is not None or all(self.table(run, name).is_file() for name in tables)
         return outcome if present else None
 
@@ -88,7 +88,7 @@ class Store:
         """Adds a finished run.
 
         Raises:
-            RunError: If there is no room for it, or the folder cannot be written to any more.
+            RunError: If the disk is full, or the folder can no longer be written to.
         """
         for name, table in outcome.tables.items():
             self.write_file(self.table(run, name), table)
@@ -103,11 +103,11 @@ class Store:
         self.write_file(self._record(run), _as_json(record))
 
     def table(self, run: PlannedRun, name: str) -> Path:
-        """Where a kept table of a run lies until the dataset is complete."""
+        """The file of a kept table of a run until the dataset is complete."""
         return self.runs / f"{run.stem}.{name}.parquet"
 
     def write_file(self, file: Path, content: bytes) -> None:
-        """Writes a file, whole or not at all.
+        """Writes a file atomically.
 
         Raises:
             RunError: If it cannot be written.
@@ -115,7 +115,7 @@ class Store:
         self.create(file, lambda partial: partial.write_bytes(content))
 
     def create(self, file: Path, write: Callable[[Path], object]) -> None:
-        """Has a file written, whole or not at all: `write` is given the path to write to.
+        """Creates a file atomically: `write` is given the path to write to.
 
         Raises:
             RunError: If it cannot be written.
@@ -133,7 +133,7 @@ class Store:
             raise RunError(f"{file}: cannot be written: {why}") from error
 
     def describe(self, *, complete: bool, session: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Writes the manifest, and returns it. Nothing else may depend on the clock or the machine.
+        """Writes the manifest, and returns it. No other file depends on the clock or the machine.
 
         Raises:
             RunError: If it cannot be written.
@@ -145,7 +145,7 @@ class Store:
         return manifest
 
     def clear(self) -> None:
-        """Removes what interrupted writes left, and single runs' tables once the manifest says complete."""
+        """Removes the remains of interrupted writes, and the tables of single runs of a complete campaign."""
         manifest = read_manifest(self.folder)
         complete = manifest is not None and manifest["complete"]
         for file in list(_entries(self.folder)):
@@ -159,11 +159,11 @@ class Store:
 
 @contextmanager
 def opened(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bool) -> Iterator[Store]:
-    """The store in `folder`, new or continued, for this process alone.
+    """The store in `folder`, new or resumed, locked for this process.
 
     Raises:
-        InputError: If `folder` holds something that may be neither continued nor replaced, or cannot be
-            written to, or another process is running a campaign in it.
+        InputError: If `folder` may be neither resumed nor replaced, cannot be written to, or another process
+            is running a campaign in it.
     """
     folder = folder.absolute()
     _admit(folder, identity, resume=resume, force=force)
@@ -172,31 +172,31 @@ def opened(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
         lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o644)
     try:
         _take(lock, folder)
-        # Looked at again now that nobody else may change it.
+        # Checked again now that no other process may change it.
         sessions = _admit(folder, identity, resume=resume, force=force)
         if sessions is None:
             _empty(folder)
         store = Store(folder, identity, sessions or [])
         store.clear()
         if sessions is None:
-            store.describe(complete=False)  # First of all: it says that the folder is a campaign's.
+            store.describe(complete=False)  # First: it marks the folder as a campaign's.
         yield store
     finally:
         os.close(lock)
 
 
 def _admit(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bool) -> list[object] | None:
-    """The sessions of the campaign in `folder` that is to be continued; `None` to start anew there."""
+    """The earlier sessions of the campaign in `folder` if it is resumed; `None` to start anew."""
     if not folder.exists() and not folder.is_symlink():
         return None
     if not folder.is_dir():
-        raise InputError(f"{folder}: is there already and is no folder; choose another with --out")
+        raise InputError(f"{folder}: exists and is not a folder; choose another with --out")
     manifest = read_manifest(folder)
     if manifest is None:
         if {entry.name for entry in folder.iterdir()} <= {_LOCK, f".{MANIFEST}{_PARTIAL}"}:
             return None
         raise InputError(
-            f"{folder}: is no campaign folder, so nothing is written to it; choose another with --out"
+            f"{folder}: is not a campaign folder, so it is left alone; choose another with --out"
         )
     if not resume:
         _admit_replacing(folder, force=force)
@@ -212,7 +212,7 @@ def _admit(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
 
 
 def _admit_replacing(folder: Path, *, force: bool) -> None:
-    """Checks that the campaign in `folder` may be replaced: unasked only if no run of it is finished."""
+    """Checks that the campaign in `folder` may be replaced; without `force` only if no run is finished."""
     if not force and any((folder / _RUNS).glob("*.json")):
         raise InputError(
             f"{folder}: exists already; continue it with --resume (resume=True), "
@@ -222,26 +222,26 @@ def _admit_replacing(folder: Path, *, force: bool) -> None:
     if foreign is not None:
         raise InputError(
             f"{folder}: holds `{foreign.relative_to(folder)}`, which no campaign wrote, "
-            "so it is not replaced; move that away, or choose another folder with --out"
+            "so it is not replaced; move that file away, or choose another folder with --out"
         )
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """What lies in the folder of a campaign, and in those that a campaign makes there."""
+    """The entries of a campaign folder and of the subfolders that campaigns create."""
     for entry in sorted(folder.iterdir()):
         made = entry.name in (_RUNS, _TABLES) and entry.is_dir() and not entry.is_symlink()
         yield from sorted(entry.iterdir()) if made else [entry]
 
 
 def _is_ours(file: Path, folder: Path) -> bool:
-    """Whether it is a file that the campaign in `folder` writes, or has begun to write."""
+    """Whether a campaign in `folder` writes this file, or has begun to write it."""
     path = file.relative_to(folder).as_posix()
     whole = re.sub(rf"(^|/)\.([^/]+){re.escape(_PARTIAL)}$", r"\1\2", path)
     return file.is_file() and not file.is_symlink() and _OURS.fullmatch(whole) is not None
 
 
 def _take(lock: int, folder: Path) -> None:
-    """Locks out other processes until this one ends, however it ends."""
+    """Locks out other processes until this one ends, even if it is killed."""
     import fcntl
 
     try:
@@ -253,7 +253,7 @@ def _take(lock: int, folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Removes an old campaign; the manifest goes last: what is left half-way is known as a campaign's."""
+    """Removes an old campaign; the manifest last, so that a partly removed one is still recognised."""
     for file in list(_entries(folder)):
         if file.name not in (_LOCK, MANIFEST) and _is_ours(file, folder):
             file.unlink()
@@ -264,7 +264,7 @@ def _empty(folder: Path) -> None:
 
 
 def _synchronise(path: Path) -> None:
-    """Waits until a file's content is on the disk."""
+    """Flushes the content of a file to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""One run of a campaign, in whatever process it is sent to, and the ways of having runs done."""
+"""One run of a campaign, and executing many: in this process or on an executor."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
-    """Runs one run. A run that fails is an outcome like any other: it would fail again.
+    """Executes one run. A failed run is an outcome too: repeated, it would fail again.
 
     Raises:
-        InputError: If its scenario is no longer what was planned, or this process has another leobench.
+        InputError: If its scenario has changed since it was planned, or this process has another leobench.
     """
     from leobench import _core, manifest
 
@@ -51,7 +51,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
 
 
 def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
-    """Does runs one after the other, here."""
+    """Executes runs one after the other in this process."""
     from leobench import _core
 
     for run in runs:
@@ -60,15 +60,15 @@ def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
         except InputError:
             raise
         except Exception as error:
-            raise _told(run, error) from error
+            raise _run_error(run, error) from error
         yield run, outcome
 
 
 def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
-    """Does runs on any executor; they come in the order in which they finish.
+    """Executes runs on an executor; yields them in the order in which they finish.
 
     Raises:
-        RunError: If the executor breaks; not before all that it has finished has come.
+        RunError: If the executor breaks, after all its finished runs were yielded.
     """
     from leobench import _core
 
@@ -81,7 +81,7 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
         broken = True
     try:
         for future in as_completed(list(futures)):
-            # Taken out, so that the tables it holds can go once they are written.
+            # Removed, so that its tables can be freed once they are written.
             run = futures.pop(future)
             try:
                 outcome = future.result()
@@ -90,7 +90,7 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
             except InputError:
                 raise
             except Exception as error:
-                raise _told(run, error) from error
+                raise _run_error(run, error) from error
             else:
                 yield run, outcome
     finally:
@@ -98,14 +98,14 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
             future.cancel()
     if broken:
         raise RunError(
-            "the executor broke down: it is gone, or a process of it was killed, or ran out of memory"
+            "the executor broke down: its scheduler is gone, or a process was killed or ran out of memory"
         )
 
 
-def _told(run: PlannedRun, error: Exception) -> RunError:
-    """What a run raised, as what ends its campaign."""
-    said = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}".rstrip(": ")
-    return RunError(f"variant {run.variant}, replicate {run.replicate}: {said}")
+def _run_error(run: PlannedRun, error: Exception) -> RunError:
+    """An exception of a run as the error that ends its campaign."""
+    text = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}".rstrip(": ")
+    return RunError(f"variant {run.variant}, replicate {run.replicate}: {text}")
 
 
 def _frame(arrow: bytes) -> pl.DataFrame:

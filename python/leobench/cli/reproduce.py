@@ -1,4 +1,4 @@
-"""Reproduces figures of papers, and says which of the papers' claims hold."""
+"""Reproduces figures of papers, and reports which of their claims hold."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="what to reproduce, such as khan2023 or khan2023/fig4",
     )
-    parser.add_argument("--list", action="store_true", help="say what can be reproduced")
+    parser.add_argument("--list", action="store_true", help="list what can be reproduced")
     parser.add_argument(
         "--quick", action="store_true", help="a quick look: fewer and shorter runs, weaker verdicts"
     )
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Reproduces what is asked for; exits 1 if a run failed. Claims that do not hold are no failure."""
+    """Reproduces the target; exits 1 if a run failed. Verdicts do not affect the exit code."""
     from leobench import papers
     from leobench.errors import InputError
 
@@ -50,7 +50,7 @@ def main(args: argparse.Namespace) -> int:
         print(_listing(papers.papers()))
         return 0
     if args.target is None:
-        raise InputError("nothing to reproduce; give a paper or a figure, which --list lists")
+        raise InputError("nothing to reproduce; give a paper or a figure (see --list)")
     paper, figures = papers.find(args.target)
     folder = args.out or Path("results/reproduce") / (f"{paper.name}-quick" if args.quick else paper.name)
     failed = 0
@@ -58,12 +58,15 @@ def main(args: argparse.Namespace) -> int:
         done = _reproduce(paper, figure, folder / figure.name, args)
         failed += done.result.failures.height
     if failed:
-        print(f"leobench: {failed} runs failed; failures.parquet of the campaigns says why", file=sys.stderr)
+        print(
+            f"leobench: {failed} runs failed; failures.parquet of each campaign has the reasons",
+            file=sys.stderr,
+        )
     return 1 if failed else 0
 
 
 def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namespace) -> Reproduction:
-    """The figure, reproduced and told of."""
+    """Reproduces a figure and prints its verdicts."""
     from leobench.papers import findings_text, reproduction
 
     campaign = reproduction.planned(figure, quick=args.quick)
@@ -84,11 +87,11 @@ def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namesp
     for line in done.result.warning_lines():
         print(f"leobench: warning: {paper.name}/{figure.name}: {line}", file=sys.stderr)
     if not args.quiet:
-        print(_told(done, quick=args.quick))
+        print(_render(done, quick=args.quick))
     return done
 
 
-def _told(done: Reproduction, *, quick: bool) -> str:
+def _render(done: Reproduction, *, quick: bool) -> str:
     from leobench.papers import findings_text
 
     head = [("", name) for name in findings_text.HEAD]

@@ -63,7 +63,7 @@ def _flow(flow: Mapping[str, Any]) -> list[str]:
         f"{flow['undelivered_messages']:,}",
         *(_millis(flow["delay_ms"][key]) for key in _DELAYS),
         _millis(flow["rtt_ms"]["mean"]),
-        # Who sends datagrams never learns which were lost.
+        # A UDP sender never learns which datagrams were lost.
         NONE if flow["transport"] == "udp" else f"{lost:,}" + (f" ({lost / sent:.2%})" if lost else ""),
     ]
 
@@ -97,17 +97,17 @@ def _page(flow: Mapping[str, Any]) -> list[str]:
 
 
 def _competition(summary: Mapping[str, Any]) -> str:
-    """How the flows shared the network while all of them were there."""
+    """How the flows shared the network while all were active."""
     found = summary["competition"]
     ratio, converged = found["friendliness_ratio"], found["convergence_s"]
-    said = [
+    clauses = [
         f"All flows together from {found['from_s']:g} s to {found['to_s']:g} s",
         f"Jain fairness of their goodputs {summary['fairness_jain']:.3f}",
     ]
     if ratio is not None:
-        said.append(f"friendliness ratio {ratio:.3f}")
-    said.append("no lasting fair shares" if converged is None else f"fair shares after {converged:g} s")
-    return f"{said[0]}: {', '.join(said[1:])}"
+        clauses.append(f"friendliness ratio {ratio:.3f}")
+    clauses.append("no lasting fair shares" if converged is None else f"fair shares after {converged:g} s")
+    return f"{clauses[0]}: {', '.join(clauses[1:])}"
 
 
 def _link(link: Mapping[str, Any]) -> list[str]:

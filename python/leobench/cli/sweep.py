@@ -37,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run in processes of this machine, or on a Dask cluster",
     )
     parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"
+        "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://10.0.0.1:8786"
     )
-    parser.add_argument("--json", action="store_true", help="print what ran, and how long, as JSON")
+    parser.add_argument("--json", action="store_true", help="print the outcome and the wall time as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Runs the campaign, and says what came out and where it is; exits 1 if a run failed."""
+    """Runs the campaign and prints its outcome; exits 1 if a run failed."""
     from leobench.campaign import Campaign, run_campaign
 
     campaign = Campaign.load(args.campaign)
@@ -59,7 +59,7 @@ def main(args: argparse.Namespace) -> int:
             force=args.force,
             progress=progress,
         )
-    return _say(result, args)
+    return _print_outcome(result, args)
 
 
 def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | None]:
@@ -71,14 +71,16 @@ def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | Non
         if args.scheduler is None:
             raise InputError("--executor dask: needs the address of a scheduler: --scheduler tcp://HOST:8786")
         if args.workers is not None:
-            raise InputError(f"--workers {args.workers}: a Dask cluster has the workers it has; leave it out")
+            raise InputError(
+                f"--workers {args.workers}: a Dask cluster brings its own workers; leave --workers out"
+            )
         return cluster.dask(args.scheduler)
     if args.scheduler is not None:
         raise InputError(f"--scheduler {args.scheduler}: needs --executor dask")
     return nullcontext()
 
 
-def _say(result: CampaignResult, args: argparse.Namespace) -> int:
+def _print_outcome(result: CampaignResult, args: argparse.Namespace) -> int:
     from leobench.campaign.result import DATASETS, MANIFEST
 
     manifest, failed = result.manifest, result.failures.height
@@ -92,16 +94,16 @@ def _say(result: CampaignResult, args: argparse.Namespace) -> int:
     for line in result.warning_lines():
         print(f"leobench: warning: {line}", file=sys.stderr)
     for metric in unmeasured(result):
-        print(f"leobench: warning: {metric}: was measured in no run", file=sys.stderr)
+        print(f"leobench: warning: {metric}: no run measured it", file=sys.stderr)
     if args.json:
-        said = {
+        outcome = {
             "out": str(result.folder),
             "runs": total,
             "failed": failed,
             "wall_s": round(wall_s, 3),
             "warnings": result.warned().to_dicts(),
         }
-        print(json.dumps(said, indent=2, ensure_ascii=False))
+        print(json.dumps(outcome, indent=2, ensure_ascii=False))
     elif not args.quiet:
         name, ran = manifest["identity"]["campaign"], f"{total} run{'s' * (total != 1)}"
         print(f"{name}: {ran}, {failed} failed, in {wall_s:.2f} s\n")
@@ -133,7 +135,7 @@ def rows(result: CampaignResult) -> list[list[str]]:
 
 
 def unmeasured(result: CampaignResult) -> list[str]:
-    """Metrics that have a value in no run."""
+    """Metrics without a value in any run."""
     import polars as pl
 
     counted = result.runs.group_by("metric", maintain_order=True).agg(pl.col("value").count())

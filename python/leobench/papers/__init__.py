@@ -1,4 +1,4 @@
-"""Papers that leobench reproduces: a folder each, with campaigns, figures and the paper's claims."""
+"""The papers that leobench reproduces: a folder each, with campaigns, figures and claims."""
 
 from leobench.papers.catalogue import Figure, Paper, Quick, find, paper, papers
 from leobench.papers.claims import Claim

@@ -1,4 +1,4 @@
-"""What there is to reproduce."""
+"""The papers and figures that can be reproduced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PAPERS = ("khan2023", "khan2023es", "khan2023delay", "bujari2023")
 
 @dataclass(frozen=True)
 class Quick:
-    """How a campaign is cut down for a quick look.
+    """The reduced size of a campaign for a quick look.
 
     Attributes:
         replicates: Runs of each variant.
@@ -48,16 +48,16 @@ class Figure:
     """A figure of a paper.
 
     Attributes:
-        name: What it is asked for by, such as `fig4`.
-        title: What it shows.
+        name: Its name on the command line, such as `fig4`.
+        title: Its title.
         campaign: The campaign file.
-        quick: The campaign's size for a quick look.
-        claims: The figures whose claims it is judged by.
-        draw: Draws it from the campaign and its result; may leave files in the folder it is given.
-        measure: More numbers of each run, from the tables that the campaign keeps: a frame with the columns
+        quick: The size of the campaign for a quick look.
+        claims: The values of `figure` of the claims to judge.
+        draw: Draws it from the campaign and its result; may write files to the folder it is given.
+        measure: Computes further metrics of each run from the kept tables: a frame with the columns
             `variant`, `replicate`, `metric`, `value`.
-        words: What its claims call places and values.
-        extra: Whether it is not in the paper, and made only if asked for by name.
+        words: The names of places and values in its claims.
+        extra: Whether it is ours rather than the paper's, and reproduced only by name.
     """
 
     name: str
@@ -105,11 +105,11 @@ class Paper:
     """A paper.
 
     Attributes:
-        name: What it is asked for by, such as `khan2023`.
+        name: Its name on the command line, such as `khan2023`.
         citation: Authors, title, where and when.
-        claims: The file of its claims.
-        figures: Those that can be reproduced.
-        remarks: Where the set-up departs from the paper, or the paper leaves it open; a sentence or two each.
+        claims: The file with its claims.
+        figures: Its figures that can be reproduced, and ours.
+        remarks: Departures from the paper, and choices where the paper is silent.
     """
 
     name: str
@@ -128,7 +128,7 @@ def paper(name: str) -> Paper:
     """The paper of this name.
 
     Raises:
-        InputError: If there is none.
+        InputError: If there is no such paper.
     """
     if name not in _PAPERS:
         raise InputError(f"{name}: no such paper; {allowed(name, _PAPERS)}")
@@ -137,7 +137,7 @@ def paper(name: str) -> Paper:
 
 
 def find(target: str) -> tuple[Paper, tuple[Figure, ...]]:
-    """What is meant by `khan2023` (the paper's own figures) or `khan2023/fig4`.
+    """The paper and the figures meant by `khan2023` (all of its own figures) or `khan2023/fig4`.
 
     Raises:
         InputError: If there is no such paper or figure.

@@ -1,4 +1,4 @@
-"""Claims of papers as data: what is stated where, and which relation between which numbers it amounts to."""
+"""Claims of papers as data: the statement, its source, and the relation between metrics that it implies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STATISTICS = ("mean", "difference", "ratio", "spread")
 
-# Where a claim compares several numbers of each run instead of the values of a place.
+# The value of `along` for a claim that compares several metrics instead of the values of a place.
 METRIC = "metric"
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
@@ -48,11 +48,11 @@ class Relation:
         """Reads a relation such as `ratio > 1` or `mean within [0.9, 1.1]`.
 
         Raises:
-            ValueError: If it is none.
+            ValueError: If it is not a relation.
         """
         match = _RELATION.fullmatch(text)
         if match is None or match["statistic"] not in STATISTICS:
-            raise ValueError(f"no relation; allowed: {_FORM}")
+            raise ValueError(f"not a relation; allowed: {_FORM}")
         low, high = float("-inf"), float("inf")
         if match["sign"] == "<":
             high = float(match["bound"])
@@ -79,13 +79,13 @@ class Claim:
     Attributes:
         id: Unique among the claims of the paper.
         figure: The figure it is about.
-        stated: Where it is stated.
-        says: What it says, in our words.
-        needs: What leobench lacks to judge it; if given, there is nothing else below.
-        metric: The number of each run that it is about; none if it compares several, `along = "metric"`.
+        stated: The place in the paper.
+        says: The statement in our words.
+        needs: The feature that leobench lacks to judge it; if given, all fields below are empty.
+        metric: The metric of each run; empty if the claim compares several, `along = "metric"`.
         unit: Of that number, if it has one.
-        relation: What must be true of the numbers.
-        because: Where the bound of the relation comes from.
+        relation: The condition on the metric.
+        because: The source of the bound.
         where: Only variants with these values, by place; a list allows any of its values.
         along: The place whose values are compared.
         values: Those values, in the order of the relation; all unless given.
@@ -130,13 +130,13 @@ def read(file: Path) -> list[Claim]:
     ids = [claim.id for claim in claims]
     for id_ in ids:
         if ids.count(id_) > 1:
-            raise InputError(f'{file}: id = "{id_}": is there twice')
+            raise InputError(f'{file}: id = "{id_}": appears twice')
     return claims
 
 
 def _claim(entry: Any, at: str) -> Claim:
     if not isinstance(entry, dict):
-        raise InputError(f"{at}: is no table; allowed: `[[claims]]`")
+        raise InputError(f"{at}: is not a table; allowed: `[[claims]]`")
     for key, value in entry.items():
         if key not in _KEYS:
             raise InputError(f"{at}.{key}: unknown key; {allowed(key, _KEYS)}")
@@ -145,7 +145,7 @@ def _claim(entry: Any, at: str) -> Claim:
             raise InputError(f"{at}.{key} = {value!r}; allowed: a TOML value that is a {kind.__name__}")
     missing = [key for key in _required(entry) if not entry.get(key)]
     if missing:
-        raise InputError(f"{at}: has no `{missing[0]}`")
+        raise InputError(f"{at}: `{missing[0]}` is missing")
     if "relation" not in entry:
         return Claim(**entry)
     try:

@@ -1,4 +1,4 @@
-"""Findings as a table to read on a terminal, and as Markdown beside the figure."""
+"""Findings as a table for a terminal, and as Markdown beside the figure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(findings: Iterable[Finding]) -> list[tuple[str, ...]]:
 
 
 def tally(findings: Sequence[Finding]) -> str:
-    """How many findings have each verdict."""
+    """The number of findings per verdict."""
     counts = Counter(finding.verdict for finding in findings)
     return ", ".join(f"{verdict}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
 
@@ -43,13 +43,13 @@ def tally(findings: Sequence[Finding]) -> str:
 def markdown(
     paper: Paper, figure: Figure, campaign: Campaign, result: CampaignResult, findings: Sequence[Finding]
 ) -> str:
-    """The findings of a figure with its drawing, for `claims.md`. The same runs give the same text."""
+    """The content of `claims.md`: the findings of a figure with its drawing. Depends on the runs only."""
     version = result.manifest["identity"]["leobench"]
     changed = ", ".join(f"`{place}` = {value}" for place, value in campaign.set.items())
     sized = size(campaign) + (f", with {changed}" if changed else "")
     confidence = next((each.estimate.confidence for each in findings if each.estimate), 0.95)
     claims = {finding.claim.id: finding.claim for finding in findings}.values()
-    said = [
+    statements = [
         f"- **{claim.id}** ({claim.stated}): {claim.says}"
         + (f" Relation: {_measured(claim)}, {claim.relation}; {claim.because}." if claim.relation else "")
         for claim in claims
@@ -64,14 +64,14 @@ def markdown(
         f"{tally(findings)}. Intervals cover {100 * confidence:g} % each.",
         *(["## Warnings", _list(result.warning_lines())] if result.warning_lines() else []),
         "## Claims",
-        "\n".join(said),
+        "\n".join(statements),
         *(["## Remarks", _list(paper.remarks)] if paper.remarks else []),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def size(campaign: Campaign) -> str:
-    """How many variants and runs of each there are."""
+    """The number of variants and of runs of each."""
     variants, runs = len(campaign.variants), campaign.replicates
     return f"{variants} variant{'s' * (variants != 1)} of {runs} run{'s' * (runs != 1)}"
 
@@ -96,7 +96,7 @@ def _means(finding: Finding) -> str:
 
 
 def _verdict(finding: Finding) -> str:
-    """The verdict, and what must be known of it: why its interval lacks an end, for one."""
+    """The verdict, with its remark and the reason why its interval lacks an end."""
     estimate = finding.estimate
     lacks = estimate is not None and None in (estimate.low, estimate.high)
     why = "; ".join(filter(None, (finding.why, estimate.note if lacks and estimate else None)))
@@ -109,5 +109,5 @@ def _interval(estimate: Estimate) -> str:
 
 
 def _number(value: float) -> str:
-    """Three digits, thousands apart."""
+    """Three significant digits, thousands separated."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

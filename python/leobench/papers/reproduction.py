@@ -1,4 +1,4 @@
-"""Reproducing a figure: its campaign, its drawing and the verdicts on its claims."""
+"""Reproduces a figure: runs its campaign, draws it and judges its claims."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _FORMATS = ("png", "svg", "pdf")
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A figure that was reproduced.
+    """A reproduced figure.
 
     Attributes:
-        figure: Which.
-        folder: Where its drawings, `claims.md` and its campaign lie.
-        result: The campaign's.
-        findings: Its claims and what the runs say of them.
+        figure: The figure.
+        folder: The folder of its drawings, `claims.md` and campaign.
+        result: The result of its campaign.
+        findings: The verdicts on its claims.
     """
 
     figure: Figure
@@ -65,10 +65,11 @@ def reproduce(
         paper: The paper.
         figure: One of its figures.
         out: Folder to write to.
-        campaign: What to run; by default the campaign in full. `planned(figure, quick=True)` is smaller.
+        campaign: The campaign to run, by default that of the figure in full; `planned(figure, quick=True)` is
+            smaller.
         workers: As for `leobench.sweep`, and so `resume`, `force` and `progress`.
-        resume: Whether to continue what is in `out`.
-        force: Whether to replace it.
+        resume: Whether to continue the campaign in `out`.
+        force: Whether to replace the campaign in `out`.
         progress: Called at the start and after every run.
 
     Raises:
@@ -96,15 +97,15 @@ def reproduce(
 
 
 def _measured(figure: Figure, result: CampaignResult) -> pl.DataFrame:
-    """The runs of a campaign with the numbers that the figure adds, in the words of its claims."""
+    """The runs of a campaign with the metrics that the figure adds, renamed for its claims."""
     import polars as pl
 
     if figure.measure is None:
-        return words.say(result.runs, figure.words)
+        return words.rename(result.runs, figure.words)
     added = figure.measure(result)
     keys = result.runs.drop("metric", "value").unique(maintain_order=True)
     rows = keys.join(added, on=["variant", "replicate"]).select(result.runs.columns)
-    return words.say(pl.concat([result.runs, rows]), figure.words)
+    return words.rename(pl.concat([result.runs, rows]), figure.words)
 
 
 def _write(file: Path, text: str) -> None:

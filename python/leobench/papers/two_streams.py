@@ -1,4 +1,4 @@
-"""What papers about stream schedulers share: two streams, `fast` and `slow`, of one flow, `main`."""
+"""Measures and names shared by papers on stream schedulers: a flow `main` with streams `fast` and `slow`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 KEYS = ("variant", "replicate")
 STREAMS = ("fast", "slow")
 
-# Buffers that differ by no more than this are as good as equal: ten messages.
+# Buffers that differ by at most this much count as equal: ten messages.
 _CLOSE_BYTES = 10_000
 
-# The schedulers as campaigns write them; a word alone is its own name.
+# The schedulers as campaigns write them; one without parameters keeps its name.
 _SCHEDULERS: dict[str, dict[str, object]] = {
     "fq, no surplus": {"kind": "fq", "surplus": "none"},
     "wfq": {"kind": "wfq", "weights": [2, 1]},
@@ -29,7 +29,7 @@ _SCHEDULERS: dict[str, dict[str, object]] = {
 # Rates of the fast stream, of two thirds of the load, and the loads as shares of 45 Mbit/s.
 _LOADS = {"15 Mbps": "50 %", "24 Mbps": "80 %", "30 Mbps": "100 %"}
 
-# Of whom the campaigns may have quantiles of the delay.
+# Delays whose quantiles campaigns may contain.
 _QUANTILES = {
     "delay": "flows.main.delay_ms",
     **{stream: f"flows.main.streams.{stream}.delay_ms" for stream in STREAMS},
@@ -77,7 +77,7 @@ def buffer_measures(result: CampaignResult) -> pl.DataFrame:
 
     `buffer_imbalance`: mean size of the difference over the mean of the sum: 0 where they are always equal,
     1/3 where one is twice the other, 1 where one is always empty. `sojourn_imbalance`, `head_imbalance`: the
-    same of the sum of the ages of what waits, and of the age of the oldest message.
+    same of the sum of the ages of waiting messages, and of the age of the oldest.
     `buffer_difference`: mean size of the difference, in bytes.
     `buffers_close_share`: share of the time in which they differ by no more than ten messages.
     """

@@ -23,7 +23,7 @@ _WIDTH = 7.2
 
 _BOTH = "both"
 
-# Of the streams and of both.
+# Of each stream and of both together.
 _COLOURS = (style.SKY, style.VERMILION, style.INK)
 
 
@@ -37,7 +37,7 @@ def buffers(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
 
 
 def buffers_and_sojourns(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
-    """Buffers and the ages of what waits in them over the first run, a row of panels per scheduler."""
+    """Buffers and the ages of waiting messages over the first run, a row of panels per scheduler."""
     del campaign, folder
     samples = _samples(result)
     columns = [
@@ -50,7 +50,7 @@ def buffers_and_sojourns(campaign: Campaign, result: CampaignResult, folder: Pat
 
 def _samples(result: CampaignResult) -> pl.DataFrame:
     """The samples of the streams in the first run of each variant, with scheduler and load."""
-    keys = words.say(result.runs, two_streams.WORDS).unique("variant", maintain_order=True)
+    keys = words.rename(result.runs, two_streams.WORDS).unique("variant", maintain_order=True)
     first = result.tables.streams.filter(replicate=1)
     return keys.drop("replicate", "seed", "metric", "value").join(
         first, on="variant", maintain_order="left_right"
@@ -168,8 +168,8 @@ def _bars(campaign: Campaign, panels: Sequence[tuple[pl.DataFrame, str, str]]) -
 def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     """Mean and spread of the delay over the mean interruption, a column of panels per scheduler.
 
-    Without intervals: all panels share their channels, whose differences from run to run say nothing about
-    the schedulers'.
+    Without intervals: all panels share their channels, so that the variation between runs is not that between
+    schedulers.
     """
     import polars as pl
     from matplotlib.figure import Figure
@@ -217,7 +217,7 @@ _SPREAD = {"delay_ms.mean": "mean delay", "delay_spread_ms": "95 % quantile\nles
 
 
 def _label_some(axes: Axes) -> None:
-    """Leaves every tick, and as many of their labels, at equal steps from the first, as there is room for."""
+    """Keeps every tick, and every n-th label, with the smallest n that fits the axis."""
     labels = [label.get_text() for label in axes.get_xticklabels()]
     longest = max(map(len, labels)) + 1
     step = math.ceil(len(labels) * longest * style.LETTER / style.inches(axes)[0])
@@ -239,7 +239,7 @@ def _means(result: CampaignResult, by: list[str]) -> pl.DataFrame:
 
     from leobench import stats
 
-    runs = words.say(result.runs, two_streams.WORDS)
+    runs = words.rename(result.runs, two_streams.WORDS)
     parts = runs["metric"].str.extract_groups(r"^flows\.main\.(?:streams\.(?<stream>[^.]+)\.)?(?<metric>.+)$")
     runs = runs.drop("metric").with_columns(parts.struct.unnest())
     runs = runs.with_columns(pl.col("stream").fill_null(_BOTH))

@@ -1,4 +1,4 @@
-"""Judging claims on the runs of a campaign: they hold, they do not, or the runs cannot tell."""
+"""Judges claims by the runs of a campaign: they hold, do not hold, or the runs cannot tell."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What the runs say of a claim."""
+    """The verdict of the runs on a claim."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
@@ -36,15 +36,15 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim and what the runs say of it.
+    """A claim with its verdict for one case.
 
     Attributes:
         claim: The claim.
         case: The values of `claim.each` that it was judged for.
         means: The mean of every group that was compared, by its name.
         estimate: The statistic of the claim's relation with its interval; `None` if it was not evaluated.
-        verdict: Where that interval lies.
-        why: What the reader must know of the verdict, if anything.
+        verdict: The verdict that follows from that interval.
+        why: A remark on the verdict, if needed.
     """
 
     claim: Claim
@@ -56,7 +56,7 @@ class Finding:
 
 
 def judge(claims: Iterable[Claim], runs: pl.DataFrame, confidence: float = 0.95) -> list[Finding]:
-    """Judges claims on runs.
+    """Judges claims by runs.
 
     Runs are compared with those of the same seed. A claim holds if the whole interval of its statistic lies
     in the range it states, does not hold if all of it lies outside, and otherwise the runs cannot tell.
@@ -103,7 +103,7 @@ def _find(claim: Claim, relation: Relation, case: str, rows: pl.DataFrame, confi
     if count == 0:
         return Finding(claim, case, {}, None, Verdict.CANNOT_TELL, "measured in no run of every variant")
     means = {name: float(np.mean(values)) for name, values in zip(names, samples, strict=True)}
-    # Of several steps, the one that comes closest to failing.
+    # Of several steps, the one closest to failing.
     pick = min if relation.high == float("inf") else max
     estimate = _STATISTICS[relation.statistic](samples, confidence, pick)
     why = f"{count} of {planned} runs count" if count < planned else ""
@@ -124,7 +124,7 @@ def verdict(estimate: Estimate, relation: Relation) -> Verdict:
 def _samples(claim: Claim, rows: pl.DataFrame) -> tuple[list[str], list[np.ndarray[Any, Any]]]:
     """The names of the groups compared, and for each its value per seed, seeds in one order.
 
-    The value is the mean over the variants of the group. Only seeds for which all are known count.
+    The value is the mean over the variants of the group. Seeds that lack a value are left out.
     """
     if not claim.along:
         groups: list[Group] = [("", rows)]

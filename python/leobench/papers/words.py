@@ -1,4 +1,4 @@
-"""What places of a scenario and their values are called where a paper's figures and claims tell of them."""
+"""Short names for places in a scenario and their values, for figures and claims."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Word:
-    """A shorter name for a place, and for values that stand there.
+    """A short name for a place, and for its values.
 
     Attributes:
-        place: Where in the scenario, such as `flows.main.transport.scheduler`.
+        place: The place in the scenario, such as `flows.main.transport.scheduler`.
         name: Its name.
-        values: Names of values, by what campaigns write for them; others keep their own.
+        values: Names of values by their TOML in campaigns; other values keep their own.
     """
 
     place: str
@@ -26,8 +26,8 @@ class Word:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-def say(runs: pl.DataFrame, words: Iterable[Word]) -> pl.DataFrame:
-    """Runs with the columns of places, and the values in them, named by `words`."""
+def rename(runs: pl.DataFrame, words: Iterable[Word]) -> pl.DataFrame:
+    """Runs with columns and values renamed by `words`."""
     import polars as pl
 
     for word in words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from leobench.overrides import as_text
-from leobench.papers.words import Word, say
+from leobench.papers.words import Word, rename
 from leobench.plots.style import BLUE, FONT, INK, VERMILION
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ WORDS = (
 
 _COLOURS = {"TCP": VERMILION, "QUIC": BLUE}
 
-# The number of a run above each panel, what it is divided by, its name, and the label of the axis.
+# The metric above each panel, its divisor, its name, and the label of the axis.
 _PANELS = (
     ("flows.upload.goodput_bps", 1e6, "Goodput (Mbit/s)", "goodput (Mbit/s)"),
     ("flows.upload.congestion_events", 1, "Window, reductions", "window (kB)"),
     ("rtt_mean_ms", 1, "RTT, mean (ms)", "RTT (ms)"),
 )
 
-# The link, what the path holds, and its round trip while its queues are empty (Fig. 2 of the paper): where
-# the line lies, where its name stands clear of what is drawn, and the name.
+# The rate of the link, the bandwidth-delay product of the path, and its round trip with empty queues (Fig. 2
+# of the paper): the value of the line, the position of its label, clear of the curves, and the label.
 _REFERENCES = (
     (10.0, 6.5, "line: rate of the backhaul"),
     (50.0, 15.0, "line: bandwidth-delay product of the path"),
@@ -46,10 +46,10 @@ _REFERENCES = (
 
 _HEAD: dict[str, Any] = {"ha": "center", "fontsize": FONT + 1.5, "color": INK}
 
-# Slow start and the recovery from its end are over well before, in both protocols.
+# By then both protocols have left slow start and recovered from its end.
 _STARTUP_NS = 10_000_000_000
 
-# What the figure shows: long enough for a dozen reductions of the window, short enough to tell them apart.
+# The time shown: a dozen reductions of the window that can still be told apart.
 _SHOWN_NS = 40_000_000_000
 _SECOND_NS = 1_000_000_000
 
@@ -85,8 +85,8 @@ def fig3_measures(result: CampaignResult) -> pl.DataFrame:
 def _uploading(result: CampaignResult) -> pl.DataFrame:
     """The samples of each run until its last byte is acknowledged, with the `bits` of the file that are.
 
-    What transports count as delivered includes the headers of QUIC's frames and the records of TLS, whose
-    share hardly changes: the share of that count which is reached is that of the file.
+    Delivered bytes include QUIC frame headers and TLS records. Their share hardly changes, so the fraction of
+    the final count is the fraction of the file.
     """
     import polars as pl
 
@@ -110,7 +110,7 @@ def fig3(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     from leobench.plots import style
 
     del campaign, folder
-    runs = say(_with_measures(result).filter(replicate=1), WORDS)
+    runs = rename(_with_measures(result).filter(replicate=1), WORDS)
     samples = _uploading(result).filter(replicate=1)
     queues = runs["queue"].unique(maintain_order=True).to_list()
     figure = Figure(figsize=(3.6 * len(queues), 6.0), layout="constrained")
@@ -168,7 +168,7 @@ def _series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
 
 
 def _refer(axes: Axes, value: float, at: float, text: str) -> None:
-    """A line to compare with, as the paper has it, and what it is."""
+    """Draws a labelled reference line, as in the paper."""
     axes.axhline(value, color=INK, linewidth=0.9)
     place = axes.get_yaxis_transform()
     axes.text(0.98, at, text, transform=place, ha="right", va="center", fontsize=FONT - 1, color=INK)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import leobench
 from leobench.overrides import as_text
-from leobench.papers.words import Word, say
+from leobench.papers.words import Word, rename
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ _LINK = "uplink/client->server"
 _KEYS = ("variant", "replicate")
 _BAND, _QUEUE, _STREAMS = "links.uplink.channel.preset", "links.uplink.queue.limit", "flows.main.streams"
 
-# The protocols as the campaigns of Fig. 5 write them; a word alone stands there as it is.
+# The protocols as the campaigns of Fig. 5 write them; one without parameters keeps its name.
 _TCP: tuple[dict[str, object], ...] = (
     {"kind": "tcp", "tls": True, "receive_buffer": "unlimited"},
     {"kind": "tcp", "congestion": "newreno", "tls": True, "receive_buffer": "unlimited"},
@@ -48,14 +48,14 @@ _NAMES = {
 }
 WORDS = (Word("flows.main.transport", "protocol", _NAMES),)
 
-# The slot of the channel model: nothing that the channel does is shorter on average.
+# The slot of the channel model: no state lasts less on average.
 _BIN_NS = 100_000_000
 _BINS_PER_SECOND = 10
 
-# Bins from a change of state on that count as near it.
+# Bins after a change of state that count as near it.
 _NEAR = 3
 
-# Means further apart than this share a logarithmic axis.
+# Means that differ by more than this factor get a logarithmic axis.
 _WIDE = 10.0
 
 _PANELS = (
@@ -66,7 +66,7 @@ _PANELS = (
 
 
 def fig4(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
-    """The first run over time, which is left in `folder`/run for `leobench plot`."""
+    """The first run over time, which is also stored in `folder`/run for `leobench plot`."""
     from leobench.plots import timeline
 
     del result
@@ -167,7 +167,7 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
 
     del folder
     mean = pl.col("mean")
-    runs = say(result.runs, WORDS).with_columns(flow=_flow())
+    runs = rename(result.runs, WORDS).with_columns(flow=_flow())
     means = stats.mean_intervals(runs, [_BAND, _QUEUE, "flow", "metric"])
     bands = means[_BAND].unique(maintain_order=True).to_list()
     flows = means["flow"].unique(maintain_order=True).to_list()
@@ -198,7 +198,7 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
 
 
 def _flow() -> pl.Expr:
-    """What a protocol and a number of streams are called in the legend; TCP has one stream of bytes."""
+    """The name of a protocol and a number of streams in the legend; TCP has one byte stream."""
     import polars as pl
 
     quic = pl.concat_str(pl.lit("QUIC "), pl.col(_STREAMS).cast(pl.String))
