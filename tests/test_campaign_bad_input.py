@@ -382,7 +382,7 @@ def test_another_version_does_not_resume(
 ) -> None:
     version = _core.__version__
     monkeypatch.setattr(_core, "__version__", "99.0")
-    assert f"written by leobench {version}, and this is 99.0" in resume_refused(half, capsys)
+    assert f"written by leobench {version}; this is 99.0" in resume_refused(half, capsys)
 
 
 def test_a_campaign_of_another_size_is_not_resumed(half: Path) -> None:

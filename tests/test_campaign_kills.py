@@ -219,8 +219,8 @@ def test_a_program_without_a_guard_is_told_about_it(tmp_path: Path) -> None:
         assert ran.returncode == 1
         assert ran.stderr.count("Traceback") <= 3, "that of the program, and of each worker at most one"
         assert ran.stderr.splitlines()[-1] == (
-            "leobench.errors.InputError: a worker process, which imports the calling program again, could not "
-            'start: put the call below `if __name__ == "__main__":`, or give workers=1; '
+            "leobench.errors.InputError: a worker process, which imports the calling program again, "
+            'could not start: put the call below `if __name__ == "__main__":`, or give workers=1; '
             "a program read from standard input cannot have workers"
         )
     mended = run(f'if __name__ == "__main__":\n    {call}', script)
