@@ -1,4 +1,4 @@
-//! Fair queueing that leaves empty what a stream has no bytes for.
+//! Fair queueing that leaves unused shares empty.
 
 use leobench_base::SimTime;
 
@@ -6,17 +6,18 @@ use super::{Part, most_streams, round};
 use crate::buffer::SendBuffer;
 use crate::scheduler::{PacketShares, StreamScheduler};
 
-/// Shares packets among the streams next in order, idle ones included: all of them, unless they are more than ten.
+/// Shares packets among the next streams in order, including idle ones: all streams, or ten if there are more.
 pub(super) struct Leave {
     accounts: Vec<Account>,
-    /// The first stream of those next in order.
+    /// The first of the next streams in order.
     next: usize,
     parts: Vec<Part>,
 }
 
 struct Account {
     weight: u64,
-    /// What the last packet owed the stream (or gave it too much), in units of 1 / `unit` bytes.
+    /// The amount that the last packet still owes the stream (negative if it gave too much), in units of 1 / `unit`
+    /// bytes.
     owed: i128,
     unit: i128,
 }
@@ -27,14 +28,14 @@ impl Leave {
         Self { accounts: weights.iter().map(account).collect(), next: 0, parts: Vec::new() }
     }
 
-    /// Chooses the streams that share the packet, of which those that have bytes waiting become `parts`, and returns
-    /// the sum of all their weights.
+    /// Chooses the streams that share the packet; those with waiting bytes become `parts`. Returns the sum of all their
+    /// weights.
     fn choose(&mut self, room: u64, streams: &SendBuffer) -> i128 {
         self.parts.clear();
         let all = self.accounts.len();
         let sharing = most_streams(room).min(all);
         let Some(first) = streams.next_occupied(self.next) else { return 0 };
-        // Those in whose packets nothing would be have their turn passed over.
+        // Groups of streams without waiting bytes are skipped.
         let ahead = (first + all - self.next) % all;
         let start = self.next + ahead / sharing * sharing;
         self.next = (start + sharing) % all;
@@ -51,12 +52,12 @@ impl Leave {
         weights
     }
 
-    /// Notes what the packet, thought to hold `payload` bytes, owes the streams that still have bytes waiting.
+    /// Records what the packet, with an estimate of `payload` bytes, owes the streams that still have bytes waiting.
     fn settle(&mut self, unit: i128, payload: i128) {
         let needy = |part: &&Part| part.bytes < part.backlog;
         let weights: i128 = self.parts.iter().filter(needy).map(|part| part.weight).sum();
         let held: i128 = self.parts.iter().map(|part| i128::from(part.bytes)).sum();
-        // If nobody leaves any of it, what it held is what was shared, whatever was thought.
+        // If every stream uses its whole share, the actual size replaces the estimate.
         let missing = if weights == unit { payload - held } else { 0 };
         for part in &self.parts {
             let due = part.due - part.weight * missing;
@@ -80,18 +81,18 @@ impl StreamScheduler for Leave {
     ) -> Result<(), String> {
         let unit = self.choose(packet.room(), streams);
         let mut payload = 0;
-        // The second time, the sizes of the length fields are known.
+        // The second pass knows the sizes of the length fields.
         for _ in 0..2 {
             payload = i128::from(super::payload(packet.room(), &self.parts));
             let mut total = 0;
             for part in &mut self.parts {
                 let account = &self.accounts[part.stream];
-                // What is owed from a packet shared with others of another weight is a fraction of a byte: let it go.
+                // An amount owed in another unit, from a packet with other weights, is a fraction of a byte: drop it.
                 let owed = if account.unit == unit { account.owed } else { 0 };
                 part.due = part.weight * payload + owed;
                 total += part.due;
             }
-            // A packet carries something, even if all that have bytes waiting are due less than one.
+            // A packet carries at least one byte, even if all streams with waiting bytes are due less.
             round(&mut self.parts, unit, (total / unit).max(1) as u64);
         }
         self.parts.sort_unstable_by_key(|part| (part.bytes, part.stream));

@@ -1,5 +1,5 @@
-//! How fair queueing splits a packet (Khan et al. 2023, Computer Networks, section 5.2): C bytes among N streams, of
-//! which stream i is due `c[i] = w[i] * C / sum(w)`, where C is what the frame headers leave of the packet.
+//! Fair queueing within a packet (Khan et al. 2023, Computer Networks, section 5.2): C bytes are shared by N streams.
+//! Stream i is due `c[i] = w[i] * C / sum(w)`; C is the payload that remains after frame headers.
 
 mod leave;
 mod redistribute;
@@ -10,9 +10,9 @@ use leave::Leave;
 use redistribute::Redistribute;
 
 leobench_base::words! {
-    /// What becomes of the part of its share that a stream has no bytes for.
+    /// The use of a share that a stream cannot fill.
     pub enum Surplus {
-        /// The others share it likewise.
+        /// The other streams get it, in proportion to their weights.
         Redistribute = "redistribute",
         /// It stays empty.
         None = "none",
@@ -33,25 +33,25 @@ pub(super) fn build(weights: &[u64], surplus: Surplus) -> Box<dyn StreamSchedule
     }
 }
 
-/// How many streams may share a packet with `room` left.
+/// The maximum number of streams in a packet with `room` left.
 fn most_streams(room: u64) -> usize {
     usize::try_from(room / ROOM_PER_STREAM).unwrap_or(MOST_STREAMS).clamp(1, MOST_STREAMS)
 }
 
-/// A stream's part of the packet being built.
+/// A stream's part of the packet under construction.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     stream: usize,
     weight: i128,
-    /// Bytes waiting.
+    /// Waiting bytes.
     backlog: u64,
     /// Bytes of its frame's header, without the length.
     header: u64,
-    /// Whether it is to get what it is due, rather than all that it has waiting.
+    /// Whether it gets only what it is due, and not all of its waiting bytes.
     open: bool,
-    /// What it is due, in a fraction of a byte common to the open parts.
+    /// The amount due, in a fraction of a byte common to the open parts.
     due: i128,
-    /// Bytes it is to get.
+    /// The bytes that it gets.
     bytes: u64,
 }
 
@@ -73,8 +73,8 @@ impl Part {
 /// A share that is not known yet: the length field is taken to have the two bytes it mostly has.
 const UNKNOWN_SHARE: u64 = 100;
 
-/// The application bytes that fit a packet in frames for the parts that get any, of which the largest goes last and
-/// needs no length field.
+/// The application bytes that fit a packet in frames for all parts with bytes. The largest frame goes last and needs no
+/// length field.
 fn payload(room: u64, parts: &[Part]) -> u64 {
     let (mut frames, mut largest) = (0, 0);
     for part in parts.iter().filter(|part| part.bytes > 0) {
@@ -85,8 +85,8 @@ fn payload(room: u64, parts: &[Part]) -> u64 {
     (room + varint_size(largest)).saturating_sub(frames)
 }
 
-/// Gives every open part the whole bytes of what it is due, in units of 1 / `unit` bytes, and one byte more to those
-/// whose remainders are the largest until `total` bytes are given; the first part among equals.
+/// Gives every open part the whole bytes of the amount due, in units of 1 / `unit` bytes. Then gives one more byte each
+/// to the parts with the largest remainders until `total` bytes are given; the first part among equals.
 fn round(parts: &mut [Part], unit: i128, total: u64) {
     let mut left = total;
     for part in parts.iter_mut().filter(|part| part.open) {

@@ -1,11 +1,10 @@
-//! Fair queueing that leaves nothing unused, by filling streams to a common level.
+//! Fair queueing that redistributes unused shares, by filling streams to a common level.
 //!
 //! The level of a stream is the bytes it has been served per unit of weight. A packet of C bytes raises the streams
-//! that share it to the level L at which `sum(min(backlog[i], w[i] * L - served[i])) = C`. Streams that always have
-//! bytes waiting stand at the same level, within a byte, before every packet, so that each gets `w[i] * C / sum(w)`,
-//! and what others do not need is shared again likewise: the split of the paper. All of it is in integers; whole
-//! bytes are given, and what remains of a byte is still missing from the stream's level when the next packet is
-//! filled.
+//! that share it to the level L with `sum(min(backlog[i], w[i] * L - served[i])) = C`. Streams that always have bytes
+//! waiting have the same level, within a byte, before every packet, so each gets `w[i] * C / sum(w)`, and unused shares
+//! are redistributed in the same way: the split of the paper. All arithmetic is in integers. Whole bytes are given; a
+//! remaining fraction of a byte lowers the stream's level for the next packet.
 
 use std::collections::BTreeSet;
 
@@ -19,23 +18,23 @@ use crate::scheduler::{PacketShares, StreamScheduler};
 /// its frame would be as long.
 const LEAST_SHARE: u64 = 32;
 
-/// Shares packets among the streams with the lowest levels, at most ten to a packet unless these leave room.
+/// Shares packets among the streams with the lowest levels, at most ten per packet unless these leave room.
 pub(super) struct Redistribute {
     accounts: Vec<Account>,
     /// The ranks of the streams with bytes waiting.
     waiting: BTreeSet<Rank>,
-    /// How often streams have come to have bytes waiting when none had.
+    /// The number of busy periods: how often a stream became busy while all were idle.
     busy_period: u64,
     parts: Vec<Part>,
 }
 
 struct Account {
     weight: u64,
-    /// Bytes served in the busy period, or taken to be when it joined later.
+    /// Bytes served in the busy period, or credited when it joined later.
     served: u64,
-    /// Bytes taken out of its buffer since the start, as last seen.
+    /// Bytes taken from its buffer since the start, at the last look.
     taken: u64,
-    /// The one that `served` is about.
+    /// The busy period of `served`.
     busy_period: u64,
     /// Its rank, if it has bytes waiting.
     rank: Option<Rank>,
@@ -47,8 +46,8 @@ impl Account {
     }
 }
 
-/// The place of a stream among those waiting, the lowest first: its level, in units of 2^-40 bytes for a weight of one
-/// (weights have up to 30 bits), and in the last 32 bits its number, so that no two are alike.
+/// The rank of a waiting stream, lowest first: its level, in units of 2^-40 bytes for a weight of one (weights have up
+/// to 30 bits), and in the last 32 bits its number, so that ranks are unique.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank(u128);
 
@@ -69,8 +68,8 @@ impl Redistribute {
         }
     }
 
-    /// A stream has bytes waiting again. It starts no lower than the lowest of those that had all along: being idle
-    /// earns nothing. Where there are none, all streams start anew.
+    /// A stream has bytes waiting again. It starts at the lowest level of the streams that were busy all along, or
+    /// above: idle time earns no credit. If all were idle, a new busy period starts.
     fn join(&mut self, stream: usize) {
         let lowest = self.waiting.first().map(|rank| &self.accounts[rank.stream()]);
         let lowest = lowest.map(|other| (u128::from(other.served), u128::from(other.weight)));
@@ -85,7 +84,7 @@ impl Redistribute {
         }
     }
 
-    /// Makes the lowest streams but for the first `passed` the `parts` of a packet with `room` left.
+    /// Makes the lowest streams, without the first `passed`, the `parts` of a packet with `room` left.
     fn choose(&mut self, passed: usize, room: u64, streams: &SendBuffer) {
         self.parts.clear();
         for rank in self.waiting.iter().skip(passed).take(most_streams(room)) {
@@ -95,13 +94,13 @@ impl Redistribute {
         self.parts.sort_unstable_by_key(|part| part.stream);
     }
 
-    /// Fills the packet from `parts`; returns whether it took all they have and left room for others.
+    /// Fills the packet from `parts`; returns whether they are empty and the packet has room for others.
     fn fill(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
         if let [only] = &self.parts[..] {
             return packet.give(streams, only.stream, u64::MAX) > 0 && packet.has_room();
         }
         let mut shared = None;
-        // The second time, the sizes of the length fields are known; mostly they are what they were taken to be.
+        // The second pass knows the sizes of the length fields, which usually match the estimate.
         for _ in 0..2 {
             let payload = payload(packet.room(), &self.parts);
             if shared.replace(payload) != Some(payload) {
@@ -112,14 +111,14 @@ impl Redistribute {
         if let Some(index) = self.parts.iter().position(paltry) {
             let passed_over = self.parts.remove(index);
             let goes_on = self.fill(streams, packet);
-            // What the others have no bytes for is its all the same.
+            // It still gets the leftover bytes.
             packet.give(streams, passed_over.stream, u64::MAX);
             return goes_on && packet.has_room();
         }
         self.parts.sort_unstable_by_key(|part| (part.open, part.bytes, part.stream));
         let last = self.parts.len() - 1;
         for (index, part) in self.parts.iter().enumerate() {
-            // The last open part takes what the guess at the lengths was wrong by.
+            // The last open part absorbs the error of the estimated lengths.
             let want = if index == last && part.open { u64::MAX } else { part.bytes };
             packet.give(streams, part.stream, want);
         }
@@ -127,8 +126,8 @@ impl Redistribute {
     }
 }
 
-/// Splits `payload` bytes so that all streams that get any reach the same level, except those that have too little
-/// waiting, which are no longer open.
+/// Splits `payload` bytes so that all streams with bytes reach the same level, except those with too little waiting,
+/// which are closed.
 fn split(parts: &mut [Part], accounts: &[Account], payload: u64) {
     let served = |part: &Part| i128::from(accounts[part.stream].served);
     for part in &mut *parts {
@@ -150,8 +149,8 @@ fn split(parts: &mut [Part], accounts: &[Account], payload: u64) {
     }
 }
 
-/// Finds the level `L = (left + sum(served)) / sum(w)` over the open parts that are below it, and what each is due up
-/// to it, `w[i] * L - served[i]`, in units of `1 / sum(w)` bytes; returns `sum(w)`.
+/// Finds the level `L = (left + sum(served)) / sum(w)` over the open parts below it, and the amount due to each,
+/// `w[i] * L - served[i]`, in units of `1 / sum(w)` bytes; returns `sum(w)`.
 fn level(parts: &mut [Part], served: impl Fn(&Part) -> i128, left: u64) -> i128 {
     for part in &mut *parts {
         part.due = 0;

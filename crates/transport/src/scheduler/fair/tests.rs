@@ -1,4 +1,4 @@
-//! Shares worked by hand, and over the long run.
+//! Shares computed by hand, and long-run shares.
 
 use super::super::tests::{Harness, spec};
 use crate::buffer::Attributes;
@@ -28,9 +28,9 @@ fn two_streams_share_equally() {
     assert_eq!(fq.send(1_200), [(0, 595), (1, 595)]);
     // 1,199 - 4 - 4 - 2 = 1,189: one of them is owed half a byte, ...
     assert_eq!(fq.send(1_199), [(1, 594), (0, 595)]);
-    // ... which it gets with the next.
+    // ... and gets it with the next packet.
     assert_eq!(fq.send(1_199), [(0, 594), (1, 595)]);
-    // A packet that could not hold ten frames is shared by two all the same.
+    // A packet too short for ten frames is still shared by two.
     // 130 - 4 - 4 - 1 = 121: 60 1/2 each.
     assert_eq!(fq.send(130), [(1, 60), (0, 61)]);
 }
@@ -53,10 +53,10 @@ fn three_streams_share_what_one_leaves_by_their_weights() {
     // 1,200 - 4 - 4 - 2 = 1,190, and the quarter that was rounded up: 856 + 285 + 1,190 = 2,331, 3 : 1 is
     // 1,748.25 : 582.75.
     assert_eq!(wfq.send(1_200), [(2, 298), (0, 892)]);
-    // Two that leave some: 1,200 - 3 * 2 - 2 * 2 = 1,190 less 300 less 100.
+    // Two streams with spare shares: 1,200 - 3 * 2 - 2 * 2 = 1,190 less 300 less 100.
     let mut fq = preloaded("fq", &[300, 90_000, 100]);
     assert_eq!(fq.send(1_200), [(2, 100), (0, 300), (1, 790)]);
-    // All of it fits, the last with a length too.
+    // Everything fits, and the last frame has a length, too.
     let mut fq = preloaded("fq", &[300, 200, 100]);
     assert_eq!(fq.send(1_200), [(2, 100), (1, 200), (0, 300)]);
 }
@@ -77,7 +77,7 @@ fn without_redistribution_what_a_stream_leaves_stays_empty() {
 
 #[test]
 fn nobody_is_left_without_any_byte_for_ever() {
-    // A stream due less than a byte: the packet carries one all the same, and what it had too much is taken off later.
+    // A stream due less than a byte: the packet still carries one, and the excess is deducted later.
     let mut wfq = preloaded("wfq weights=1000,0.1 surplus=none", &[0, 500]);
     assert_eq!(wfq.send(1_200), [(1, 1)]);
     // 1.19 bytes a packet: a frame of 32 once that many are due, after 27 packets.
@@ -98,7 +98,7 @@ fn idle_streams_earn_nothing() {
     fq.write(1, 90_000);
     // 4 + 2 + 2: half each at once.
     assert_eq!(fq.send(1_200), [(0, 596), (1, 596)]);
-    // Held is idle too.
+    // A held stream counts as idle.
     fq.streams.hold(1, true);
     fq.send(1_200);
     fq.streams.hold(1, false);
@@ -161,7 +161,7 @@ fn payload_shares_follow_the_weights_in_the_long_run() {
 
 #[test]
 fn remainders_do_not_add_up() {
-    // 20,000 packets, and all are within a byte or so of what they are due.
+    // After 20,000 packets, all are within about a byte of their due.
     for scheduler in ["wfq weights=3,7,1", "wfq weights=3,7,1 surplus=none"] {
         let levels = saturated(scheduler, &[3.0, 7.0, 1.0], 20_000);
         let most = levels.iter().copied().fold(0.0, f64::max);

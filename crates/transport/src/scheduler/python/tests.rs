@@ -4,7 +4,7 @@ use super::super::{Multiplexer, Share};
 use super::*;
 use crate::buffer::{Attributes, Message};
 
-/// Knows one class, which fills packets with the streams in order.
+/// A host with one class, which fills packets with the streams in order.
 pub(super) struct InOrder;
 
 impl Host for InOrder {
@@ -45,7 +45,7 @@ impl Chooser for InOrder {
     }
 }
 
-/// Wishes for the same in every packet.
+/// Returns the same choice for every packet.
 struct Fixed(&'static [(usize, u64)]);
 
 impl Chooser for Fixed {
@@ -74,7 +74,7 @@ fn scheduled(wishes: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
     let mut scheduler = Python { chooser, wishes: Vec::new(), wished: vec![0; 4] };
     let mut packet = PacketShares::default();
     let mut given = Vec::new();
-    // Twice, as nothing must be left over from one packet to the next.
+    // Twice, because no state may remain between packets.
     for _ in 0..2 {
         packet.start(1_000);
         scheduler.schedule(SimTime::ZERO, &streams, &mut packet)?;

@@ -1,16 +1,16 @@
 //! Mean waiting times in a queue without transport: Poisson arrivals of equal messages on two streams, 2 : 1, and a
 //! slot for every message.
 //!
-//! What is expected comes from an independent queue simulation of four million arrivals; the heavy-traffic limits are
-//! 1/2 for back-pressure (equal queues, Little's law), sqrt(1/2) for sojourn times summed over messages
-//! (a queue weighs about lambda W^2 / 2) and 1 for the maximum delay.
+//! The expected values come from an independent queue simulation of four million arrivals; the heavy-traffic limits are
+//! 1/2 for back-pressure (equal queues, Little's law), sqrt(1/2) for sojourn times summed over messages (the sum of a
+//! queue is about lambda W^2 / 2) and 1 for the maximum delay.
 
 use super::*;
 
 /// Time a message is in service.
 const SLOT: SimDuration = SimDuration::from_millis(1);
 
-/// The ratio of the mean waiting times, W1 / W2, after so many arrivals.
+/// The ratio of the mean waiting times, W1 / W2, after a number of arrivals.
 fn ratio(text: &str, slot: SimDuration, load: f64, arrivals: u64, seed: u64) -> f64 {
     let rng = RngTree::new(seed);
     let mut arrival = rng.child("arrivals").rng();

@@ -1,4 +1,4 @@
-//! Every decision against an implementation that is as plain as can be: lists of messages, searched anew each time.
+//! Compares every decision with a naive implementation: lists of messages with a full search each time.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ struct Waiting {
     batch: u64,
 }
 
-/// What the streams hold, by lists.
+/// The messages of the streams, as lists.
 struct Plain {
     attributes: Vec<Attributes>,
     messages: Vec<VecDeque<Waiting>>,
@@ -54,7 +54,7 @@ impl Plain {
         }
     }
 
-    /// What the stream with the largest goes first by.
+    /// The key of a most-urgent-first scheduler.
     fn urgency(&self, kind: &str, stream: usize, now: u64) -> i128 {
         let messages = &self.messages[stream];
         let age = i128::from(now - messages[0].created);
@@ -76,8 +76,7 @@ impl Plain {
     }
 }
 
-/// Runs operations past the scheduler and past the plain lists, and compares every packet with what `compare` makes of
-/// the latter.
+/// Runs operations on the scheduler and on the plain lists, and calls `compare` on every packet.
 fn follow(
     text: &str,
     streams: usize,
@@ -120,7 +119,7 @@ fn follow(
     }
 }
 
-/// The packet that serving streams in this order gives.
+/// The packet that results from serving the streams in this order.
 fn in_order(order: &[usize], buffer: &SendBuffer, room: u64) -> Vec<Share> {
     let mut packet = PacketShares::default();
     packet.start(room);
@@ -144,7 +143,7 @@ proptest! {
                 let mut waiting = plain.waiting();
                 let mut order = Vec::new();
                 for share in shares {
-                    // Among those that tie, whichever it took.
+                    // Among ties, any choice is valid.
                     let most = waiting.iter().map(urgency).max();
                     assert_eq!(Some(urgency(&share.stream)), most, "{kind}: {shares:?}");
                     waiting.retain(|stream| *stream != share.stream);
@@ -222,7 +221,7 @@ proptest! {
     }
 }
 
-/// Numbers in a circle, beginning with the one after `last`.
+/// Numbers in a circle, starting after `last`.
 fn rotated(numbers: Vec<usize>, last: Option<usize>) -> Vec<usize> {
     let (before, after): (Vec<_>, Vec<_>) =
         numbers.into_iter().partition(|number| last.is_some_and(|last| *number <= last));
@@ -248,7 +247,7 @@ impl Levels {
         }
     }
 
-    /// The level to which a payload raises the streams, by halving the interval it must lie in.
+    /// The level to which a payload raises the streams, by bisection.
     fn check(&self, buffer: &SendBuffer, (room, shares): &Packet) {
         let payload: u64 = shares.iter().map(|share| share.bytes).sum();
         let due = |level: f64, stream: usize| {

@@ -1,4 +1,4 @@
-//! Which schedulers leave no stream waiting for ever.
+//! Tests which schedulers never starve a stream.
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn back_pressure_and_priority_let_streams_starve() {
     for text in ["bp", "priority"] {
         assert_eq!(packets_until_served(text, 20, 1), None, "{text}");
     }
-    // They serve what the others leave.
+    // They serve the remaining capacity.
     for text in ["bp", "priority"] {
         assert!(packets_until_served(text, 20, 0).is_some(), "{text}");
     }

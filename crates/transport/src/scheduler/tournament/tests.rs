@@ -17,7 +17,7 @@ enum Operation {
 }
 
 fn any_operation() -> impl Strategy<Value = Operation> {
-    // Few different slopes and offsets, so that keys meet often.
+    // Few different slopes and offsets, so that keys cross often.
     let key = prop::option::weighted(0.8, (0u64..4, -20i64..20));
     prop_oneof![
         (0usize..40, key).prop_map(|(stream, key)| Operation::Set(stream, key)),
@@ -76,7 +76,7 @@ fn uniform(counts: &[u64]) -> bool {
     counts.iter().map(deviation).sum::<f64>() < freedom * root * root * root
 }
 
-/// Streams tie that are spread unevenly over the tree, among others that lose.
+/// Tied streams are spread unevenly over the tree, among others that lose.
 fn tied(count: usize) -> (Tournament, Vec<usize>) {
     let tied: Vec<_> = (0..count).map(|index| index + index / 3 * 2 + 1).collect();
     let streams = tied[count - 1] + 2;
@@ -96,7 +96,7 @@ fn all_that_tie_win_alike() {
         for _ in 0..count * 1_000 {
             let winner = tournament.winner(ns(0)).unwrap();
             counts[tied.binary_search(&winner).unwrap()] += 1;
-            // Nothing but the stream served changes, and that back to what it was.
+            // Only the served stream changes, and returns to its old key.
             tournament.rest(winner, true);
             tournament.rest(winner, false);
         }

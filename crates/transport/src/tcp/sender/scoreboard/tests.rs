@@ -1,4 +1,4 @@
-//! Against a plain list of segments.
+//! Compares the scoreboard with a plain list of segments.
 
 use leobench_base::SimDuration;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Everything about the board that the list says too.
+/// Compares all state of the board that the list contains.
 fn check(board: &mut Scoreboard, list: &[Sent], gone: usize) {
     let flying: Vec<_> = list[gone..].iter().filter(|sent| sent.fate == Fate::Flying).collect();
     assert_eq!(board.flying(), flying.iter().map(|sent| sent.size()).sum::<u64>());
