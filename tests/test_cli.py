@@ -123,6 +123,7 @@ def test_everything_can_be_listed(capsys: Capture) -> None:
         "ka",
         "fifo",
         "gilbert_elliott",
+        "gilbert_elliott_time",
         "cubic",
         "rr",
         "poisson",

@@ -257,7 +257,7 @@ impl Link {
             *arrival = (*arrival).max(self.last_arrival);
         }
         let lost_in_state = self.state_loss > 0.0 && self.state_rng.bernoulli(self.state_loss);
-        let lost_by_process = self.loss.as_mut().is_some_and(|loss| loss.lost(&packet.meta));
+        let lost_by_process = self.loss.as_mut().is_some_and(|loss| loss.lost(at, &packet.meta));
         let arrival = *arrival;
         self.counters.sent.count(size);
         self.counters.wire_bytes += self.wire_size(size);

@@ -1,7 +1,7 @@
 //! Independent loss.
 
 use leobench_base::spec::{Example, Probability};
-use leobench_base::{Meta, RngTree, SimRng};
+use leobench_base::{Meta, RngTree, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
 
@@ -32,7 +32,7 @@ struct Bernoulli {
 }
 
 impl LossProcess for Bernoulli {
-    fn lost(&mut self, _packet: &Meta) -> bool {
+    fn lost(&mut self, _now: SimTime, _packet: &Meta) -> bool {
         self.rng.bernoulli(self.probability)
     }
 }

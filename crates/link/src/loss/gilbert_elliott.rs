@@ -5,7 +5,7 @@
 //! Gilbert-Elliott model for packet loss in real time services on the Internet" (MMB).
 
 use leobench_base::spec::{Example, Fault, Probability};
-use leobench_base::{Meta, RngTree, SimRng};
+use leobench_base::{Meta, RngTree, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
 
@@ -13,7 +13,8 @@ leobench_base::spec! {
     /// Loses packets in bursts: a good and a bad state, each with its own loss probability (Gilbert-Elliott).
     ///
     /// With the default loss probabilities (none in the good state, all in the bad one) the loss rate is p / (p + r)
-    /// and the mean length of a burst 1 / r. Starts in its stationary distribution.
+    /// and the mean length of a burst 1 / r. Starts in its stationary distribution. The chain stands still while nothing
+    /// is sent; `gilbert_elliott_time` moves on with time.
     pub struct GilbertElliottSpec check = check {
         /// Probability of going from good to bad, per packet.
         pub p: Probability,
@@ -66,7 +67,7 @@ struct GilbertElliott {
 }
 
 impl LossProcess for GilbertElliott {
-    fn lost(&mut self, _packet: &Meta) -> bool {
+    fn lost(&mut self, _now: SimTime, _packet: &Meta) -> bool {
         let state = usize::from(self.bad);
         let lost = self.rng.bernoulli(self.loss[state]);
         self.bad ^= self.rng.bernoulli(self.leave[state]);

@@ -2,13 +2,15 @@
 
 pub mod bernoulli;
 pub mod gilbert_elliott;
+pub mod gilbert_elliott_time;
 
-use leobench_base::{Meta, RngTree};
+use leobench_base::{Meta, RngTree, SimTime};
 
 /// A loss process in motion; one random stream per direction of a link.
 pub trait LossProcess: Send {
-    /// Whether this packet is lost. Called once for every packet sent, in order.
-    fn lost(&mut self, packet: &Meta) -> bool;
+    /// Whether this packet, whose transmission ends at `now`, is lost. Called once for every packet sent, in order;
+    /// times never decrease.
+    fn lost(&mut self, now: SimTime, packet: &Meta) -> bool;
 }
 
 /// A loss specification: builds the process it describes.
@@ -22,6 +24,7 @@ leobench_base::kinds! {
     pub enum LossSpec as dyn LossModel {
         Bernoulli(bernoulli::BernoulliSpec) = "bernoulli",
         GilbertElliott(gilbert_elliott::GilbertElliottSpec) = "gilbert_elliott",
+        GilbertElliottTime(gilbert_elliott_time::GilbertElliottTimeSpec) = "gilbert_elliott_time",
     }
 }
 

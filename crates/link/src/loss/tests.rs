@@ -1,5 +1,7 @@
-use leobench_base::RngTree;
+mod gilbert_elliott_time;
+
 use leobench_base::spec::{At, Spec};
+use leobench_base::{RngTree, SimTime};
 
 use super::*;
 use crate::testing::{assert_mean, assert_refused, packet, read};
@@ -9,7 +11,9 @@ const PACKETS: usize = 10_000;
 fn draws(spec: &LossSpec, seed: u64, count: usize) -> Vec<bool> {
     let mut process = spec.model().build(&RngTree::new(seed));
     let meta = packet(0, 1000).meta;
-    (0..count).map(|_| process.lost(&meta)).collect()
+    // One packet per millisecond.
+    let times = (0..count as u64).map(|index| SimTime::from_nanos(index * 1_000_000));
+    times.map(|now| process.lost(now, &meta)).collect()
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! When packets are sent and arrive, and what becomes of them as the channel changes; all by hand calculation.
 
+use leobench_base::Meta;
 use leobench_base::spec::{Limit, Probability};
 
 use super::*;
-use crate::loss::LossModel;
 use crate::loss::bernoulli::BernoulliSpec;
+use crate::loss::{LossModel, LossProcess};
 use crate::queue::Backlog;
 
 #[test]
@@ -239,4 +240,26 @@ fn loss_of_the_state_and_of_the_process_are_independent() {
     union.sort_unstable();
     union.dedup();
     assert_eq!(both, union);
+}
+
+#[test]
+fn the_loss_process_is_told_when_the_transmission_ends() {
+    /// Loses what ends between 1.5 and 2.5 ms.
+    struct Window;
+    impl LossProcess for Window {
+        fn lost(&mut self, now: SimTime, _packet: &Meta) -> bool {
+            (1_500_000..2_500_000).contains(&now.as_nanos())
+        }
+    }
+    // All three come at once, take 1 ms each, and propagate for 10 ms.
+    let config =
+        LinkConfig { loss: Some(Box::new(Window)), delay: SimDuration::from_millis(10), ..plain() };
+    let mut bench = Bench::new(config, &mbps(8));
+    for id in 0..3 {
+        bench.send(0, id, 1000);
+    }
+    // Looked at long afterwards, so that the time of the call is not the time of the loss.
+    bench.link.advance(at(100 * MS), &mut bench.out);
+    bench.collect(at(100 * MS));
+    assert_eq!(bench.drops, [(1, DropCause::Channel)]);
 }
