@@ -1,8 +1,45 @@
 //! Errors in a scenario: the place, the problem, and the allowed values.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::value::Value;
+
+/// Characters of a value, a key or a name that a message shows.
+const LONGEST_TEXT: usize = 80;
+/// Characters of a place or a problem that a message shows; they quote a few such texts at most.
+const LONGEST_SENTENCE: usize = 400;
+/// Words that a message lists.
+const MOST_WORDS: usize = 40;
+
+/// Characters of what is allowed: the words of a list, or a sentence.
+const LONGEST_LIST: usize = 4_000;
+
+/// A value, a key or a name as a message shows it: cut after 80 characters, and then with its length.
+pub fn cut(text: &str) -> Cow<'_, str> {
+    cut_after(LONGEST_TEXT, text)
+}
+
+/// As [`cut`], in quotes and with control characters escaped.
+pub fn quoted(text: &str) -> String {
+    match split_after(LONGEST_TEXT, text) {
+        None => format!("{text:?}"),
+        Some((start, length)) => format!("{start:?}… ({length} characters)"),
+    }
+}
+
+fn cut_after(longest: usize, text: &str) -> Cow<'_, str> {
+    match split_after(longest, text) {
+        None => Cow::Borrowed(text),
+        Some((start, length)) => Cow::Owned(format!("{start}… ({length} characters)")),
+    }
+}
+
+/// The start of a text with more characters than `longest`, and how many it has.
+fn split_after(longest: usize, text: &str) -> Option<(&str, usize)> {
+    let (end, _) = text.char_indices().nth(longest)?;
+    Some((&text[..end], text.chars().count()))
+}
 
 /// A place in a scenario file, such as `links.uplink.queue.limit`.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +98,7 @@ impl fmt::Display for At<'_> {
         if parent.parent.is_some() {
             f.write_str(".")?;
         }
-        f.write_str(self.key)
+        f.write_str(&cut(self.key))
     }
 }
 
@@ -92,22 +129,28 @@ impl SpecError {
     #[must_use]
     pub fn words(mut self, word: &str, words: &[&str]) -> Self {
         self.nearest = nearest(word, words).map(str::to_owned);
-        let listed: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-        self.allowed(if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") })
+        let listed = words.iter().take(MOST_WORDS).map(|word| format!("`{}`", cut(word)));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        self.allowed(match words.len() {
+            0 => "nothing".to_owned(),
+            count if count > MOST_WORDS => format!("{listed}, and {} more", count - MOST_WORDS),
+            _ => listed,
+        })
     }
 }
 
 impl fmt::Display for SpecError {
+    /// On one line of bounded length, whatever the file says.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)?;
+        f.write_str(&cut_after(LONGEST_SENTENCE, &self.place))?;
         if let Some(value) = &self.value {
             let equals = if self.place.is_empty() { "" } else { " = " };
             write!(f, "{equals}{value}")?;
         }
         let colon = if self.place.is_empty() && self.value.is_none() { "" } else { ": " };
-        write!(f, "{colon}{}", self.problem)?;
+        write!(f, "{colon}{}", cut_after(LONGEST_SENTENCE, &self.problem))?;
         if let Some(allowed) = &self.allowed {
-            write!(f, "; allowed: {allowed}")?;
+            write!(f, "; allowed: {}", cut_after(LONGEST_LIST, allowed))?;
         }
         if let Some(nearest) = &self.nearest {
             write!(f, "; did you mean `{nearest}`?")?;
@@ -161,7 +204,11 @@ impl Fault {
 }
 
 /// The word closest to `word`, if any is close (Damerau-Levenshtein distance, transpositions counted once).
+/// A text too long for a message is close to none.
 pub fn nearest<'w>(word: &str, words: &[&'w str]) -> Option<&'w str> {
+    if split_after(LONGEST_TEXT, word).is_some() {
+        return None;
+    }
     let lower = word.to_lowercase();
     words
         .iter()

@@ -13,7 +13,7 @@ pub mod quantity;
 mod table;
 mod value;
 
-pub use error::{At, Fault, SpecError, nearest};
+pub use error::{At, Fault, SpecError, cut, nearest, quoted};
 pub use leaf::{Probability, Weight, Whole};
 pub use quantity::{Limit, Window};
 pub use table::{Reader, named_kind};

@@ -270,3 +270,47 @@ proptest! {
         prop_assert_eq!(BitRate::read(&rate.write(), &at).unwrap(), rate);
     }
 }
+
+#[test]
+fn messages_stay_short_whatever_the_file_says() {
+    let huge = "0".repeat(1_000_000);
+    let refusal = |json: String| {
+        let value: Value = serde_json::from_str(&json).unwrap();
+        ShowSpec::read(&value, &At::ROOT).unwrap_err().to_string()
+    };
+    let value = refusal(format!(r#"{{"rate": "{huge}"}}"#));
+    assert!(value.starts_with(&format!("rate = \"{}\"… (1000000 characters): ", "0".repeat(80))));
+    assert!(value.len() < 500, "{} bytes", value.len());
+    for json in [
+        format!(r#"{{"{huge}": 1, "rate": "1 bps"}}"#),
+        format!(r#"{{"rate": {{"{huge}": "{huge}"}}}}"#),
+        format!(r#"{{"rate": "1 bps", "colour": "{huge}"}}"#),
+        format!(r#"{{"rate": [{}1]}}"#, "1, ".repeat(100_000)),
+    ] {
+        let message = refusal(json);
+        assert!(message.len() < 1_000, "{} bytes", message.len());
+    }
+    let problem = SpecError { problem: huge, ..At::ROOT.missing("") };
+    assert!(problem.to_string().ends_with("0… (1000000 characters)"));
+    let names: Vec<_> = (0..10_000).map(|number| format!("node-{number}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let listed = At::ROOT.missing("there is no such node").words("node-10000", &names).to_string();
+    assert!(listed.contains("`node-39`, and 9960 more; did you mean `node-1000`?"), "{listed}");
+}
+
+#[test]
+fn tables_find_their_keys_whatever_was_taken_out() {
+    let mut table = Table::new();
+    for (key, value) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
+        table.insert(key, Value::Integer(value));
+    }
+    assert_eq!(table.remove("b"), Some(Value::Integer(2)));
+    assert_eq!(table.remove("b"), None);
+    table.insert("c", Value::Integer(5));
+    table.insert("b", Value::Integer(6));
+    let seen: Vec<_> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    assert_eq!(seen, ["a = 1", "c = 5", "d = 4", "b = 6"]);
+    for (key, value) in table.iter() {
+        assert_eq!(table.get(key), Some(value));
+    }
+}

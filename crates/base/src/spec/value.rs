@@ -1,7 +1,9 @@
 //! The tree a scenario file is parsed into, whatever its syntax.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use super::error::{cut, quoted};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -23,8 +25,18 @@ pub enum Value {
 }
 
 /// Named values in the order of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table(Vec<(String, Value)>);
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    entries: Vec<(String, Value)>,
+    /// Places in `entries` by name: a scenario may have thousands of links.
+    places: BTreeMap<String, usize>,
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries == other.entries
+    }
+}
 
 impl Table {
     /// An empty table.
@@ -34,36 +46,41 @@ impl Table {
 
     /// The value under `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+        self.places.get(key).map(|place| &self.entries[*place].1)
     }
 
     /// The value under `key`, to be changed.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
-        self.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
+        self.places.get(key).map(|place| &mut self.entries[*place].1)
     }
 
     /// Puts `value` under `key`, in place of what was there or at the end.
     pub fn insert(&mut self, key: &str, value: Value) {
-        match self.get_mut(key) {
-            Some(old) => *old = value,
-            None => self.0.push((key.to_owned(), value)),
+        if let Some(old) = self.get_mut(key) {
+            *old = value;
+        } else {
+            self.places.insert(key.to_owned(), self.entries.len());
+            self.entries.push((key.to_owned(), value));
         }
     }
 
     /// Takes the value under `key` out.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
-        let index = self.0.iter().position(|(name, _)| name == key)?;
-        Some(self.0.remove(index).1)
+        let place = self.places.remove(key)?;
+        for later in self.places.values_mut().filter(|later| **later > place) {
+            *later -= 1;
+        }
+        Some(self.entries.remove(place).1)
     }
 
     /// The keys and values in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.entries.iter().map(|(name, value)| (name.as_str(), value))
     }
 
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
     }
 }
 
@@ -89,7 +106,7 @@ impl fmt::Display for Value {
             Self::Bool(value) => value.to_string(),
             Self::Integer(value) => value.to_string(),
             Self::Float(value) => format!("{value:?}"),
-            Self::String(value) => format!("{value:?}"),
+            Self::String(value) => return f.write_str(&quoted(value)),
             Self::Array(values) => {
                 let values: Vec<_> = values.iter().map(ToString::to_string).collect();
                 format!("[{}]", values.join(", "))
@@ -97,7 +114,7 @@ impl fmt::Display for Value {
             Self::Table(table) if table.is_empty() => "{}".to_owned(),
             Self::Table(table) => {
                 let entries: Vec<_> =
-                    table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+                    table.iter().map(|(key, value)| format!("{} = {value}", cut(key))).collect();
                 format!("{{ {} }}", entries.join(", "))
             }
         };
@@ -117,7 +134,7 @@ impl Serialize for Value {
             Self::String(value) => serializer.serialize_str(value),
             Self::Array(values) => values.serialize(serializer),
             Self::Table(table) => {
-                let mut map = serializer.serialize_map(Some(table.0.len()))?;
+                let mut map = serializer.serialize_map(Some(table.entries.len()))?;
                 for (key, value) in table.iter() {
                     map.serialize_entry(key, value)?;
                 }
@@ -178,9 +195,9 @@ impl<'de> Visitor<'de> for ValueVisitor {
                 return Err(A::Error::custom("dates and times have no meaning in a scenario"));
             }
             if table.get(&key).is_some() {
-                return Err(A::Error::custom(format!("the name {key:?} is given twice")));
+                return Err(A::Error::custom(format!("the name {} is given twice", quoted(&key))));
             }
-            table.0.push((key, value));
+            table.insert(&key, value);
         }
         Ok(Value::Table(table))
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use leobench_base::spec::{At, Spec, SpecError, Value};
+use leobench_base::spec::{At, Spec, SpecError, Value, quoted};
 
 use super::{Scenario, ScenarioSpec, check, overrides};
 
@@ -179,7 +179,7 @@ fn position(text: &str, span: &Range<usize>) -> (usize, usize) {
 fn toml_problem(text: &str, error: &toml::de::Error) -> String {
     match error.span().and_then(|span| text.get(span)) {
         Some(name) if error.message() == "duplicate key" => {
-            format!("the name {name:?} is given twice; allowed: a name of its own for each")
+            format!("the name {} is given twice; allowed: a name of its own for each", quoted(name))
         }
         _ => one_line(error.message()),
     }

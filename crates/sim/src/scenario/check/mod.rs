@@ -4,7 +4,7 @@ mod flows;
 mod links;
 mod page;
 
-use leobench_base::spec::{At, SpecError, Value};
+use leobench_base::spec::{At, SpecError, Value, quoted};
 
 use super::{Scenario, ScenarioSpec, Until};
 
@@ -114,7 +114,7 @@ fn names<'n>(
     }
     for name in names {
         if !is_name(name) {
-            let error = at.key(name).error(format!("{name:?} is no name"));
+            let error = at.key(name).error(format!("{} is no name", quoted(name)));
             return Err(error.allowed(NAME));
         }
     }
