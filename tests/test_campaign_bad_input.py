@@ -213,6 +213,28 @@ def test_a_file_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "is not UTF-8 text, at byte 8" in refused(tmp_path, [str(tmp_path / "latin.toml")], capsys)
 
 
+def test_a_huge_campaign_is_refused_before_it_is_parsed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "huge.toml"
+    with file.open("wb") as opened:
+        opened.truncate(10_000_000_000)
+    assert refused(tmp_path, [str(file)], capsys).endswith(
+        "huge.toml: is too large; allowed: at most 16 MB\n"
+    )
+
+
+@pytest.mark.parametrize("line", ['name = "{}"', '"{}" = 1', 'name = ["{}"]'])
+def test_a_message_stays_short_whatever_the_file_says(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(line.replace("{}", "x" * 1_000_000))
+    said = refused(tmp_path, [str(file)], capsys)
+    assert "… (" in said
+    assert len(said) < 2_000
+
+
 def test_a_wrong_base_scenario_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = campaigns.write(tmp_path)
     (tmp_path / "udp.toml").write_text(campaigns.SCENARIO.replace("delay", "dealy"))

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+# Characters of the longest word that is compared with others.
+_LONGEST_WORD = 80
+
+
 class LeobenchError(Exception):
     """Whatever leobench raises on purpose; its text is meant for the user."""
 
@@ -25,6 +29,11 @@ class RunError(LeobenchError):
     """A run failed although its input was fine. Exit code 1."""
 
 
+def cut(text: str, longest: int = 80) -> str:
+    """A text as a message shows it: cut where it is longer than that, and then with its length."""
+    return text if len(text) <= longest else f"{text[:longest]}… ({len(text)} characters)"
+
+
 def allowed(given: object, known: Iterable[object]) -> str:
     """What may be given, and what perhaps was meant: "allowed: `fifo`, `red`; did you mean `red`?"."""
     words = [str(each) for each in known]
@@ -35,6 +44,8 @@ def near(given: object, known: Iterable[str]) -> str:
     """What perhaps was meant, in whatever case: "; did you mean `red`?"; nothing if nothing is near."""
     import difflib
 
+    if len(str(given)) > _LONGEST_WORD:
+        return ""
     folded = {word.casefold(): word for word in known}
     found = difflib.get_close_matches(str(given).casefold(), folded, 1)
     return f"; did you mean `{folded[found[0]]}`?" if found else ""

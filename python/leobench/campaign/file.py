@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from leobench.campaign import names, places
 from leobench.campaign.definition import Definition, Variant
-from leobench.errors import InputError, allowed, near
+from leobench.errors import InputError, allowed, cut, near
 from leobench.folder import TABLES
 from leobench.overrides import as_text
 
@@ -27,6 +27,10 @@ KEYS = (
 )  # fmt: skip
 _OWN = ("extends", "name", "description")  # keys that are not inherited
 _PARTS = ("nodes", "links", "flows", "record")
+# Bytes, as for scenarios.
+_LARGEST_FILE = 16_000_000
+# Characters of a message's place, and of what it says about it.
+_LONGEST_PLACE, _LONGEST_SENTENCE = 200, 1_000
 
 
 def read(file: Path) -> Definition:
@@ -191,7 +195,11 @@ class _Reader:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        with file.open("rb") as opened:
+            content = opened.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise InputError(f"{file}: is too large; allowed: at most {_LARGEST_FILE // 1_000_000} MB")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise InputError(f"{file}: there is no such file; allowed: a campaign file") from None
     except UnicodeDecodeError as error:
@@ -344,8 +352,9 @@ def _join(at: str, key: str) -> str:
 
 
 def _wrong(place: str, value: object, problem: str, right: str | None = None) -> NoReturn:
-    at = place if value is None else f"{place} = {_shown(value)}"
-    raise _WrongError(place, f"{at}: {problem}" + (f"; allowed: {right}" if right else ""))
+    at = cut(place, _LONGEST_PLACE) + ("" if value is None else f" = {cut(_shown(value))}")
+    said = f"{at}: {cut(problem, _LONGEST_SENTENCE)}"
+    raise _WrongError(place, said + (f"; allowed: {right}" if right else ""))
 
 
 def _shown(value: object) -> str:

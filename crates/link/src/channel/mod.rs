@@ -2,6 +2,7 @@
 //!
 //! A channel is advanced by whoever owns it (the network), which pushes each new state to its subscribers.
 
+mod csv;
 mod files;
 pub mod lms;
 mod markov;

@@ -1,9 +1,14 @@
 //! A channel that follows a table: piecewise constant, from the scenario or a CSV file.
 
-use leobench_base::spec::{At, Example, Fault, Probability, Spec, SpecError, Value, nearest};
+use std::borrow::Cow;
+
+use leobench_base::spec::{
+    At, Example, Fault, Probability, Spec, SpecError, Value, nearest, quoted,
+};
 use leobench_base::{BitRate, SimDuration};
 
-use super::files::{bad_line, empty, read_text};
+use super::csv::cells;
+use super::files::{bad_line, each_line, empty};
 use super::timeline::Timeline;
 use super::{Channel, ChannelContext, ChannelModel, ChannelState, Service};
 
@@ -11,6 +16,8 @@ use super::{Channel, ChannelContext, ChannelModel, ChannelState, Service};
 const COLUMNS: [&str; 5] = ["time", "rate", "delay", "loss", "up"];
 const HEADER: &str =
     "a first line that names the columns: `time`, `rate`, and, if needed, `delay`, `loss`, `up`";
+
+const QUOTES: &str = "quotes around a whole cell, or none; a quote within them doubled";
 
 leobench_base::spec! {
     /// A row of a schedule; what it leaves out stays as in the row before.
@@ -93,9 +100,8 @@ impl ChannelModel for ScheduleSpec {
             (Some(steps), _) => history(steps, self.repeat, &Rows::Inline)?,
             (None, file) => {
                 let name = file.as_deref().unwrap_or_default();
-                let text = read_text(context, "file", name)?;
-                let (steps, lines) = parse(name, &text)?;
-                history(&steps, self.repeat, &Rows::File { name, lines })?
+                let table = Table::read(context, name)?;
+                history(&table.steps, self.repeat, &Rows::File { name, lines: table.lines })?
             }
         };
         Ok(Box::new(Timeline::new(history, self.repeat, SimDuration::ZERO)))
@@ -149,38 +155,62 @@ fn history(
     Err(Fault::new(rows.field(), "is never up", "a row with a rate above zero that is not down"))
 }
 
-/// The rows of a CSV text, and the line of each.
-fn parse(name: &str, text: &str) -> Result<(Vec<ScheduleStep>, Vec<usize>), Fault> {
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let Some((header, titles)) = lines.next() else { return Err(empty("file", name, HEADER)) };
-    let columns =
-        columns(titles).map_err(|problem| bad_line("file", name, header + 1, problem, HEADER))?;
-    let mut steps = Vec::new();
-    let mut places = Vec::new();
-    for (index, line) in lines {
-        let cells: Vec<_> = line.split(',').map(str::trim).collect();
-        if cells.len() != columns.len() {
-            let problem = format!("has {} cells", cells.len());
-            let allowed = format!("{} cells, as in the first line", columns.len());
-            return Err(bad_line("file", name, index + 1, problem, allowed));
-        }
-        let step = row(&columns, &cells).map_err(|mut error| {
-            let allowed = error.allowed.take().unwrap_or_default();
-            bad_line("file", name, index + 1, error, allowed)
+/// The rows of a CSV file.
+#[derive(Default)]
+struct Table {
+    /// In the order of the file; none before its first line was read.
+    columns: Vec<&'static str>,
+    steps: Vec<ScheduleStep>,
+    /// The line of each step.
+    lines: Vec<usize>,
+}
+
+impl Table {
+    fn read(context: &ChannelContext, name: &str) -> Result<Self, Fault> {
+        let mut table = Self::default();
+        each_line(context, "file", name, |number, line| {
+            if line.trim().is_empty() {
+                return Ok(());
+            }
+            let bad = |problem: String, allowed: String| {
+                Err(bad_line("file", name, number, problem, allowed))
+            };
+            let cells = match cells(line) {
+                Ok(cells) => cells,
+                Err(problem) => return bad(problem.into(), QUOTES.into()),
+            };
+            if table.columns.is_empty() {
+                table.columns = match columns(&cells) {
+                    Ok(columns) => columns,
+                    Err(problem) => return bad(problem, HEADER.into()),
+                };
+                return Ok(());
+            }
+            if cells.len() != table.columns.len() {
+                let allowed = format!("{} cells, as in the first line", table.columns.len());
+                return bad(format!("has {} cells", cells.len()), allowed);
+            }
+            match row(&table.columns, &cells) {
+                Ok(step) => table.steps.push(step),
+                Err(mut error) => {
+                    let allowed = error.allowed.take().unwrap_or_default();
+                    return bad(error.to_string(), allowed);
+                }
+            }
+            table.lines.push(number);
+            Ok(())
         })?;
-        steps.push(step);
-        places.push(index + 1);
+        if table.columns.is_empty() { Err(empty("file", name, HEADER)) } else { Ok(table) }
     }
-    Ok((steps, places))
 }
 
 /// The columns by name, or what is wrong with them.
-fn columns(titles: &str) -> Result<Vec<&'static str>, String> {
+fn columns(titles: &[Cow<'_, str>]) -> Result<Vec<&'static str>, String> {
     let mut columns = Vec::new();
-    for title in titles.split(',').map(str::trim) {
-        let Some(column) = COLUMNS.into_iter().find(|column| *column == title) else {
+    for title in titles {
+        let Some(column) = COLUMNS.into_iter().find(|column| column == title) else {
             let hint = nearest(title, &COLUMNS).map(|word| format!(" (did you mean `{word}`?)"));
-            return Err(format!("unknown column {title:?}{}", hint.unwrap_or_default()));
+            return Err(format!("unknown column {}{}", quoted(title), hint.unwrap_or_default()));
         };
         if columns.contains(&column) {
             return Err(format!("column {title:?} is there twice"));
@@ -193,19 +223,21 @@ fn columns(titles: &str) -> Result<Vec<&'static str>, String> {
     }
 }
 
-fn row(columns: &[&'static str], cells: &[&str]) -> Result<ScheduleStep, SpecError> {
+fn row(columns: &[&'static str], cells: &[Cow<'_, str>]) -> Result<ScheduleStep, SpecError> {
     fn cell<T: Spec>(value: Option<Value>, column: &str) -> Result<Option<T>, SpecError> {
         value.map(|value| T::read(&value, &At::ROOT.key(column))).transpose()
     }
     let find = |column: &str| {
         let index = columns.iter().position(|name| *name == column)?;
-        Some(cells[index]).filter(|text| !text.is_empty())
+        Some(&*cells[index]).filter(|text| !text.is_empty())
     };
     let text = |column: &str| find(column).map(|text| Value::String(text.to_owned()));
     let loss = find("loss")
         .map(|text| text.parse().map_or_else(|_| Value::String(text.to_owned()), Value::Float));
+    // Spreadsheets write TRUE and FALSE.
+    let flag = |text: &str| text.to_ascii_lowercase().parse();
     let up = find("up")
-        .map(|text| text.parse().map_or_else(|_| Value::String(text.to_owned()), Value::Bool));
+        .map(|text| flag(text).map_or_else(|_| Value::String(text.to_owned()), Value::Bool));
     let at = cell(text("time"), "time")?
         .ok_or_else(|| At::ROOT.key("time").missing("is missing").allowed("a time"))?;
     Ok(ScheduleStep {

@@ -1,11 +1,16 @@
 //! From a file to a scenario.
 
+use std::fs::File;
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use leobench_base::spec::{At, Spec, SpecError, Value, quoted};
 
 use super::{Scenario, ScenarioSpec, check, overrides};
+
+/// Bytes of the largest file that is parsed; a scenario of 10,000 links takes about a twentieth.
+const LARGEST_FILE: u64 = 16_000_000;
 
 /// The syntax of a scenario file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +44,12 @@ pub enum ScenarioError {
         file: String,
         /// What the operating system says.
         problem: String,
+    },
+    /// The file is larger than any scenario.
+    #[error("{file}: is too large; allowed: at most {} MB", LARGEST_FILE / 1_000_000)]
+    TooLarge {
+        /// The file.
+        file: String,
     },
     /// The file name does not tell the syntax.
     #[error("{file}: has no known extension; allowed: `.toml`, `.json`")]
@@ -118,7 +129,14 @@ pub fn load_file(path: &Path, overrides: &[(String, String)]) -> Result<Scenario
             Ok(_) => ScenarioError::UnknownSyntax { file },
         });
     };
-    let bytes = std::fs::read(path).map_err(|error| unreadable(file.clone(), &error))?;
+    let mut bytes = Vec::new();
+    // Reads one byte beyond the limit rather than asking for the size, which a pipe does not have.
+    File::open(path)
+        .and_then(|opened| opened.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
+        .map_err(|error| unreadable(file.clone(), &error))?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(ScenarioError::TooLarge { file });
+    }
     let text = str::from_utf8(&bytes).map_err(|error| ScenarioError::NotText {
         file: file.clone(),
         offset: error.valid_up_to(),

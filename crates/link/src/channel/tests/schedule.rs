@@ -72,6 +72,20 @@ fn a_file_says_the_same_as_the_scenario() {
 }
 
 #[test]
+fn files_of_spreadsheets_are_read() {
+    let folder = Folder::new("schedule-spreadsheet");
+    let spreadsheet = CSV.replace("false", "FALSE").replace("true", "True").replace('\n', "\r\n");
+    let quoted = spreadsheet.replace("50 Mbps", "\"50 Mbps\"").replace("time,", "\"time\",");
+    folder.write("x.csv", format!("\u{feff}{quoted}"));
+    let file: ScheduleSpec = read(r#"{"file": "x.csv", "repeat": "3 s"}"#).unwrap();
+    let inline: ScheduleSpec = read(INLINE).unwrap();
+    let mut a = file.build(&folder.context()).unwrap();
+    let mut b = inline.build(&folder.context()).unwrap();
+    assert_eq!(a.state(), b.state());
+    assert_eq!(changes(a.as_mut(), 9), changes(b.as_mut(), 9));
+}
+
+#[test]
 fn bad_rows_in_the_scenario_are_refused_by_place() {
     let steps = |rows: &str| format!(r#"{{"steps": [{rows}]}}"#);
     let first = r#"{"at": "0 s", "rate": "1 Mbps"}"#;
@@ -133,6 +147,16 @@ fn bad_files_are_refused_by_file_and_line() {
     refused("time,rate\n0 s,\n", "x.csv, line 2: rate is missing in the first row");
     refused("time,rate\n0 s,1 bps\n2 s,\n1 s,\n", "x.csv, line 4: time is 1 s after 2 s");
     refused("time,rate\n0 s,0 bps\n", "is never up");
+    refused(
+        "time,rate\n0 s,\"1 bps\n1 s,\"\n",
+        "x.csv, line 2: opens a quote and does not close it",
+    );
+    let zeros = "0".repeat(900);
+    refused(
+        &format!("time,rate\n0 s,{zeros}\n"),
+        &format!("x.csv, line 2: rate = \"{}\"… (900 characters): has no unit", "0".repeat(80)),
+    );
+    refused(&format!("time,rate\n0 s,{zeros}{zeros}\n"), "x.csv, line 2: is too long");
     assert_eq!(fault(b"time,rate\n0 s,\xff\n").problem, "x.csv, line 2: is not text");
     let missing: ScheduleSpec = read(r#"{"file": "y.csv"}"#).unwrap();
     let fault = missing.build(&folder.context()).err().unwrap();

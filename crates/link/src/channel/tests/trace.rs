@@ -196,10 +196,10 @@ fn a_random_start_shifts_opportunities_and_delays_together() {
 }
 
 #[test]
-fn compressed_files_and_windows_line_ends_are_read() {
+fn compressed_files_and_those_of_spreadsheets_are_read() {
     let folder = Folder::new("trace-gz");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(b"1\r\n2\r\n4\r\n").unwrap();
+    encoder.write_all(b"\xef\xbb\xbf\"1\"\r\n2\r\n4\r\n").unwrap();
     folder.write("x.gz", encoder.finish().unwrap());
     let spec: TraceSpec = read(r#"{"file": "x.gz"}"#).unwrap();
     let channel = spec.build(&folder.context()).unwrap();
@@ -234,6 +234,9 @@ fn files_that_are_no_traces_are_refused_by_file_and_line() {
     refused("x", b"0\n0\n", "x, line 2: the last time is 0, so the trace has no length");
     refused("x", b"1\n99999999999999999\n", "x, line 2: 99999999999999999 is too large");
     refused("x", b"1\n\xfe\xff\n", "x, line 2: is not text");
+    refused("x", b"1\n\"2\n", "x, line 2: \"\\\"2\" is not a whole number of milliseconds");
+    refused("x", b"1,2\n", "x, line 1: \"1,2\" is not a whole number of milliseconds");
+    refused("x", "0".repeat(50_000_000).as_bytes(), "x, line 1: is too long");
     refused("delay", b"", "delay is empty");
     refused("delay", b"1\n-5\n", "delay, line 2: \"-5\" is not a whole number of milliseconds");
     assert!(fault("x.gz", b"1\n2\n").problem.contains("cannot be read"));

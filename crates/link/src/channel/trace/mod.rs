@@ -4,10 +4,11 @@ mod opportunities;
 
 use std::sync::Arc;
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, quoted};
 use leobench_base::{Bytes, SimDuration};
 
-use super::files::{bad_line, empty, read_text};
+use super::csv::cells;
+use super::files::{bad_line, each_line, empty};
 use super::timeline::Timeline;
 use super::{Channel, ChannelContext, ChannelModel, ChannelState, Service};
 pub(crate) use opportunities::Cursor;
@@ -65,14 +66,14 @@ fn check(spec: &TraceSpec) -> Result<(), Fault> {
 impl ChannelModel for TraceSpec {
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
         check(self)?;
-        let millis = opportunities_of(&self.file, &read_text(context, "file", &self.file)?)?;
+        let millis = opportunities_of(context, &self.file)?;
         let period_ms = millis[millis.len() - 1];
         let offset_ms = match self.start {
             TraceStart::Beginning => 0,
             TraceStart::Random => context.rng.rng().below(period_ms),
         };
         let delays = match &self.delay_file {
-            Some(name) => lines_of("delay_file", name, &read_text(context, "delay_file", name)?)?,
+            Some(name) => lines_of(context, "delay_file", name)?,
             None => vec![0],
         };
         let opportunities = Arc::new(Opportunities::new(&millis, self.opportunity, offset_ms));
@@ -93,8 +94,8 @@ impl ChannelModel for TraceSpec {
 }
 
 /// The times of a trace's opportunities, in milliseconds.
-fn opportunities_of(name: &str, text: &str) -> Result<Vec<u64>, Fault> {
-    let millis = lines_of("file", name, text)?;
+fn opportunities_of(context: &ChannelContext, name: &str) -> Result<Vec<u64>, Fault> {
+    let millis = lines_of(context, "file", name)?;
     if let Some(index) = (1..millis.len()).find(|index| millis[*index] < millis[index - 1]) {
         let problem = format!("{} comes after {}", millis[index], millis[index - 1]);
         return Err(bad_line("file", name, index + 1, problem, "times that do not decrease"));
@@ -107,23 +108,34 @@ fn opportunities_of(name: &str, text: &str) -> Result<Vec<u64>, Fault> {
 }
 
 /// The whole numbers of milliseconds on the lines of a file, at least one.
-fn lines_of(field: &str, name: &str, text: &str) -> Result<Vec<u64>, Fault> {
+fn lines_of(context: &ChannelContext, field: &str, name: &str) -> Result<Vec<u64>, Fault> {
+    const ALLOWED: &str = "one whole number of milliseconds per line";
+    let mut numbers = Vec::new();
+    each_line(context, field, name, |number, line| {
+        let millis = millis(line);
+        numbers.push(millis.map_err(|problem| bad_line(field, name, number, problem, ALLOWED))?);
+        Ok(())
+    })?;
+    if numbers.is_empty() { Err(empty(field, name, ALLOWED)) } else { Ok(numbers) }
+}
+
+/// The whole number of milliseconds on a line, which may be in quotes; otherwise what is wrong with it.
+fn millis(line: &str) -> Result<u64, String> {
     /// A year, far beyond any recording, so that no sum of times overflows.
     const LARGEST_MS: u64 = 366 * 24 * 3_600 * (1_000_000_000 / NANOS_PER_MILLI);
-    const ALLOWED: &str = "one whole number of milliseconds per line";
-    let number = |(index, line): (usize, &str)| {
-        let line = line.trim();
-        match line.parse::<u64>() {
-            Ok(millis) if millis <= LARGEST_MS => Ok(millis),
-            Ok(_) => Err(bad_line(field, name, index + 1, format!("{line} is too large"), ALLOWED)),
-            Err(_) => {
-                let problem = format!("{line:?} is not a whole number of milliseconds");
-                Err(bad_line(field, name, index + 1, problem, ALLOWED))
-            }
-        }
+    let text = line.trim();
+    let number = match text.parse() {
+        Ok(number) => Some(number),
+        Err(_) => match cells(text).as_deref() {
+            Ok([cell]) => cell.parse().ok(),
+            _ => None,
+        },
     };
-    let numbers: Vec<u64> = text.lines().enumerate().map(number).collect::<Result<_, _>>()?;
-    if numbers.is_empty() { Err(empty(field, name, ALLOWED)) } else { Ok(numbers) }
+    match number {
+        Some(millis) if millis <= LARGEST_MS => Ok(millis),
+        Some(millis) => Err(format!("{millis} is too large")),
+        None => Err(format!("{} is not a whole number of milliseconds", quoted(text))),
+    }
 }
 
 impl Example for TraceSpec {

@@ -62,3 +62,34 @@ fn syntax_errors_name_the_line_and_the_column() {
     let message = broken("array.json", "[1]");
     assert_eq!(message, ": [1]: is an array; allowed: a table");
 }
+
+#[test]
+fn files_larger_than_any_scenario_are_refused_before_they_are_parsed() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("huge.toml");
+    // A hole of 10 GB, which no memory would hold.
+    fs::File::create(&path).unwrap().set_len(10_000_000_000).unwrap();
+    assert_eq!(refusal(&path), ": is too large; allowed: at most 16 MB");
+    let padded = |size: usize| format!("{BASE}\n#{}", " ".repeat(size - BASE.len() - 2));
+    assert!(load_file(&file(&folder, "most.toml", padded(16_000_000).as_bytes()), &[]).is_ok());
+    let message = refusal(&file(&folder, "more.toml", padded(16_000_001).as_bytes()));
+    assert_eq!(message, ": is too large; allowed: at most 16 MB");
+}
+
+#[test]
+fn messages_stay_short_whatever_the_names() {
+    let folder = tempdir().unwrap();
+    let long = "x".repeat(1_000_000);
+    for text in [
+        BASE.replace("nodes.client]", &format!("nodes.{long}]")),
+        format!("{BASE}\n[nodes.{long}]\n[nodes.{long}]\n"),
+        format!("{BASE}\n[{long}]\n"),
+        format!("{BASE}\n[nodes.\"{long} \"]\n"),
+        BASE.replace("from = \"client\"", &format!("from = \"{long}\"")),
+        BASE.replace("from = \"client\"", "from = \"lone\"").replace("lone", &long)
+            + &format!("[nodes.{long}]\n"),
+    ] {
+        let message = refusal(&file(&folder, "long.toml", text.as_bytes()));
+        assert!(message.len() < 1_000, "{} bytes", message.len());
+    }
+}
