@@ -11,6 +11,13 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::time::SimDuration;
 
+/// The second half of the root's key, an arbitrary one of ours: "leobench" in ASCII.
+const ROOT_KEY: u64 = u64::from_be_bytes(*b"leobench");
+
+/// The stream of every generator: PCG's default (documented at `rand_pcg::Lcg128Xsl64::new`). Generators differ in their
+/// state alone, as those that differ in their stream may be correlated.
+const STREAM: u128 = 0x0a02_bdbf_7bb3_c0a7_ac28_fa16_a64a_bf96;
+
 /// A node in the tree of random streams; leaves are generators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RngTree {
@@ -20,7 +27,7 @@ pub struct RngTree {
 impl RngTree {
     /// The root of the tree for a run's seed.
     pub fn new(seed: u64) -> Self {
-        Self { key: (seed, 0x6c65_6f62_656e_6368) }.child("leobench")
+        Self { key: (seed, ROOT_KEY) }.child("leobench")
     }
 
     /// The subtree under `name`, independent of all other subtrees.
@@ -35,11 +42,14 @@ impl RngTree {
     /// The generator at this node.
     pub fn rng(&self) -> SimRng {
         let state = (u128::from(self.key.0) << 64) | u128::from(self.key.1);
-        SimRng(Pcg64::new(state, 0x0a02_bdbf_7bb3_c0a7_ac28_fa16_a64a_bf96))
+        SimRng(Pcg64::new(state, STREAM))
     }
 }
 
-/// A random stream (PCG XSL 128/64, O'Neill 2014): the same numbers on every machine.
+/// A random stream: the same numbers on every machine.
+///
+/// PCG XSL RR 128/64 (O'Neill 2014, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random
+/// Number Generation", HMC-CS-2014-0905).
 #[derive(Clone, Debug)]
 pub struct SimRng(Pcg64);
 
@@ -49,7 +59,7 @@ impl SimRng {
         self.0.next_u64()
     }
 
-    /// A uniform number in [0, 1), with 53 random bits.
+    /// A uniform number in [0, 1), with 53 random bits, as many as the significand of a double has (IEEE 754).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }

@@ -6,6 +6,8 @@ use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
 use super::{Channel, ChannelState};
 
 /// How far the sum of a row of probabilities may be from 1 before it is refused; closer rows are renormalised.
+/// Published matrices have four digits or more (Fontán et al. 2001; Khan et al. 2023), so that their rows are off by the
+/// rounding of the fourth.
 const ROW_TOLERANCE: f64 = 1e-4;
 
 /// A continuous-time Markov chain whose jump chain has a zero diagonal and one closed class.
