@@ -19,22 +19,62 @@ pub struct Edge {
 /// Cost of reaching a destination: nanoseconds of delay, then hops.
 type Cost = (u64, usize);
 
-/// The edge that each node forwards by to each destination: `next_hops(..)[node][destination]`, `None` where there
-/// is no way (or none to go).
+/// The routes to some of the nodes.
 ///
 /// The path is the one of least delay; among equals that of fewest hops, then that by the edges given first. As the
 /// cost of the rest of the path falls with every hop, forwarding hop by hop cannot loop.
-///
-/// # Panics
-/// If an edge names a node that does not exist.
-pub fn next_hops(nodes: usize, edges: &[Edge]) -> Vec<Vec<Option<usize>>> {
-    let mut into = vec![Vec::new(); nodes];
-    for edge in edges {
-        into[edge.to].push(*edge);
+#[derive(Clone, Debug)]
+pub struct Routes {
+    edges: Vec<Edge>,
+    /// By destination and node: the edge to forward by. Empty for the destinations that were not asked for.
+    next_hops: Vec<Vec<Option<usize>>>,
+}
+
+impl Routes {
+    /// The routes over `edges` between so many `nodes` to the `destinations`; time and memory grow with their number.
+    ///
+    /// # Panics
+    /// If an edge or a destination is a node that does not exist.
+    pub fn new(
+        nodes: usize,
+        edges: Vec<Edge>,
+        destinations: impl IntoIterator<Item = usize>,
+    ) -> Self {
+        let mut into = vec![Vec::new(); nodes];
+        for edge in &edges {
+            into[edge.to].push(*edge);
+        }
+        let mut next_hops = vec![Vec::new(); nodes];
+        for destination in destinations {
+            if next_hops[destination].is_empty() {
+                next_hops[destination] = hops_to(destination, &edges, &into);
+            }
+        }
+        Self { edges, next_hops }
     }
-    let by_destination: Vec<_> =
-        (0..nodes).map(|destination| hops_to(destination, edges, &into)).collect();
-    (0..nodes).map(|node| by_destination.iter().map(|hops| hops[node]).collect()).collect()
+
+    /// The edges by number.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The edge that `node` forwards by to `destination`, one of those asked for; `None` if there is no way, or none to
+    /// go.
+    pub fn next_hop(&self, node: usize, destination: usize) -> Option<usize> {
+        self.next_hops[destination][node]
+    }
+
+    /// The edges from `from` to `to`, one of the destinations asked for, in order of travel; `None` if there is no way.
+    pub fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        let mut path = Vec::new();
+        let mut node = from;
+        while node != to {
+            let edge = self.next_hop(node, to)?;
+            path.push(edge);
+            node = self.edges[edge].to;
+        }
+        Some(path)
+    }
 }
 
 /// The edge that every node forwards by to `destination`.
@@ -49,23 +89,6 @@ fn hops_to(destination: usize, edges: &[Edge], into: &[Vec<Edge>]) -> Vec<Option
         }
     }
     best.iter().map(|best| best.map(|(_, edge)| edge)).collect()
-}
-
-/// The edges from `from` to `to` in order of travel; `None` if there is no way.
-pub fn path(
-    next_hops: &[Vec<Option<usize>>],
-    edges: &[Edge],
-    from: usize,
-    to: usize,
-) -> Option<Vec<usize>> {
-    let mut path = Vec::new();
-    let mut node = from;
-    while node != to {
-        let edge = next_hops[node][to]?;
-        path.push(edge);
-        node = edges[edge].to;
-    }
-    Some(path)
 }
 
 /// What it costs to get from every node to `destination` (Dijkstra 1959), walking edges backwards.
@@ -102,7 +125,7 @@ mod tests {
     }
 
     fn route(edges: &[Edge], nodes: usize, from: usize, to: usize) -> Option<Vec<usize>> {
-        path(&next_hops(nodes, edges), edges, from, to)
+        Routes::new(nodes, edges.to_vec(), [to]).path(from, to)
     }
 
     #[test]
@@ -148,9 +171,9 @@ mod tests {
                     least[from][to] = Some(least[from][to].map_or(sum, |delay| delay.min(sum)));
                 }
             }
-            let table = next_hops(7, &edges);
+            let routes = Routes::new(7, edges.clone(), 0..7);
             for (from, to) in (0..49).map(|n| (n / 7, n % 7)) {
-                let taken = path(&table, &edges, from, to);
+                let taken = routes.path(from, to);
                 let delay = taken.map(|path| path.iter().map(|edge| edges[*edge].delay).sum());
                 prop_assert_eq!(delay, least[from][to]);
             }

@@ -21,7 +21,7 @@ use super::{ChannelSlot, EndpointSlot, FlowSlot, Layout, Network, NetworkError, 
 use crate::capture::{CaptureError, Captures};
 use crate::ledger::FlowLedger;
 use crate::record::{FlowNames, Names, RecordSettings, Recorder, SinkError, TableSink};
-use crate::routes::{Edge, next_hops, path};
+use crate::routes::Routes;
 use crate::run::RunOptions;
 use crate::scenario::{
     Direction, FlowSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec,
@@ -84,8 +84,7 @@ struct Builder<'a> {
     spec: &'a ScenarioSpec,
     folder: &'a Path,
     rng: RngTree,
-    edges: Vec<Edge>,
-    next_hops: Vec<Vec<Option<usize>>>,
+    routes: Routes,
     options: RunOptions,
 }
 
@@ -102,9 +101,11 @@ impl Network {
     ) -> Result<Self, BuildError> {
         let spec = &scenario.spec;
         let edges = spec.edges().ok_or_else(|| unsound("a link names a node that is not there"))?;
-        let next_hops = next_hops(spec.nodes.len(), &edges);
+        let ends = spec.flows.iter().flat_map(|(_, flow)| [&flow.from, &flow.to]);
+        let destinations = ends.filter_map(|name| spec.node(name));
+        let routes = Routes::new(spec.nodes.len(), edges, destinations);
         let rng = RngTree::new(seed);
-        Builder { spec, folder: &scenario.folder, rng, edges, next_hops, options }.build(sink)
+        Builder { spec, folder: &scenario.folder, rng, routes, options }.build(sink)
     }
 }
 
@@ -139,8 +140,7 @@ impl Builder<'_> {
             },
             channels,
             links,
-            edges: self.edges,
-            next_hops: self.next_hops,
+            routes: self.routes,
             flows,
             endpoints,
             addresses,
@@ -222,7 +222,7 @@ impl Builder<'_> {
         };
         let (from, to) = (node(&flow.from)?, node(&flow.to)?);
         let route = |from, to| {
-            let links = path(&self.next_hops, &self.edges, from, to);
+            let links = self.routes.path(from, to);
             links.ok_or_else(|| unsound(format!("flows.{name} has no route")))
         };
         let (there, back) = (route(from, to)?, route(to, from)?);

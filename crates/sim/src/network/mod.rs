@@ -27,7 +27,7 @@ pub use wake::WakeTree;
 
 use crate::capture::{CaptureError, Captures, Passage};
 use crate::record::{PacketEvent, SinkError};
-use crate::routes::Edge;
+use crate::routes::Routes;
 
 /// A network with everything in it.
 pub struct Network {
@@ -36,9 +36,7 @@ pub struct Network {
     layout: Layout,
     channels: Vec<ChannelSlot>,
     links: Vec<Link>,
-    edges: Vec<Edge>,
-    /// By node and destination node: the link to forward by.
-    next_hops: Vec<Vec<Option<usize>>>,
+    routes: Routes,
     flows: Vec<FlowSlot>,
     /// Both ends of every flow: the sender of flow f at 2f, its receiver at 2f + 1.
     endpoints: Vec<EndpointSlot>,
@@ -196,7 +194,7 @@ impl Network {
         if self.link_output.arrivals.is_empty() {
             return Ok(());
         }
-        let node = self.edges[link].to;
+        let node = self.routes.edges()[link].to;
         let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
         for packet in arrivals.drain(..) {
             if self.observer.packets {
@@ -237,7 +235,7 @@ impl Network {
             self.capture(endpoint, Passage::Inbound, &packet)?;
             return self.input(endpoint, Input::Packet(packet));
         }
-        let Some(link) = self.next_hops[node][target] else { return Ok(()) };
+        let Some(link) = self.routes.next_hop(node, target) else { return Ok(()) };
         if self.observer.packets {
             let flow = Some(endpoint / 2);
             self.observer.packet(self.now, link, flow, &packet, PacketEvent::Enqueue)?;

@@ -1,6 +1,7 @@
 //! The scenario as a whole: what runs, for how long, and what is recorded of it.
 
 use leobench_base::SimDuration;
+use rustc_hash::FxHashMap;
 
 use super::competition::CompetitionSpec;
 use super::flow::FlowSpec;
@@ -61,9 +62,11 @@ impl ScenarioSpec {
     /// The directions of all links as routes see them, by their delay without the channel's: two for every link in
     /// the order of the file, forward before backward. `None` if a link names a node that does not exist.
     pub fn edges(&self) -> Option<Vec<Edge>> {
+        let places: FxHashMap<_, _> =
+            self.nodes.iter().zip(0..).map(|((name, _), place)| (name.as_str(), place)).collect();
         let directions = self.links.iter().flat_map(|(_, link)| {
             Direction::BOTH.map(|direction| {
-                let [from, to] = link.ends(direction).map(|name| self.node(name));
+                let [from, to] = link.ends(direction).map(|name| places.get(name).copied());
                 Some(Edge { from: from?, to: to?, delay: link.delay(direction) })
             })
         });

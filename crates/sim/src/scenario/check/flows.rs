@@ -1,23 +1,23 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
 use leobench_base::SimDuration;
-use leobench_base::spec::{Spec, SpecError};
+use leobench_base::spec::{Spec, SpecError, cut};
+use rustc_hash::FxHashMap;
 
 use super::super::{
     ApplicationSpec, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams, TransportSpec,
 };
-use super::{NAME, Place, is_name, page};
-use crate::routes::{Edge, next_hops, path};
+use super::{NAME, Names, Place, is_name, page};
+use crate::routes::Routes;
 
-/// The network as the routes see it.
-struct Routes<'s> {
-    nodes: Vec<&'s str>,
-    edges: Vec<Edge>,
-    next_hops: Vec<Vec<Option<usize>>>,
-}
-
-pub(super) fn check(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecError> {
-    let routes = Routes::new(spec);
+pub(super) fn check(
+    spec: &ScenarioSpec,
+    nodes: &Names<'_>,
+    flows: &Place<'_>,
+) -> Result<(), SpecError> {
+    let ends = spec.flows.iter().flat_map(|(_, flow)| [flow.from.as_str(), flow.to.as_str()]);
+    let ends = ends.filter_map(|name| nodes.places.get(name).copied());
+    let routes = Routes::new(nodes.listed.len(), spec.edges().unwrap_or_default(), ends);
     for (name, flow) in &spec.flows {
         let at = flows.key(name);
         times(flow, spec.duration, &at)?;
@@ -27,8 +27,8 @@ pub(super) fn check(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecEr
         }
         single(flow, &at)?;
         scheduler(flow, &at.key("transport").key("scheduler"))?;
-        let from = routes.node(&flow.from, &at.key("from"))?;
-        let to = routes.node(&flow.to, &at.key("to"))?;
+        let from = nodes.find(&flow.from, "node", &at.key("from"))?;
+        let to = nodes.find(&flow.to, "node", &at.key("to"))?;
         if from == to {
             return Err(at.key("to").error("is where the flow starts").allowed("another node"));
         }
@@ -37,9 +37,13 @@ pub(super) fn check(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecEr
             let error = at.key("opened_by").error("the transport opens no connection");
             return Err(error.allowed("`from`"));
         }
-        fits(spec, flow, &routes.path(from, to, &at)?, &at)?;
+        let path = |from, to| {
+            let path = routes.path(from, to);
+            path.ok_or_else(|| no_path([nodes.listed[from], nodes.listed[to]], &at))
+        };
+        fits(spec, flow, &path(from, to)?, &at)?;
         if connects {
-            fits(spec, flow, &routes.path(to, from, &at)?, &at)?;
+            fits(spec, flow, &path(to, from)?, &at)?;
         }
     }
     Ok(())
@@ -102,16 +106,20 @@ fn scheduler(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
 }
 
 fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
-    let names: Vec<_> = (0..streams.count()).map(|index| streams.name(index)).collect();
-    for (index, name) in names.iter().enumerate() {
-        let at = array.index(index);
-        if !is_name(name) {
+    let mut seen = FxHashMap::default();
+    for index in 0..streams.count() {
+        let (at, name) = (array.index(index), streams.name(index));
+        if !is_name(&name) {
             return Err(at.key("name").error("is no name").allowed(NAME));
         }
-        if let Some(first) = names[..index].iter().position(|other| other == name) {
-            let error = at.key("name").error(format!("stream {first} is named `{name}` too"));
-            return Err(error.allowed("a name of its own for every stream"));
+        if let Some(first) = seen.get(&name) {
+            let problem = format!("stream {first} is named `{}` too", cut(&name));
+            return Err(at
+                .key("name")
+                .error(problem)
+                .allowed("a name of its own for every stream"));
         }
+        seen.insert(name, index);
     }
     Ok(())
 }
@@ -152,24 +160,7 @@ fn fits(
     Ok(())
 }
 
-impl<'s> Routes<'s> {
-    fn new(spec: &'s ScenarioSpec) -> Self {
-        let nodes: Vec<_> = spec.nodes.iter().map(|(name, _)| name.as_str()).collect();
-        let edges = spec.edges().unwrap_or_default();
-        let next_hops = next_hops(nodes.len(), &edges);
-        Self { nodes, edges, next_hops }
-    }
-
-    fn node(&self, name: &str, at: &Place<'_>) -> Result<usize, SpecError> {
-        let found = self.nodes.iter().position(|node| *node == name);
-        found.ok_or_else(|| at.unknown("node", name, &self.nodes))
-    }
-
-    fn path(&self, from: usize, to: usize, at: &Place<'_>) -> Result<Vec<usize>, SpecError> {
-        path(&self.next_hops, &self.edges, from, to).ok_or_else(|| {
-            let [from, to] = [self.nodes[from], self.nodes[to]];
-            let error = at.key("to").error(format!("no links lead from `{from}` to `{to}`"));
-            error.allowed("a node that the links reach")
-        })
-    }
+fn no_path([from, to]: [&str; 2], at: &Place<'_>) -> SpecError {
+    let error = at.key("to").error(format!("no links lead from `{}` to `{}`", cut(from), cut(to)));
+    error.allowed("a node that the links reach")
 }

@@ -7,13 +7,16 @@ use leobench_link::{ChannelSpec, Service};
 
 use super::super::link::steady;
 use super::super::{Direction, LinkSpec, Scenario};
-use super::Place;
+use super::{Names, Place};
 
-pub(super) fn check(scenario: &Scenario, links: &Place<'_>) -> Result<(), SpecError> {
-    let nodes: Vec<_> = scenario.spec.nodes.iter().map(|(name, _)| name.as_str()).collect();
+pub(super) fn check(
+    scenario: &Scenario,
+    nodes: &Names<'_>,
+    links: &Place<'_>,
+) -> Result<(), SpecError> {
     for (name, link) in &scenario.spec.links {
         let at = links.key(name);
-        ends(link, &nodes, &at.key("between"))?;
+        ends(link, nodes, &at.key("between"))?;
         if link.mtu.is_zero() {
             return Err(at.key("mtu").error("is zero").allowed("a size above zero"));
         }
@@ -22,11 +25,9 @@ pub(super) fn check(scenario: &Scenario, links: &Place<'_>) -> Result<(), SpecEr
     Ok(())
 }
 
-fn ends(link: &LinkSpec, nodes: &[&str], at: &Place<'_>) -> Result<(), SpecError> {
+fn ends(link: &LinkSpec, nodes: &Names<'_>, at: &Place<'_>) -> Result<(), SpecError> {
     for (index, node) in link.between.iter().enumerate() {
-        if !nodes.contains(&node.as_str()) {
-            return Err(at.index(index).unknown("node", node, nodes));
-        }
+        nodes.find(node, "node", &at.index(index))?;
     }
     if link.between[0] == link.between[1] {
         return Err(at.error("joins a node to itself").allowed("two different nodes"));

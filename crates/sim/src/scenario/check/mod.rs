@@ -6,6 +6,8 @@ mod page;
 
 use leobench_base::spec::{At, SpecError, Value, quoted};
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::{Scenario, ScenarioSpec, Until};
 
 /// A place in the scenario, and what the file says there.
@@ -50,6 +52,27 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Names in the order of the file, and their places in it.
+pub(super) struct Names<'s> {
+    listed: Vec<&'s str>,
+    places: FxHashMap<&'s str, usize>,
+}
+
+impl<'s> Names<'s> {
+    /// Names of which none comes twice.
+    fn new(names: impl Iterator<Item = &'s str>) -> Self {
+        let listed: Vec<_> = names.collect();
+        let places = listed.iter().zip(0..).map(|(name, place)| (*name, place)).collect();
+        Self { listed, places }
+    }
+
+    /// The place of a name, which `at` says; `what` it stands for.
+    fn find(&self, name: &str, what: &str, at: &Place<'_>) -> Result<usize, SpecError> {
+        let place = self.places.get(name).copied();
+        place.ok_or_else(|| at.unknown(what, name, &self.listed))
+    }
+}
+
 /// Checks a scenario that was read from `tree`.
 ///
 /// # Errors
@@ -62,24 +85,25 @@ pub(super) fn check(scenario: &Scenario, tree: &Value) -> Result<(), SpecError> 
     names(spec.nodes.iter().map(|(name, _)| name), &root.key("nodes"), "node")?;
     names(spec.links.iter().map(|(name, _)| name), &root.key("links"), "link")?;
     names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"), "flow")?;
-    links::check(scenario, &root.key("links"))?;
-    flows::check(spec, &root.key("flows"))?;
+    let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
+    links::check(scenario, &nodes, &root.key("links"))?;
+    flows::check(spec, &nodes, &root.key("flows"))?;
     reference(spec, &root.key("competition").key("reference"))
 }
 
 /// Refuses flows as a measure of others that are none, or not among those that compete.
 fn reference(spec: &ScenarioSpec, at: &Place<'_>) -> Result<(), SpecError> {
-    let competitors: Vec<_> = spec.competitors().map(|(name, _)| name.as_str()).collect();
-    let reference = &spec.competition.reference;
-    for (index, name) in reference.iter().enumerate() {
+    let competitors = Names::new(spec.competitors().map(|(name, _)| name.as_str()));
+    let mut seen = FxHashSet::default();
+    for (index, name) in spec.competition.reference.iter().enumerate() {
         let at = at.index(index);
-        if reference[..index].contains(name) {
+        if !seen.insert(name) {
             return Err(at.error("is named twice").allowed("every flow once"));
         }
-        if !competitors.contains(&name.as_str()) {
-            let background = spec.flows.iter().any(|(flow, _)| flow == name);
-            let what = if background { "flow that is not background" } else { "flow" };
-            return Err(at.unknown(what, name, &competitors));
+        let background = || spec.flows.iter().any(|(flow, _)| flow == name);
+        if !competitors.places.contains_key(name.as_str()) {
+            let what = if background() { "flow that is not background" } else { "flow" };
+            return Err(at.unknown(what, name, &competitors.listed));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Checks of pages: what stands beside their objects, their names, and who waits for whom.
 
-use leobench_base::spec::SpecError;
+use leobench_base::spec::{SpecError, cut};
 use rustc_hash::FxHashMap;
 
 use super::super::flow::MOST_STREAMS;
@@ -64,7 +64,8 @@ fn names(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
         let of_all = (object.count.get() > 1).then(|| object.name.clone());
         for name in of_all.into_iter().chain(object.names()) {
             if let Some(first) = seen.insert(name.clone(), index) {
-                let error = at.key("name").error(format!("object {first} is named `{name}` too"));
+                let error =
+                    at.key("name").error(format!("object {first} is named `{}` too", cut(&name)));
                 return Err(error.allowed("a name of its own for every object"));
             }
         }
