@@ -201,7 +201,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_rest(
 ) -> None:
     genuine, seen = _core.run, []
 
-    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes]]:
+    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
         resolved = json.loads(scenario.to_json())
         seen.append(scenario.seed)
         if (
@@ -233,7 +233,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_rest(
 def test_a_campaign_of_which_every_run_fails(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(_: _core.Scenario) -> tuple[str, dict[str, bytes]]:
+    def run(_: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
         raise leobench.RunError("no luck")
 
     monkeypatch.setattr(_core, "run", run)
@@ -361,7 +361,7 @@ def test_a_panic_of_the_core_fails_its_run_only(
 
     genuine = _core.run
 
-    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes]]:
+    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
         if scenario.seed == 3300144296342471641:
             raise PanicException("index out of bounds")
         return genuine(scenario)
@@ -377,7 +377,7 @@ def test_an_error_that_is_not_the_run_s_ends_the_campaign_and_keeps_what_is_fini
 ) -> None:
     genuine = _core.run
 
-    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes]]:
+    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
         if scenario.seed == 3300144296342471641:
             raise MemoryError
         return genuine(scenario)

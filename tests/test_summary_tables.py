@@ -71,7 +71,7 @@ def test_delays_that_are_missing_are_warned_of() -> None:
     udp = made_up.flow("bg", transport="udp", undelivered_messages=7)
 
     def warnings(flow: dict[str, object], until: str = "time", **scenario: str) -> str:
-        found = doubts({"until": until} | scenario, {"flows": [flow]}, {"main"})
+        found = doubts({"until": until} | scenario, {"flows": [flow]}, {"main"}, {})
         return "\n".join(doubt.text for doubt in found)
 
     assert warnings(whole) == ""

@@ -82,10 +82,11 @@ def run_loaded(
             if wanted:
                 raise InputError(f"{name}: needs a folder to write to; give `out`")
         started = time.perf_counter()
-        summary, arrow = _core.run(scenario, progress=progress)
+        summary, arrow, stalls = _core.run(scenario, progress=progress)
         wall_s = time.perf_counter() - started
         parsed, tables = json.loads(summary), Tables.from_arrow(arrow)
-        described = manifest.describe(scenario, parsed, wall_s, manifest.connected(tables.events.lazy()))
+        connected = manifest.connected(tables.events.lazy())
+        described = manifest.describe(scenario, parsed, wall_s, connected, stalls)
         return Result(described, parsed, tables, None)
 
     target = Path(out)
@@ -98,12 +99,12 @@ def run_loaded(
             if asked is not None:
                 asked.mkdir()
         started = time.perf_counter()
-        summary, _ = _core.run(scenario, tables_dir, qlog_dir, pcap_dir, snaplen, progress)
+        summary, _, stalls = _core.run(scenario, tables_dir, qlog_dir, pcap_dir, snaplen, progress)
         wall_s = time.perf_counter() - started
         if qlog_dir is not None and not any(qlog_dir.iterdir()):
             qlog_dir.rmdir()
         connected = manifest.connected(folder.scan(tables_dir, "events"))
-        described = manifest.describe(scenario, json.loads(summary), wall_s, connected)
+        described = manifest.describe(scenario, json.loads(summary), wall_s, connected, stalls)
         folder.fill(partial, tables_dir, described, summary)
     return open(target)
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterator, Mapping
 
     import polars as pl
 
     from leobench._core import Scenario
+
+    Stalls = Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Doubt:
     """A reason not to take the numbers of a flow at face value.
 
     Attributes:
-        kind: `unconnected`, `silent` or `undelivered`; `docs/campaigns.md` explains them.
+        kind: `unconnected`, `silent`, `stalled` or `undelivered`; `docs/campaigns.md` explains them.
         text: What a user is told.
     """
 
@@ -30,7 +32,11 @@ class Doubt:
 
 
 def describe(
-    scenario: Scenario, summary: dict[str, Any], wall_s: float, connected: Container[str]
+    scenario: Scenario,
+    summary: dict[str, Any],
+    wall_s: float,
+    connected: Container[str],
+    stalls: Stalls,
 ) -> dict[str, Any]:
     """The manifest of a finished run. Only here may values depend on the clock or the machine.
 
@@ -39,11 +45,12 @@ def describe(
         summary: What came out.
         wall_s: How long it took, in seconds.
         connected: Names of the flows whose handshake was completed by at least one end.
+        stalls: By flow, from when to when (in seconds) it stood still, if it did.
     """
     from leobench import _core
 
     resolved: dict[str, Any] = json.loads(scenario.to_json())
-    warnings = [doubt.text for doubt in doubts(resolved, summary, connected)]
+    warnings = [doubt.text for doubt in doubts(resolved, summary, connected, stalls)]
     return {
         "leobench": _core.__version__,
         "engine": summary["engine"],
@@ -74,14 +81,30 @@ def connected(events: pl.LazyFrame) -> set[str]:
     return {subject.partition("/")[0] for subject in established["subject"]}
 
 
-def doubts(scenario: dict[str, Any], summary: dict[str, Any], connected: Container[str]) -> list[Doubt]:
+def doubts(
+    scenario: dict[str, Any], summary: dict[str, Any], connected: Container[str], stalls: Stalls
+) -> list[Doubt]:
     """Reasons not to take the numbers of a summary at face value; the arguments are those of `describe`."""
-    found = (_doubt(flow, scenario, connected) for flow in summary["flows"])
     return [
         Doubt(doubt.kind, f"flow {flow['name']}: {doubt.text}")
-        for flow, doubt in zip(summary["flows"], found, strict=True)
-        if doubt
+        for flow in summary["flows"]
+        for doubt in _of_flow(flow, scenario, connected, stalls)
     ]
+
+
+def _of_flow(
+    flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str], stalls: Stalls
+) -> Iterator[Doubt]:
+    doubt = _doubt(flow, scenario, connected)
+    if flow["name"] in stalls and (doubt is None or doubt.kind != "unconnected"):
+        start, end = stalls[flow["name"]]
+        yield Doubt(
+            "stalled",
+            f"nothing was delivered from {start:.4g} s to {end:.4g} s while data waited "
+            "and its path was open; the `transport` and `events` tables show why",
+        )
+    if doubt:
+        yield doubt
 
 
 def _doubt(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str]) -> Doubt | None:

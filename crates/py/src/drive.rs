@@ -1,9 +1,11 @@
 //! Driving a run: slices of bounded work with the interpreter set free, progress and signals in between.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
+use leobench_sim::network::Stall;
 use leobench_sim::record::{FileSink, MemorySink, Stored, TableSink};
 use leobench_sim::{Run, RunOptions};
 use pyo3::prelude::*;
@@ -19,6 +21,9 @@ const SLICE_EVENTS: u64 = 10_000;
 /// Wall time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
+/// The summary as JSON, the tables by name, and by flow its longest stall: seconds of its start and its end.
+type Finished<'py> = (String, Bound<'py, PyDict>, BTreeMap<String, (f64, f64)>);
+
 /// Runs a scenario. Tables go to Arrow files in `tables_dir`, or are returned as the bytes of such files.
 #[pyfunction]
 #[pyo3(signature = (
@@ -32,7 +37,7 @@ pub(crate) fn run<'py>(
     pcap_dir: Option<PathBuf>,
     snaplen: Option<u32>,
     progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(String, Bound<'py, PyDict>)> {
+) -> PyResult<Finished<'py>> {
     let sink = sink(tables_dir)?;
     let snaplen = snaplen.unwrap_or(DEFAULT_SNAPLEN);
     let capture = pcap_dir.map(|folder| CaptureOptions { folder, snaplen });
@@ -60,7 +65,9 @@ pub(crate) fn run<'py>(
             tables.set_item(table.table.name(), PyBytes::new(py, &bytes))?;
         }
     }
-    Ok((as_json(&finished.summary)?, tables))
+    let seconds = |stall: Stall| (stall.from.as_secs_f64(), stall.to.as_secs_f64());
+    let stalls = finished.stalls.into_iter().map(|(flow, stall)| (flow, seconds(stall)));
+    Ok((as_json(&finished.summary)?, tables, stalls.collect()))
 }
 
 fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {

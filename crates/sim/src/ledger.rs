@@ -92,8 +92,9 @@ impl FlowLedger {
         self.streams[stream].created(message)
     }
 
-    /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`.
-    pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) {
+    /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`; returns the
+    /// bytes delivered.
+    pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {
         let known = finished.len();
         let arrived = match report {
             Report::Sent { stream, offset } => {
@@ -116,6 +117,7 @@ impl FlowLedger {
         for row in &finished[known..] {
             self.statistics.delivered(now, row.created);
         }
+        arrived
     }
 
     /// The network dropped a datagram of an unreliable message, which can no longer be delivered: appends it to

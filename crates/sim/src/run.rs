@@ -6,7 +6,7 @@ use leobench_base::{Bytes, SimTime};
 use leobench_link::{DropCause, LinkCounters};
 
 use crate::capture::CaptureOptions;
-use crate::network::{BuildError, Network, NetworkError};
+use crate::network::{BuildError, Network, NetworkError, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
@@ -55,6 +55,8 @@ pub struct Progress {
 pub struct Outcome {
     /// Its numbers.
     pub summary: Summary,
+    /// The flows that delivered nothing for long while data waited and their path was open, and when.
+    pub stalls: Vec<(String, Stall)>,
     /// Its tables, where the sink put them.
     pub tables: Vec<StoredTable>,
 }
@@ -182,7 +184,10 @@ impl Run {
             })
             .collect();
         let summary = Summary::new(run, &flows, &links);
-        Ok(Outcome { summary, tables: ended.observed.recorder.finish()? })
+        let stalls = scenario.spec.flows.iter().zip(&ended.observed.stalls);
+        let stalls = stalls.filter_map(|((name, _), stall)| Some((name.clone(), (*stall)?)));
+        let stalls = stalls.collect();
+        Ok(Outcome { summary, stalls, tables: ended.observed.recorder.finish()? })
     }
 }
 

@@ -63,7 +63,7 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
             short[f"flows.{name}.stop"] = "1 ms"
     try:
         scenario = load_scenario(campaign.scenario, None, {**campaign.overrides(variant), **short})
-        summary, _ = _core.run(scenario)
+        summary, _, _ = _core.run(scenario)
     except LeobenchError:
         return None
     return set(flatten(json.loads(summary)))

@@ -38,7 +38,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     if provenance.fingerprint(resolved, run.scenario.parent) != run.fingerprint:
         raise InputError(f"{run.scenario}: has changed, or a file it names, while the campaign ran")
     try:
-        summary, recorded = _core.run(scenario)
+        summary, recorded, stalls = _core.run(scenario)
     except RunError as error:
         return Outcome(None, str(error), {})
     except BaseException as error:
@@ -46,7 +46,8 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
             raise
         return Outcome(None, f"a bug in leobench: {error}", {})
     numbers = json.loads(summary)
-    doubts = manifest.doubts(resolved, numbers, manifest.connected(_frame(recorded["events"]).lazy()))
+    connected = manifest.connected(_frame(recorded["events"]).lazy())
+    doubts = manifest.doubts(resolved, numbers, connected, stalls)
     return Outcome(numbers, None, {name: as_parquet(_frame(recorded[name])) for name in tables}, doubts)
 
 

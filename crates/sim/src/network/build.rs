@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::application::{self, Application};
 use super::observe::{FlowRoutes, LinkView, Observer};
+use super::stalls::StallWatch;
 use super::{ChannelSlot, EndpointSlot, FlowSlot, Layout, Network, NetworkError, WakeTree};
 use crate::capture::{CaptureError, Captures};
 use crate::ledger::FlowLedger;
@@ -357,11 +358,18 @@ impl Builder<'_> {
                 own_delay: link.delay(direction),
                 rate_scale: link.rate_scale(direction),
                 channel: Default::default(),
+                open: true,
                 before: LinkCounters::default(),
             })
         });
+        let stalls = self.spec.flows.iter().map(|(_, flow)| {
+            let thinks = flow.objects.iter().flatten().map(|object| object.think);
+            let think = thinks.max().unwrap_or_default();
+            flow.transport.model().connects().then(|| StallWatch::new(think))
+        });
         let recorder = Recorder::new(settings, self.names(), sink);
-        Observer::new(recorder, ledgers.collect(), views.collect(), routes, warm_up)
+        let (ledgers, stalls) = (ledgers.collect(), stalls.collect());
+        Observer::new(recorder, ledgers, stalls, views.collect(), routes, warm_up)
     }
 
     fn names(&self) -> Names {

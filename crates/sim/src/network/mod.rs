@@ -9,6 +9,7 @@
 mod application;
 mod build;
 mod observe;
+mod stalls;
 mod wake;
 
 use std::net::SocketAddr;
@@ -23,6 +24,7 @@ use application::{Action, Application, End};
 pub use build::BuildError;
 pub(crate) use observe::Observed;
 use observe::{Observer, SenderState};
+pub use stalls::Stall;
 pub use wake::WakeTree;
 
 use crate::capture::{CaptureError, Captures, Passage};

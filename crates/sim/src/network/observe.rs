@@ -7,6 +7,7 @@ use leobench_link::{ChannelState, DropCause, Link, LinkCounters, Service};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
 
+use super::stalls::{Stall, StallWatch};
 use crate::ledger::FlowLedger;
 use crate::record::{
     ChannelRow, FlowNames, MessageRow, Names, PacketEvent, PacketRow, Recorder, SinkError,
@@ -19,6 +20,8 @@ pub(super) struct Observer {
     /// Whether every packet is recorded.
     pub(super) packets: bool,
     ledgers: Vec<FlowLedger>,
+    /// By flow; `None` for those whose data does not wait for anything.
+    stalls: Vec<Option<StallWatch>>,
     links: Vec<LinkView>,
     /// Totals of the senders at the end of the warm-up, and their paths.
     before: Vec<SenderState>,
@@ -41,6 +44,8 @@ pub(crate) struct LinkView {
     pub(super) rate_scale: f64,
     /// Delay of the channel and its rate, if it has one.
     pub(super) channel: (SimDuration, Option<BitRate>),
+    /// Whether packets get through at some time while the channel stays as it is.
+    pub(super) open: bool,
     /// Totals at the end of the warm-up.
     pub(crate) before: LinkCounters,
 }
@@ -59,6 +64,13 @@ pub(crate) struct SenderState {
     pub(crate) paths: Vec<PathSample>,
     /// Round-trip times in nanoseconds.
     pub(crate) rtts: LogHistogram,
+}
+
+impl FlowRoutes {
+    /// The base round-trip time last recorded.
+    fn base_rtt(&self) -> SimDuration {
+        self.recorded.map_or(SimDuration::ZERO, |(base_rtt, _)| base_rtt)
+    }
 }
 
 impl SenderState {
@@ -85,6 +97,8 @@ impl SenderState {
 pub(crate) struct Observed {
     pub(crate) recorder: Recorder,
     pub(crate) ledgers: Vec<FlowLedger>,
+    /// The longest stall of every flow, if it has one.
+    pub(crate) stalls: Vec<Option<Stall>>,
     pub(crate) links: Vec<LinkView>,
     /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
     pub(crate) before: Vec<SenderState>,
@@ -94,6 +108,7 @@ impl Observer {
     pub(super) fn new(
         recorder: Recorder,
         ledgers: Vec<FlowLedger>,
+        stalls: Vec<Option<StallWatch>>,
         links: Vec<LinkView>,
         routes: Vec<FlowRoutes>,
         warm_up: SimTime,
@@ -104,6 +119,7 @@ impl Observer {
             names: recorder.names().clone(),
             recorder,
             ledgers,
+            stalls,
             links,
             before: Vec::new(),
             routes,
@@ -126,6 +142,9 @@ impl Observer {
 
     pub(super) fn created(&mut self, flow: usize, stream: usize, message: Message) {
         self.ledgers[flow].created(stream, message);
+        if let Some(watch) = &mut self.stalls[flow] {
+            watch.data_waits(message.created);
+        }
     }
 
     pub(super) fn report(
@@ -134,7 +153,12 @@ impl Observer {
         flow: usize,
         report: Report,
     ) -> Result<(), SinkError> {
-        self.ledgers[flow].report(now, report, &mut self.rows);
+        let arrived = self.ledgers[flow].report(now, report, &mut self.rows);
+        if arrived > 0
+            && let Some(watch) = &mut self.stalls[flow]
+        {
+            watch.delivered(now, self.routes[flow].base_rtt(), !self.ledgers[flow].is_drained());
+        }
         self.record_messages(flow)
     }
 
@@ -205,6 +229,7 @@ impl Observer {
             Service::Opportunities(_) => None,
         };
         view.channel = (state.delay, rate);
+        view.open = state.up && rate.is_none_or(|rate| !rate.is_zero());
         let delay = view.own_delay + state.delay;
         let (loss, up, label) = (state.loss, state.up, state.label);
         self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
@@ -218,6 +243,10 @@ impl Observer {
                 view.own_delay + view.channel.0
             };
             let base_rtt = routes.there.iter().chain(&routes.back).map(delay).sum();
+            if let Some(watch) = &mut self.stalls[flow] {
+                let mut both = routes.there.iter().chain(&routes.back);
+                watch.path(now, both.all(|link| self.links[*link].open));
+            }
             let rates = routes.there.iter().map(|link| self.links[*link].channel.1);
             let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
             if routes.recorded != Some((base_rtt, bottleneck)) {
@@ -289,8 +318,11 @@ impl Observer {
                 self.recorder.message(flow, &row)?;
             }
         }
-        let Self { recorder, ledgers, links, before, .. } = self;
-        Ok(Observed { recorder, ledgers, links, before })
+        let Self { recorder, ledgers, stalls, links, before, routes, warm_up, .. } = self;
+        let stalls = stalls.into_iter().zip(&routes).map(|(watch, routes)| {
+            watch.and_then(|watch| watch.finish(now, routes.base_rtt(), warm_up))
+        });
+        Ok(Observed { recorder, ledgers, stalls: stalls.collect(), links, before })
     }
 }
 

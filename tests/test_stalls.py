@@ -1,0 +1,80 @@
+"""The warning that a flow delivered nothing for long while data waited."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import made_up
+import pytest
+
+import leobench
+from leobench.manifest import doubts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# From 5 s to 45 s the link is in the state INTERRUPTION.
+SCENARIO = """
+name = "interrupted"
+duration = "10 s"
+until = "drained"
+record = { series = false, messages = false }
+[nodes.a]
+[nodes.b]
+[links.wire]
+between = ["a", "b"]
+delay = "20 ms"
+[links.wire.channel]
+kind = "schedule"
+steps = [
+    { at = "0 s", rate = "8 Mbps" },
+    { at = "5 s", INTERRUPTION },
+    { at = "45 s", rate = "8 Mbps", loss = 0, up = true },
+]
+[flows.main]
+transport = "TRANSPORT"
+from = "a"
+to = "b"
+source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }
+"""
+
+
+def warnings(folder: Path, transport: str, interruption: str) -> list[str]:
+    file = folder / "interrupted.toml"
+    file.write_text(SCENARIO.replace("TRANSPORT", transport).replace("INTERRUPTION", interruption))
+    return leobench.run(file).warnings
+
+
+@pytest.mark.parametrize("transport", ["quic", "tcp"])
+def test_silence_on_an_open_path_is_warned_of(transport: str, tmp_path: Path) -> None:
+    (said,) = warnings(tmp_path, transport, "loss = 1")
+    found = re.match(
+        r"flow main: nothing was delivered from ([\d.]+) s to ([\d.]+) s while data waited", said
+    )
+    assert found, said
+    start, end = map(float, found.groups())
+    # The last packet of before arrives within 0.1 s; the first of afterwards waits for a probe.
+    assert 5 <= start <= 5.1
+    assert 45 <= end <= 90
+
+
+@pytest.mark.parametrize("transport", ["quic", "tcp"])
+@pytest.mark.parametrize("interruption", ["up = false", 'rate = "0 bps"'])
+def test_an_outage_explains_silence(transport: str, interruption: str, tmp_path: Path) -> None:
+    assert warnings(tmp_path, transport, interruption) == []
+
+
+def test_datagrams_wait_for_nothing(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "udp", "loss = 1") == []
+
+
+def test_a_stall_is_told_beside_what_it_led_to() -> None:
+    flow = made_up.flow("main", undelivered_messages=7)
+    summary = {"flows": [made_up.flow("other"), flow]}
+    found = doubts({"until": "time"}, summary, {"main", "other"}, {"main": (17.0312, 465.07)})
+    assert [doubt.kind for doubt in found] == ["stalled", "undelivered"]
+    assert found[0].text.startswith("flow main: nothing was delivered from 17.03 s to 465.1 s while data")
+    # A flow without a connection has the better reason.
+    (found_once,) = doubts({}, {"flows": [flow]}, set(), {"main": (0.0, 60.0)})
+    assert found_once.kind == "unconnected"
