@@ -40,6 +40,32 @@ source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }
 """
 
 
+# A file over a link that loses packets in bursts, of 10 packets or of as much time as these take.
+BURSTS = """
+name = "bursts"
+duration = "1 s"
+until = "drained"
+drain_limit = "60 min"
+record = { series = false, messages = false }
+[nodes.client]
+[nodes.server]
+[links.wire]
+between = ["client", "server"]
+delay = "20 ms"
+rate = "100 Mbps"
+queue = { kind = "fifo", limit = "400 packets" }
+loss = LOSS
+backward = { rate = "15 Mbps" }
+[flows.main]
+transport = "tcp"
+from = "client"
+to = "server"
+source = { kind = "bulk", size = "100 MB" }
+"""
+PER_PACKET = '{ kind = "gilbert_elliott", p = 0.0005, r = 0.1 }'
+IN_TIME = '{ kind = "gilbert_elliott_time", good = "205 ms", bad = "1.02 ms" }'
+
+
 def warnings(folder: Path, transport: str, interruption: str) -> list[str]:
     file = folder / "interrupted.toml"
     file.write_text(SCENARIO.replace("TRANSPORT", transport).replace("INTERRUPTION", interruption))
@@ -63,6 +89,18 @@ def test_silence_on_an_open_path_is_warned_of(transport: str, tmp_path: Path) ->
 @pytest.mark.parametrize("interruption", ["up = false", 'rate = "0 bps"'])
 def test_an_outage_explains_silence(transport: str, interruption: str, tmp_path: Path) -> None:
     assert warnings(tmp_path, transport, interruption) == []
+
+
+@pytest.mark.parametrize(("loss", "seconds", "warned"), [(PER_PACKET, 1_735, 1), (IN_TIME, 52, 0)])
+def test_a_burst_ends_by_itself_in_time_but_not_per_packet(
+    loss: str, seconds: int, warned: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "bursts.toml"
+    file.write_text(BURSTS.replace("LOSS", loss))
+    result = leobench.run(file, seed=1)
+    # What docs/scenarios.md says.
+    assert result.summary["flows"][0]["completion_s"] == pytest.approx(seconds, abs=1)
+    assert len(result.warnings) == warned
 
 
 def test_datagrams_wait_for_nothing(tmp_path: Path) -> None:
