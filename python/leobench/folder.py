@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leobench import plots
+from leobench import plots, unfinished
 from leobench.errors import InputError, RunError
 from leobench.result import Result, Tables
 
@@ -30,9 +29,6 @@ _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"
 
 # Folders within that are written on request, and what their files end in.
 _ON_REQUEST = {QLOG: ".sqlog", PCAP: ".pcapng"}
-
-# Characters of the target's name in those of the folders beside it: systems take 255 bytes.
-_LONGEST_STEM = 40
 
 # Rows in one group of a Parquet file. Stated, so that the bytes do not depend on how many threads wrote them.
 _ROW_GROUP = 100_000
@@ -115,37 +111,39 @@ def writing(target: Path, *, force: bool) -> Iterator[Path]:
     """
     refuse_existing(target, force=force)
     place = _behind_links(target)
-    partial = _beside(place, "partial")
     with refusing(target):
         place.parent.mkdir(parents=True, exist_ok=True)
         _exists(place)  # also tells of too long a name, before a run is done for nothing
-        partial.mkdir()
-    try:
-        yield partial
-        refuse_existing(target, force=force)
+    unfinished.clear(place.parent)
+    with ExitStack() as held:
         with refusing(target):
-            if place.is_dir():
-                replaced = _beside(place, "replaced")
-                place.rename(replaced)
-                partial.rename(place)
-                shutil.rmtree(replaced)
-            else:
-                partial.rename(place)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+            partial = held.enter_context(unfinished.partial(place))
+        try:
+            yield partial
+            refuse_existing(target, force=force)
+            with refusing(target):
+                _move(partial, place)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
 
 
-def _beside(place: Path, what: str) -> Path:
-    """A hidden name in the same folder, which no other process and no earlier one uses."""
-    return place.with_name(f".{place.name[:_LONGEST_STEM]}.{what}-{secrets.token_hex(4)}")
+def _move(partial: Path, place: Path) -> None:
+    """Puts a finished folder in its place, or in that of an older one."""
+    if not place.is_dir():
+        partial.rename(place)
+        return
+    replaced = unfinished.beside(place, "replaced")
+    place.rename(replaced)
+    partial.rename(place)
+    shutil.rmtree(replaced)
 
 
 def scan(arrow: Path, table: str) -> pl.LazyFrame:
     """A table among the Arrow files of a run."""
     import polars as pl
 
-    return pl.scan_ipc(arrow / f"{table}.arrow")
+    return pl.scan_ipc(arrow / f"{table}.arrow", glob=False)
 
 
 def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> None:
@@ -158,7 +156,7 @@ def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> 
 
     try:
         for file in sorted(arrow.glob("*.arrow")):
-            pl.scan_ipc(file).sink_parquet(
+            pl.scan_ipc(file, glob=False).sink_parquet(
                 partial / f"{file.stem}.parquet",
                 compression="zstd",
                 row_group_size=_ROW_GROUP,

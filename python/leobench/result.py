@@ -30,24 +30,12 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     @classmethod
     def from_arrow(cls, tables: Mapping[str, bytes]) -> Tables:
         """Tables held in memory as Arrow IPC files."""
-        import polars as pl
-
-        return cls(
-            {
-                name: lambda data=data: pl.read_ipc(io.BytesIO(data))  # type: ignore[misc]
-                for name, data in tables.items()
-            }
-        )
+        return cls({name: _InMemory(data) for name, data in tables.items()})
 
     @classmethod
     def from_parquet(cls, files: Mapping[str, Path]) -> Tables:
         """Tables that lie in Parquet files."""
-        return cls(
-            {
-                name: lambda file=file: read_table(file)  # type: ignore[misc]
-                for name, file in files.items()
-            }
-        )
+        return cls({name: _InFile(file) for name, file in files.items()})
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in self._frames:
@@ -59,6 +47,16 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
     def __len__(self) -> int:
         return len(self._sources)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tables):
+            return NotImplemented
+        return list(self) == list(other) and all(self[name].equals(other[name]) for name in self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[type[Tables], tuple[Mapping[str, Callable[[], pl.DataFrame]]]]:
+        return Tables, (self._sources,)
 
     def __repr__(self) -> str:
         return f"Tables({', '.join(self._sources)})"
@@ -104,6 +102,28 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         return self["packets"]
 
 
+@dataclass(frozen=True)
+class _InMemory:
+    """A table held as the bytes of an Arrow IPC file."""
+
+    data: bytes
+
+    def __call__(self) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_ipc(io.BytesIO(self.data))
+
+
+@dataclass(frozen=True)
+class _InFile:
+    """A table that lies in a Parquet file."""
+
+    file: Path
+
+    def __call__(self) -> pl.DataFrame:
+        return read_table(self.file)
+
+
 def read_table(file: Path) -> pl.DataFrame:
     """A table that lies in a Parquet file.
 
@@ -113,7 +133,9 @@ def read_table(file: Path) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(file)
+        # Opened here: Polars takes `[`, `*`, `?` and `~` in a path for patterns.
+        with file.open("rb") as opened:
+            return pl.read_parquet(opened)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{file}: is damaged or gone; delete it, and `leobench sweep --resume` (resume=True) makes it "

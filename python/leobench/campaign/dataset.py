@@ -117,7 +117,7 @@ def _write_table(table: str, finished: Sequence[PlannedRun], store: Store) -> No
     import polars as pl
 
     parts = [
-        pl.scan_parquet(store.table(run, table)).select(
+        pl.scan_parquet(store.table(run, table), glob=False).select(
             pl.lit(run.variant).alias("variant"),
             pl.lit(run.replicate, pl.Int64).alias("replicate"),
             pl.all(),

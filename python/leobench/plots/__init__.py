@@ -7,12 +7,13 @@ as the runs of a campaign, are called: `bars.draw`, `box.draw`, `ecdf.draw`, `li
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from leobench.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from os import PathLike
 
     from matplotlib.figure import Figure
 
@@ -68,7 +69,7 @@ def check_format(file: Path) -> None:
         raise InputError(f"{file}: there is no folder {file.parent}")
 
 
-def save(figure: Figure, file: Path) -> None:
+def save(figure: Figure, file: str | PathLike[str]) -> None:
     """Saves a figure in the format its name ends in; the same figure gives the same bytes.
 
     Raises:
@@ -76,6 +77,7 @@ def save(figure: Figure, file: Path) -> None:
     """
     from matplotlib import rc_context
 
+    file = Path(file)
     check_format(file)
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     try:
