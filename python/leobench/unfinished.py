@@ -1,0 +1,102 @@
+"""Hidden folders that results are written into: locked as long as their writer lives, and cleared away after it.
+
+The lock (`flock` on the folder itself) ends with the process that holds it, however that ends. The name says on
+which machine it was taken: some network file systems show a lock to their own machine only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import secrets
+import shutil
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# Characters of a result folder's name in those of the folders beside it: systems take 255 bytes.
+_LONGEST_STEM = 40
+
+_NAME = re.compile(
+    r"\.(?P<stem>.+)\.(?P<what>partial|replaced)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8}", re.DOTALL
+)
+
+
+@contextmanager
+def partial(place: Path) -> Iterator[Path]:
+    """A new folder beside `place`, locked for the length of the block."""
+    made, lock = _made(place)
+    try:
+        yield made
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _made(place: Path) -> tuple[Path, int | None]:
+    """A new folder and its lock, where there are locks."""
+    while True:
+        made = beside(place, "partial")
+        made.mkdir()
+        # Until it is locked, another process may clear it away.
+        with suppress(FileNotFoundError):
+            lock = _locked(made)
+            if lock is None or made.exists():
+                return made, lock
+            os.close(lock)
+
+
+def beside(place: Path, what: str) -> Path:
+    """A hidden name in the same folder, which no other process and no earlier one uses."""
+    return place.with_name(f".{place.name[:_LONGEST_STEM]}.{what}-{_machine()}-{secrets.token_hex(4)}")
+
+
+def clear(folder: Path) -> None:
+    """Removes the unfinished results in `folder` whose writers on this machine have ended.
+
+    A result that was being replaced is removed only if there is another in its place.
+    """
+    with suppress(OSError):
+        for entry in list(folder.iterdir()):
+            name = _NAME.fullmatch(entry.name)
+            if name is None or name["machine"] != _machine():
+                continue
+            if name["what"] == "partial" or _is_replaced(folder, name["stem"]):
+                _remove_unlocked(entry)
+
+
+def _remove_unlocked(entry: Path) -> None:
+    with suppress(OSError):
+        if entry.is_symlink() or entry.lstat().st_uid != os.geteuid():
+            return
+        lock = _locked(entry, wait=False)
+        if lock is not None:
+            shutil.rmtree(entry, ignore_errors=True)
+            os.close(lock)
+
+
+def _is_replaced(folder: Path, stem: str) -> bool:
+    """Whether there is a result again in place of one with this stem; unknown of names that were cut."""
+    return len(stem) < _LONGEST_STEM and (folder / stem).exists()
+
+
+def _locked(folder: Path, *, wait: bool = True) -> int | None:
+    """A lock on a folder; `None` if another process has it, or the file system knows no such locks."""
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]

@@ -1,0 +1,102 @@
+"""What killed runs leave behind, and who clears it away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from programs import start
+
+import leobench
+from leobench import unfinished
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+
+def begun(quick: Path, out: Path) -> tuple[subprocess.Popen[str], Path]:
+    """A run that takes long, and the folder it writes into."""
+    before = set(out.parent.glob(".*"))
+    process = start("run", quick, "--set", "duration=100000 s", "--out", out, "--quiet", cwd=quick.parent)
+    deadline = time.monotonic() + 60
+    while not (
+        made := [entry for entry in set(out.parent.glob(".*")) - before if any(entry.glob("arrow/*"))]
+    ):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return process, made[0]
+
+
+def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_live_one(
+    quick: Path, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    killed, stale = begun(quick, results / "killed")
+    live, used = begun(quick, results / "live")
+    try:
+        killed.send_signal(signal.SIGKILL)
+        killed.communicate(timeout=10)
+        assert stale.is_dir()
+        leobench.run(quick, out=results / "next")
+        assert not stale.exists()
+        assert (used / "arrow").is_dir()
+        assert {entry.name for entry in results.iterdir()} == {"next", used.name}
+    finally:
+        live.send_signal(signal.SIGINT)
+        live.communicate(timeout=10)
+    assert {entry.name for entry in results.iterdir()} == {"next"}
+
+
+@pytest.mark.parametrize(
+    "name", [".run.partial-00000000-01234567", ".run.partial-0123", ".run.partial-notes", ".run.txt"]
+)
+def test_what_is_not_of_this_machine_stays(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "notes.txt").touch()
+    unfinished.clear(tmp_path)
+    assert (tmp_path / name / "notes.txt").exists()
+
+
+def test_a_result_that_was_being_replaced_stays_until_there_is_another(tmp_path: Path) -> None:
+    replaced = unfinished.beside(tmp_path / "run", "replaced")
+    replaced.mkdir()
+    unfinished.clear(tmp_path)
+    assert replaced.exists()
+    (tmp_path / "run").mkdir()
+    unfinished.clear(tmp_path)
+    assert not replaced.exists()
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+    link = unfinished.beside(tmp_path / "run", "partial")
+    link.symlink_to(tmp_path / "mine")
+    unfinished.clear(tmp_path)
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+def test_a_folder_that_is_cleared_away_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine, names = os.open, list[str]()
+
+    def open_late(path: Path, *rest: int) -> int:
+        names.append(path.name)
+        if len(names) == 1:
+            path.rmdir()
+        return genuine(path, *rest)
+
+    monkeypatch.setattr(os, "open", open_late)
+    with unfinished.partial(tmp_path / "run") as partial:
+        monkeypatch.undo()
+        assert partial.is_dir()
+        assert partial.name == names[1] != names[0]
+        unfinished.clear(tmp_path)
+        assert partial.is_dir()
