@@ -192,7 +192,13 @@ def test_a_result_folder_can_be_plotted(tmp_path: Path, quick: Path, capsys: Cap
         (["rnu", "x.toml"], "leobench: rnu: there is no such command; allowed: `run`, "),
         (["chekc"], "; did you mean `check`?\n"),
         (["run", "x.toml", "--set", "duration"], "is no PLACE=VALUE"),
-        (["run", "x.toml", "--frobnicate"], "unrecognized arguments"),
+        (
+            ["run", "x.toml", "--sed", "3"],
+            "leobench: --sed: there is no such option; did you mean `--seed`?\n",
+        ),
+        (["run", "x.toml", "--sed=3"], "leobench: --sed: there is no such option; did you mean `--seed`?\n"),
+        (["check", "x.toml", "-q"], "leobench: -q: there is no such option\n"),
+        (["list", "channels", "lms", "x"], "unrecognized arguments: x"),
         ([], "arguments are required: COMMAND"),
     ],
 )
@@ -340,3 +346,26 @@ def test_the_program_exits_as_it_is_asked_to(asked: str, code: int, said: str) -
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (code, "", said)
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [
+        (["list", "channels", "lms", "--json"], ["list", "channels", "--json", "lms"]),
+        (["list", "channels", "lms", "--json"], ["list", "--json", "channels", "lms"]),
+        (["check", "--json", "{quick}", "{quick}"], ["check", "{quick}", "--json", "{quick}"]),
+        (
+            ["check", "{quick}", "--set", "duration=1 s", "--json"],
+            ["check", "--set", "duration=1 s", "{quick}", "--json"],
+        ),
+        (["reproduce", "absent", "--quick"], ["reproduce", "--quick", "absent"]),
+    ],
+)
+def test_the_order_of_words_and_options_does_not_matter(
+    orders: tuple[list[str], list[str]], quick: Path, capsys: Capture
+) -> None:
+    first, second = (
+        (cli.main([word.replace("{quick}", str(quick)) for word in words]), *capsys.readouterr())
+        for words in orders
+    )
+    assert first == second

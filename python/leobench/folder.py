@@ -41,6 +41,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
         InputError: If something is there that may not be replaced, or it cannot be told.
     """
     place = _behind_links(target)
+    refuse_unnameable(place)
     with refusing(target):
         if not _exists(place):
             return
@@ -59,6 +60,18 @@ def refuse_existing(target: Path, *, force: bool) -> None:
             f"{target}: holds `{foreign[0]}`, which leobench did not write, so --force does not replace it; "
             f"move it away, or choose another folder with --out"
         )
+
+
+def refuse_unnameable(place: Path) -> None:
+    """Checks that a path is text: neither tables nor JSON can hold one that is not.
+
+    Raises:
+        InputError: If it is not.
+    """
+    try:
+        str(place).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{place}: is no text, so results cannot be written there; allowed: UTF-8") from None
 
 
 def _is_manifest(file: Path) -> bool:

@@ -20,12 +20,19 @@ def load(
 
     Raises:
         ScenarioError: If the scenario is wrong.
+        InputError: If an override is not text.
     """
     from leobench import _core
+    from leobench.errors import InputError
 
     pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
     if seed is not None:
         pairs.append(("seed", str(seed)))
+    for place, value in pairs:
+        try:
+            f"{place}{value}".encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{place} = {value}: is not text; allowed: characters that UTF-8 encodes") from None
     return _core.Scenario.load(scenario, pairs)
 
 

@@ -1,7 +1,7 @@
-"""Hidden folders that results are written into: locked as long as their writer lives, and cleared away after it.
+"""Hidden folders that results are written into: locked while their writer lives, cleared away after it.
 
-The lock (`flock` on the folder itself) ends with the process that holds it, however that ends. The name says on
-which machine it was taken: some network file systems show a lock to their own machine only.
+The lock (`flock` on the folder itself) ends with the process that holds it, however that ends. The name says
+on which machine it was taken: some network file systems show a lock to their own machine only.
 """
 
 from __future__ import annotations

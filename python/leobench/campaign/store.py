@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from leobench.campaign import provenance
 from leobench.campaign.result import DATASETS, MANIFEST, read_manifest
 from leobench.errors import InputError, RunError
-from leobench.folder import TABLES, refusing
+from leobench.folder import TABLES, refuse_unnameable, refusing
 from leobench.manifest import Doubt
 
 if TYPE_CHECKING:
@@ -166,6 +166,7 @@ def opened(folder: Path, identity: Mapping[str, Any], *, resume: bool, force: bo
             is running a campaign in it.
     """
     folder = folder.absolute()
+    refuse_unnameable(folder)
     _admit(folder, identity, resume=resume, force=force)
     with refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)

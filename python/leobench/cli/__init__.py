@@ -8,8 +8,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from leobench.cli import check, list_kinds, plot, reproduce, run, schema, sweep
-from leobench.errors import InputError, LeobenchError, allowed
+from leobench.cli import check, list_kinds, plot, reproduce, run, schema, sweep, terminal
+from leobench.errors import InputError, LeobenchError, allowed, near
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +46,26 @@ examples:
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints look like every other message of leobench."""
 
+    # Whether options may stand among the words of a command; not among the commands themselves.
+    mixed = False
+
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        if not self.mixed:
+            return super().parse_known_args(args, namespace)
+        self.mixed = False  # the other way of parsing calls this one
+        try:
+            parsed, unknown = self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.mixed = True
+        for word in unknown:
+            if word.startswith("-"):
+                option = word.partition("=")[0]
+                known = [each for each in self._option_string_actions if each.startswith("--")]
+                self.error(f"{option}: there is no such option{near(option, known)}")
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -90,18 +108,27 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.add_arguments(added)
         added.set_defaults(main=command.main)
+        added.mixed = True
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns the exit code: 0 fine, 1 failed, 2 wrong input, 130 interrupted."""
+    with terminal.escaping():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     try:
         args = build_parser().parse_args(argv)
         code: int = args.main(args)
         sys.stdout.flush()
+    except InputError as error:
+        print(f"leobench: {terminal.on_one_line(str(error))}", file=sys.stderr)
+        return WRONG_INPUT
     except LeobenchError as error:
         print(f"leobench: {error}", file=sys.stderr)
-        return WRONG_INPUT if isinstance(error, InputError) else FAILED
+        return FAILED
     except KeyboardInterrupt as interrupt:
         print(f"leobench: interrupted; {str(interrupt) or 'nothing was written'}", file=sys.stderr)
         return INTERRUPTED
@@ -118,6 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def entry() -> NoReturn:
     """The `leobench` program."""
+    terminal.open_closed()
     stopped: list[int] = []
 
     def stop(signum: int, frame: object) -> NoReturn:
@@ -149,7 +177,7 @@ def _asked_for(exit_: SystemExit) -> int:
     """The exit code of `sys.exit(...)`, which prints whatever is no number."""
     if exit_.code is None or isinstance(exit_.code, int):
         return exit_.code or FINE
-    print(exit_.code, file=sys.stderr)
+    print(terminal.shown(str(exit_.code), sys.stderr.encoding), file=sys.stderr)
     return FAILED
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
-from leobench.cli import options
+from leobench.cli import options, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
         try:
             resolved = api.check(path, dict(args.overrides))
         except ScenarioError as error:
-            print(f"leobench: {error}", file=sys.stderr)
+            print(f"leobench: {terminal.on_one_line(str(error))}", file=sys.stderr)
             wrong = True
             continue
         fine.append(resolved)
@@ -47,8 +46,8 @@ def main(args: argparse.Namespace) -> int:
                 f"{len(resolved[part])} {part if len(resolved[part]) != 1 else part[:-1]}"
                 for part in ("nodes", "links", "flows")
             )
-            print(f"{path}: fine: {resolved['name']}, {resolved['duration']}, {counts}")
+            print(f"{terminal.on_one_line(path)}: fine: {resolved['name']}, {resolved['duration']}, {counts}")
     if args.json and (fine or len(args.scenarios) > 1):
         shown = fine if len(args.scenarios) > 1 else fine[0]
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        terminal.print_json(shown)
     return 2 if wrong else 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from leobench.cli import terminal
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,7 +16,8 @@ NONE = "-"
 
 def table(head: Head, rows: Sequence[Sequence[str]], words: int) -> str:
     """Aligned columns: the first `words` to the left, numbers to the right."""
-    lines = [[top for top, _ in head], [bottom for _, bottom in head], *rows]
+    cells = ([terminal.on_one_line(terminal.shown(cell)) for cell in row] for row in rows)
+    lines = [[top for top, _ in head], [bottom for _, bottom in head], *cells]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     aligned = [
         "  ".join(

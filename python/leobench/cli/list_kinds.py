@@ -5,8 +5,9 @@ With a name, such as `leobench list channels lms`, its parameters.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
+
+from leobench.cli import options, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -18,8 +19,12 @@ EXAMPLE = "leobench list channels\n  leobench list channels lms"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("kind", nargs="?", metavar="KIND", help="what to list; everything unless given")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="one of that kind, to see its parameters")
+    parser.add_argument(
+        "kind", nargs="?", type=options.text, metavar="KIND", help="what to list; everything unless given"
+    )
+    parser.add_argument(
+        "name", nargs="?", type=options.text, metavar="NAME", help="one of that kind, to see its parameters"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -31,13 +36,15 @@ def main(args: argparse.Namespace) -> int:
         from leobench import parameters
 
         described = api.describe(args.kind, args.name)
-        text = json.dumps(described, indent=2, ensure_ascii=False)
-        print(text if args.json else parameters.render(described))
+        if args.json:
+            terminal.print_json(described)
+        else:
+            print(parameters.render(described))
         return 0
     chosen = [args.kind] if args.kind else _core.KINDS
     listed = {kind: api.kinds(kind) for kind in chosen}
     if args.json:
-        print(json.dumps(listed, indent=2, ensure_ascii=False))
+        terminal.print_json(listed)
         return 0
     width = max(len(name) for names in listed.values() for name in names)
     for kind, names in listed.items():

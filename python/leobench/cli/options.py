@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +29,16 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
     existing.add_argument("--force", action="store_true", help="replace what is in the folder")
 
 
-def _override(text: str) -> tuple[str, str]:
-    place, equals, value = text.partition("=")
+def text(given: str) -> str:
+    """An argument that is text, and no name of a file: these may be any bytes."""
+    try:
+        return os.fsencode(given).decode()
+    except UnicodeError:
+        raise argparse.ArgumentTypeError(f"{given} is no text; allowed: UTF-8") from None
+
+
+def _override(given: str) -> tuple[str, str]:
+    place, equals, value = text(given).partition("=")
     if not equals or not place.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is no PLACE=VALUE, such as links.uplink.delay='10 ms'")
+        raise argparse.ArgumentTypeError(f"{given!r} is no PLACE=VALUE, such as links.uplink.delay='10 ms'")
     return place.strip(), value.strip()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leobench.cli import options
+
 if TYPE_CHECKING:
     import argparse
 
@@ -16,11 +18,16 @@ EXAMPLE = "leobench plot results/khan2023-ka-1 --out timeline.pdf --from 10 --to
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="result folder of `leobench run`")
-    parser.add_argument("--kind", default="timeline", help="kind of figure (default: timeline)")
+    parser.add_argument(
+        "--kind", type=options.text, default="timeline", help="kind of figure (default: timeline)"
+    )
     parser.add_argument("--out", metavar="FILE", type=Path, help="PNG, SVG or PDF (default: DIR/<kind>.png)")
-    parser.add_argument("--flow", help="flow to show (default: those that are not background, up to five)")
+    parser.add_argument(
+        "--flow", type=options.text, help="flow to show (default: those that are not background, up to five)"
+    )
     parser.add_argument(
         "--link",
+        type=options.text,
         help="direction of a link to show, such as 'up/a->b' (default: the fullest on the flows' way)",
     )
     parser.add_argument("--from", dest="start_s", metavar="S", type=float, help="first second shown")

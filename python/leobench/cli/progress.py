@@ -7,6 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from leobench.cli import terminal
+
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
@@ -29,16 +31,14 @@ class _Line:
 
     def _draw(self, line: str) -> None:
         columns = shutil.get_terminal_size().columns
-        sys.stderr.write(f"\r{line[: columns - 1]}\x1b[K")
-        sys.stderr.flush()
+        terminal.draw(f"\r{terminal.shown(line)[: columns - 1]}\x1b[K", sys.stderr)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            terminal.draw("\r\x1b[K", sys.stderr)
 
 
 class Progress(_Line):

@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target",
         metavar="PAPER[/FIGURE]",
         nargs="?",
+        type=options.text,
         help="what to reproduce, such as khan2023 or khan2023/fig4",
     )
     parser.add_argument("--list", action="store_true", help="list what can be reproduced")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import options
+from leobench.cli import options, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
     options.add_overrides(parser)
-    parser.add_argument("--seed", metavar="N", help="seed of all randomness (default: the scenario's)")
+    parser.add_argument(
+        "--seed", metavar="N", type=options.text, help="seed of all randomness (default: the scenario's)"
+    )
     parser.add_argument(
         "--out", metavar="DIR", type=Path, help="result folder (default: results/<scenario>-<seed>)"
     )
@@ -72,7 +73,7 @@ def _say(result: Result, args: argparse.Namespace) -> None:
     from leobench.cli import summary_tables
 
     for warning in result.warnings:
-        print(f"leobench: warning: {warning}", file=sys.stderr)
+        print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
     if args.qlog and result.folder is not None and not (result.folder / folder.QLOG).exists():
         print("leobench: warning: --qlog: only QUIC flows write a qlog, and there is none", file=sys.stderr)
     if args.json:
@@ -82,7 +83,7 @@ def _say(result: Result, args: argparse.Namespace) -> None:
             "validity": result.manifest["validity"],
             "summary": result.summary,
         }
-        print(json.dumps(said, indent=2, ensure_ascii=False))
+        terminal.print_json(said)
     elif not args.quiet:
         summary, wall_s = result.summary, result.manifest["wall_s"]
         print(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
+
+from leobench.cli import terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -23,5 +24,5 @@ def main(args: argparse.Namespace) -> int:
     del args
     from leobench import api
 
-    print(json.dumps(api.schema(), indent=2, ensure_ascii=False))
+    terminal.print_json(api.schema())
     return 0

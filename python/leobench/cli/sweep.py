@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import columns, options
+from leobench.cli import columns, options, terminal
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _print_outcome(result: CampaignResult, args: argparse.Namespace) -> int:
             "wall_s": round(wall_s, 3),
             "warnings": result.warned().to_dicts(),
         }
-        print(json.dumps(outcome, indent=2, ensure_ascii=False))
+        terminal.print_json(outcome)
     elif not args.quiet:
         name, ran = manifest["identity"]["campaign"], f"{total} run{'s' * (total != 1)}"
         print(f"{name}: {ran}, {failed} failed, in {wall_s:.2f} s\n")
