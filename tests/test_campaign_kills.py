@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import struct
 import subprocess
@@ -225,3 +226,32 @@ def test_a_program_without_a_guard_is_told_about_it(tmp_path: Path) -> None:
         )
     mended = run(f'if __name__ == "__main__":\n    {call}', script)
     assert (mended.returncode, mended.stderr) == (0, "")
+
+
+EXITING = """\
+import os
+
+class Exiting:
+    def __init__(self, streams, random):
+        pass
+
+    def schedule(self, now, streams, room):
+        os._exit(9)
+"""
+
+
+def test_a_scheduler_that_exits_is_blamed_with_its_run(tmp_path: Path) -> None:
+    quic = 'transport = { kind = "quic", scheduler = { python = "exiting:Exiting" } }\nstreams = 2'
+    file = campaigns.write(tmp_path)
+    scenario = tmp_path / "udp.toml"
+    scenario.write_text(scenario.read_text().replace('transport = "udp"', quic))
+    (tmp_path / "exiting.py").write_text(EXITING)
+    ended = finish("sweep", file, "--out", "out", "--workers", 2, "--quiet", cwd=tmp_path)
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert re.match(
+        r"leobench: variant \S+, replicate 1: its worker process ended by itself with exit code 9; "
+        r".*; finished runs are kept",
+        ended.stderr,
+    )
+    assert "__main__" not in ended.stderr

@@ -136,9 +136,21 @@ def test_a_call_is_repeated_when_its_worker_is_killed_three_times_in_all(
 ) -> None:
     with WorkerProcesses(2) as executor:
         assert executor.submit(die, tmp_path / "first").result() == 3
-        with pytest.raises(leobench.RunError, match="were killed 4 times"):
+        with pytest.raises(leobench.RunError, match="were killed 4 times, the last by SIGKILL during this"):
             executor.submit(die, tmp_path / "second").result()
         assert executor.submit(abs, -1).result() == 1
     monkeypatch.setattr(processes, "REPLACEMENTS", 2)
     with WorkerProcesses(1) as executor, pytest.raises(leobench.RunError, match="were killed 3 times"):
         executor.submit(die, tmp_path / "third").result()
+
+
+@pytest.mark.parametrize("code", [0, 9])
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_call_that_exits_its_process_is_blamed_for_it(code: int, before: int) -> None:
+    with WorkerProcesses(1) as executor:
+        for _ in range(before):
+            assert executor.submit(abs, -1).result() == 1
+        with pytest.raises(leobench.RunError, match=f"ended by itself with exit code {code};") as raised:
+            executor.submit(os._exit, code).result()
+        assert "__main__" not in str(raised.value)
+        assert executor.submit(abs, -1).result() == 1

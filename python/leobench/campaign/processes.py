@@ -76,8 +76,8 @@ class WorkerProcesses(Executor):
     `concurrent.futures.ProcessPoolExecutor` is unsuitable: all its workers share one result pipe, so it
     hangs if a worker is killed while writing to it. Here each worker has its own pipe and its own thread in
     this process. A killed worker is replaced and its call repeated; after too many, the call raises
-    `RunError`. It raises `InputError` if a worker exits by itself before its first answer. Calls and their
-    results are pickled.
+    `RunError`. It also raises `RunError` if a call exits its worker, and `InputError` if a worker exits
+    before it takes calls. Calls and their results are pickled.
 
     Leaving the context by an exception, such as Ctrl-C, kills the workers during their calls.
     """
@@ -163,19 +163,39 @@ class WorkerProcesses(Executor):
             with suppress(EOFError, OSError):
                 return worker.ask(call)
             with self._lock:
-                failed = worker.failed_to_start()
+                code, started = worker.exit_code(), worker.is_started
                 worker.end()
+                if self._broken:
+                    continue
+                _refuse_exit(code, started=started)
                 self._killed += 1
-                if failed and not self._broken:
-                    raise InputError(
-                        "a worker process, which imports the calling program again, could not start: "
-                        f"{_GUARD}; a program read from standard input cannot have workers"
-                    )
-                if self._killed > REPLACEMENTS and not self._broken:
+                if self._killed > REPLACEMENTS:
                     raise RunError(
-                        f"worker processes were killed {self._killed} times, the last during this run; "
-                        "if memory ran out, give fewer workers"
+                        f"worker processes were killed {self._killed} times, the last{_by_signal(code)} "
+                        "during this run; if memory ran out, give fewer workers"
                     )
+
+
+def _refuse_exit(code: int | None, *, started: bool) -> None:
+    """Raises the error for a worker that exited by itself, if it did."""
+    if code is None or code < 0:
+        return
+    if started:
+        raise RunError(
+            f"its worker process ended by itself with exit code {code}; a Python scheduler, or what it "
+            "imports, must not exit the process"
+        )
+    raise InputError(
+        f"a worker process, which imports the calling program again, could not start: {_GUARD}; "
+        "a program read from standard input cannot have workers"
+    )
+
+
+def _by_signal(code: int | None) -> str:
+    try:
+        return f" by {signal.Signals(-(code or 0)).name}"
+    except ValueError:
+        return ""
 
 
 class _Worker:
@@ -183,7 +203,7 @@ class _Worker:
 
     _process: SpawnProcess | None = None
     _connection: Connection
-    _answered = False
+    is_started = False
 
     def start(self) -> None:
         """Spawns the process if there is none: a fork would copy the locks of Polars, but not its threads."""
@@ -195,21 +215,23 @@ class _Worker:
                 process = spawn.Process(target=_work, args=(theirs,), daemon=True)
                 process.start()
             self._process = process
-            self._answered = False
+            self.is_started = False
 
     def ask(self, call: Call) -> Answer:
         """The result or exception of a call; raises `EOFError` or `OSError` if the process is killed."""
+        if not self.is_started:
+            self._connection.recv_bytes()  # sent once the calling program is imported
+            self.is_started = True
         self._connection.send(call)
         answer: Answer = self._connection.recv()
-        self._answered = True
         return answer
 
-    def failed_to_start(self) -> bool:
-        """Whether the process, whose pipe has closed, failed while importing the calling program."""
-        if self._process is None or self._answered:
-            return False
+    def exit_code(self) -> int | None:
+        """The exit code of the process, whose pipe has ended; negative is a signal, `None` if it goes on."""
+        if self._process is None:
+            return None
         self._process.join(_ENDING_S)
-        return (self._process.exitcode or 0) > 0
+        return self._process.exitcode
 
     def kill(self) -> None:
         """Kills the process if there is one."""
@@ -230,6 +252,7 @@ def _work(connection: Connection) -> None:
     """The main function of a worker: answers calls until its parent kills it or dies."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
+        connection.send_bytes(b"started")
         while True:
             connection.send_bytes(_answer(connection.recv_bytes()))
 
