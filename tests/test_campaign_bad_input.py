@@ -40,6 +40,18 @@ WRONG = {
         "replicates = 0",
         ["replicates = 0", "allowed: a whole number from 1"],
     ),
+    "a billion replicates": (
+        "replicates = 3",
+        "replicates = 1000000000",
+        ["replicates = 1000000000: is too many", "from 1 to 250,000 (1,000,000 runs of 4 variants)"],
+    ),
+    "endless grid": (
+        '["2 packets", "unlimited"]',
+        str([f"{number} packets" for number in range(1, 5002)]),
+        ["grid: makes 5001 times 2 variants; allowed: at most 10,000"],
+    ),
+    "a number too long to read": ("seed = 1", f"seed = 1{'0' * 5000}", ["4300 digits"]),
+    "nested too deeply": ("seed = 1", f"seed = {'[' * 10000}", ["is nested too deeply"]),
     "half a replicate": ("replicates = 3", "replicates = 1.5", ["replicates = 1.5", "a whole number from 1"]),
     "no replicates": ("replicates = 3", "", ["replicates: is required but missing"]),
     "negative seed": ("seed = 1", "seed = -1", ["seed = -1", "allowed: a whole number from 0"]),

@@ -7,6 +7,7 @@ import fcntl
 import json
 import multiprocessing
 import os
+import tracemalloc
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import pytest
 
 import leobench
 from leobench import _core, cli
-from leobench.campaign import Status, store
+from leobench.campaign import Campaign, Status, store, task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -391,3 +392,45 @@ def test_an_error_that_is_not_the_run_s_ends_the_campaign_and_keeps_what_is_fini
     leobench.sweep(tiny, tmp_path / "out", workers=1, resume=True, progress=seen.append)
     assert seen[0].kept == 4
     assert campaigns.contents(tmp_path / "out") == whole
+
+
+class Counting(ThreadPoolExecutor):
+    """Counts the runs that it has at a time."""
+
+    most = now = 0
+
+    def submit(self, *args: Any, **named: Any) -> Future[Any]:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        future = super().submit(*args, **named)
+        future.add_done_callback(self.count)
+        return future
+
+    def count(self, _: object) -> None:
+        self.now -= 1
+
+
+def test_an_executor_is_given_a_part_of_the_runs_at_a_time(
+    tiny: Path, tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task, "IN_FLIGHT", 3)
+    with Counting(1) as executor:
+        leobench.sweep(tiny, tmp_path / "out", executor)
+    assert executor.most <= 4
+    assert campaigns.contents(tmp_path / "out") == whole
+
+
+def test_a_large_campaign_is_planned_in_little_memory(tiny: Path) -> None:
+    large = Campaign.load(tiny).scaled(replicates=20_000)
+    large.scenarios  # noqa: B018 (resolved beforehand)
+    tracemalloc.start()
+    plan = large.plan()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(plan) == 80_000
+    assert most / len(plan) < 250, "bytes of a planned run, its seed and its number included"
+
+
+def test_too_many_replicates_are_refused_wherever_they_are_asked_for(tiny: Path) -> None:
+    with pytest.raises(leobench.InputError, match=r"replicates = 250001: is too many; .* from 1 to 250,000 "):
+        Campaign.load(tiny).scaled(replicates=250_001)

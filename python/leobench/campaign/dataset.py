@@ -10,7 +10,7 @@ from leobench.campaign.store import as_parquet
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -29,15 +29,22 @@ def write(campaign: Campaign, plan: Sequence[PlannedRun], store: Store) -> None:
         InputError: If a metric is in no run's summary, or a finished run was damaged.
         RunError: If the disk is full.
     """
-    outcomes = [_finished(store, run) for run in plan]
-    summaries = [metrics.flatten(outcome.summary) for outcome in outcomes if outcome.summary is not None]
-    if summaries:
-        metrics.refuse_unknown(campaign, set().union(*summaries))
-    finished = [run for run, outcome in zip(plan, outcomes, strict=True) if outcome.error is None]
+    columns = _Columns(campaign)
+    known = set[str]()
+    finished = []
+    for run in plan:
+        outcome = _finished(store, run)
+        numbers = None if outcome.summary is None else metrics.flatten(outcome.summary)
+        columns.add(run, outcome, numbers)
+        known.update(numbers or ())
+        if outcome.error is None:
+            finished.append(run)
+    if known:
+        metrics.refuse_unknown(campaign, known)
     for table in campaign.tables:
         if finished:
             _write_table(table, finished, store)
-    for name, frame in _frames(campaign, plan, outcomes).items():
+    for name, frame in columns.frames().items():
         store.write_file(store.folder / name, as_parquet(frame))
 
 
@@ -54,41 +61,57 @@ def is_written(campaign: Campaign, folder: Path) -> bool:
     return all(file.is_file() for file in (*(folder / name for name in DATASETS), *tables))
 
 
-def _frames(
-    campaign: Campaign, plan: Sequence[PlannedRun], outcomes: Sequence[Outcome]
-) -> dict[str, pl.DataFrame]:
-    """The datasets by file name."""
-    import polars as pl
+class _Columns:
+    """The columns of the datasets, put together run by run: all summaries at once would be too large."""
 
-    overrides = {variant.name: variant.overrides for variant in campaign.variants}
-    varied = {
-        place: _kind([values[place] for values in overrides.values() if place in values])
-        for place in campaign.varied
-    }
-    keys = {"variant": pl.String, **varied, "replicate": pl.Int64, "seed": pl.Int64}
-    rows: list[dict[str, Any]] = []
-    failed: list[dict[str, Any]] = []
-    warned: list[dict[str, Any]] = []
-    for run, outcome in zip(plan, outcomes, strict=True):
+    def __init__(self, campaign: Campaign) -> None:
+        import polars as pl
+
+        self._metrics = campaign.metrics
+        self._overrides = {variant.name: variant.overrides for variant in campaign.variants}
+        varied: dict[str, Any] = {
+            place: _kind([values[place] for values in self._overrides.values() if place in values])
+            for place in campaign.varied
+        }
+        self._keys: dict[str, Any] = {"variant": pl.String, **varied, "replicate": pl.Int64, "seed": pl.Int64}
+        own: dict[str, dict[str, Any]] = {
+            RUNS: {"metric": pl.String, "value": pl.Float64},
+            FAILURES: {"error": pl.String},
+            WARNINGS: {"kind": pl.String, "warning": pl.String},
+        }
+        self._schemas = {name: {**self._keys, **rest} for name, rest in own.items()}
+        self._columns: dict[str, dict[str, list[Any]]] = {
+            name: {column: [] for column in schema} for name, schema in self._schemas.items()
+        }
+
+    def add(self, run: PlannedRun, outcome: Outcome, numbers: Mapping[str, float | None] | None) -> None:
+        """Adds the rows of a run; `numbers` are those of its summary."""
         key = {
             "variant": run.variant,
-            **{place: _cell(value, keys[place]) for place, value in overrides[run.variant].items()},
+            **{
+                place: _cell(value, self._keys[place])
+                for place, value in self._overrides[run.variant].items()
+            },
             "replicate": run.replicate,
             "seed": run.seed,
         }
-        warned.extend({**key, "kind": doubt.kind, "warning": doubt.text} for doubt in outcome.doubts)
-        if outcome.summary is None:
-            failed.append({**key, "error": outcome.error})
-        else:
-            numbers = metrics.flatten(outcome.summary)
-            rows.extend(
-                {**key, "metric": metric, "value": numbers.get(metric)} for metric in campaign.metrics
-            )
-    return {
-        RUNS: pl.DataFrame(rows, {**keys, "metric": pl.String, "value": pl.Float64}),
-        FAILURES: pl.DataFrame(failed, {**keys, "error": pl.String}),
-        WARNINGS: pl.DataFrame(warned, {**keys, "kind": pl.String, "warning": pl.String}),
-    }
+        for doubt in outcome.doubts:
+            self._append(WARNINGS, {**key, "kind": doubt.kind, "warning": doubt.text})
+        if numbers is None:
+            self._append(FAILURES, {**key, "error": outcome.error})
+            return
+        for metric in self._metrics:
+            self._append(RUNS, {**key, "metric": metric, "value": numbers.get(metric)})
+
+    def _append(self, name: str, row: Mapping[str, object]) -> None:
+        for column, values in self._columns[name].items():
+            values.append(row.get(column))
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """The datasets by the names of their files."""
+        import polars as pl
+
+        return {name: pl.DataFrame(self._columns[name], schema) for name, schema in self._schemas.items()}
 
 
 def _kind(values: Sequence[object]) -> Any:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+MOST_VARIANTS = 10_000  # of a campaign: each is resolved and tried before the first run
+
 
 @dataclass(frozen=True)
 class Variant:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 import tomllib
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from leobench.campaign import names, places
-from leobench.campaign.definition import Definition, Variant
+from leobench.campaign.definition import MOST_VARIANTS, Definition, Variant
 from leobench.errors import InputError, allowed, cut, near
 from leobench.folder import TABLES
 from leobench.overrides import as_text
@@ -129,6 +130,8 @@ class _Reader:
         explicit = self._explicit()
         variants = (*grid, *explicit) or (Variant("base", {}, {}),)
         _refuse_twice((variant.name for variant in variants), "variants")
+        if len(variants) > MOST_VARIANTS:
+            _wrong("variants", None, f"makes {len(variants):,} variants", f"at most {MOST_VARIANTS:,}")
         seeds = table.get("seeds", "common")
         if seeds not in ("common", "independent"):
             _wrong("seeds", seeds, f"unknown word; {allowed(seeds, ['common', 'independent'])}")
@@ -169,6 +172,7 @@ class _Reader:
                             "places that do not contain one another",
                         )
                 origins[place] = f"grid[{index}]"
+        self._refuse_too_many(blocks)
         rows = [
             [dict(zip(block, values, strict=True)) for values in zip(*block.values(), strict=True)]
             for block in blocks
@@ -180,6 +184,13 @@ class _Reader:
         named = names.derive(combinations)
         _refuse_twice(named, "grid")
         return [Variant(name, values, origins) for name, values in zip(named, combinations, strict=True)]
+
+    def _refuse_too_many(self, blocks: Sequence[Table]) -> None:
+        """Checks how many combinations a grid has before they are made."""
+        counts = [len(next(iter(block.values()))) for block in blocks]
+        if math.prod(counts) > MOST_VARIANTS:
+            said = " times ".join(map(str, counts))
+            _wrong("grid", None, f"makes {said} variants", f"at most {MOST_VARIANTS:,}")
 
     def _explicit(self) -> list[Variant]:
         if "variants" not in self.table:
@@ -219,6 +230,10 @@ def _parse(file: Path, text: str) -> Table:
             raise InputError(f"{file}: {error}") from None
         line, column = place.groups()
         raise InputError(f"{file}:{line}:{column}: {str(error)[: place.start()]}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{file}: {error}") from None
+    except RecursionError:
+        raise InputError(f"{file}: is nested too deeply; allowed: a campaign file") from None
 
 
 def _check_block(block: Table, at: str) -> None:

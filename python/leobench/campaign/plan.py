@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     from leobench.campaign.definition import Variant
 
+MOST_RUNS = 1_000_000  # of a campaign: each has its own file
+
 SERIES = ("transport", "streams", "queues", "channel", "paths")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedRun:
     """One run of a campaign; `leobench.run(run.scenario, run.seed, run.overrides)` repeats it by hand.
 
@@ -57,6 +59,15 @@ class Campaign(Definition):
     """A campaign: the content of its file, and the runs that follow from it."""
 
     def __post_init__(self) -> None:
+        most = MOST_RUNS // len(self.variants)
+        if self.replicates > most:
+            of_each = (
+                f" ({MOST_RUNS:,} runs of {len(self.variants):,} variants)" if len(self.variants) > 1 else ""
+            )
+            raise InputError(
+                f"{self.file}: replicates = {self.replicates}: is too many; "
+                f"allowed: a whole number from 1 to {most:,}{of_each}"
+            )
         for variant in self.variants:
             pair = places.shadowed(self.overrides(variant))
             if pair is not None:
@@ -116,18 +127,17 @@ class Campaign(Definition):
         prints = {
             name: provenance.fingerprint(resolved, base.parent) for name, resolved in self.scenarios.items()
         }
-        return [
-            PlannedRun(
-                variant.name,
-                replicate,
-                derive_seed(self.seed, replicate, None if self.seeds == "common" else variant.name),
-                base,
-                self.overrides(variant),
-                prints[variant.name],
-            )
-            for variant in self.variants
-            for replicate in range(1, self.replicates + 1)
-        ]
+        planned = []
+        for variant in self.variants:
+            name, overrides = variant.name, self.overrides(variant)
+            own = None if self.seeds == "common" else name
+            planned += [
+                PlannedRun(
+                    name, replicate, derive_seed(self.seed, replicate, own), base, overrides, prints[name]
+                )
+                for replicate in range(1, self.replicates + 1)
+            ]
+        return planned
 
     def overrides(self, variant: Variant) -> dict[str, object]:
         """Everything that the runs of a variant replace in the base scenario.

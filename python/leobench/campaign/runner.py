@@ -103,9 +103,9 @@ def _run(
 ) -> None:
     """Executes the remaining runs; adds a session to the manifest even if interrupted."""
     started = time.perf_counter()
-    before = {run.stem: outcome for run in plan if (outcome := opened.read(run, campaign.tables)) is not None}
-    failed = sum(outcome.error is not None for outcome in before.values())
-    status = Status(len(before), failed, len(plan), len(before))
+    read = ((run.stem, opened.read(run, campaign.tables)) for run in plan)
+    before = {stem: outcome.error is not None for stem, outcome in read if outcome is not None}
+    status = Status(len(before), sum(before.values()), len(plan), len(before))
     # Replicate by replicate: variants differ in cost, so this gives an early estimate of the time left.
     left = sorted((run for run in plan if run.stem not in before), key=lambda run: run.replicate)
     try:

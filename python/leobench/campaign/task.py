@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
-from concurrent.futures import BrokenExecutor, CancelledError, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from leobench.campaign import provenance
@@ -13,7 +15,7 @@ from leobench.errors import InputError, RunError
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
     from concurrent.futures import Executor, Future
 
     import polars as pl
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from leobench.campaign.plan import PlannedRun
 
     Outcomes = Generator[tuple[PlannedRun, Outcome], None, None]
+
+
+# Runs that an executor has at a time: enough for any cluster, few enough to be held in memory.
+IN_FLIGHT = 4096
 
 
 def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
@@ -73,21 +79,17 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
     """
     from leobench import _core
 
-    futures: dict[Future[Outcome], PlannedRun] = {}
-    broken = False
+    submitted = _Submitted(executor, tables, _core.__version__)
+    waiting = iter(runs)
     try:
-        for run in runs:
-            futures[executor.submit(execute, run, tables, _core.__version__)] = run
-    except BrokenExecutor:
-        broken = True
-    try:
-        for future in as_completed(list(futures)):
-            # Removed, so that its tables can be freed once they are written.
-            run = futures.pop(future)
+        submitted.submit(itertools.islice(waiting, IN_FLIGHT))
+        while submitted.futures:
+            run, future = submitted.next()
+            submitted.submit(itertools.islice(waiting, 1))
             try:
                 outcome = future.result()
             except (BrokenExecutor, CancelledError):
-                broken = True
+                submitted.broken = True
             except InputError:
                 raise
             except Exception as error:
@@ -95,12 +97,44 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
             else:
                 yield run, outcome
     finally:
-        for future in futures:
+        for future in submitted.futures:
             future.cancel()
-    if broken:
+    if submitted.broken:
         raise RunError(
             "the executor broke down: its scheduler is gone, or a process was killed or ran out of memory"
         )
+
+
+class _Submitted:
+    """The runs that an executor has been given and whose results have not been taken.
+
+    Attributes:
+        futures: Their futures.
+        broken: Whether the executor accepts no more.
+    """
+
+    def __init__(self, executor: Executor, tables: Sequence[str], version: str) -> None:
+        self.futures: dict[Future[Outcome], PlannedRun] = {}
+        self.broken = False
+        self._executor, self._rest = executor, (tables, version)
+        self._finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
+
+    def submit(self, runs: Iterable[PlannedRun]) -> None:
+        """Submits more runs."""
+        if self.broken:
+            return
+        try:
+            for run in runs:
+                future = self._executor.submit(execute, run, *self._rest)
+                self.futures[future] = run
+                future.add_done_callback(self._finished.put)
+        except BrokenExecutor:
+            self.broken = True
+
+    def next(self) -> tuple[PlannedRun, Future[Outcome]]:
+        """Waits for a finished run and removes it, so that its tables can be freed once they are written."""
+        future = self._finished.get()
+        return self.futures.pop(future), future
 
 
 def _run_error(run: PlannedRun, error: Exception) -> RunError:
