@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -58,3 +60,23 @@ def test_the_page_on_results_lists_what_the_summary_has() -> None:
     assert set(flow) - {"name", "transport", "congestion", "page"} == keys("Per flow: ")
     (first, *_) = flow["page"]["objects"]
     assert {"page", "objects", "completion_s", *first} <= keys("A flow that is a ")
+
+
+def test_the_program_at_the_end_of_the_page_on_campaigns_runs_as_printed(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^## Building on it\n+```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    for folder in ("campaigns", "scenarios"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    ran = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    runs = leobench.CampaignResult.open(tmp_path / "results" / "quick").runs
+    assert len(ran.stdout.splitlines()) == len(runs.unique(["variant", "replicate"]))
+    one = leobench.open(tmp_path / "results" / "one")
+    (goodput,) = runs.filter(
+        metric="flows.main.goodput_bps", variant=runs["variant"].unique(maintain_order=True)[1], replicate=2
+    )["value"]
+    assert one.summary["flows"][0]["goodput_bps"] == goodput

@@ -192,14 +192,29 @@ def describe(kind: str, name: str) -> dict[str, Any]:
 
     Returns:
         `{"kind", "name", "description", "parameters": [{"name", "type", "required", "default",
-        "description"}]}`; a default is `None` where there is none.
+        "description"}]}`; a default is `None` where there is none. A preset has `"states": [{"name",
+        "rate_bps", "dwell_s", "time_share", "next"}]` too: rate, mean time spent in the state before it is
+        left, share of all time, and the probability of each state to be the next.
 
     Raises:
         InputError: If there is no such kind or no such model.
     """
-    from leobench import parameters
+    from leobench import _core, parameters
 
-    return parameters.describe(schema(), kind, name, kinds(kind))
+    known = kinds(kind)
+    states = _core.preset(name) if kind == "presets" else []
+    names = [state[0] for state in states]
+    told = [
+        {
+            "name": state,
+            "rate_bps": rate_bps,
+            "dwell_s": dwell_s,
+            "time_share": time_share,
+            "next": dict(zip(names, jump, strict=True)),
+        }
+        for state, rate_bps, dwell_s, time_share, jump in states
+    ]
+    return parameters.describe(schema(), kind, name, known, told)
 
 
 def _check_snaplen(snaplen: int | None, *, pcap: bool) -> None:

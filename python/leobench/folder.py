@@ -189,8 +189,19 @@ def read(folder: Path) -> Result:
         InputError: If `folder` is none, or is damaged.
     """
     if not folder.is_dir():
+        from leobench.campaign.file import is_campaign
+
+        if is_campaign(folder):
+            raise InputError(
+                f"{folder}: is a campaign, no result folder; run it with `leobench sweep {folder}`"
+            )
         raise InputError(f"{folder}: is no folder; `leobench run` makes result folders")
     manifest = _load(folder / MANIFEST)
+    if "identity" in manifest:
+        raise InputError(
+            f"{folder}: is the folder of a campaign, not of a run; "
+            "open it with leobench.CampaignResult.open, as docs/campaigns.md describes"
+        )
     summary = _load(folder / SUMMARY)
     files = {name: folder / f"{name}.parquet" for name in TABLES}
     present = {name: file for name, file in files.items() if file.is_file()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Schema = Mapping[str, Any]
 
@@ -26,7 +26,13 @@ KEYS = {
 _WIDTH = 100
 
 
-def describe(schema: Schema, kind: str, name: str, summaries: Mapping[str, str]) -> dict[str, Any]:
+def describe(
+    schema: Schema,
+    kind: str,
+    name: str,
+    summaries: Mapping[str, str],
+    states: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
     """What there is to know of one of a kind; `leobench.describe` says in what form.
 
     Args:
@@ -34,6 +40,7 @@ def describe(schema: Schema, kind: str, name: str, summaries: Mapping[str, str])
         kind: What kind of thing it is, such as `channels`.
         name: Its name.
         summaries: All names of the kind, with their summaries.
+        states: Of a preset, what its channel does in each state.
 
     Raises:
         InputError: If there is none of that name.
@@ -41,7 +48,7 @@ def describe(schema: Schema, kind: str, name: str, summaries: Mapping[str, str])
     if name not in summaries:
         raise InputError(f"{kind} {name}: there is no such name; {allowed(name, summaries)}")
     option = _option(schema, kind, name)
-    return {
+    described: dict[str, Any] = {
         "kind": kind,
         "name": name,
         "description": option.get("description") or summaries[name],
@@ -57,6 +64,9 @@ def describe(schema: Schema, kind: str, name: str, summaries: Mapping[str, str])
             if key != "kind"
         ],
     }
+    if states:
+        described["states"] = states
+    return described
 
 
 def render(described: Mapping[str, Any]) -> str:
@@ -71,9 +81,27 @@ def render(described: Mapping[str, Any]) -> str:
         lines += ["", f"{parameter['name']} ({note})"]
         lines += _paragraphs(parameter["description"], "    ")
         lines += _paragraphs(f"Allowed: {parameter['type']}.", "    ")
-    if not described["parameters"]:
+    lines += _states(described.get("states", ()))
+    if not described["parameters"] and "states" not in described:
         lines += ["", "It has no parameters."]
     return "\n".join(lines)
+
+
+def _states(states: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The states of a preset, in numbers."""
+    lines = []
+    for state in states:
+        following = ", ".join(f"{name} {share:.4g}" for name, share in state["next"].items() if share)
+        lines += [
+            "",
+            f"{state['name']}: {state['rate_bps'] / 1e6:g} Mbit/s",
+            f"    {state['time_share']:.2%} of the time, {state['dwell_s']:.4g} s at a time on average",
+            f"    then {following}",
+        ]
+    if states:
+        mean = sum(state["rate_bps"] * state["time_share"] for state in states)
+        lines += ["", f"mean rate: {mean / 1e6:.4g} Mbit/s"]
+    return lines
 
 
 def type_text(schema: Schema) -> str:
@@ -98,7 +126,7 @@ def type_text(schema: Schema) -> str:
         "integer": "a whole number",
         "number": "a number",
     }
-    return words[schema["type"]] + _range(schema)
+    return words[schema["type"]] + limits(schema)
 
 
 def value_text(value: object) -> str:
@@ -109,13 +137,20 @@ def value_text(value: object) -> str:
     return as_text(value["kind"] if isinstance(value, dict) and "kind" in value else value)
 
 
-def _range(schema: Schema) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if "exclusiveMinimum" in schema:
-        return f" above {schema['exclusiveMinimum']}"
-    if low is None or high is None:
-        return ""
-    return f" from {low}" if high > 2**53 else f" from {low} to {high}"
+def limits(schema: Schema) -> str:
+    """The range of a number, such as " from 0 to 1" or " above 1 and below 2"; empty without one."""
+    low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
+    high, below = schema.get("maximum"), schema.get("exclusiveMaximum")
+    text = f" above {_number(above)}" if above is not None else "" if low is None else f" from {_number(low)}"
+    if below is not None:
+        return f"{text} and below {_number(below)}" if text else f" below {_number(below)}"
+    if high is None or high > 2**53:  # what no number in a file can reach
+        return text
+    return f"{text} {'up ' * (low is None)}to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def _option(schema: Schema, kind: str, name: str) -> Schema:

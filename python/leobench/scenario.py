@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def load(
         InputError: If an override is not text.
     """
     from leobench import _core
-    from leobench.errors import InputError
+    from leobench.errors import InputError, ScenarioError
 
     pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
     if seed is not None:
@@ -32,8 +33,25 @@ def load(
         try:
             f"{place}{value}".encode()
         except UnicodeEncodeError:
-            raise InputError(f"{place} = {value}: is not text; allowed: characters that UTF-8 encodes") from None
-    return _core.Scenario.load(scenario, pairs)
+            raise InputError(
+                f"{place} = {value}: is not text; allowed: characters that UTF-8 encodes"
+            ) from None
+    try:
+        return _core.Scenario.load(scenario, pairs)
+    except ScenarioError:
+        _refuse_campaign(Path(scenario))
+        raise
+
+
+def _refuse_campaign(file: Path) -> None:
+    """Names the right command if the file is a campaign."""
+    from leobench.campaign.file import is_campaign
+    from leobench.errors import ScenarioError
+
+    if is_campaign(file):
+        raise ScenarioError(
+            f"{file}: is a campaign, not a scenario; `leobench sweep {file}` checks and runs it"
+        ) from None
 
 
 def _as_text(value: object) -> str:

@@ -10,3 +10,16 @@ use crate::errors::InputError;
 pub(crate) fn kinds(kind: &str) -> PyResult<Vec<(&'static str, &'static str)>> {
     registry::entries(kind).map_err(|error| InputError::new_err(error.to_string()))
 }
+
+/// What a preset of the LMS channel does in each state: its name, rate in bits per second, mean time spent in it in
+/// seconds, share of all time, and the probability of each state when it is left. Empty if there is no such preset.
+#[pyfunction]
+pub(crate) fn preset(name: &str) -> PyResult<Vec<PresetState>> {
+    let states = registry::preset(name).map_err(|fault| InputError::new_err(fault.problem))?;
+    let told = states.into_iter().map(|state| {
+        (state.name, state.rate.bps(), state.dwell.as_secs_f64(), state.time_share, state.jump)
+    });
+    Ok(told.collect())
+}
+
+type PresetState = (&'static str, u64, f64, f64, [f64; 3]);

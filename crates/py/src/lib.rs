@@ -26,5 +26,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::Stream>()?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
     module.add_function(wrap_pyfunction!(drive::run, module)?)
 }

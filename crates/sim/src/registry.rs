@@ -1,7 +1,7 @@
 //! Everything a scenario can be made of, by kind of thing: what `leobench list` shows.
 
-use leobench_base::spec::nearest;
-use leobench_link::channel::lms::LmsPreset;
+use leobench_base::spec::{Fault, nearest};
+use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
@@ -56,6 +56,14 @@ pub fn entries(kind: &str) -> Result<Vec<Entry>, UnknownKind> {
     }
 }
 
+/// What the LMS channel does in each state with the preset of this name; nothing if there is none.
+///
+/// # Errors
+/// Never: the published numbers are sound.
+pub fn preset(name: &str) -> Result<Vec<PresetState>, Fault> {
+    LmsPreset::named(name).map_or(Ok(Vec::new()), |preset| preset.states().map(Vec::from))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +77,17 @@ mod tests {
                 assert!(summary.ends_with('.'), "{kind} {name}: {summary:?}");
             }
         }
+    }
+
+    #[test]
+    fn every_preset_has_numbers() {
+        for (name, _) in entries("presets").unwrap() {
+            let states = preset(name).unwrap();
+            assert_eq!(states.len(), 3, "{name}");
+            let shares: f64 = states.iter().map(|state| state.time_share).sum();
+            assert!((shares - 1.0).abs() < 1e-12, "{name}: {shares}");
+        }
+        assert_eq!(preset("x").unwrap(), []);
     }
 
     #[test]

@@ -34,7 +34,9 @@ def dask(scheduler: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
-        raise InputError("--executor dask: needs Dask: pip install leobench[dask]") from None
+        raise InputError(
+            "--executor dask: needs Dask: pip install -e '.[dask]' in leobench's checkout"
+        ) from None
     # A lost connection ends the campaign with its own message.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:

@@ -48,6 +48,15 @@ def read(file: Path) -> Definition:
         raise InputError(f"{reader.inherited.get(key, file)}: {wrong}") from None
 
 
+def is_campaign(file: Path) -> bool:
+    """Whether it is the file of a campaign, sound or not."""
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return "scenario" in table and bool({"replicates", "metrics", "grid", "variants"} & table.keys())
+
+
 class _WrongError(Exception):
     """A mistake in a file, and its place there."""
 

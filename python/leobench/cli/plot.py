@@ -40,8 +40,8 @@ def main(args: argparse.Namespace) -> int:
 
     draw = plots.kind(args.kind)
     file = args.out or args.folder / f"{args.kind}.png"
-    plots.check_format(file)
     result = api.open(args.folder)
+    plots.check_format(file)
     figure = draw(result, flow=args.flow, link=args.link, start_s=args.start_s, end_s=args.end_s)
     plots.save(figure, file)
     print(file)

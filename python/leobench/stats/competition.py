@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 from leobench.stats.estimate import sample
 
 if TYPE_CHECKING:
@@ -103,15 +103,25 @@ def delivered_in_steps(result: Result, flow: str, step_s: float, start_s: float,
 
     rows = result.tables.transport.filter(pl.col("flow") == flow)
     if rows.is_empty():
-        known = ", ".join(f"`{each['name']}`" for each in result.summary["flows"])
-        raise InputError(
-            f"{flow}: no series of such a flow; allowed: {known}, recorded with record.series = true"
-        )
+        raise _without_series(result, flow)
     totals = rows.group_by("t_ns").agg(pl.col("bytes_delivered").sum()).sort("t_ns")
     edges = np.arange(np.floor((end_s - start_s) / step_s + 1e-9) + 1) * step_s + start_s
     before = np.searchsorted(totals["t_ns"].to_numpy() / 1e9, edges, side="right")
     amounts = np.concatenate(([0.0], totals["bytes_delivered"].to_numpy()))
     return np.diff(amounts[before])
+
+
+def _without_series(result: Result, flow: str) -> InputError:
+    """Why there is no series of a flow."""
+    kinds = {each["name"]: each["transport"] for each in result.summary["flows"]}
+    if flow not in kinds:
+        return InputError(f"{flow}: there is no such flow; {allowed(flow, kinds)}")
+    if kinds[flow] == "udp":
+        return InputError(
+            f"{flow}: is a UDP flow, whose datagrams nobody acknowledges, so what it delivered over time is "
+            "not recorded; allowed: QUIC and TCP flows"
+        )
+    return InputError(f"{flow}: the run recorded no series; run it with record.series = true")
 
 
 def _amounts(values: ArrayLike, what: str, least: int = 1) -> Array:

@@ -1,5 +1,7 @@
 //! The simple values: booleans, numbers, strings, lists, optional values, tables of named values.
 
+use std::fmt;
+
 use super::error::{At, SpecError};
 use super::value::{Table, Value};
 use super::{Schema, Spec, json};
@@ -240,6 +242,93 @@ impl Spec for Table {
 
     fn write(&self) -> Value {
         Value::Table(self.clone())
+    }
+}
+
+/// The numbers that a field may have; a field of a specification gives it in brackets after its type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    least: f64,
+    least_allowed: bool,
+    most: f64,
+    most_allowed: bool,
+}
+
+impl Range {
+    /// Above 0 and below 1.
+    pub const FACTOR: Self = Self::above(0.0).below(1.0);
+
+    /// Numbers above `least`.
+    pub const fn above(least: f64) -> Self {
+        Self { least, least_allowed: false, most: f64::INFINITY, most_allowed: false }
+    }
+
+    /// Numbers from `least`.
+    pub const fn from(least: f64) -> Self {
+        Self { least_allowed: true, ..Self::above(least) }
+    }
+
+    /// Those of these numbers that are below `most`.
+    #[must_use]
+    pub const fn below(self, most: f64) -> Self {
+        Self { most, ..self }
+    }
+
+    /// Those of these numbers that are at most `most`.
+    #[must_use]
+    pub const fn to(self, most: f64) -> Self {
+        Self { most, most_allowed: true, ..self }
+    }
+
+    fn holds(&self, number: f64) -> bool {
+        let above = number > self.least || self.least_allowed && number == self.least;
+        let below = number < self.most || self.most_allowed && number == self.most;
+        above && below
+    }
+
+    /// Adds the range to the schema of a number.
+    pub fn describe(&self, schema: &mut Schema) {
+        let low = if self.least_allowed { "minimum" } else { "exclusiveMinimum" };
+        let high = if self.most_allowed { "maximum" } else { "exclusiveMaximum" };
+        let both = [(low, self.least), (high, self.most)];
+        let Some(schema) = schema.as_object_mut() else { return };
+        for name in ["minimum", "maximum"] {
+            schema.remove(name);
+        }
+        for (name, bound) in both.into_iter().filter(|(_, bound)| bound.is_finite()) {
+            // Whole bounds without a fraction: those of whole numbers are whole.
+            let whole = bound.fract() == 0.0 && bound.abs() < 9e15;
+            schema.insert(name.into(), if whole { json!(bound as i64) } else { json!(bound) });
+        }
+    }
+
+    /// Refuses a field's value, found at `at`, that is not in the range.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check(&self, field: &impl Spec, at: &At<'_>) -> Result<(), SpecError> {
+        let (value, what) = (field.write(), "number");
+        let (number, what) = match value {
+            Value::Integer(number) => (number as f64, format!("whole {what}")),
+            Value::Float(number) => (number, what.to_owned()),
+            _ => return Ok(()),
+        };
+        if self.holds(number) {
+            return Ok(());
+        }
+        Err(at.error(&value, "is out of range").allowed(format!("a {what} {self}")))
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", if self.least_allowed { "from" } else { "above" }, self.least)?;
+        match (self.most.is_finite(), self.most_allowed, self.least_allowed) {
+            (false, ..) => Ok(()),
+            (_, false, _) => write!(f, " and below {}", self.most),
+            (_, true, true) => write!(f, " to {}", self.most),
+            (_, true, false) => write!(f, " up to {}", self.most),
+        }
     }
 }
 

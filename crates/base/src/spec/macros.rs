@@ -1,7 +1,8 @@
 //! The three macros that define specifications.
 
 /// Defines a table of a scenario: a struct whose fields are its keys, documented for the schema by their doc
-/// comments. `= expression` gives a default; a field without one is required, unless it is an `Option`. With
+/// comments. `= expression` gives a default; a field without one is required, unless it is an `Option`. A
+/// [`Range`](crate::spec::Range) in brackets after the type is what a number may be. With
 /// `check = function`, the function (`fn(&Self) -> Result<(), Fault>`) is run on what was read.
 #[macro_export]
 macro_rules! spec {
@@ -9,7 +10,7 @@ macro_rules! spec {
         $(#[doc = $doc:literal])*
         $(#[derive($($derive:path),*)])?
         $visibility:vis struct $name:ident $(check = $check:path)? {
-            $( $(#[doc = $field_doc:literal])* pub $field:ident : $type:ty $(= $default:expr)? ),* $(,)?
+            $( $(#[doc = $field_doc:literal])* pub $field:ident : $type:ty $([$range:expr])? $(= $default:expr)? ),* $(,)?
         }
     ) => {
         $(#[doc = $doc])*
@@ -26,6 +27,7 @@ macro_rules! spec {
                 let mut required: Vec<&str> = Vec::new();
                 $(
                     let mut schema = <$type as $crate::spec::Spec>::schema();
+                    $( $range.describe(&mut schema); )?
                     let description = concat!($($field_doc, "\n",)*).trim().replace("\n ", "\n");
                     if !description.is_empty() && let Some(schema) = schema.as_object_mut() {
                         schema.insert("description".into(), description.into());
@@ -50,6 +52,7 @@ macro_rules! spec {
                 #[allow(unused_variables)]
                 let reader = $crate::spec::Reader::new(value, at, &[$(stringify!($field)),*])?;
                 $( let $field = $crate::spec!(@take reader, stringify!($field), $type $(, $default)?); )*
+                $( $( $range.check(&$field, &at.key(stringify!($field)))?; )? )*
                 let read = Self { $($field),* };
                 $(
                     let check: fn(&Self) -> Result<(), $crate::spec::Fault> = $check;

@@ -14,7 +14,7 @@ mod table;
 mod value;
 
 pub use error::{At, Fault, SpecError, cut, nearest, quoted};
-pub use leaf::{Probability, Weight, Whole};
+pub use leaf::{Probability, Range, Weight, Whole};
 pub use quantity::{Limit, Window};
 pub use table::{Reader, named_kind};
 pub use value::{Table, Value};

@@ -107,6 +107,46 @@ impl LmsPreset {
     }
 }
 
+/// A state of a preset in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PresetState {
+    /// Its name.
+    pub name: &'static str,
+    /// Rate in this state.
+    pub rate: BitRate,
+    /// Mean time spent in it before it is left.
+    pub dwell: SimDuration,
+    /// Share of all time spent in it.
+    pub time_share: f64,
+    /// Probability of each state when it is left, in the order of the states.
+    pub jump: [f64; 3],
+}
+
+impl LmsPreset {
+    /// The preset of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        use leobench_base::spec::{At, Spec, Value};
+
+        Self::read(&Value::String(name.to_owned()), &At::ROOT).ok()
+    }
+
+    /// What the channel of this preset does in each state.
+    ///
+    /// # Errors
+    /// Never: the published numbers are sound.
+    pub fn states(self) -> Result<[PresetState; 3], Fault> {
+        let (chain, rates) = (self.chain()?, self.rates());
+        let shares = chain.time_shares();
+        Ok(std::array::from_fn(|state| PresetState {
+            name: LmsState::WORDS[state],
+            rate: rates[state],
+            dwell: chain.dwell()[state],
+            time_share: shares[state],
+            jump: chain.jump()[state],
+        }))
+    }
+}
+
 impl LmsSpec {
     /// A published parameter set, started in its long-run distribution.
     pub const fn preset(preset: LmsPreset) -> Self {

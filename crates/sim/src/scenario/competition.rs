@@ -1,7 +1,7 @@
 //! How it is judged how flows share a network.
 
 use leobench_base::SimDuration;
-use leobench_base::spec::Fault;
+use leobench_base::spec::{Fault, Range};
 
 /// Steps of a window, which moves on by one of them.
 const STEPS: u64 = 10;
@@ -14,7 +14,7 @@ leobench_base::spec! {
         /// Over how long a time goodputs are averaged to see whether shares have become fair.
         pub window: SimDuration = SimDuration::from_secs(5),
         /// How far a flow's goodput may be from the fair share, as a part of it, to count as fair.
-        pub tolerance: f64 = 0.2,
+        pub tolerance: f64 [Range::FACTOR] = 0.2,
         /// How long shares must stay fair to count as converged.
         pub hold: SimDuration = SimDuration::from_secs(10),
         /// The flows whose mean goodput is the measure of the others' (TCP-friendliness, RFC 5348 section 1).
@@ -26,9 +26,6 @@ fn check(spec: &CompetitionSpec) -> Result<(), Fault> {
     if spec.window < SHORTEST_WINDOW {
         let allowed = format!("{SHORTEST_WINDOW} or more");
         return Err(Fault::new("window", "is too short", allowed));
-    }
-    if !(spec.tolerance > 0.0 && spec.tolerance < 1.0) {
-        return Err(Fault::new("tolerance", "is no such part", "above 0, below 1"));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438). Windows in bytes, times in seconds.
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, Range};
 use leobench_base::{Bytes, SimTime};
 
 use super::loss_based::{Avoidance, LossBased, Opening, Packets};
@@ -17,9 +17,9 @@ leobench_base::spec! {
         /// How the window grows at first.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// What a congestion event multiplies the window by (RFC 9438 section 4.6).
-        pub beta: f64 = 0.7,
+        pub beta: f64 [Range::FACTOR] = 0.7,
         /// The constant C in packets per cubic second: how steep the curve is (RFC 9438 section 5).
-        pub c: f64 = 0.4,
+        pub c: f64 [Range::above(0.0).to(1e6)] = 0.4,
         /// Whether a flow whose window shrinks makes room for new ones (RFC 9438 section 4.7).
         pub fast_convergence: bool = true,
     }
@@ -35,10 +35,6 @@ impl CubicSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        Opening::check_factor("beta", self.beta)?;
-        if !(self.c > 0.0 && self.c <= 1e6) {
-            return Err(Fault::new("c", "is out of range", "a number above 0, at most 1e6"));
-        }
         self.opening().check()
     }
 }

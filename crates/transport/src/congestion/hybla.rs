@@ -1,6 +1,6 @@
 //! Hybla (Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", 2004).
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, Range};
 use leobench_base::{Bytes, SimDuration};
 
 use super::loss_based::{Avoidance, LossBased, Opening, Packets};
@@ -23,7 +23,7 @@ leobench_base::spec! {
         /// The reference round-trip time (RTT_0: 25 ms in the paper and in Linux).
         pub reference_rtt: SimDuration = SimDuration::from_millis(25),
         /// What a congestion event multiplies the window by.
-        pub loss_reduction: f64 = 0.5,
+        pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }
 }
 
@@ -37,7 +37,6 @@ impl HyblaSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        Opening::check_factor("loss_reduction", self.loss_reduction)?;
         if self.reference_rtt.is_zero() {
             return Err(Fault::new("reference_rtt", "is zero", "a time above zero"));
         }

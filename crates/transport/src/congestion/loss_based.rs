@@ -70,14 +70,6 @@ impl Opening {
         })
     }
 
-    /// Refuses a factor that does not reduce, or leaves nothing.
-    pub fn check_factor(field: &'static str, factor: f64) -> Result<(), Fault> {
-        if factor > 0.0 && factor < 1.0 {
-            return Ok(());
-        }
-        Err(Fault::new(field, "is out of range", "a factor between 0 and 1"))
-    }
-
     /// Refuses a number of packets below the minimum window.
     pub fn check_packets(field: &'static str, packets: u64, minimum: u64) -> Result<(), Fault> {
         if packets >= minimum {

@@ -1,7 +1,7 @@
 //! `NewReno` as QUIC has it (RFC 9002 section 7 and appendix B).
 
 use leobench_base::Bytes;
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, Range};
 
 use super::loss_based::{Avoidance, LossBased, Opening, Packets};
 use super::slow_start::SlowStartSpec;
@@ -17,7 +17,7 @@ leobench_base::spec! {
         /// How the window grows at first.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// What a congestion event multiplies the window by (kLossReductionFactor, RFC 9002 appendix B.1).
-        pub loss_reduction: f64 = 0.5,
+        pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }
 }
 
@@ -31,7 +31,6 @@ impl NewRenoSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        Opening::check_factor("loss_reduction", self.loss_reduction)?;
         self.opening().check()
     }
 }

@@ -1,7 +1,7 @@
 //! Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", 1995), with slow start
 //! and the response to loss as in Linux.
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, Range};
 use leobench_base::{Bytes, SimDuration};
 
 use super::loss_based::{Avoidance, LossBased, Opening, Packets};
@@ -23,13 +23,13 @@ leobench_base::spec! {
         /// How the window grows at first, unless `gamma` ends it before.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// Packets queued below which the window grows (2 as in Linux; section III-B of the paper).
-        pub alpha: f64 = 2.0,
+        pub alpha: f64 [Range::above(0.0)] = 2.0,
         /// Packets queued above which the window shrinks (4 as in Linux; section III-B of the paper).
-        pub beta: f64 = 4.0,
+        pub beta: f64 [Range::above(0.0)] = 4.0,
         /// Packets queued above which slow start is over (1 as in Linux; section III-C of the paper).
-        pub gamma: f64 = 1.0,
+        pub gamma: f64 [Range::above(0.0)] = 1.0,
         /// What a congestion event multiplies the window by.
-        pub loss_reduction: f64 = 0.5,
+        pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }
 }
 
@@ -43,17 +43,10 @@ impl VegasSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
-            return Err(Fault::new("alpha", "is out of range", "a number of packets above 0"));
-        }
-        if !(self.beta >= self.alpha && self.beta.is_finite()) {
+        if self.beta < self.alpha {
             let allowed = format!("a number of packets of at least `alpha` ({})", self.alpha);
             return Err(Fault::new("beta", "is out of range", allowed));
         }
-        if !(self.gamma > 0.0 && self.gamma.is_finite()) {
-            return Err(Fault::new("gamma", "is out of range", "a number of packets above 0"));
-        }
-        Opening::check_factor("loss_reduction", self.loss_reduction)?;
         self.opening().check()
     }
 }

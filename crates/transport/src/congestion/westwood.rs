@@ -2,7 +2,7 @@
 //! Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control",
 //! 2004).
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Example, Fault, Range};
 use leobench_base::{Bytes, SimDuration, SimTime};
 
 use super::loss_based::{Avoidance, LossBased, Opening, Packets};
@@ -24,7 +24,7 @@ leobench_base::spec! {
         /// How the window grows at first.
         pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
         /// How much of the bandwidth estimate is kept when a sample is taken (alpha, Grieco and Mascolo 2004).
-        pub memory: f64 = 0.9,
+        pub memory: f64 [Range::from(0.0).below(1.0)] = 0.9,
     }
 }
 
@@ -38,9 +38,6 @@ impl WestwoodSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        if !(0.0..1.0).contains(&self.memory) {
-            return Err(Fault::new("memory", "is out of range", "a number from 0 to below 1"));
-        }
         self.opening().check()
     }
 }

@@ -435,7 +435,7 @@ fn competition() {
         ),
         (
             "tolerance = 1.0",
-            "competition.tolerance = 1.0: is no such part; allowed: above 0, below 1",
+            "competition.tolerance = 1.0: is out of range; allowed: a number above 0 and below 1",
         ),
         (
             "reference = [\"mian\"]",

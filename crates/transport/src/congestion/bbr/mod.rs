@@ -6,7 +6,7 @@ mod aggregation;
 mod policer;
 mod window;
 
-use leobench_base::spec::{Example, Fault, Whole};
+use leobench_base::spec::{Example, Fault, Range, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::aggregation::Aggregation;
@@ -39,11 +39,11 @@ leobench_base::spec! {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
         pub initial_window: Option<Whole<2, { u32::MAX }>>,
         /// Pacing and window gain of Startup: 2 / ln 2, with which the rate doubles in a round trip (`BBRHighGain`).
-        pub high_gain: f64 = 2.89,
+        pub high_gain: f64 [Range::above(1.0).to(100.0)] = 2.89,
         /// Window gain of `ProbeBW` (`BBREnterProbeBW`).
-        pub window_gain: f64 = 2.0,
+        pub window_gain: f64 [Range::above(1.0).to(100.0)] = 2.0,
         /// Round trips over which the bandwidth is the largest sample (`BBR.BtlBwFilterLen`).
-        pub bandwidth_rounds: u64 = 10,
+        pub bandwidth_rounds: u64 [Range::from(1.0).to(1_000.0)] = 10,
         /// Time over which the round-trip time is the smallest sample, and after which `ProbeRTT` measures it anew
         /// (`BBR.RTpropFilterLen`).
         pub rtt_window: SimDuration = SimDuration::from_secs(10),
@@ -64,15 +64,6 @@ impl BbrSpec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        for (field, gain) in [("high_gain", self.high_gain), ("window_gain", self.window_gain)] {
-            if !(gain > 1.0 && gain <= 100.0) {
-                return Err(Fault::new(field, "is out of range", "a factor above 1, at most 100"));
-            }
-        }
-        if !(1..=1_000).contains(&self.bandwidth_rounds) {
-            let allowed = "from 1 to 1,000 round trips";
-            return Err(Fault::new("bandwidth_rounds", "is out of range", allowed));
-        }
         if self.rtt_window.is_zero() {
             return Err(Fault::new("rtt_window", "is zero", "a time above zero"));
         }

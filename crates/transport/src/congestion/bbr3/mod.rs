@@ -9,7 +9,7 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use leobench_base::spec::{Example, Fault, Whole};
+use leobench_base::spec::{Example, Fault, Range, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::congestion::Congested;
@@ -37,11 +37,11 @@ leobench_base::spec! {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
         pub initial_window: Option<Whole<2, { u32::MAX }>>,
         /// Share of a round trip's packets that may be lost in a probe for bandwidth (`LossThresh`, section 2.8).
-        pub loss_threshold: f64 = 0.02,
+        pub loss_threshold: f64 [Range::FACTOR] = 0.02,
         /// What a round trip with losses multiplies the short-term bounds by at most (`Beta`, section 2.8).
-        pub beta: f64 = 0.7,
+        pub beta: f64 [Range::FACTOR] = 0.7,
         /// Share of the long-term bound that is left to others (`Headroom`, section 2.8).
-        pub headroom: f64 = 0.15,
+        pub headroom: f64 [Range::from(0.0).below(1.0)] = 0.15,
     }
 }
 
@@ -53,11 +53,6 @@ impl Bbr3Spec {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        Opening::check_factor("loss_threshold", self.loss_threshold)?;
-        Opening::check_factor("beta", self.beta)?;
-        if !(0.0..1.0).contains(&self.headroom) {
-            return Err(Fault::new("headroom", "is out of range", "a number from 0 to below 1"));
-        }
         self.opening().check()
     }
 }

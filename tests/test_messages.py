@@ -1,0 +1,105 @@
+"""Messages that send the user to the right place, and what `leobench list` tells of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import leobench
+from leobench import cli, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    Capture = pytest.CaptureFixture[str]
+
+
+CAMPAIGN = 'name = "c"\nscenario = "quick.toml"\nreplicates = 2\nmetrics = ["packets"]\n'
+
+
+@pytest.mark.parametrize("command", ["check", "run", "plot"])
+@pytest.mark.parametrize("text", [CAMPAIGN, CAMPAIGN + "unknown = 1\n"], ids=["fine", "wrong"])
+def test_a_campaign_file_is_told_from_a_scenario(
+    command: str, text: str, quick: Path, capsys: Capture
+) -> None:
+    file = quick.with_name("campaign.toml")
+    file.write_text(text)
+    assert cli.main([command, str(file)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"leobench: {file}: is a campaign, no ")
+    assert f"`leobench sweep {file}`" in said
+    assert said.count("\n") == 1
+
+
+def test_the_folder_of_a_campaign_is_told_from_a_result(quick: Path) -> None:
+    file = quick.with_name("campaign.toml")
+    file.write_text(CAMPAIGN)
+    leobench.sweep(file, quick.parent / "out", workers=1)
+    with pytest.raises(
+        leobench.InputError, match=r"out: is the folder of a campaign, .*CampaignResult\.open"
+    ):
+        leobench.open(quick.parent / "out")
+
+
+def test_a_flow_that_is_there_is_not_called_unknown(quick: Path, capsys: Capture) -> None:
+    two = quick.read_text() + quick.read_text().partition("[flows.main]")[2].join(["[flows.call]", ""])
+    quick.write_text(two.replace('{ kind = "quic", congestion = "cubic" }', '"udp"', 1))
+    out = quick.parent / "out"
+    leobench.run(quick, out=out)
+    assert cli.main(["plot", str(out), "--kind", "shares"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("leobench: main: is a UDP flow, ")
+    assert "`main`" not in said
+
+
+def test_limits_of_numbers_are_shown(capsys: Capture) -> None:
+    assert cli.main(["list", "congestion", "cubic"]) == 0
+    said = capsys.readouterr().out
+    assert "Allowed: a number above 0 and below 1." in said
+    assert "Allowed: a number above 0 up to 1000000." in said
+
+
+def numbers() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every number that a congestion controller takes, by their names."""
+    for option in parameters._under(leobench.schema(), "congestion"):
+        for table in option.get("oneOf", []):
+            for name, value in table.get("properties", {}).items():
+                if value.get("type") in ("number", "integer"):
+                    yield f"{table['properties']['kind']['const']}.{name}", value
+
+
+def test_the_limits_of_every_number_are_in_the_schema_and_kept(quick: Path) -> None:
+    found = dict(numbers())
+    assert len(found) > 15
+    for place, schema in found.items():
+        kind, _, name = place.partition(".")
+        least = schema.get("minimum", schema.get("exclusiveMinimum"))
+        assert least is not None, place
+        most = schema.get("maximum", schema.get("exclusiveMaximum"))
+        beyond = [least if "exclusiveMinimum" in schema else least - 1]
+        if most is not None and most < 2**53:
+            beyond.append(most if "exclusiveMaximum" in schema else most + 1)
+        for wrong in beyond:
+            with pytest.raises(leobench.ScenarioError, match=rf"congestion\.{name} = .*: is "):
+                leobench.check(quick, {"flows.main.transport.congestion": {"kind": kind, name: wrong}})
+
+
+def test_a_preset_shows_its_chain(capsys: Capture) -> None:
+    """Khan et al. 2023, Table 1; the shares of time are those of its chain, solved by hand."""
+    states = leobench.describe("presets", "ka")["states"]
+    assert [state["rate_bps"] for state in states] == [80e6, 40e6, 16e6]
+    assert [state["dwell_s"] for state in states] == [0.253, 0.7299, 0.1666]
+    jumps = [list(state["next"].values()) for state in states]
+    assert jumps[0] == pytest.approx([0, 0.93156, 0.068437], abs=1e-5)
+    shares = [state["time_share"] for state in states]
+    visits = [share / state["dwell_s"] for share, state in zip(shares, states, strict=True)]
+    for state in range(3):
+        came = sum(visits[other] * jumps[other][state] for other in range(3))
+        assert came == pytest.approx(visits[state])
+    assert cli.main(["list", "presets", "ka"]) == 0
+    said = capsys.readouterr().out
+    for part in ("line-of-sight: 80 Mbit/s", "0.253 s at a time", "moderate-shadowing 0.9316", "mean rate: "):
+        assert part in said
+    assert "no parameters" not in said
