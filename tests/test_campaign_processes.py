@@ -154,3 +154,21 @@ def test_a_call_that_exits_its_process_is_blamed_for_it(code: int, before: int) 
             executor.submit(os._exit, code).result()
         assert "__main__" not in str(raised.value)
         assert executor.submit(abs, -1).result() == 1
+
+
+def test_interrupted_at_its_end_it_leaves_no_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    genuine, calls = WorkerProcesses.shutdown, list[bool]()
+
+    def shutdown(self: WorkerProcesses, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        calls.append(cancel_futures)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        genuine(self, wait, cancel_futures=cancel_futures)
+
+    monkeypatch.setattr(WorkerProcesses, "shutdown", shutdown)
+    before = set(threading.enumerate())
+    executor = WorkerProcesses(1)
+    with pytest.raises(KeyboardInterrupt), executor:  # noqa: PT012 (leaving the block is what raises)
+        executor.submit(begin_and_sleep, tmp_path / "begun")
+        wait_for(tmp_path / "begun")
+    assert not [thread for thread in set(threading.enumerate()) - before if thread.is_alive()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -103,3 +104,21 @@ def test_a_preset_shows_its_chain(capsys: Capture) -> None:
     for part in ("line-of-sight: 80 Mbit/s", "0.253 s at a time", "moderate-shadowing 0.9316", "mean rate: "):
         assert part in said
     assert "no parameters" not in said
+
+
+@pytest.mark.parametrize("command", ["check", "run", "sweep"])
+def test_a_device_is_not_read(command: str, capsys: Capture) -> None:
+    assert cli.main([command, "/dev/zero"]) == 2
+    assert capsys.readouterr().err.startswith("leobench: /dev/zero: is a device; allowed: a ")
+
+
+def test_too_long_a_name_is_refused(capsys: Capture) -> None:
+    for command in ("check", "run", "sweep", "plot"):
+        assert cli.main([command, "x" * 5000]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_pipe_is_not_waited_for_where_a_folder_belongs(tmp_path: Path, capsys: Capture) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert cli.main(["plot", str(tmp_path / "pipe")]) == 2
+    assert "is no folder" in capsys.readouterr().err

@@ -62,6 +62,14 @@ def refuse_existing(target: Path, *, force: bool) -> None:
         )
 
 
+def is_device(file: Path) -> bool:
+    """Whether it is a device, such as `/dev/zero`, which may have no end."""
+    try:
+        return file.is_char_device() or file.is_block_device()
+    except OSError:  # too long a name, for instance, of which reading it will tell
+        return False
+
+
 def refuse_unnameable(place: Path) -> None:
     """Checks that a path is text: neither tables nor JSON can hold one that is not.
 
@@ -188,7 +196,7 @@ def read(folder: Path) -> Result:
     Raises:
         InputError: If `folder` is none, or is damaged.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 (of any name, too long ones as well)
         from leobench.campaign.file import is_campaign
 
         if is_campaign(folder):

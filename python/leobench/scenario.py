@@ -25,6 +25,7 @@ def load(
     """
     from leobench import _core
     from leobench.errors import InputError, ScenarioError
+    from leobench.folder import is_device
 
     pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
     if seed is not None:
@@ -36,6 +37,8 @@ def load(
             raise InputError(
                 f"{place} = {value}: is not text; allowed: characters that UTF-8 encodes"
             ) from None
+    if is_device(Path(scenario)):
+        raise ScenarioError(f"{scenario}: is a device; allowed: a scenario file")
     try:
         return _core.Scenario.load(scenario, pairs)
     except ScenarioError:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from leobench.campaign import names, places
 from leobench.campaign.definition import MOST_VARIANTS, Definition, Variant
 from leobench.errors import InputError, allowed, cut, near
-from leobench.folder import TABLES
+from leobench.folder import TABLES, is_device
 from leobench.overrides import as_text
 
 if TYPE_CHECKING:
@@ -51,10 +51,14 @@ def read(file: Path) -> Definition:
 def is_campaign(file: Path) -> bool:
     """Whether it is the file of a campaign, sound or not."""
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        # A pipe would block, or has been read already.
+        readable = file.is_file() and file.stat().st_size <= _LARGEST_FILE
+        table = tomllib.loads(file.read_text(encoding="utf-8-sig")) if readable else {}
     except (OSError, ValueError, RecursionError):
         return False
-    return "scenario" in table and bool({"replicates", "metrics", "grid", "variants"} & table.keys())
+    return "extends" in table or (
+        "scenario" in table and bool({"replicates", "metrics", "grid", "variants"} & table.keys())
+    )
 
 
 class _WrongError(Exception):
@@ -214,6 +218,8 @@ class _Reader:
 
 
 def _text(file: Path) -> str:
+    if is_device(file):
+        raise InputError(f"{file}: is a device; allowed: a campaign file")
     try:
         with file.open("rb") as opened:
             content = opened.read(_LARGEST_FILE + 1)

@@ -131,7 +131,11 @@ class WorkerProcesses(Executor):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self.kill_workers()
-        self.shutdown()
+        try:
+            self.shutdown()
+        except BaseException:  # interrupted at its end: no thread may outlive the block
+            self.kill_workers()
+            raise
 
     def _serve(self, worker: _Worker) -> None:
         """The main function of a thread: passes one call after the other to its worker."""

@@ -281,8 +281,8 @@ impl Range {
     }
 
     fn holds(&self, number: f64) -> bool {
-        let above = number > self.least || self.least_allowed && number == self.least;
-        let below = number < self.most || self.most_allowed && number == self.most;
+        let above = if self.least_allowed { number >= self.least } else { number > self.least };
+        let below = if self.most_allowed { number <= self.most } else { number < self.most };
         above && below
     }
 
@@ -307,10 +307,10 @@ impl Range {
     /// # Errors
     /// If it is not.
     pub fn check(&self, field: &impl Spec, at: &At<'_>) -> Result<(), SpecError> {
-        let (value, what) = (field.write(), "number");
+        let value = field.write();
         let (number, what) = match value {
-            Value::Integer(number) => (number as f64, format!("whole {what}")),
-            Value::Float(number) => (number, what.to_owned()),
+            Value::Integer(number) => (number as f64, "whole number"),
+            Value::Float(number) => (number, "number"),
             _ => return Ok(()),
         };
         if self.holds(number) {
