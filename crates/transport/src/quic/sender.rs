@@ -21,14 +21,19 @@ use crate::endpoint::EndpointError;
 use crate::scheduler::{LENGTH_RESERVE, Multiplexer, Share, frame_size};
 
 /// How far the stack is fed ahead on a single stream. The stack searches what it was fed, write by write, for every packet
-/// it builds, so writes should be few; but they are copied from one place that should stay in the processor's cache.
+/// it builds, so writes should be few; but they are copied from one place that should stay in the processor's cache: this
+/// fits the second level of current ones, and is some two hundred packets. It changes no packet: on a single stream there
+/// is nothing to decide.
 const FEED: u64 = 256 * 1024;
-/// The least room that new data is put behind the rest of an earlier packet's for.
+/// The least room that new data is put behind the rest of an earlier packet's for. Ours: a frame's header takes up to 19
+/// bytes (RFC 9000 section 19.8, with a length of two bytes), a fifth of this.
 const WORTHWHILE: u64 = 100;
 /// Content of every stream: nobody reads it.
 static ZEROES: [u8; FEED as usize] = [0; FEED as usize];
 
-/// How much of a stream is fed in bulk where there are several.
+/// How much of a stream is fed in bulk where there are several. Ours: some twenty-five packets, so that a write for each
+/// costs little, and no more than that, since no other stream is fed in bulk until this is used up, though the largest
+/// share may have changed hands.
 const RESERVE: u64 = 32 * 1024;
 /// Stream priorities: the stack takes the streams of the lowest last.
 const RESERVE_PRIORITY: i32 = -1;

@@ -28,7 +28,7 @@ leobench_base::spec! {
     }
 }
 
-/// The slots in which the authors' traffic generator draws its arrivals.
+/// The slots in which the authors' traffic generator draws its arrivals, as the source `poisson_batch` does.
 const SLOT: SimDuration = SimDuration::from_millis(50);
 
 leobench_base::words! {

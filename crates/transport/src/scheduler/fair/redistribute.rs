@@ -15,7 +15,7 @@ use crate::buffer::SendBuffer;
 use crate::scheduler::{PacketShares, StreamScheduler};
 
 /// A stream that is due fewer bytes than this, and has more waiting, is passed over until it is due more: the header of
-/// its frame would be as long.
+/// its frame, up to 19 bytes (RFC 9000 section 19.8), would be more than half as long.
 const LEAST_SHARE: u64 = 32;
 
 /// Shares packets among the streams with the lowest levels, at most ten per packet unless these leave room.
