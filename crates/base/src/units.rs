@@ -38,6 +38,14 @@ impl Bytes {
         self.0 == 0
     }
 
+    /// This size minus `other`; `None` if `other` is larger.
+    pub const fn checked_sub(self, other: Self) -> Option<Self> {
+        match self.0.checked_sub(other.0) {
+            Some(rest) => Some(Self(rest)),
+            None => None,
+        }
+    }
+
     /// This size minus `other`, or zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -105,14 +113,22 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Self;
+    /// # Panics
+    /// If there are fewer bytes than `other`, in release builds too: a wrapped size would pass for a huge one. Where
+    /// that may be, see [`Bytes::saturating_sub`] and [`Bytes::checked_sub`].
     fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
+        match self.checked_sub(other) {
+            Some(rest) => rest,
+            None => panic!("negative size: {self} - {other}"),
+        }
     }
 }
 
 impl SubAssign for Bytes {
+    /// # Panics
+    /// If there are fewer bytes than `other`.
     fn sub_assign(&mut self, other: Self) {
-        self.0 -= other.0;
+        *self = *self - other;
     }
 }
 
@@ -139,5 +155,25 @@ impl fmt::Display for Bytes {
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::spec::quantity::show_rate(*self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_subtracted_as_far_as_they_go() {
+        let (small, large) = (Bytes::new(3), Bytes::new(5));
+        assert_eq!((large - small, large.checked_sub(small)), (Bytes::new(2), Some(Bytes::new(2))));
+        assert_eq!((small.checked_sub(large), small.saturating_sub(large)), (None, Bytes::ZERO));
+    }
+
+    /// In release builds too, where integers of the language wrap.
+    #[test]
+    #[should_panic(expected = "negative size: 3 B - 5 B")]
+    fn a_negative_size_is_a_bug() {
+        let mut size = Bytes::new(3);
+        size -= Bytes::new(5);
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use leobench_base::spec::Weight;
-use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 use leobench_transport::buffer::{Attributes, Message};
 use leobench_transport::scheduler::Multiplexer;
 use leobench_transport::{EndpointError, SchedulerSpec};
@@ -90,7 +90,7 @@ impl Load {
     }
 
     fn push(&mut self, stream: usize) {
-        self.streams.push(stream, Message { size: ROOM, created: self.now });
+        self.streams.push(stream, Message { size: Bytes::new(ROOM), created: self.now });
     }
 
     fn refill(&mut self, stream: usize) {

@@ -15,8 +15,12 @@ use crate::errors::RunError;
 use crate::scenario::{PyScenario, as_json};
 use crate::scheduler;
 
-/// Events in a slice: some milliseconds of work, so that Ctrl-C is noticed at once and the clock is read seldom.
+/// Most events in a slice: some milliseconds of work mostly, so that Ctrl-C is noticed at once and the clock is read seldom.
 const SLICE_EVENTS: u64 = 10_000;
+
+/// Wall time above which slices become shorter: events of some runs take much longer than others, such as those of a
+/// source that is hardly ever on.
+const LONG_SLICE: Duration = Duration::from_millis(50);
 
 /// Wall time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
@@ -45,8 +49,12 @@ pub(crate) fn run<'py>(
     let set_up = || Run::new(&scenario.0, scenario.0.spec.seed, options, sink);
     let mut run = scheduler::beside(&scenario.0.folder, set_up).map_err(failed)?;
     let mut reported = now();
+    let mut events = 1;
     loop {
-        let state = py.detach(|| run.advance(SLICE_EVENTS)).map_err(failed)?;
+        let began = now();
+        let state = py.detach(|| run.advance(events)).map_err(failed)?;
+        let long = began.elapsed() > LONG_SLICE;
+        events = if long { (events / 2).max(1) } else { (2 * events).min(SLICE_EVENTS) };
         py.check_signals()?;
         if let Some(progress) = progress
             && (state.done || reported.elapsed() >= REPORT_EVERY)

@@ -12,6 +12,9 @@ mod deliveries;
 
 pub(crate) use deliveries::Deliveries;
 
+/// Memory a message takes until it is delivered or lost: queues grow by doubling.
+pub(crate) const MEMORY_PER_OPEN_MESSAGE: Bytes = Bytes::new(2 * size_of::<Open>() as u64);
+
 /// Message accounting of one flow, in constant time per message.
 ///
 /// A reliable stream is a stream of bytes: its messages end where their sizes add up to, and are delivered in order,
@@ -24,6 +27,8 @@ pub struct FlowLedger {
     streams: Vec<StreamLedger>,
     /// Messages neither delivered nor lost.
     open: u64,
+    /// Messages that take memory: those, and others of a stream behind them.
+    kept: u64,
     statistics: Statistics,
     deliveries: Option<Deliveries>,
 }
@@ -60,6 +65,7 @@ impl FlowLedger {
         Self {
             streams: (0..streams).map(|_| StreamLedger::new(statistics.clone())).collect(),
             open: 0,
+            kept: 0,
             statistics,
             deliveries: None,
         }
@@ -86,8 +92,9 @@ impl FlowLedger {
 
     /// The application wrote a message; returns its number within the stream.
     pub fn created(&mut self, stream: usize, message: Message) -> u64 {
-        assert!(message.size > 0, "a message has at least one byte");
+        assert!(!message.size.is_zero(), "a message has at least one byte");
         self.open += 1;
+        self.kept += 1;
         self.statistics.created(message.created);
         self.streams[stream].created(message)
     }
@@ -96,6 +103,10 @@ impl FlowLedger {
     /// bytes delivered.
     pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {
         let known = finished.len();
+        let (Report::Sent { stream, .. }
+        | Report::Delivered { stream, .. }
+        | Report::Datagram { stream, .. }) = report;
+        let kept = self.streams[stream].open.len();
         let arrived = match report {
             Report::Sent { stream, offset } => {
                 self.streams[stream].sent(now, offset);
@@ -109,9 +120,10 @@ impl FlowLedger {
                 payload.get()
             }
         };
+        self.kept -= (kept - self.streams[stream].open.len()) as u64;
         self.statistics.arrived(now, arrived);
         if let Some(deliveries) = &mut self.deliveries {
-            deliveries.add(now, arrived);
+            deliveries.add(now, Bytes::new(arrived));
         }
         self.open -= (finished.len() - known) as u64;
         for row in &finished[known..] {
@@ -134,9 +146,16 @@ impl FlowLedger {
             let created = ledger.open[index].created;
             self.statistics.lost(now, created);
             ledger.statistics.lost(now, created);
+            let kept = ledger.open.len();
             ledger.close(index, stream, None, finished);
+            self.kept -= (kept - ledger.open.len()) as u64;
             self.open -= 1;
         }
+    }
+
+    /// Messages that take memory.
+    pub(crate) fn kept(&self) -> u64 {
+        self.kept
     }
 
     /// Whether no message is waiting or on its way.
@@ -189,13 +208,13 @@ impl StreamLedger {
         self.statistics.created(message.created);
         self.open.push_back(Open {
             start: self.created_bytes,
-            size: message.size,
+            size: message.size.get(),
             created: message.created,
             first_sent: None,
             arrived: 0,
             closed: false,
         });
-        self.created_bytes += message.size;
+        self.created_bytes += message.size.get();
         self.first + self.open.len() as u64 - 1
     }
 

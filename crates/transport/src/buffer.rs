@@ -5,15 +5,15 @@ mod set;
 
 use std::collections::VecDeque;
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 
 pub(crate) use set::StreamSet;
 
 /// A message an application hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Size in bytes; at least one.
-    pub size: u64,
+    /// Its size; at least one byte.
+    pub size: Bytes,
     /// When the application scheduled it.
     pub created: SimTime,
 }
@@ -46,6 +46,9 @@ pub struct StreamBuffer {
     arrived: u64,
     created_sum: u128,
 }
+
+/// Memory a message takes while it waits: queues grow by doubling.
+pub const MEMORY_PER_WAITING_MESSAGE: Bytes = Bytes::new(2 * size_of::<Waiting>() as u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -111,8 +114,9 @@ impl StreamBuffer {
     }
 
     fn push(&mut self, message: Message) {
-        self.waiting.push_back(Waiting { left: message.size, created: message.created });
-        self.backlog += message.size;
+        let size = message.size.get();
+        self.waiting.push_back(Waiting { left: size, created: message.created });
+        self.backlog += size;
         self.arrived += 1;
         self.created_sum += u128::from(message.created.as_nanos());
     }
@@ -163,7 +167,7 @@ impl SendBuffer {
     /// Puts a message behind the others of its stream.
     pub fn push(&mut self, stream: usize, message: Message) {
         self.streams[stream].push(message);
-        self.backlog += message.size;
+        self.backlog += message.size.get();
         self.mark(stream);
     }
 

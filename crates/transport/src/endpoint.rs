@@ -128,17 +128,17 @@ pub struct Totals {
     /// Packets sent.
     pub sent_packets: u64,
     /// Transport payload bytes sent (UDP payloads, TCP segments).
-    pub sent_bytes: u64,
+    pub sent_bytes: Bytes,
     /// Packets received.
     pub received_packets: u64,
     /// Bytes of the packets acknowledged.
-    pub acked_bytes: u64,
+    pub acked_bytes: Bytes,
     /// Packets declared lost.
     pub lost_packets: u64,
     /// Bytes of the packets declared lost.
-    pub lost_bytes: u64,
+    pub lost_bytes: Bytes,
     /// Application bytes sent more than once.
-    pub retransmitted_bytes: u64,
+    pub retransmitted_bytes: Bytes,
     /// Packets that carried something sent before: application data, or TCP's SYN or FIN.
     pub retransmitted_packets: u64,
     /// Times that losses or ECN marks began a recovery, whatever the controller made of them: once a round trip at most, and

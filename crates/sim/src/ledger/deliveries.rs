@@ -1,13 +1,14 @@
 //! What a flow delivered in every step of time.
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 
-/// Bytes delivered to the application, by steps of time from the start of the run: eight bytes of memory per step.
+/// Bytes delivered to the application, by steps of time from the start of the run: 16 bytes of memory for every step in
+/// which something was, and none for the others, however long they last.
 #[derive(Clone, Debug)]
 pub(crate) struct Deliveries {
     step: SimDuration,
-    /// By step; shorter than the run if nothing came in its last steps.
-    bytes: Vec<u64>,
+    /// Numbers of steps, in order, and what was delivered in each.
+    steps: Vec<(u64, Bytes)>,
     /// When the last of them ends.
     end: SimTime,
 }
@@ -15,20 +16,20 @@ pub(crate) struct Deliveries {
 impl Deliveries {
     pub(super) fn new(step: SimDuration) -> Self {
         assert!(!step.is_zero(), "a step takes time");
-        Self { step, bytes: Vec::new(), end: SimTime::ZERO }
+        Self { step, steps: Vec::new(), end: SimTime::ZERO }
     }
 
     /// Bytes arrived at `now`, no earlier than those before.
-    pub(super) fn add(&mut self, now: SimTime, bytes: u64) {
-        if bytes == 0 {
+    pub(super) fn add(&mut self, now: SimTime, bytes: Bytes) {
+        if bytes.is_zero() {
             return;
         }
         if now >= self.end {
             let step = now.as_nanos() / self.step.as_nanos();
-            self.bytes.resize(step as usize + 1, 0);
-            self.end = SimTime::from_nanos((step + 1) * self.step.as_nanos());
+            self.steps.push((step, Bytes::ZERO));
+            self.end = SimTime::from_nanos((step + 1).saturating_mul(self.step.as_nanos()));
         }
-        if let Some(last) = self.bytes.last_mut() {
+        if let Some((_, last)) = self.steps.last_mut() {
             *last += bytes;
         }
     }
@@ -38,9 +39,17 @@ impl Deliveries {
         self.step
     }
 
-    /// Bytes that arrived in a step.
-    pub(crate) fn bytes(&self, step: usize) -> u64 {
-        self.bytes.get(step).copied().unwrap_or(0)
+    /// Bytes that arrived from one step until before another.
+    pub(crate) fn bytes(&self, from: usize, to: usize) -> Bytes {
+        let before = |step: usize| self.steps.partition_point(|(number, _)| *number < step as u64);
+        let first = before(from);
+        let steps = self.steps[first..].iter().take_while(|(number, _)| *number < to as u64);
+        steps.map(|(_, bytes)| *bytes).sum()
+    }
+
+    /// Memory it takes.
+    pub(crate) fn memory(&self) -> Bytes {
+        Bytes::new((self.steps.capacity() * size_of::<(u64, Bytes)>()) as u64)
     }
 }
 
@@ -48,13 +57,29 @@ impl Deliveries {
 mod tests {
     use super::*;
 
+    fn at(nanos: u64) -> SimTime {
+        SimTime::from_nanos(nanos)
+    }
+
     #[test]
     fn bytes_are_counted_in_the_step_they_arrive_in() {
         let mut deliveries = Deliveries::new(SimDuration::from_nanos(10));
         for (nanos, bytes) in [(0, 1), (9, 2), (10, 4), (34, 8), (35, 16), (60, 0)] {
-            deliveries.add(SimTime::from_nanos(nanos), bytes);
+            deliveries.add(at(nanos), Bytes::new(bytes));
         }
-        let seen: Vec<_> = (0..6).map(|step| deliveries.bytes(step)).collect();
+        let seen: Vec<_> = (0..6).map(|step| deliveries.bytes(step, step + 1).get()).collect();
         assert_eq!(seen, [3, 4, 0, 24, 0, 0]);
+        let spans = [(0, 6), (1, 3), (2, 2), (1, 4), (4, 9)];
+        assert_eq!(spans.map(|(from, to)| deliveries.bytes(from, to).get()), [31, 4, 0, 28, 0]);
+    }
+
+    #[test]
+    fn a_long_silence_takes_no_memory() {
+        let mut deliveries = Deliveries::new(SimDuration::from_nanos(10));
+        for nanos in [5, u64::MAX - 1, u64::MAX] {
+            deliveries.add(at(nanos), Bytes::new(1));
+        }
+        assert!(deliveries.memory() <= Bytes::new(64), "{}", deliveries.memory());
+        assert_eq!(deliveries.bytes(0, usize::MAX).get(), 3);
     }
 }

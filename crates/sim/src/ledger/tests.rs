@@ -13,7 +13,7 @@ fn ms(millis: u64) -> SimTime {
 }
 
 fn message(size: u64, created: SimTime) -> Message {
-    Message { size, created }
+    Message { size: Bytes::new(size), created }
 }
 
 fn delivered(stream: usize, offset: u64) -> Report {
@@ -50,6 +50,22 @@ fn messages_end_where_their_sizes_add_up_to() {
     assert_eq!(completes(&mut ledger, ms(4), delivered(0, 175)), [2]);
     assert!(ledger.is_drained());
     assert_eq!(ledger.created(0, message(7, ms(5))), 3);
+}
+
+#[test]
+fn messages_take_memory_until_all_before_them_are_done_with() {
+    let mut ledger = FlowLedger::new(2, SimTime::ZERO);
+    for stream in [0, 0, 0, 1] {
+        ledger.created(stream, message(100, ms(1)));
+    }
+    assert_eq!(ledger.kept(), 4);
+    lose(&mut ledger, 1);
+    assert_eq!(completes(&mut ledger, ms(2), datagram(2, 100)), [2]);
+    assert_eq!((ledger.kept(), ledger.is_drained()), (4, false), "message 0 is under way");
+    assert_eq!(completes(&mut ledger, ms(3), datagram(0, 100)), [0]);
+    assert_eq!(ledger.kept(), 1);
+    completes(&mut ledger, ms(4), delivered(1, 100));
+    assert_eq!((ledger.kept(), ledger.is_drained()), (0, true));
 }
 
 #[test]

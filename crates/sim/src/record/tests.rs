@@ -57,18 +57,18 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
         pacing: Some(BitRate::from_bps(4_000_000)),
         phase: "avoidance",
         totals: Totals {
-            sent_bytes: 11,
-            acked_bytes: 12,
-            lost_bytes: 13,
-            retransmitted_bytes: 14,
+            sent_bytes: Bytes::new(11),
+            acked_bytes: Bytes::new(12),
+            lost_bytes: Bytes::new(13),
+            retransmitted_bytes: Bytes::new(14),
             ..Totals::default()
         },
     };
     recorder.transport(ms(10), 0, &sample)?;
     recorder.transport(ms(20), 0, &PathSample { phase: "start", ..PathSample::default() })?;
     let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
-    buffer.push(1, Message { size: 500, created: ms(4) });
-    buffer.push(1, Message { size: 600, created: ms(7) });
+    buffer.push(1, Message { size: Bytes::new(500), created: ms(4) });
+    buffer.push(1, Message { size: Bytes::new(600), created: ms(7) });
     recorder.stream(ms(10), 0, 1, &buffer.streams()[1])?;
     recorder.queue(ms(10), 1, Backlog { packets: 3, bytes: Bytes::new(4_500) })?;
     let channel = ChannelRow {

@@ -56,7 +56,7 @@ fn megabit_in(millis: u64) -> FlowLedger {
 
 fn megabit_with_deadline(millis: u64, deadline: Option<SimDuration>) -> FlowLedger {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deadlines([deadline]);
-    ledger.created(0, Message { size: 125_000, created: SimTime::ZERO });
+    ledger.created(0, Message { size: Bytes::new(125_000), created: SimTime::ZERO });
     let now = SimTime::ZERO + SimDuration::from_millis(millis);
     ledger.report(now, Report::Delivered { stream: 0, offset: 125_000 }, &mut Vec::new());
     ledger
@@ -77,12 +77,12 @@ fn fairness_of_textbook_shares() {
 fn the_warm_up_can_be_left_out_of_totals() {
     let totals = |factor: u64| Totals {
         sent_packets: factor,
-        sent_bytes: 2 * factor,
+        sent_bytes: Bytes::new(2 * factor),
         received_packets: 3 * factor,
-        acked_bytes: 4 * factor,
+        acked_bytes: Bytes::new(4 * factor),
         lost_packets: 5 * factor,
-        lost_bytes: 6 * factor,
-        retransmitted_bytes: 7 * factor,
+        lost_bytes: Bytes::new(6 * factor),
+        retransmitted_bytes: Bytes::new(7 * factor),
         congestion_events: 8 * factor,
         timeouts: 9 * factor,
         spurious_losses: 10 * factor,
@@ -98,7 +98,7 @@ fn background_flows_are_left_out_of_fairness() {
     let step = SimDuration::from_millis(100);
     let ledger = |offset| {
         let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deliveries(step);
-        ledger.created(0, Message { size: 1_000_000, created: SimTime::ZERO });
+        ledger.created(0, Message { size: Bytes::new(1_000_000), created: SimTime::ZERO });
         let now = SimTime::ZERO + SimDuration::from_millis(50);
         ledger.report(now, Report::Delivered { stream: 0, offset }, &mut Vec::new());
         ledger

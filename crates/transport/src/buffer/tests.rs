@@ -9,8 +9,8 @@ fn ns(nanos: u64) -> SimTime {
 #[test]
 fn messages_wait_in_order_and_age() {
     let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
-    buffer.push(1, Message { size: 10, created: ns(5) });
-    buffer.push(1, Message { size: 20, created: ns(8) });
+    buffer.push(1, Message { size: Bytes::new(10), created: ns(5) });
+    buffer.push(1, Message { size: Bytes::new(20), created: ns(8) });
     buffer.take(1, 4);
     let stream = &buffer.streams()[1];
     assert_eq!((stream.backlog(), stream.taken(), stream.messages()), (26, 4, 2));
@@ -37,7 +37,7 @@ proptest! {
         for (now, (stream, bytes, push)) in (1u64..).zip(operations) {
             let stream = stream % streams;
             if push {
-                buffer.push(stream, Message { size: bytes, created: ns(now) });
+                buffer.push(stream, Message { size: Bytes::new(bytes), created: ns(now) });
                 plain[stream].push_back((bytes, now));
             } else {
                 let waiting = plain[stream].iter().map(|(left, _)| left).sum::<u64>();

@@ -61,9 +61,9 @@ pub(super) struct ControlState {
     pub(super) rtt: Option<Rtt>,
     /// All samples, one for every acknowledgement, in nanoseconds.
     pub(super) rtts: LogHistogram,
-    pub(super) acked_bytes: u64,
+    pub(super) acked_bytes: Bytes,
     pub(super) lost_packets: u64,
-    pub(super) lost_bytes: u64,
+    pub(super) lost_bytes: Bytes,
     pub(super) congestion_events: u64,
     pub(super) spurious_losses: u64,
     pub(super) ecn_marks: u64,
@@ -93,9 +93,9 @@ impl Control {
             algorithm,
             rtt: None,
             rtts: LogHistogram::new(),
-            acked_bytes: 0,
+            acked_bytes: Bytes::ZERO,
             lost_packets: 0,
-            lost_bytes: 0,
+            lost_bytes: Bytes::ZERO,
             congestion_events: 0,
             spurious_losses: 0,
             ecn_marks: 0,
@@ -263,7 +263,7 @@ impl Controller for Handle {
         };
         self.control.leave_flight(bytes);
         let mut state = self.control.lock();
-        state.acked_bytes += bytes;
+        state.acked_bytes += Bytes::new(bytes);
         if pn >= self.control.largest_acked() {
             self.control.live.largest_acked.store(pn, Relaxed);
             state.rtt = Some(rtt);
@@ -290,7 +290,7 @@ impl Controller for Handle {
         self.control.live.has_losses.store(true, Relaxed);
         let mut state = self.control.lock();
         state.lost_packets += 1;
-        state.lost_bytes += u64::from(lost_bytes);
+        state.lost_bytes += Bytes::new(lost_bytes.into());
         let lost = Lost::new(self.control.clock.time(now), Bytes::new(lost_bytes.into()), pn);
         state.algorithm.on_packet_lost(self.path, &lost);
         if state.ack_request == Some(pn) {

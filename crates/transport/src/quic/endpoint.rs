@@ -54,7 +54,7 @@ pub struct QuicEndpoint {
     timer: Option<SimTime>,
     timeouts: u64,
     sent_datagrams: u64,
-    sent_bytes: u64,
+    sent_bytes: Bytes,
     received_datagrams: u64,
     buffer: Vec<u8>,
 }
@@ -106,7 +106,7 @@ impl QuicEndpoint {
             timer: None,
             timeouts: 0,
             sent_datagrams: 0,
-            sent_bytes: 0,
+            sent_bytes: Bytes::ZERO,
             received_datagrams: 0,
             buffer: Vec::with_capacity(spec.payload.get() as usize),
         })
@@ -313,7 +313,7 @@ impl QuicEndpoint {
             pacer.on_sent(now, size, pacing_rate(&self.control, connection));
         }
         self.sent_datagrams += 1;
-        self.sent_bytes += size.get();
+        self.sent_bytes += size;
         let source_ip = transmit.src_ip.unwrap_or(self.local.ip());
         outbox.packets.push(Packet {
             meta: Meta {
@@ -459,7 +459,7 @@ impl QuicEndpoint {
             acked_bytes: state.acked_bytes,
             lost_packets: state.lost_packets,
             lost_bytes: state.lost_bytes,
-            retransmitted_bytes: sent.retransmitted,
+            retransmitted_bytes: Bytes::new(sent.retransmitted),
             retransmitted_packets: sent.retransmitted_packets,
             congestion_events: state.congestion_events,
             timeouts: self.timeouts,

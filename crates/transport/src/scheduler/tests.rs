@@ -4,8 +4,8 @@ mod queueing;
 mod reference;
 mod starvation;
 
-use leobench_base::SimDuration;
 use leobench_base::spec::{At, Spec, Table, Value, Weight};
+use leobench_base::{Bytes, SimDuration};
 use proptest::prelude::*;
 
 use super::fair::Surplus;
@@ -105,7 +105,10 @@ impl Harness {
         self.now += SimDuration::from_nanos(1);
         match *operation {
             Operation::Write(stream, size) => {
-                self.streams.push(stream % self.count, Message { size, created: self.now });
+                self.streams.push(
+                    stream % self.count,
+                    Message { size: Bytes::new(size), created: self.now },
+                );
             }
             Operation::Hold(stream, held) => self.streams.hold(stream % self.count, held),
             Operation::Wait(nanos) => self.now += SimDuration::from_nanos(nanos),
@@ -129,7 +132,7 @@ impl Harness {
     }
 
     pub(super) fn write(&mut self, stream: usize, size: u64) {
-        self.streams.push(stream, Message { size, created: self.now });
+        self.streams.push(stream, Message { size: Bytes::new(size), created: self.now });
     }
 
     /// Sends a packet; returns its streams and bytes.

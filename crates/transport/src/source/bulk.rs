@@ -1,53 +1,54 @@
 //! One message at the start.
 
 use leobench_base::spec::{Example, Fault};
-use leobench_base::{Bytes, RngTree, SimTime};
+use leobench_base::{Bytes, RngTree, SimDuration};
 
-use super::{SourceModel, TrafficSource, check_size};
-use crate::buffer::Message;
+use super::{MAX_MESSAGE, SourceModel, TrafficSource, check_size};
 
 leobench_base::spec! {
     /// One message of a given size, written at the start: a file transfer.
     pub struct BulkSpec check = SourceModel::check {
-        /// Bytes to transfer.
-        pub size: Bytes,
+        /// Bytes to transfer. Without a size the transfer has no end (in truth it ends after 1000000 GB): for runs that
+        /// end at a time.
+        pub size: Option<Bytes>,
     }
 }
 
 impl Example for BulkSpec {
     fn example() -> Self {
-        Self { size: Bytes::new(10_000_000) }
+        Self { size: Some(Bytes::new(10_000_000)) }
     }
 }
 
 impl SourceModel for BulkSpec {
     fn build(&self, _rng: &RngTree) -> Box<dyn TrafficSource> {
-        Box::new(Bulk { size: self.size, done: false })
+        Box::new(Bulk { size: Some(self.size.unwrap_or(MAX_MESSAGE)) })
     }
 
     fn offered_bps(&self) -> Option<f64> {
         None
     }
 
+    fn messages_in(&self, _span: SimDuration) -> f64 {
+        1.0
+    }
+
     fn check(&self) -> Result<(), Fault> {
-        check_size(self.size)
+        self.size.map_or(Ok(()), check_size)
     }
 }
 
+/// A transfer, until it is produced.
 struct Bulk {
-    size: Bytes,
-    done: bool,
+    size: Option<Bytes>,
 }
 
 impl TrafficSource for Bulk {
-    fn next(&self) -> Option<SimTime> {
-        (!self.done).then_some(SimTime::ZERO)
+    fn next(&self) -> Option<SimDuration> {
+        self.size.map(|_| SimDuration::ZERO)
     }
 
-    fn produce(&mut self, messages: &mut Vec<Message>) {
-        if !self.done {
-            messages.push(Message { size: self.size.get(), created: SimTime::ZERO });
-        }
-        self.done = true;
+    fn produce(&mut self) -> Option<Bytes> {
+        self.size.take()
     }
 }

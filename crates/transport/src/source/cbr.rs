@@ -1,10 +1,9 @@
 //! Messages at a constant rate.
 
 use leobench_base::spec::{Example, Fault};
-use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration};
 
-use super::{SourceModel, TrafficSource, check_rate, check_size};
-use crate::buffer::Message;
+use super::{NANOSECOND, SourceModel, TrafficSource, check_rate, check_size, messages};
 
 leobench_base::spec! {
     /// Messages of one size at a constant bit rate, the first at the start.
@@ -34,6 +33,14 @@ impl SourceModel for CbrSpec {
         Some(self.rate.bps() as f64)
     }
 
+    fn messages_in(&self, span: SimDuration) -> f64 {
+        1.0 + messages(self.rate, self.size, span.saturating_sub(self.offset))
+    }
+
+    fn messages_at_once(&self) -> f64 {
+        messages(self.rate, self.size, NANOSECOND).max(1.0)
+    }
+
     fn check(&self) -> Result<(), Fault> {
         check_rate(self.rate)?;
         check_size(self.size)
@@ -46,16 +53,14 @@ struct Cbr {
 }
 
 impl TrafficSource for Cbr {
-    fn next(&self) -> Option<SimTime> {
-        Some(SimTime::ZERO + self.offset + self.beat.at()).filter(|due| *due < SimTime::MAX)
+    fn next(&self) -> Option<SimDuration> {
+        Some(self.offset + self.beat.at()).filter(|due| *due < SimDuration::MAX)
     }
 
-    fn produce(&mut self, messages: &mut Vec<Message>) {
-        let Some(created) = self.next() else { return };
-        while self.next() == Some(created) {
-            messages.push(Message { size: self.beat.size().get(), created });
-            self.beat.advance();
-        }
+    fn produce(&mut self) -> Option<Bytes> {
+        self.next()?;
+        self.beat.advance();
+        Some(self.beat.size())
     }
 }
 

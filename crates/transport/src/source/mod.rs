@@ -6,22 +6,22 @@ mod on_off;
 mod poisson;
 
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, Bytes, RngTree, SimRng, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
 pub use bulk::BulkSpec;
 pub use cbr::CbrSpec;
 pub use on_off::OnOffSpec;
 pub use poisson::{PoissonBatchSpec, PoissonSpec};
 
-use crate::buffer::Message;
-
-/// A traffic source in motion. Times are from the start of its flow.
+/// A traffic source in motion. It produces one message per call, however many are due at an instant, so that whoever
+/// drives it decides how much work is done at once.
 pub trait TrafficSource: Send {
-    /// When it produces next; `None` when it is done for good.
-    fn next(&self) -> Option<SimTime>;
+    /// When its next message is due, counted from the start of the flow and never earlier than the one before; `None`
+    /// when it is done for good.
+    fn next(&self) -> Option<SimDuration>;
 
-    /// Produces all messages due at [`next`](Self::next), each created at that instant, and moves on.
-    fn produce(&mut self, messages: &mut Vec<Message>);
+    /// Produces that message and moves on to the one after it; returns its size, or `None` if there is none.
+    fn produce(&mut self) -> Option<Bytes>;
 }
 
 /// A source specification: builds the source it describes.
@@ -29,8 +29,16 @@ pub trait SourceModel {
     /// Builds the source; random ones draw from `rng`.
     fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource>;
 
-    /// Mean rate it offers in bits per second; `None` for a source with an end instead of a rate (a bulk transfer).
+    /// Mean rate it offers in bits per second; `None` for a source without a clock (a bulk transfer).
     fn offered_bps(&self) -> Option<f64>;
+
+    /// The number of messages it is expected to produce in its first `span`.
+    fn messages_in(&self, span: SimDuration) -> f64;
+
+    /// The number of messages it is expected to produce at one instant, where it produces the most.
+    fn messages_at_once(&self) -> f64 {
+        1.0
+    }
 
     /// Checks what its parameters mean together.
     ///
@@ -52,6 +60,14 @@ leobench_base::kinds! {
 
 /// Largest message: a petabyte, whose bits and nanoseconds still fit every counter.
 const MAX_MESSAGE: Bytes = Bytes::new(1_000_000_000_000_000);
+
+/// The grain of the clock: messages that are due within it come at one instant.
+const NANOSECOND: SimDuration = SimDuration::from_nanos(1);
+
+/// Messages of `size` that `span` holds at `rate`.
+fn messages(rate: BitRate, size: Bytes, span: SimDuration) -> f64 {
+    rate.bps() as f64 * span.as_secs_f64() / size.bits() as f64
+}
 
 fn check_size(size: Bytes) -> Result<(), Fault> {
     if size.is_zero() || size > MAX_MESSAGE {

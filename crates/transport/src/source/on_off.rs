@@ -1,11 +1,10 @@
 //! A constant rate that comes and goes.
 
 use leobench_base::spec::{Example, Fault};
-use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
 use super::cbr::Beat;
-use super::{SourceModel, TrafficSource, check_rate, check_size};
-use crate::buffer::Message;
+use super::{NANOSECOND, SourceModel, TrafficSource, check_rate, check_size, messages};
 
 leobench_base::spec! {
     /// Messages at a constant rate in on-times, none in off-times, both exponential.
@@ -52,6 +51,14 @@ impl SourceModel for OnOffSpec {
     /// The long-run mean.
     fn offered_bps(&self) -> Option<f64> {
         Some(self.rate.bps() as f64 * self.duty_cycle())
+    }
+
+    fn messages_in(&self, span: SimDuration) -> f64 {
+        1.0 + messages(self.rate, self.size, span) * self.duty_cycle()
+    }
+
+    fn messages_at_once(&self) -> f64 {
+        messages(self.rate, self.size, NANOSECOND).max(1.0)
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -107,16 +114,14 @@ impl OnOff {
 }
 
 impl TrafficSource for OnOff {
-    fn next(&self) -> Option<SimTime> {
-        Some(SimTime::ZERO + self.off_so_far + self.beat.at()).filter(|due| *due < SimTime::MAX)
+    fn next(&self) -> Option<SimDuration> {
+        Some(self.off_so_far + self.beat.at()).filter(|due| *due < SimDuration::MAX)
     }
 
-    fn produce(&mut self, messages: &mut Vec<Message>) {
-        let Some(created) = self.next() else { return };
-        while self.next() == Some(created) {
-            messages.push(Message { size: self.beat.size().get(), created });
-            self.beat.advance();
-            self.skip_off_times();
-        }
+    fn produce(&mut self) -> Option<Bytes> {
+        self.next()?;
+        self.beat.advance();
+        self.skip_off_times();
+        Some(self.beat.size())
     }
 }

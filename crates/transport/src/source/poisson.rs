@@ -1,10 +1,11 @@
 //! Poisson arrivals: one by one, or gathered to the slots of a generator that draws counts.
 
 use leobench_base::spec::{Example, Fault};
-use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
-use super::{SourceModel, TrafficSource, check_rate, check_size, exponential};
-use crate::buffer::Message;
+use super::{
+    NANOSECOND, SourceModel, TrafficSource, check_rate, check_size, exponential, messages,
+};
 
 leobench_base::spec! {
     /// Messages of one size at exponential intervals.
@@ -46,11 +47,19 @@ impl Example for PoissonBatchSpec {
 
 impl SourceModel for PoissonSpec {
     fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource> {
-        Box::new(Poisson::new(self.rate, self.size, SimDuration::from_nanos(1), rng))
+        Box::new(Poisson::new(self.rate, self.size, NANOSECOND, rng))
     }
 
     fn offered_bps(&self) -> Option<f64> {
         Some(self.rate.bps() as f64)
+    }
+
+    fn messages_in(&self, span: SimDuration) -> f64 {
+        messages(self.rate, self.size, span)
+    }
+
+    fn messages_at_once(&self) -> f64 {
+        messages(self.rate, self.size, NANOSECOND).max(1.0)
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -68,6 +77,16 @@ impl SourceModel for PoissonBatchSpec {
         Some(self.rate.bps() as f64)
     }
 
+    /// Slots are produced whole, at their starts.
+    fn messages_in(&self, span: SimDuration) -> f64 {
+        let slots = span.as_nanos().div_ceil(self.slot.as_nanos());
+        messages(self.rate, self.size, self.slot) * slots as f64
+    }
+
+    fn messages_at_once(&self) -> f64 {
+        messages(self.rate, self.size, self.slot).max(1.0)
+    }
+
     fn check(&self) -> Result<(), Fault> {
         check_rate(self.rate)?;
         check_size(self.size)?;
@@ -82,7 +101,7 @@ impl SourceModel for PoissonBatchSpec {
 /// independent and Poisson, which is what drawing them slot by slot would give; at slots of a nanosecond, the clock's
 /// own, the process is itself.
 struct Poisson {
-    size: u64,
+    size: Bytes,
     slot: u64,
     mean_gap: f64,
     rng: SimRng,
@@ -94,7 +113,7 @@ struct Poisson {
 impl Poisson {
     fn new(rate: BitRate, size: Bytes, slot: SimDuration, rng: &RngTree) -> Self {
         let mut source = Self {
-            size: size.get(),
+            size,
             slot: slot.as_nanos(),
             mean_gap: size.bits() as f64 * 1e9 / rate.bps() as f64,
             rng: rng.rng(),
@@ -114,16 +133,14 @@ impl Poisson {
 }
 
 impl TrafficSource for Poisson {
-    fn next(&self) -> Option<SimTime> {
+    fn next(&self) -> Option<SimDuration> {
         let start = self.at - self.at % self.slot;
-        (self.at < u64::MAX).then_some(SimTime::from_nanos(start))
+        (self.at < u64::MAX).then_some(SimDuration::from_nanos(start))
     }
 
-    fn produce(&mut self, messages: &mut Vec<Message>) {
-        let Some(created) = self.next() else { return };
-        while self.next() == Some(created) {
-            messages.push(Message { size: self.size, created });
-            self.advance();
-        }
+    fn produce(&mut self) -> Option<Bytes> {
+        self.next()?;
+        self.advance();
+        Some(self.size)
     }
 }

@@ -1,33 +1,30 @@
-use leobench_base::SimDuration;
+use leobench_base::SimTime;
 use leobench_base::spec::{At, Example, Spec, Table, Value};
 
 use super::*;
 use crate::buffer::Message;
 
 /// All messages created before `end`, after checking that the source keeps its word about when it produces.
-fn messages(model: &dyn SourceModel, seed: u64, end: SimTime) -> Vec<Message> {
+fn messages(model: &dyn SourceModel, seed: u64, end: SimDuration) -> Vec<Message> {
     let mut source = model.build(&RngTree::new(seed).child("source"));
     let mut messages = Vec::new();
     let mut last = None;
     while let Some(due) = source.next().filter(|due| *due < end) {
-        assert!(last.is_none_or(|last| due > last), "{due} after {last:?}");
-        let before = messages.len();
-        source.produce(&mut messages);
-        assert!(messages.len() > before, "nothing at {due}");
-        assert!(
-            messages[before..].iter().all(|message| message.created == due && message.size > 0)
-        );
+        assert!(last.is_none_or(|last| due >= last), "{due} after {last:?}");
+        let size = source.produce().unwrap();
+        assert!(!size.is_zero(), "nothing at {due}");
+        messages.push(Message { size, created: SimTime::ZERO + due });
         last = Some(due);
     }
     messages
 }
 
-fn seconds(seconds: u64) -> SimTime {
-    SimTime::ZERO + SimDuration::from_secs(seconds)
+fn seconds(seconds: u64) -> SimDuration {
+    SimDuration::from_secs(seconds)
 }
 
 fn bytes(messages: &[Message]) -> u64 {
-    messages.iter().map(|message| message.size).sum()
+    messages.iter().map(|message| message.size).sum::<Bytes>().get()
 }
 
 /// Messages created in each of the first `count` spans.
@@ -60,10 +57,53 @@ fn sources_progress_and_repeat() {
 
 #[test]
 fn a_bulk_transfer_is_one_message_at_the_start() {
-    let spec = BulkSpec { size: Bytes::new(5_000_000) };
-    let expected = [Message { size: 5_000_000, created: SimTime::ZERO }];
+    let spec = BulkSpec { size: Some(Bytes::new(5_000_000)) };
+    let expected = [Message { size: Bytes::new(5_000_000), created: SimTime::ZERO }];
     assert_eq!(messages(&spec, 0, seconds(1_000)), expected);
     assert_eq!(spec.offered_bps(), None);
+}
+
+#[test]
+fn a_transfer_without_a_size_is_one_message_larger_than_any_run() {
+    let made = messages(&BulkSpec { size: None }, 0, seconds(1_000));
+    assert_eq!(made, [Message { size: MAX_MESSAGE, created: SimTime::ZERO }]);
+}
+
+/// However many messages are due at an instant, a call produces one.
+#[test]
+fn a_slot_of_a_century_takes_no_longer_than_its_first_message() {
+    let slot = SimDuration::from_secs(3_000_000_000);
+    let spec = PoissonBatchSpec { slot, ..PoissonBatchSpec::example() };
+    let mut source = spec.build(&RngTree::new(1));
+    for _ in 0..1_000 {
+        assert_eq!(source.next(), Some(SimDuration::ZERO));
+        assert_eq!(source.produce(), Some(spec.size));
+    }
+}
+
+/// Of Poisson counts the standard error is the square root; an on-off source's share of on-times varies more, and is
+/// checked with its duty cycle.
+#[test]
+fn sources_know_how_many_messages_to_expect() {
+    let span = seconds(1_000);
+    for spec in SourceSpec::examples() {
+        let expected = spec.model().messages_in(span);
+        let made = messages(spec.model(), 1, span).len() as f64;
+        let tolerance = match spec {
+            SourceSpec::Bulk(_) => 0.0,
+            SourceSpec::Cbr(_) => 1.0,
+            SourceSpec::Poisson(_) | SourceSpec::PoissonBatch(_) => 3.0 * libm::sqrt(expected),
+            SourceSpec::OnOff(_) => 0.1 * expected,
+        };
+        assert!((made - expected).abs() <= tolerance, "{}: {made}, not {expected}", spec.kind());
+    }
+    let (rate, size) = (BitRate::from_bps(9_000_000_000_000), Bytes::new(1));
+    let cbr = CbrSpec { rate, size, offset: SimDuration::ZERO };
+    assert!((cbr.messages_at_once() - 1_125.0).abs() < 1e-6);
+    let slot = seconds(1);
+    let batch = PoissonBatchSpec { rate: BitRate::from_bps(8_000), size, slot };
+    assert!((batch.messages_at_once() - 1_000.0).abs() < 1e-6);
+    assert!((batch.messages_in(SimDuration::from_millis(1_500)) - 2_000.0).abs() < 1e-6);
 }
 
 #[test]
@@ -87,7 +127,7 @@ fn messages_closer_than_a_nanosecond_come_together() {
         size: Bytes::new(5),
         offset: SimDuration::ZERO,
     };
-    let end = SimTime::from_nanos(4);
+    let end = SimDuration::from_nanos(4);
     let created: Vec<_> =
         messages(&spec, 0, end).iter().map(|message| message.created.as_nanos()).collect();
     assert_eq!(created, [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]);
@@ -159,15 +199,15 @@ fn batches_come_at_the_starts_of_slots() {
 fn rates_too_low_for_the_clock_are_no_trouble() {
     let size = Bytes::new(1_000_000_000_000);
     let rate = BitRate::from_bps(1);
-    assert!(messages(&PoissonSpec { rate, size }, 8, SimTime::MAX).len() < 100_000);
+    assert!(messages(&PoissonSpec { rate, size }, 8, SimDuration::MAX).len() < 100_000);
     let spec = CbrSpec { rate, size, offset: SimDuration::from_nanos(1) };
     assert_eq!(
-        messages(&spec, 8, SimTime::MAX).len(),
+        messages(&spec, 8, SimDuration::MAX).len(),
         1,
         "the second would come after the end of time"
     );
     let spec = PoissonBatchSpec { rate, size, slot: SimDuration::from_nanos(3) };
-    assert!(messages(&spec, 8, SimTime::MAX).len() < 100_000);
+    assert!(messages(&spec, 8, SimDuration::MAX).len() < 100_000);
 }
 
 /// Cycles of exponential on- and off-times with means a and b: over a time T, the time spent on has the variance
@@ -209,7 +249,7 @@ fn on_off_sources_start_as_found_at_any_time() {
     let n = 4_000;
     let starts = (0..n).filter(|seed| {
         let source = spec.build(&RngTree::new(*seed));
-        source.next() == Some(SimTime::ZERO)
+        source.next() == Some(SimDuration::ZERO)
     });
     let share = starts.count() as f64 / n as f64;
     assert!((share - 0.4).abs() < 3.0 * libm::sqrt(0.24 / n as f64), "{share} start on");

@@ -1,6 +1,7 @@
 //! Datagrams without a transport protocol: background traffic, and measurement of links. No congestion control, no
 //! pacing, no retransmission: messages leave at once, and losses stay.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
@@ -12,6 +13,10 @@ use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report
 
 /// Maximum payload of a datagram over IPv4 (RFC 791, RFC 768).
 const MAX_PAYLOAD: u64 = 65_535 - IPV4_UDP_HEADER.get();
+
+/// Most datagrams handed over in one poll: a message has up to a petabyte. The rest follow in further polls at the same
+/// instant, between which a run can be interrupted and its memory looked after.
+const MOST_AT_ONCE: usize = 100;
 
 leobench_base::spec! {
     /// Messages as datagrams, sent at once and never retransmitted.
@@ -47,8 +52,8 @@ pub struct UdpSender {
     remote: SocketAddr,
     payload: Bytes,
     buffer: SendBuffer,
-    /// What the application wrote since the last poll.
-    written: Vec<(usize, Bytes)>,
+    /// What the application wrote and has not left yet: the streams of messages and what is left of them.
+    written: VecDeque<(usize, Bytes)>,
     /// The number of the next message to leave on each stream.
     next_message: Vec<u64>,
     totals: Totals,
@@ -66,28 +71,34 @@ impl UdpSender {
             remote,
             payload,
             buffer: SendBuffer::new(&vec![Attributes::default(); streams]),
-            written: Vec::new(),
+            written: VecDeque::new(),
             next_message: vec![0; streams],
             totals: Totals::default(),
         }
     }
 
-    /// Cuts a message into datagrams and sends them.
-    fn send(&mut self, now: SimTime, stream: usize, size: Bytes, outbox: &mut Outbox) {
+    /// Cuts the first message written into datagrams and sends them, as far as there is `room` for more.
+    fn send(&mut self, now: SimTime, room: &mut usize, outbox: &mut Outbox) {
+        let Some((stream, before)) = self.written.pop_front() else { return };
         let message = self.next_message[stream];
-        self.next_message[stream] += 1;
-        let mut left = size;
-        while !left.is_zero() {
+        let mut left = before;
+        while !left.is_zero() && *room > 0 {
+            *room -= 1;
             let payload = left.min(self.payload);
             left -= payload;
             self.totals.sent_packets += 1;
-            self.totals.sent_bytes += payload.get();
+            self.totals.sent_bytes += payload;
             outbox.packets.push(Packet {
                 meta: self.header(now, payload),
                 body: Body::Datagram(Datagram { stream, message, payload }),
             });
         }
-        self.buffer.take(stream, size.get());
+        if left.is_zero() {
+            self.next_message[stream] += 1;
+        } else {
+            self.written.push_front((stream, left));
+        }
+        self.buffer.take(stream, (before - left).get());
         let offset = self.buffer.streams()[stream].taken();
         outbox.reports.push(Report::Sent { stream, offset });
     }
@@ -110,7 +121,7 @@ impl Endpoint for UdpSender {
         match input {
             Input::Message { stream, message } => {
                 self.buffer.push(stream, message);
-                self.written.push((stream, Bytes::new(message.size)));
+                self.written.push_back((stream, message.size));
             }
             Input::Packet(_) => self.totals.received_packets += 1,
             Input::Finish | Input::Interface(_) | Input::Hint(_) => {}
@@ -123,12 +134,11 @@ impl Endpoint for UdpSender {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
-        let mut written = std::mem::take(&mut self.written);
-        for (stream, size) in written.drain(..) {
-            self.send(now, stream, size, outbox);
+        let mut room = MOST_AT_ONCE;
+        while room > 0 && !self.written.is_empty() {
+            self.send(now, &mut room, outbox);
         }
-        self.written = written;
-        Ok(None)
+        Ok((!self.written.is_empty()).then_some(now))
     }
 
     fn sample_paths(&self, _now: SimTime, _samples: &mut Vec<PathSample>) {}

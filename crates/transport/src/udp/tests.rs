@@ -1,5 +1,5 @@
-use leobench_base::SimDuration;
 use leobench_base::spec::{At, Spec, Table, Value};
+use leobench_base::{Bytes, SimDuration};
 use proptest::prelude::*;
 
 use super::*;
@@ -11,14 +11,29 @@ fn sender(streams: usize, payload: u64) -> UdpSender {
 }
 
 fn write(sender: &mut UdpSender, now: SimTime, stream: usize, size: u64) {
-    let message = Message { size, created: now };
+    let message = Message { size: Bytes::new(size), created: now };
     sender.input(now, Input::Message { stream, message }).unwrap();
 }
 
 fn poll(endpoint: &mut impl Endpoint, now: SimTime) -> Outbox {
     let mut outbox = Outbox::default();
-    assert_eq!(endpoint.poll(now, &mut outbox), Ok(None));
+    while let Some(again) = endpoint.poll(now, &mut outbox).unwrap() {
+        assert_eq!(again, now, "what is left leaves at the same instant");
+    }
     outbox
+}
+
+#[test]
+fn a_poll_is_bounded_however_large_the_message() {
+    let mut sender = sender(1, 1_000);
+    let mut outbox = Outbox::default();
+    write(&mut sender, SimTime::ZERO, 0, 1_000_000_000_000_000);
+    for polls in 1..=3 {
+        assert_eq!(sender.poll(SimTime::ZERO, &mut outbox), Ok(Some(SimTime::ZERO)));
+        assert_eq!(outbox.packets.len(), polls * MOST_AT_ONCE);
+    }
+    let offsets = [100_000, 200_000, 300_000].map(|offset| Report::Sent { stream: 0, offset });
+    assert_eq!(outbox.reports, offsets);
 }
 
 #[test]
@@ -111,7 +126,7 @@ proptest! {
         }
         prop_assert_eq!((written, written), (sent, received));
         let bytes = written.iter().sum::<u64>();
-        prop_assert_eq!(sender.totals().sent_bytes, bytes);
+        prop_assert_eq!(sender.totals().sent_bytes.get(), bytes);
         prop_assert_eq!(sender.totals().sent_packets, packets);
         prop_assert_eq!(receiver.totals().received_packets, packets);
     }

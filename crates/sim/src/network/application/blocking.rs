@@ -6,7 +6,7 @@ use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
 
-use super::{Action, Application, End, Feed};
+use super::{Action, Application, End, Feed, MOST_AT_ONCE};
 
 /// Sources that each write with blocking calls.
 ///
@@ -28,14 +28,10 @@ pub(super) struct Blocking {
 /// A source and the thread that it runs in.
 struct Caller {
     feed: Feed,
-    /// Messages produced at one instant whose calls have not been made yet, the next one last.
-    pending: Vec<Message>,
-    /// When they were due by the source's own clock, which starts with the flow.
-    due: SimTime,
+    /// When the message of the last call was due by the source's own clock, which starts with the flow.
+    due: SimDuration,
     /// The stream of the call that has not returned, if one has not.
     call: Option<usize>,
-    /// When the last one returned.
-    returned: SimTime,
     /// How far the source's clock is behind: how long calls have lasted.
     lag: SimDuration,
 }
@@ -70,19 +66,17 @@ impl Blocking {
         }
     }
 
-    /// Makes the calls of one source that are due, until one blocks.
-    fn call(&mut self, number: usize, now: SimTime, actions: &mut Vec<Action>) {
+    /// Makes the calls of one source that are due, until one blocks or there is no more `room`.
+    fn call(&mut self, number: usize, now: SimTime, room: &mut usize, actions: &mut Vec<Action>) {
         let caller = &mut self.callers[number];
-        while caller.next(self.start).is_some_and(|at| at <= now && at < self.stop) {
-            let Some(message) = caller.pending.pop() else {
-                caller.produce();
-                continue;
-            };
-            let stream = caller.feed.deal();
-            let message = Message { created: now, ..message };
+        while *room > 0 && caller.next(self.start).is_some_and(|at| at <= now && at < self.stop) {
+            *room -= 1;
+            caller.due = caller.feed.source.next().unwrap_or(caller.due);
+            let Some(size) = caller.feed.source.produce() else { break };
+            let (stream, message) = (caller.feed.deal(), Message { size, created: now });
             actions.push(Action::Create { stream, message });
             actions.push(Action::Write { end: End::Sender, stream, message });
-            self.streams[stream].written += message.size;
+            self.streams[stream].written += size.get();
             caller.call = Some(stream);
             if self.streams[stream].unsent() <= self.packet {
                 caller.on_return(now, self.start);
@@ -93,14 +87,7 @@ impl Blocking {
 
 impl Caller {
     fn new(feed: Feed) -> Self {
-        Self {
-            feed,
-            pending: Vec::new(),
-            due: SimTime::ZERO,
-            call: None,
-            returned: SimTime::ZERO,
-            lag: SimDuration::ZERO,
-        }
+        Self { feed, due: SimDuration::ZERO, call: None, lag: SimDuration::ZERO }
     }
 
     /// When it makes its next call; `None` if it is held up in one, or done for good.
@@ -108,32 +95,18 @@ impl Caller {
         if self.call.is_some() {
             return None;
         }
-        if !self.pending.is_empty() {
-            return Some(self.returned);
-        }
-        let next = self.feed.source.next()?.saturating_since(SimTime::ZERO);
+        let next = self.feed.source.next()?;
         Some(start + self.lag + next).filter(|next| *next < SimTime::MAX)
-    }
-
-    fn produce(&mut self) {
-        self.due = self.feed.source.next().unwrap_or(self.due);
-        self.feed.source.produce(&mut self.pending);
-        self.pending.reverse();
     }
 
     fn on_return(&mut self, now: SimTime, start: SimTime) {
         self.call = None;
-        self.returned = now;
-        if self.pending.is_empty() {
-            let due = self.due.saturating_since(SimTime::ZERO);
-            self.lag = now.saturating_since(start + due);
-        }
+        self.lag = now.saturating_since(start + self.due);
     }
 
     /// Whether it may still make a call before `stop`, as far as can be known.
     fn may_call(&self, now: SimTime, start: SimTime, stop: SimTime) -> bool {
-        let more = !self.pending.is_empty() || self.feed.source.next().is_some();
-        let held_up = self.call.is_some() && more;
+        let held_up = self.call.is_some() && self.feed.source.next().is_some();
         now < stop && (held_up || self.next(start).is_some_and(|next| next < stop))
     }
 }
@@ -149,8 +122,9 @@ impl Application for Blocking {
     }
 
     fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+        let mut room = MOST_AT_ONCE;
         for number in 0..self.callers.len() {
-            self.call(number, now, actions);
+            self.call(number, now, &mut room, actions);
         }
         let (start, stop) = (self.start, self.stop);
         let more = self.callers.iter().any(|caller| caller.may_call(now, start, stop));

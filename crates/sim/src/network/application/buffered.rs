@@ -1,10 +1,10 @@
 //! Sources whose messages wait in a buffer of the application until the transport takes them (Khan et al. 2023,
 //! Computer Networks, section 5.1): they produce by the clock, whatever the network does.
 
-use leobench_base::SimTime;
+use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Message;
 
-use super::{Action, Application, End, Feed};
+use super::{Action, Application, End, Feed, MOST_AT_ONCE};
 
 /// Sources that never wait.
 pub(super) struct Buffered {
@@ -13,12 +13,11 @@ pub(super) struct Buffered {
     /// Messages due at or after it are not written any more.
     stop: SimTime,
     finished: bool,
-    due: Vec<Message>,
 }
 
 impl Buffered {
     pub(super) fn new(feeds: Vec<Feed>, start: SimTime, stop: SimTime) -> Self {
-        Self { feeds, start, stop, finished: false, due: Vec::new() }
+        Self { feeds, start, stop, finished: false }
     }
 
     fn next_message(&self) -> Option<SimTime> {
@@ -27,7 +26,7 @@ impl Buffered {
 }
 
 /// The time that lies `since_start` behind `start`, if there is one.
-fn absolute(start: SimTime, since_start: SimTime) -> Option<SimTime> {
+fn absolute(start: SimTime, since_start: SimDuration) -> Option<SimTime> {
     start.as_nanos().checked_add(since_start.as_nanos()).map(SimTime::from_nanos)
 }
 
@@ -42,20 +41,20 @@ impl Application for Buffered {
 
     fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
         let (start, stop) = (self.start, self.stop);
-        let is_due = |feed: &Feed| {
+        let due = |feed: &Feed| {
             let next = feed.source.next().and_then(|next| absolute(start, next));
-            next.is_some_and(|at| at <= now && at < stop)
+            next.filter(|at| *at <= now && *at < stop)
         };
+        let mut room = MOST_AT_ONCE;
         for feed in &mut self.feeds {
-            while is_due(feed) {
-                feed.source.produce(&mut self.due);
-                for message in self.due.drain(..) {
-                    let stream = feed.deal();
-                    let created = start + message.created.saturating_since(SimTime::ZERO);
-                    let message = Message { created, ..message };
-                    actions.push(Action::Create { stream, message });
-                    actions.push(Action::Write { end: End::Sender, stream, message });
-                }
+            while room > 0
+                && let Some(created) = due(feed)
+                && let Some(size) = feed.source.produce()
+            {
+                room -= 1;
+                let (stream, message) = (feed.deal(), Message { size, created });
+                actions.push(Action::Create { stream, message });
+                actions.push(Action::Write { end: End::Sender, stream, message });
             }
         }
         let more = self.next_message().is_some_and(|next| next < self.stop);

@@ -14,12 +14,18 @@ use page::Page;
 
 use crate::scenario::{ApplicationSpec, FlowSpec, StreamSpec, Streams};
 
+/// Most messages written in one call of [`Application::advance`]. More of them may be due at one instant, without limit:
+/// the rest follow in further calls at that instant, between which a run can be interrupted. The driver's slice of ten
+/// thousand calls is then a million messages at most, a fraction of a second; few sources have more than a hundred due at
+/// once.
+const MOST_AT_ONCE: usize = 100;
+
 /// The applications at both ends of one flow.
 pub(super) trait Application: Send {
     /// When it next has something to do; `None` if nothing but a report can give it more.
     fn next_wake(&self) -> Option<SimTime>;
 
-    /// Does what is due at `now`.
+    /// Does what is due at `now`, or a part of it: the rest is due at `now` still.
     fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>);
 
     /// Learns what happened to what it wrote, as the transport at `end` reports it; whether its next wake-up may have

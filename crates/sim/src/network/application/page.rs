@@ -106,7 +106,7 @@ impl Page {
     fn ask(&mut self, now: SimTime, object: usize, actions: &mut Vec<Action>) {
         self.objects[object].times.requested = Some(now);
         let Group { size, request, .. } = self.groups[self.objects[object].group];
-        let message = |size: Bytes| Message { size: size.get(), created: now };
+        let message = |size: Bytes| Message { size, created: now };
         actions.push(Action::Create { stream: object, message: message(size) });
         let (end, message) = (End::Receiver, message(request));
         actions.push(Action::Write { end, stream: object, message });
@@ -117,7 +117,7 @@ impl Page {
     }
 
     fn answer(&mut self, now: SimTime, object: usize, actions: &mut Vec<Action>) {
-        let size = self.groups[self.objects[object].group].size.get();
+        let size = self.groups[self.objects[object].group].size;
         let (end, message) = (End::Sender, Message { size, created: now });
         actions.push(Action::Write { end, stream: object, message });
         self.unanswered -= 1;

@@ -15,16 +15,13 @@ fn ms(millis: u64) -> SimTime {
 struct Script(Vec<(u64, u64)>);
 
 impl TrafficSource for Script {
-    fn next(&self) -> Option<SimTime> {
-        self.0.first().map(|(at, _)| ms(*at))
+    fn next(&self) -> Option<SimDuration> {
+        self.0.first().map(|(at, _)| SimDuration::from_millis(*at))
     }
 
-    fn produce(&mut self, messages: &mut Vec<Message>) {
-        let now = self.0[0].0;
-        while self.0.first().is_some_and(|(at, _)| *at == now) {
-            let (at, size) = self.0.remove(0);
-            messages.push(Message { size, created: ms(at) });
-        }
+    fn produce(&mut self) -> Option<Bytes> {
+        self.next()?;
+        Some(Bytes::new(self.0.remove(0).1))
     }
 }
 
@@ -42,7 +39,7 @@ fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)>
     let written = actions.iter().filter_map(|action| match action {
         Action::Write { stream, message, .. } => {
             let created = message.created.as_nanos() / 1_000_000;
-            Some((*stream, message.size, created))
+            Some((*stream, message.size.get(), created))
         }
         Action::Create { .. } | Action::Finish { .. } => None,
     });
@@ -91,6 +88,36 @@ fn messages_of_one_instant_are_calls_one_after_the_other() {
     assert_eq!(writes(&mut application, 120), [(0, 900, 120)]);
     assert!(sent(&mut application, 130, 0, 1_800));
     assert_eq!(application.next_wake(), Some(ms(180)));
+}
+
+/// Buffered, or blocking with packets that nothing fills.
+fn applications(script: &[(u64, u64)]) -> [Box<dyn Application>; 2] {
+    let feed = || {
+        let source = Box::new(Script(script.to_vec()));
+        vec![Feed { source, first_stream: 0, streams: 2, dealt: 0 }]
+    };
+    [
+        Box::new(Buffered::new(feed(), ms(100), ms(1_000))),
+        Box::new(Blocking::new(feed(), ms(100), ms(1_000), Bytes::new(1_000_000))),
+    ]
+}
+
+#[test]
+fn what_is_due_at_once_is_written_in_pieces_that_are_due_at_the_same_instant() {
+    let script: Vec<_> = (0..250).map(|number| (10, number + 1)).collect();
+    for mut application in applications(&script) {
+        let mut written = Vec::new();
+        for piece in [100, 100, 50] {
+            assert_eq!(application.next_wake(), Some(ms(110)));
+            assert!(!application.is_finished());
+            let calls = writes(&mut *application, 110);
+            assert_eq!(calls.len(), piece);
+            written.extend(calls);
+        }
+        assert!(application.is_finished());
+        let whole = (0..250).map(|number| (number as usize % 2, number + 1, 110));
+        assert!(written.into_iter().eq(whole), "in order, and dealt in turn");
+    }
 }
 
 #[test]
@@ -144,7 +171,7 @@ fn an_object_is_answered_when_its_request_has_arrived_whole() {
     let mut page = page(r#"[{ name = "a", size = "70 B", request = "80 B", think = "5 ms" }]"#);
     let mut actions = Vec::new();
     page.advance(ms(100), &mut actions);
-    let message = |size, at| Message { size, created: ms(at) };
+    let message = |size, at| Message { size: Bytes::new(size), created: ms(at) };
     let (sender, receiver) = (End::Sender, End::Receiver);
     let asked = [
         Action::Create { stream: 0, message: message(70, 100) },

@@ -1,7 +1,7 @@
 //! Series worked by hand, in steps of a second: windows of ten steps.
 
 use leobench_base::spec::{At, Spec, Table, Value};
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
 
@@ -25,7 +25,7 @@ fn spec(hold: u64, reference: &[&str]) -> CompetitionSpec {
 /// A ledger of a flow that delivers so many bytes in the middle of each second.
 fn ledger(bytes: impl IntoIterator<Item = u64>) -> FlowLedger {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deliveries(SimDuration::from_secs(1));
-    ledger.created(0, Message { size: 1_000_000, created: SimTime::ZERO });
+    ledger.created(0, Message { size: Bytes::new(1_000_000), created: SimTime::ZERO });
     let mut offset = 0;
     for (step, bytes) in bytes.into_iter().enumerate() {
         offset += bytes;

@@ -7,7 +7,7 @@ mod trouble;
 
 use std::collections::BTreeMap;
 
-use leobench_base::{BitRate, Body, Packet, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, Body, Bytes, Packet, RngTree, SimDuration, SimTime};
 
 use super::frames::{Frame, Frames};
 use super::null_tls::TAG_LEN;
@@ -108,7 +108,7 @@ impl Pipe {
     }
 
     fn write(&mut self, stream: usize, size: u64) {
-        let message = Message { size, created: self.now };
+        let message = Message { size: Bytes::new(size), created: self.now };
         self.ends[SENDER].input(self.now, Input::Message { stream, message }).unwrap();
         self.wakes[SENDER] = Some(self.now);
     }

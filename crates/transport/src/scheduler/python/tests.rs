@@ -1,3 +1,4 @@
+use leobench_base::Bytes;
 use leobench_base::spec::{At, Spec, Value};
 
 use super::super::{Multiplexer, Share};
@@ -67,7 +68,7 @@ impl Chooser for Fixed {
 fn scheduled(wishes: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
     let mut streams = SendBuffer::new(&[Attributes::default(); 4]);
     for (stream, size) in [(0, 600), (1, 2_000), (3, 500)] {
-        streams.push(stream, Message { size, created: SimTime::ZERO });
+        streams.push(stream, Message { size: Bytes::new(size), created: SimTime::ZERO });
     }
     streams.hold(3, true);
     let chooser = Box::new(Fixed(wishes));
@@ -117,7 +118,7 @@ fn a_connection_names_the_class_that_failed() {
     assert_eq!(spec.name(), "mymodule:MyScheduler");
     let mut streams =
         Multiplexer::new(&spec, &[Attributes::default(); 2], &RngTree::new(1)).unwrap();
-    streams.push(1, Message { size: 10, created: SimTime::ZERO });
+    streams.push(1, Message { size: Bytes::new(10), created: SimTime::ZERO });
     streams.schedule(SimTime::ZERO, 100).unwrap();
     assert_eq!(streams.shares(), [Share { stream: 1, bytes: 10 }]);
     streams.take(1, 10);

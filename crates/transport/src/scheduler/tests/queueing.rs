@@ -28,7 +28,7 @@ fn ratio(text: &str, slot: SimDuration, load: f64, arrivals: u64, seed: u64) -> 
         }
         while next <= now {
             let stream = usize::from(which.below(3) == 2);
-            streams.push(stream, Message { size: 1_000, created: next });
+            streams.push(stream, Message { size: Bytes::new(1_000), created: next });
             next += arrival.exponential(gap);
             arrived += 1;
         }

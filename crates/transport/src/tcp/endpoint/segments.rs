@@ -33,7 +33,7 @@ impl TcpEndpoint {
             .with_if(last, Flags::PSH)
             .with_if(reduced, Flags::CWR);
         if !new {
-            self.retransmitted += payload;
+            self.retransmitted += Bytes::new(payload);
             // A zero-window probe carries no data.
             self.retransmitted_packets += u64::from(!segment.is_empty());
         }
@@ -65,7 +65,7 @@ impl TcpEndpoint {
     pub(super) fn emit(&mut self, now: SimTime, segment: Segment, ecn: Ecn) {
         let size = Bytes::new(segment.len());
         self.sent_packets += 1;
-        self.sent_bytes += size.get();
+        self.sent_bytes += size;
         self.packets.push(Packet {
             meta: Meta {
                 id: 0,

@@ -67,7 +67,7 @@ impl Control {
         ambiguous: impl Fn(&Sent) -> bool,
     ) {
         for sent in delivered {
-            self.totals.acked_bytes += sent.size();
+            self.totals.acked_bytes += Bytes::new(sent.size());
             if sent.fate == Fate::Lost {
                 // The algorithm has been told of it as a loss.
                 continue;
@@ -141,15 +141,16 @@ impl Control {
 
     /// Counts lost segments one by one; returns their bytes.
     fn count(&mut self, now: SimTime, lost: &[Sent]) -> Bytes {
-        let mut bytes = 0;
+        let mut bytes = Bytes::ZERO;
         for sent in lost {
-            bytes += sent.size();
-            let lost = Lost::new(now, Bytes::new(sent.size()), sent.transmission);
+            let size = Bytes::new(sent.size());
+            bytes += size;
+            let lost = Lost::new(now, size, sent.transmission);
             self.algorithm.on_packet_lost(PATH, &lost);
         }
         self.totals.lost_packets += lost.len() as u64;
         self.totals.lost_bytes += bytes;
-        Bytes::new(bytes)
+        bytes
     }
 
     /// Records a change of the controller's phase.

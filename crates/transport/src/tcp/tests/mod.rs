@@ -99,7 +99,7 @@ impl Pipe {
     }
 
     fn write(&mut self, size: u64) {
-        let message = Message { size, created: self.now };
+        let message = Message { size: Bytes::new(size), created: self.now };
         self.ends[SENDER].input(self.now, Input::Message { stream: 0, message }).unwrap();
         self.wakes[SENDER] = Some(self.now);
     }

@@ -15,9 +15,9 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::Meta;
 use leobench_base::packet::Protocol;
 use leobench_base::segment::{Options, Timestamps};
+use leobench_base::{Bytes, Meta};
 
 use super::*;
 
@@ -163,7 +163,7 @@ impl Player {
         let mut number = || words.next().unwrap().parse().unwrap();
         match verb {
             "write" => {
-                let message = Message { size: number(), created: self.now };
+                let message = Message { size: Bytes::new(number()), created: self.now };
                 self.end.input(self.now, Input::Message { stream: 0, message }).unwrap();
             }
             "finish" => self.end.input(self.now, Input::Finish).unwrap(),
