@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod ledger;
+pub mod limits;
 pub mod network;
 pub mod record;
 pub mod registry;

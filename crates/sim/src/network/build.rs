@@ -75,6 +75,7 @@ impl From<NetworkError> for BuildError {
         match error {
             NetworkError::Sink(error) => Self::Sink(error),
             NetworkError::Capture(error) => Self::Capture(error),
+            NetworkError::Limit(error) => Self::Unsound(error.to_string()),
             NetworkError::Flow { flow, error } => Self::Unsound(format!("{flow}: {error}")),
         }
     }
@@ -148,6 +149,8 @@ impl Builder<'_> {
             observer,
             captures,
             packets: 0,
+            limits: self.spec.limits,
+            steps: 0,
             link_output: LinkOutput::default(),
             outbox: Outbox::default(),
             actions: Vec::new(),

@@ -8,6 +8,7 @@
 
 mod application;
 mod build;
+mod limits;
 mod observe;
 mod stalls;
 mod wake;
@@ -22,12 +23,14 @@ use rustc_hash::FxHashMap;
 pub(crate) use application::ObjectTimes;
 use application::{Action, Application, End};
 pub use build::BuildError;
+pub use limits::LimitError;
 pub(crate) use observe::Observed;
 use observe::{Observer, SenderState};
 pub use stalls::Stall;
 pub use wake::WakeTree;
 
 use crate::capture::{CaptureError, Captures, Passage};
+use crate::limits::LimitsSpec;
 use crate::record::{PacketEvent, SinkError};
 use crate::routes::Routes;
 
@@ -46,6 +49,8 @@ pub struct Network {
     observer: Observer,
     captures: Option<Captures>,
     packets: u64,
+    limits: LimitsSpec,
+    steps: u64,
     link_output: LinkOutput,
     outbox: Outbox,
     actions: Vec<Action>,
@@ -99,6 +104,9 @@ pub enum NetworkError {
         /// What happened.
         error: EndpointError,
     },
+    /// It takes more than it may.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// Results could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
@@ -131,13 +139,17 @@ impl Network {
     /// Works off the next thing due, if it is due at or before `to`; whether there was one.
     ///
     /// # Errors
-    /// If a flow fails, or results cannot be written.
+    /// If a flow fails, results cannot be written, or the run takes more than its limits.
     pub fn step(&mut self, to: SimTime) -> Result<bool, NetworkError> {
         let Some((time, entity)) = self.wakes.next().filter(|(time, _)| *time <= to) else {
             self.now = self.now.max(to);
             return Ok(false);
         };
         self.now = time;
+        self.steps += 1;
+        if self.steps.is_multiple_of(limits::EVERY) {
+            self.check_limits(&self.limits)?;
+        }
         if self.observer.ends_warm_up(time) {
             let senders = self.senders();
             self.observer.end_warm_up(&mut self.links, senders);

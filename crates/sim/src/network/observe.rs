@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{BitRate, LogHistogram, Packet, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, LogHistogram, Packet, SimDuration, SimTime};
 use leobench_link::{ChannelState, DropCause, Link, LinkCounters, Service};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
@@ -134,6 +134,28 @@ impl Observer {
 
     pub(super) fn next_wake(&self) -> SimTime {
         if self.warm { self.next_sample } else { self.next_sample.min(self.warm_up) }
+    }
+
+    /// By flow, how many messages take memory, and the bytes that the record of its deliveries takes.
+    pub(super) fn messages(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ledgers.iter().map(|ledger| {
+            let deliveries = ledger.deliveries().map_or(0, |deliveries| deliveries.memory().get());
+            (ledger.kept(), deliveries)
+        })
+    }
+
+    /// Size of the tables so far.
+    pub(super) fn recorded(&self) -> Bytes {
+        self.recorder.written()
+    }
+
+    /// The part of them that is kept in memory.
+    pub(super) fn recorded_in_memory(&self) -> Bytes {
+        self.recorder.kept()
+    }
+
+    pub(super) fn link_name(&self, link: usize) -> &str {
+        &self.names.links[link]
     }
 
     pub(super) fn is_drained(&self) -> bool {

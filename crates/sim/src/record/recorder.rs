@@ -124,6 +124,16 @@ impl Recorder {
         &self.names
     }
 
+    /// Size of the rows that went out so far.
+    pub fn written(&self) -> Bytes {
+        self.tables.written
+    }
+
+    /// The part of them that is kept in memory.
+    pub fn kept(&self) -> Bytes {
+        if self.tables.sink.keeps() { self.tables.written } else { Bytes::ZERO }
+    }
+
     /// The fate of a message, once it is known.
     ///
     /// # Errors
@@ -318,11 +328,13 @@ impl Recorder {
 struct Tables {
     batches: Vec<Batch>,
     sink: Box<dyn TableSink>,
+    written: Bytes,
 }
 
 impl Tables {
     fn new(sink: Box<dyn TableSink>) -> Self {
-        Self { batches: Table::ALL.into_iter().map(Batch::new).collect(), sink }
+        let batches = Table::ALL.into_iter().map(Batch::new).collect();
+        Self { batches, sink, written: Bytes::ZERO }
     }
 
     fn append<const WIDTH: usize>(
@@ -339,6 +351,7 @@ impl Tables {
         let batch = self.batches[table as usize]
             .take()
             .map_err(|source| SinkError::Write { table, source })?;
+        self.written += Bytes::new(batch.get_array_memory_size() as u64);
         self.sink.write(table, &batch)
     }
 

@@ -19,6 +19,11 @@ pub trait TableSink: Send {
     /// If they cannot be stored.
     fn write(&mut self, table: Table, batch: &RecordBatch) -> Result<(), SinkError>;
 
+    /// Whether it keeps the rows in memory.
+    fn keeps(&self) -> bool {
+        false
+    }
+
     /// Completes all tables, those without rows included, and says where each one is, in the order of [`Table::ALL`].
     ///
     /// # Errors
@@ -113,6 +118,10 @@ impl MemorySink {
 impl TableSink for MemorySink {
     fn write(&mut self, table: Table, batch: &RecordBatch) -> Result<(), SinkError> {
         self.0.write(table, batch)
+    }
+
+    fn keeps(&self) -> bool {
+        true
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<StoredTable>, SinkError> {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use leobench_base::Bytes;
 
 /// A table of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -211,6 +212,16 @@ impl Table {
             Self::Events => EVENTS,
             Self::Packets => PACKETS,
         }
+    }
+
+    /// About what a row takes, before compression: short names, and few values missing.
+    pub fn row_bytes(self) -> Bytes {
+        let bytes = self.columns().iter().map(|column| match column.kind {
+            ColumnKind::Integer | ColumnKind::Float => 8,
+            ColumnKind::Flag => 1,
+            ColumnKind::Text => 12,
+        });
+        Bytes::new(bytes.sum())
     }
 
     /// Its columns as an Arrow schema.

@@ -77,6 +77,16 @@ impl FlowSpec {
         }
     }
 
+    /// Its sources, with the numbers of the streams that have one each.
+    pub fn sources(&self) -> impl Iterator<Item = (Option<usize>, &SourceSpec)> {
+        let each = match &self.streams {
+            Streams::Each(streams) => &streams[..],
+            Streams::Dealt(_) => &[],
+        };
+        let each = each.iter().enumerate().map(|(index, stream)| (Some(index), &stream.source));
+        self.source.iter().map(|source| (None, source)).chain(each)
+    }
+
     /// How many streams carry its data.
     pub fn stream_count(&self) -> usize {
         match &self.objects {

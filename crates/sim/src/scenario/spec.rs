@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::competition::CompetitionSpec;
 use super::flow::FlowSpec;
 use super::link::{Direction, LinkSpec};
+use crate::limits::LimitsSpec;
 use crate::routes::Edge;
 
 leobench_base::words! {
@@ -37,6 +38,8 @@ leobench_base::spec! {
         pub warm_up: SimDuration = SimDuration::ZERO,
         /// What is recorded.
         pub record: RecordSpec = RecordSpec::DEFAULT,
+        /// What the run may take of memory and space.
+        pub limits: LimitsSpec = LimitsSpec::DEFAULT,
         /// How it is judged how flows that are not background share the network.
         pub competition: CompetitionSpec = CompetitionSpec::default(),
         /// The nodes by name.

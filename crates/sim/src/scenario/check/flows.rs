@@ -2,10 +2,12 @@
 
 use leobench_base::SimDuration;
 use leobench_base::spec::{Spec, SpecError, cut};
+use leobench_transport::SourceSpec;
+use leobench_transport::source::BulkSpec;
 use rustc_hash::FxHashMap;
 
 use super::super::{
-    ApplicationSpec, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams, TransportSpec,
+    ApplicationSpec, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams, TransportSpec, Until,
 };
 use super::{NAME, Names, Place, is_name, page};
 use crate::routes::Routes;
@@ -25,6 +27,7 @@ pub(super) fn check(
             Some(objects) => page::check(flow, objects, &at)?,
             None => traffic(flow, &at)?,
         }
+        endless(spec, flow, &at)?;
         single(flow, &at)?;
         scheduler(flow, &at.key("transport").key("scheduler"))?;
         let from = nodes.find(&flow.from, "node", &at.key("from"))?;
@@ -77,6 +80,36 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         }
         (Streams::Dealt(_), Some(_)) => Ok(()),
         (Streams::Each(_), None) => stream_names(&flow.streams, &at.key("streams")),
+    }
+}
+
+/// Refuses a transfer without an end where it could never come to one.
+fn endless(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    for (stream, source) in flow.sources() {
+        if !matches!(source, SourceSpec::Bulk(BulkSpec { size: None })) {
+            continue;
+        }
+        let (problem, allowed) = if spec.until == Until::Drained {
+            ("is left out, but the run waits for the end", "a size, or `until = \"time\"`")
+        } else if !flow.transport.model().connects() {
+            ("is left out, but the transport takes the message at once", "a size")
+        } else {
+            continue;
+        };
+        return Err(at_source(at, stream, |at| at.key("size").error(problem).allowed(allowed)));
+    }
+    Ok(())
+}
+
+/// An error about a source of the flow `at`.
+pub(super) fn at_source(
+    at: &Place<'_>,
+    stream: Option<usize>,
+    error: impl FnOnce(&Place<'_>) -> SpecError,
+) -> SpecError {
+    match stream {
+        None => error(&at.key("source")),
+        Some(index) => error(&at.key("streams").index(index).key("source")),
     }
 }
 

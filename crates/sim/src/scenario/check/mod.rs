@@ -1,6 +1,7 @@
 //! What the parts of a scenario must be together, beyond what each says for itself.
 
 mod flows;
+mod limits;
 mod links;
 mod page;
 
@@ -88,6 +89,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Value) -> Result<(), SpecError> 
     let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
     links::check(scenario, &nodes, &root.key("links"))?;
     flows::check(spec, &nodes, &root.key("flows"))?;
+    limits::check(spec, &root)?;
     reference(spec, &root.key("competition").key("reference"))
 }
 

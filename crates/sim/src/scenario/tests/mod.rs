@@ -1,4 +1,5 @@
 mod files;
+mod limits;
 mod overrides;
 mod pages;
 mod refusals;
