@@ -54,7 +54,10 @@ def test_a_page_that_is_not_complete_is_warned_of() -> None:
     def warnings(completion_s: float | None, until: str = "time") -> list[str]:
         page = {"completion_s": completion_s, "objects": _objects(0.5, completion_s, None)}
         flow = made_up.flow("web", page=page, undelivered_messages=0)
-        return [doubt.text for doubt in doubts({"until": until}, {"flows": [flow]}, {"web"}, {})]
+        return [
+            doubt.text
+            for doubt in doubts({"until": until, "flows": {"web": {}}}, {"flows": [flow]}, {"web"}, {})
+        ]
 
     assert warnings(1.5) == []
     cut = "flow web: its page was not complete at the end of the run: 1 of 3 objects had arrived; "

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import made_up
 
 from leobench.cli import progress, summary_tables
 from leobench.manifest import doubts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def test_the_summary_is_a_table_a_person_can_read() -> None:
@@ -62,21 +67,56 @@ def test_the_progress_bar_says_how_far_and_how_fast() -> None:
     assert progress.render(70.0, 60.0, 1, 0.0).startswith("[############################] 100%  70.0 of 60 s")
 
 
+CBR: dict[str, object] = {"kind": "cbr", "rate": "1 Mbps", "size": "1 kB"}
+FILE: dict[str, object] = {"kind": "bulk", "size": "1 GB"}
+
+
+def _warned(spec: Mapping[str, object], missing: int, *, until: str = "time", **changes: object) -> bool:
+    """Whether a flow of 3,000 messages is warned of that misses some of them at the end."""
+    flow = made_up.flow("main", undelivered_messages=missing, **changes)
+    scenario = {"until": until, "flows": {"main": spec}}
+    return bool(doubts(scenario, {"flows": [flow]}, {"main"}))
+
+
+def test_a_source_without_an_end_is_not_warned_of_for_having_none() -> None:
+    for endless in ("bulk", {"kind": "bulk"}, {"kind": "bulk", "size": None}):
+        assert not _warned({"source": endless}, 1, messages=1)
+    assert _warned({"source": FILE}, 1, messages=1), "a file that was cut off"
+    assert not _warned({"source": CBR}, 30), "one in a hundred is under way"
+    assert _warned({"source": CBR}, 31), "the network did not keep up: the longest delays are missing"
+    assert _warned({"source": CBR}, 1, until="drained"), "the run was to wait for it"
+    blocking: dict[str, object] = {"application": "blocking"}
+    assert not _warned({"source": CBR} | blocking, 1, messages=5), "the call that blocks at the end"
+    assert _warned({"source": FILE} | blocking, 1, messages=1)
+
+
+def test_every_stream_with_a_source_of_its_own_is_judged_by_it() -> None:
+    def stream(name: str, messages: int, missing: int) -> dict[str, object]:
+        return {"name": name, "messages": messages, "undelivered_messages": missing}
+
+    endless = {"streams": [{"source": CBR}, {"source": {"kind": "bulk"}}]}
+    parts = [stream("s1", 3000, 3), stream("s2", 1, 1)]
+    assert not _warned(endless, 4, messages=3001, streams=parts)
+    cut = {"streams": [{"source": CBR}, {"source": FILE}]}
+    assert _warned(cut, 4, messages=3001, streams=parts)
+
+
 def test_delays_that_are_missing_are_warned_of() -> None:
     whole = made_up.flow("main")
-    cut = made_up.flow("main", undelivered_messages=7)
+    cut = made_up.flow("main", undelivered_messages=31)
     silent = made_up.flow("main", messages=0, goodput_bps=None)
     bulk = made_up.flow("main", messages=0)
     strange = made_up.flow("strange", undelivered_messages=3000, goodput_bps=0.0)
     udp = made_up.flow("bg", transport="udp", undelivered_messages=7)
 
     def warnings(flow: dict[str, object], until: str = "time", **scenario: str) -> str:
-        found = doubts({"until": until} | scenario, {"flows": [flow]}, {"main"}, {})
+        specs = {"flows": {name: {"source": CBR} for name in ("main", "bg", "strange")}}
+        found = doubts(specs | {"until": until} | scenario, {"flows": [flow]}, {"main"}, {})
         return "\n".join(doubt.text for doubt in found)
 
     assert warnings(whole) == ""
     assert warnings(udp) == "", "datagrams that are lost are no fault of the run"
-    assert "7 of 3000 messages had not arrived at the end of the run" in warnings(cut)
+    assert "31 of 3000 messages had not arrived at the end of the run" in warnings(cut)
     assert 'set `until = "drained"`' in warnings(cut)
     assert "when `drain_limit` passed" in warnings(cut, "drained")
     assert "created no message, so" in warnings(silent)
