@@ -12,7 +12,7 @@ export PYO3_PYTHON := $(BIN)/python
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: preflight install demo test test-slow lint bench clean
+.PHONY: preflight install demo test test-slow format lint bench clean
 .DEFAULT_GOAL := preflight
 
 preflight:
@@ -46,8 +46,14 @@ test-slow: install
 	cargo test --release -- --ignored
 	$(BIN)/python -m pytest -m slow
 
+# All files by name: cargo fmt does not find the modules that the registries declare.
+format: $(VENV)/.requirements
+	rustfmt $(filter %.rs,$(RUST))
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
 lint: $(VENV)/.requirements
-	cargo fmt --all --check
+	rustfmt --check $(filter %.rs,$(RUST))
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

@@ -41,10 +41,7 @@ source = { kind = "bulk", size = "2 MB" }
 
 # What makes losses of every kind: on the channel, in a queue, in outages, of handshakes and acknowledgements.
 CASES: dict[str, dict[str, object]] = {
-    **{
-        name: {"flows.main.transport.congestion": name}
-        for name in ("newreno", "cubic", "bbr", "bbr3", "vegas", "westwood", "hybla")
-    },
+    **{name: {"flows.main.transport.congestion": name} for name in leobench.kinds("congestion")},
     "paced": {"flows.main.transport.pacing": True},
     "TLS": {"flows.main.transport.tls": True},
     "ECN": {"flows.main.transport.ecn": True},

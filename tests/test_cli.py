@@ -145,6 +145,11 @@ def test_the_parameters_of_everything_can_be_seen(capsys: Capture) -> None:
     )
     assert '\noutage (default: "hold")\n' in said
     assert "Allowed: `hold` or `drop`." in said
+    assert said.endswith(
+        '\nExample: channel = { kind = "on_off", rate = "80 Mbps", on = "5 s", off = "500 ms" }\n'
+    )
+    assert cli.main(["list", "congestion", "cubic"]) == 0
+    assert capsys.readouterr().out.endswith('\nExample: congestion = "cubic"\n')
     assert cli.main(["list", "channels", "lms"]) == 0
     assert "Allowed: an array of 3, each an array of 3, each a number from 0 to 1." in capsys.readouterr().out
     assert cli.main(["list", "transports", "quic", "--json"]) == 0
@@ -166,6 +171,7 @@ def test_the_parameters_of_everything_can_be_seen(capsys: Capture) -> None:
             assert "\nkind (" not in said
             expected = "mean rate: " if kind == "presets" else "Allowed: "
             assert ("It has no parameters" in said) != (expected in said)
+            assert ("\nExample: " in said) == (kind != "presets")
 
 
 def test_the_schema_is_printed(capsys: Capture) -> None:

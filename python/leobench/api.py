@@ -191,10 +191,11 @@ def describe(kind: str, name: str) -> dict[str, Any]:
     """The description of a model, such as `("channels", "lms")`.
 
     Returns:
-        `{"kind", "name", "description", "parameters": [{"name", "type", "required", "default",
-        "description"}]}`; a default is `None` where there is none. A preset has `"states": [{"name",
-        "rate_bps", "dwell_s", "time_share", "next"}]` too: rate, mean time spent in the state before it is
-        left, share of all time, and the probability of each state to be the next.
+        `{"kind", "name", "description", "example", "parameters": [{"name", "type", "required", "default",
+        "description"}]}`. `example` is a line of a scenario that asks for it, `None` of a mere word. A
+        default is `None` where there is none. A preset has `"states": [{"name", "rate_bps", "dwell_s",
+        "time_share", "next"}]` too: rate, mean time spent in the state before it is left, share of all time,
+        and the probability of each state to be the next.
 
     Raises:
         InputError: If there is no such kind or no such model.

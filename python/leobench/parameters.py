@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ def describe(
         "kind": kind,
         "name": name,
         "description": option.get("description") or summaries[name],
+        "example": _example(option, KEYS[kind]) if option.get("examples") else None,
         "parameters": [
             {
                 "name": key,
@@ -84,6 +86,8 @@ def render(described: Mapping[str, Any]) -> str:
     lines += _states(described.get("states", ()))
     if not described["parameters"] and "states" not in described:
         lines += ["", "It has no parameters."]
+    if described["example"]:
+        lines += ["", f"Example: {described['example']}"]
     return "\n".join(lines)
 
 
@@ -135,6 +139,15 @@ def value_text(value: object) -> str:
 
     # The rest of such a table are that kind's own defaults.
     return as_text(value["kind"] if isinstance(value, dict) and "kind" in value else value)
+
+
+def _example(option: Schema, key: str) -> str:
+    """The line of a scenario that asks for the option, as short as can be."""
+    from leobench.overrides import as_text
+
+    table = option["examples"][0]
+    text = as_text(table if len(table) > 1 else table["kind"])
+    return f"{key} = " + re.sub(r'"([A-Za-z0-9_-]+)" = ', r"\1 = ", text)
 
 
 def limits(schema: Schema) -> str:

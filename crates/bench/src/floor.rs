@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use leobench_base::RngTree;
-use leobench_base::spec::Example;
 use leobench_transport::quic::{Bare, QuicSpec};
 use noq_proto::congestion::CubicConfig;
 use noq_proto::{
@@ -32,8 +31,8 @@ pub(crate) fn run(case: &Case) -> Measured {
 }
 
 fn exchange(case: &Case) -> (u64, u64) {
-    let mut spec = QuicSpec::example();
-    spec.payload = leobench_base::Bytes::new(PAYLOAD.into());
+    let payload = leobench_base::Bytes::new(PAYLOAD.into());
+    let spec = QuicSpec { payload, ..QuicSpec::default() };
     let controllers = Arc::new(CubicConfig::default());
     let bare = Bare::new(&spec, &RngTree::new(1), controllers);
     let mut client = Side::new(bare.client_endpoint(), 1, 2);

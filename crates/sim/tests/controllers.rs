@@ -7,8 +7,8 @@ mod common;
 
 use common::{one_link, run, scenario, summary, table};
 use leobench_sim::record::Table;
+use leobench_transport::CongestionSpec;
 
-const ALL: [&str; 7] = ["newreno", "cubic", "westwood", "hybla", "vegas", "bbr", "bbr3"];
 const BULK: &str = r#"source = { kind = "bulk", size = "1000 GB" }"#;
 
 /// Goodput in Mbit/s over `link` for `seconds` but the first three, of a bulk transfer over `transport`.
@@ -150,7 +150,7 @@ fn eventful(kind: &str, controller: &str) -> leobench_sim::Outcome {
 #[test]
 fn every_change_of_phase_is_an_event_and_every_congestion_event_too() {
     for kind in ["tcp", "quic"] {
-        for controller in ALL {
+        for controller in CongestionSpec::KINDS {
             let outcome = eventful(kind, controller);
             let what = format!("{kind}, {controller}");
             let (events, transport) =
@@ -194,7 +194,7 @@ fn every_change_of_phase_is_an_event_and_every_congestion_event_too() {
 #[test]
 fn congestion_events_are_counted_alike_for_all_controllers() {
     for kind in ["tcp", "quic"] {
-        for controller in ALL {
+        for controller in CongestionSpec::KINDS {
             let summary = summary(&one_link(
                 "duration = \"20 s\"\nwarm_up = \"5 s\"",
                 r#"

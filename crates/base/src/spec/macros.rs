@@ -2,40 +2,37 @@
 
 /// Defines a table of a scenario: a struct whose fields are its keys, documented for the schema by their doc
 /// comments. `= expression` gives a default; a field without one is required, unless it is an `Option`. A
-/// [`Range`](crate::spec::Range) in brackets after the type is what a number may be. With
-/// `check = function`, the function (`fn(&Self) -> Result<(), Fault>`) is run on what was read.
+/// [`Range`](crate::spec::Range) in brackets after the type is what a number may be.
+///
+/// Between the name and the fields may stand, in this order:
+/// - `: Default`, for a table none of whose keys is required, to implement `Default` from the defaults of its fields;
+/// - `example = "{...}"`, the shortest table a user would write, as JSON ([`TableSpec::EXAMPLE`](crate::spec::TableSpec));
+/// - `check = function` (`fn(&Self) -> Result<(), Fault>`), run on what was read.
+///
+/// A first field `..pub name: Type` takes in the keys of another table, as if they were written here.
 #[macro_export]
 macro_rules! spec {
     (
         $(#[doc = $doc:literal])*
         $(#[derive($($derive:path),*)])?
-        $visibility:vis struct $name:ident $(check = $check:path)? {
+        $visibility:vis struct $name:ident $(: $default_trait:ident)? $(example = $example:literal)?
+            $(check = $check:path)?
+        {
+            $( ..pub $base:ident : $base_type:ty, )?
             $( $(#[doc = $field_doc:literal])* pub $field:ident : $type:ty $([$range:expr])? $(= $default:expr)? ),* $(,)?
         }
     ) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq $($(, $derive)*)?)]
         $visibility struct $name {
+            $( #[doc = "The keys it has in common with others."] pub $base: $base_type, )?
             $( $(#[doc = $field_doc])* pub $field: $type, )*
         }
 
         impl $crate::spec::Spec for $name {
             fn schema() -> $crate::spec::Schema {
-                #[allow(unused_mut)]
-                let mut properties = $crate::spec::SchemaMap::new();
-                #[allow(unused_mut)]
-                let mut required: Vec<&str> = Vec::new();
-                $(
-                    let mut schema = <$type as $crate::spec::Spec>::schema();
-                    $( $range.describe(&mut schema); )?
-                    let description = concat!($($field_doc, "\n",)*).trim().replace("\n ", "\n");
-                    if !description.is_empty() && let Some(schema) = schema.as_object_mut() {
-                        schema.insert("description".into(), description.into());
-                    }
-                    $crate::spec!(@default schema, $type $(, $default)?);
-                    $crate::spec!(@required $type, required, stringify!($field) $(, $default)?);
-                    properties.insert(stringify!($field).into(), schema);
-                )*
+                let (mut properties, mut required) = ($crate::spec::SchemaMap::new(), Vec::new());
+                <Self as $crate::spec::TableSpec>::describe(&mut properties, &mut required);
                 $crate::spec::json!({
                     "type": "object",
                     "description": concat!($($doc, "\n",)*).trim().replace("\n ", "\n"),
@@ -49,34 +46,97 @@ macro_rules! spec {
                 value: &$crate::spec::Value,
                 at: &$crate::spec::At<'_>,
             ) -> Result<Self, $crate::spec::SpecError> {
-                #[allow(unused_variables)]
-                let reader = $crate::spec::Reader::new(value, at, &[$(stringify!($field)),*])?;
-                $( let $field = $crate::spec!(@take reader, stringify!($field), $type $(, $default)?); )*
-                $( $( $range.check(&$field, &at.key(stringify!($field)))?; )? )*
-                let read = Self { $($field),* };
-                $(
-                    let check: fn(&Self) -> Result<(), $crate::spec::Fault> = $check;
-                    check(&read).map_err(|fault| fault.at(value, at))?;
-                )?
+                let keys = <Self as $crate::spec::TableSpec>::keys();
+                let reader = $crate::spec::Reader::new(value, at, &keys)?;
+                let read = <Self as $crate::spec::TableSpec>::take(&reader)?;
+                $crate::spec::TableSpec::check_table(&read).map_err(|fault| fault.at(value, at))?;
                 Ok(read)
             }
 
             fn write(&self) -> $crate::spec::Value {
-                #[allow(unused_mut)]
                 let mut table = $crate::spec::Table::new();
-                $(
-                    if !$crate::spec::Spec::is_absent(&self.$field) {
-                        table.insert(stringify!($field), $crate::spec::Spec::write(&self.$field));
-                    }
-                )*
+                $crate::spec::TableSpec::put(self, &mut table);
                 $crate::spec::Value::Table(table)
             }
         }
 
         impl $crate::spec::TableSpec for $name {
             const SUMMARY: &'static str = $crate::spec!(@first $($doc),*);
+            const EXAMPLE: &'static str = $crate::spec!(@example $($example)?);
+
+            fn keys() -> Vec<&'static str> {
+                #[allow(unused_mut)]
+                let mut keys: Vec<&'static str> = vec![$(stringify!($field)),*];
+                $( keys.splice(0..0, <$base_type as $crate::spec::TableSpec>::keys()); )?
+                keys
+            }
+
+            #[allow(unused_variables)]
+            fn describe(
+                properties: &mut $crate::spec::SchemaMap<String, $crate::spec::Schema>,
+                required: &mut Vec<&'static str>,
+            ) {
+                $( <$base_type as $crate::spec::TableSpec>::describe(properties, required); )?
+                $(
+                    let mut schema = <$type as $crate::spec::Spec>::schema();
+                    $( $range.describe(&mut schema); )?
+                    let description = concat!($($field_doc, "\n",)*).trim().replace("\n ", "\n");
+                    if !description.is_empty() && let Some(schema) = schema.as_object_mut() {
+                        schema.insert("description".into(), description.into());
+                    }
+                    $crate::spec!(@default schema, $type $(, $default)?);
+                    $crate::spec!(@required $type, required, stringify!($field) $(, $default)?);
+                    properties.insert(stringify!($field).into(), schema);
+                )*
+            }
+
+            #[allow(unused_variables)]
+            fn take(reader: &$crate::spec::Reader<'_>) -> Result<Self, $crate::spec::SpecError> {
+                let read = Self {
+                    $( $base: <$base_type as $crate::spec::TableSpec>::take(reader)?, )?
+                    $( $field: $crate::spec!(@take reader, stringify!($field), $type $(, $default)?), )*
+                };
+                $( $( reader.check(stringify!($field), &read.$field, &$range)?; )? )*
+                Ok(read)
+            }
+
+            #[allow(unused_variables)]
+            fn put(&self, table: &mut $crate::spec::Table) {
+                $( $crate::spec::TableSpec::put(&self.$base, table); )?
+                $(
+                    if !$crate::spec::Spec::is_absent(&self.$field) {
+                        table.insert(stringify!($field), $crate::spec::Spec::write(&self.$field));
+                    }
+                )*
+            }
+
+            fn check_table(&self) -> Result<(), $crate::spec::Fault> {
+                $(
+                    let check: fn(&Self) -> Result<(), $crate::spec::Fault> = $check;
+                    check(self)?;
+                )?
+                $( $crate::spec::TableSpec::check_table(&self.$base)?; )?
+                Ok(())
+            }
+        }
+
+        $crate::spec!(@implement [$($default_trait)?] $name {
+            $( $base: <$base_type as Default>::default(), )?
+            $( $field: $crate::spec!(@value $type $(, $default)?), )*
+        });
+    };
+    (@implement [] $name:ident $fields:tt) => {};
+    (@implement [Default] $name:ident { $($field:ident : $value:expr,)* }) => {
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $value),* }
+            }
         }
     };
+    (@value $type:ty, $default:expr) => { $default };
+    (@value $type:ty) => { <$type as $crate::spec::Optional>::ABSENT };
+    (@example $example:literal) => { $example };
+    (@example) => { "{}" };
     (@first $first:literal $(, $rest:literal)*) => { $first };
     (@first) => { "" };
     (@take $reader:ident, $key:expr, $type:ty, $default:expr) => {
@@ -150,21 +210,24 @@ macro_rules! words {
 /// needs no parameters. A table with the required key that its kind is named after goes without `kind`: `{python = "m:C"}` is
 /// of the kind `python`. Every inner specification implements the trait behind `as dyn`, through which it is built.
 ///
-/// A line `Variant(path::Spec) = "name"` gives a model its name in scenarios, in `leobench list` and in the
-/// schema, and enrols it (by [`Example`](crate::spec::Example)) in the conformance tests of its kind.
+/// A line `Variant(mod file::Spec) = "name"` declares the module of a model (`mod` or `pub mod`; none for a path that is
+/// there already), gives it its name in scenarios, in `leobench list` and in the schema, and enrols it (by
+/// [`TableSpec::EXAMPLE`](crate::spec::TableSpec)) in the conformance tests of its kind.
 #[macro_export]
 macro_rules! kinds {
     (
         $(#[doc = $doc:literal])*
         pub enum $name:ident as dyn $trait:path {
-            $( $variant:ident($inner:path) = $word:literal ),* $(,)?
+            $( $variant:ident($($inner:tt)+) = $word:literal ),* $(,)?
         }
     ) => {
+        $( $crate::kinds!(@module $($inner)+); )*
+
         $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $name { $(
             #[doc = concat!("`", $word, "`")]
-            $variant($inner),
+            $variant($crate::kinds!(@type $($inner)+)),
         )* }
 
         impl $name {
@@ -178,12 +241,12 @@ macro_rules! kinds {
 
             /// Each kind's name and the first line of its documentation.
             pub fn summaries() -> Vec<(&'static str, &'static str)> {
-                vec![$( ($word, <$inner as $crate::spec::TableSpec>::SUMMARY.trim_ascii()) ),*]
+                vec![$( ($word, <$crate::kinds!(@type $($inner)+) as $crate::spec::TableSpec>::SUMMARY.trim_ascii()) ),*]
             }
 
-            /// One ordinary instance of every kind, for conformance tests.
+            /// One ordinary instance of every kind, for conformance tests: its example, read as a scenario is.
             pub fn examples() -> Vec<Self> {
-                vec![$( Self::$variant(<$inner as $crate::spec::Example>::example()) ),*]
+                vec![$( Self::$variant(<$crate::kinds!(@type $($inner)+) as $crate::spec::TableSpec>::example()) ),*]
             }
 
             /// What the specification builds through.
@@ -196,8 +259,11 @@ macro_rules! kinds {
             fn schema() -> $crate::spec::Schema {
                 let mut options: Vec<$crate::spec::Schema> = Vec::new();
                 $(
-                    let mut schema = <$inner as $crate::spec::Spec>::schema();
+                    let mut schema = <$crate::kinds!(@type $($inner)+) as $crate::spec::Spec>::schema();
                     schema["properties"]["kind"] = $crate::spec::json!({"const": $word});
+                    schema["examples"] = $crate::spec::json!([$crate::spec::with_kind(
+                        $word, <$crate::kinds!(@type $($inner)+) as $crate::spec::TableSpec>::example_table(),
+                    )]);
                     if schema["required"].as_array().is_some_and(Vec::is_empty) {
                         options.push($crate::spec::json!({"const": $word}));
                     }
@@ -220,7 +286,7 @@ macro_rules! kinds {
                     $crate::spec::Value::Table(table) => {
                         let mut rest = table.clone();
                         let named = || $crate::spec::named_kind(
-                            table, &[$( ($word, <$inner as $crate::spec::Spec>::schema) ),*],
+                            table, &[$( ($word, <$crate::kinds!(@type $($inner)+) as $crate::spec::Spec>::schema) ),*],
                         );
                         let kind = rest.remove("kind").or_else(named).ok_or_else(|| {
                             at.key("kind").missing("is required but missing").words("", Self::KINDS)
@@ -239,7 +305,7 @@ macro_rules! kinds {
                     .map_err(|error| error.words("", Self::KINDS))?;
                 let rest = $crate::spec::Value::Table(rest);
                 match word.as_str() {
-                    $( $word => <$inner as $crate::spec::Spec>::read(&rest, at).map(Self::$variant), )*
+                    $( $word => <$crate::kinds!(@type $($inner)+) as $crate::spec::Spec>::read(&rest, at).map(Self::$variant), )*
                     other => {
                         let place = at.key("kind");
                         let place = if matches!(value, $crate::spec::Value::String(_)) { at } else { &place };
@@ -250,15 +316,13 @@ macro_rules! kinds {
 
             fn write(&self) -> $crate::spec::Value {
                 let inner = match self { $( Self::$variant(inner) => $crate::spec::Spec::write(inner), )* };
-                let mut table = $crate::spec::Table::new();
-                table.insert("kind", $crate::spec::Value::String(self.kind().into()));
-                if let $crate::spec::Value::Table(inner) = inner {
-                    for (key, value) in inner.iter() {
-                        table.insert(key, value.clone());
-                    }
-                }
-                $crate::spec::Value::Table(table)
+                let inner = if let $crate::spec::Value::Table(inner) = inner { inner } else { $crate::spec::Table::new() };
+                $crate::spec::Value::Table($crate::spec::with_kind(self.kind(), inner))
             }
         }
     };
+    (@module $visibility:vis mod $module:ident :: $spec:ident) => { $visibility mod $module; };
+    (@module $inner:path) => {};
+    (@type $visibility:vis mod $module:ident :: $spec:ident) => { $module::$spec };
+    (@type $inner:path) => { $inner };
 }

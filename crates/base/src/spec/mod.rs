@@ -16,7 +16,7 @@ mod value;
 pub use error::{At, Fault, SpecError, cut, nearest, quoted};
 pub use leaf::{Probability, Range, Weight, Whole};
 pub use quantity::{Limit, Window};
-pub use table::{Reader, named_kind};
+pub use table::{Reader, named_kind, with_kind};
 pub use value::{Table, Value};
 
 pub use serde_json::{Map as SchemaMap, Value as Schema, json};
@@ -46,16 +46,63 @@ pub trait Spec: Sized {
     }
 }
 
-/// A specification that is a table, with its own one-line summary.
+/// A specification that is a table. The macro [`spec!`](crate::spec!) implements it.
 pub trait TableSpec: Spec {
     /// The first line of its documentation, for `leobench list`.
     const SUMMARY: &'static str;
+
+    /// The shortest ordinary table a user would write, as JSON: the required keys, and no default. It is shown by
+    /// `leobench list KIND NAME`, and what it describes runs through the conformance tests of its kind.
+    const EXAMPLE: &'static str;
+
+    /// Its keys, in order.
+    fn keys() -> Vec<&'static str>;
+
+    /// Adds the schemas of its keys, and the names of the required ones.
+    fn describe(properties: &mut SchemaMap<String, Schema>, required: &mut Vec<&'static str>);
+
+    /// Reads its keys from a table that may have more. [`check_table`](Self::check_table) is left to do.
+    ///
+    /// # Errors
+    /// The first key that is wrong.
+    fn take(reader: &Reader<'_>) -> Result<Self, SpecError>;
+
+    /// Adds its keys to a table.
+    fn put(&self, table: &mut Table);
+
+    /// Checks what its keys mean together.
+    ///
+    /// # Errors
+    /// The first key that cannot be.
+    fn check_table(&self) -> Result<(), Fault>;
+
+    /// [`EXAMPLE`](Self::EXAMPLE) as a table.
+    ///
+    /// # Panics
+    /// If it is none.
+    fn example_table() -> Table {
+        serde_json::from_str(Self::EXAMPLE)
+            .unwrap_or_else(|error| panic!("the example {}: {error}", Self::EXAMPLE))
+    }
+
+    /// What [`EXAMPLE`](Self::EXAMPLE) describes.
+    ///
+    /// # Panics
+    /// If a scenario could not say that.
+    fn example() -> Self {
+        Self::read(&Value::Table(Self::example_table()), &At::ROOT)
+            .unwrap_or_else(|error| panic!("the example {}: {error}", Self::EXAMPLE))
+    }
 }
 
-/// A valid instance of a specification, for conformance tests that run on every kind.
-pub trait Example {
-    /// A small, ordinary instance.
-    fn example() -> Self;
+/// A type whose key may be missing without a default.
+pub trait Optional {
+    /// What a missing key means.
+    const ABSENT: Self;
+}
+
+impl<T> Optional for Option<T> {
+    const ABSENT: Self = None;
 }
 
 #[cfg(test)]

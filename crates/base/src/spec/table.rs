@@ -2,7 +2,7 @@
 
 use super::error::{At, SpecError};
 use super::value::{Table, Value};
-use super::{Schema, Spec};
+use super::{Range, Schema, Spec};
 
 /// Reads the keys of one table, of which it knows all.
 pub struct Reader<'a> {
@@ -51,6 +51,14 @@ impl<'a> Reader<'a> {
         let at = self.at.key(key);
         self.table.get(key).map_or_else(|| Ok(default()), |value| T::read(value, &at))
     }
+
+    /// Refuses a number under `key` that is out of its range.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn check(&self, key: &str, field: &impl Spec, range: &Range) -> Result<(), SpecError> {
+        range.check(field, &self.at.key(key))
+    }
 }
 
 /// The name of a kind, and its schema.
@@ -65,4 +73,15 @@ pub fn named_kind(table: &Table, kinds: &[Kind<'_>]) -> Option<Value> {
             && schema()["required"].as_array().is_some_and(|keys| keys.contains(&(*word).into()))
     };
     kinds.iter().find(is_named).map(|(word, _)| Value::String((*word).to_owned()))
+}
+
+/// The table of a kind: `kind`, and the keys of `inner`.
+#[doc(hidden)]
+pub fn with_kind(kind: &str, inner: Table) -> Table {
+    let mut table = Table::new();
+    table.insert("kind", Value::String(kind.to_owned()));
+    for (key, value) in inner {
+        table.insert(&key, value);
+    }
+    table
 }

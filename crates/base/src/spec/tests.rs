@@ -18,7 +18,7 @@ crate::spec! {
     /// A queue that shows off.
     ///
     /// More words.
-    pub struct ShowSpec check = check_show {
+    pub struct ShowSpec example = r#"{"rate": "5 bps", "limit": "3 packets"}"# check = check_show {
         /// How much fits.
         pub limit: Limit = Limit::Unlimited,
         /// How fast.
@@ -35,38 +35,18 @@ fn check_show(show: &ShowSpec) -> Result<(), Fault> {
     Ok(())
 }
 
-impl Example for ShowSpec {
-    fn example() -> Self {
-        Self { limit: Limit::Packets(3), rate: BitRate::from_bps(5), colour: None }
-    }
-}
-
 crate::spec! {
     /// Nothing to say.
     pub struct PlainSpec {}
 }
 
-impl Example for PlainSpec {
-    fn example() -> Self {
-        Self {}
-    }
-}
-
 crate::spec! {
     /// Goes by what it wraps.
-    pub struct WrapSpec {
+    pub struct WrapSpec example = r#"{"wrap": "gift", "paper": {"layers": [2, true]}}"# {
         /// What is wrapped.
         pub wrap: String,
         /// How.
         pub paper: Table = Table::new(),
-    }
-}
-
-impl Example for WrapSpec {
-    fn example() -> Self {
-        let mut paper = Table::new();
-        paper.insert("layers", Value::Array(vec![Value::Integer(2), Value::Bool(true)]));
-        Self { wrap: "gift".into(), paper }
     }
 }
 
@@ -101,6 +81,32 @@ crate::kinds! {
     }
 }
 
+crate::spec! {
+    /// Keys in common.
+    pub struct CommonSpec: Default check = check_common {
+        /// How many.
+        pub count: u64 = 3,
+        /// Of what colour.
+        pub colour: Option<Colour>,
+    }
+}
+
+fn check_common(common: &CommonSpec) -> Result<(), Fault> {
+    if common.count > 9 {
+        return Err(Fault::new("count", "is too large", "at most 9"));
+    }
+    Ok(())
+}
+
+crate::spec! {
+    /// Takes the keys in common in.
+    pub struct MoreSpec: Default {
+        ..pub common: CommonSpec,
+        /// How fast.
+        pub rate: BitRate = BitRate::from_bps(7),
+    }
+}
+
 fn value(json: &str) -> Value {
     serde_json::from_str(json).unwrap()
 }
@@ -124,7 +130,7 @@ fn a_table_reads_its_keys_and_fills_in_defaults() {
 fn a_key_named_after_its_kind_goes_without_it() {
     let read = |json: &str| AnySpec::read(&value(json), &At::ROOT);
     let short = read(r#"{"wrap": "gift", "paper": {"layers": [2, true]}}"#).unwrap();
-    assert_eq!(short, AnySpec::Wrap(Example::example()));
+    assert_eq!(short, AnySpec::Wrap(WrapSpec::example()));
     assert_eq!(
         read(r#"{"kind": "wrap", "wrap": "gift", "paper": {"layers": [2, true]}}"#).unwrap(),
         short
@@ -256,6 +262,41 @@ fn the_schema_says_what_reading_accepts() {
     assert_eq!(schema["oneOf"][1], json!({"const": "plain"}));
     assert_eq!(AnySpec::summaries()[0], ("show", "A queue that shows off."));
     assert_eq!(Colour::summaries(), [("red", "Red."), ("green", "Green.")]);
+}
+
+#[test]
+fn defaults_are_those_of_the_fields() {
+    let common = CommonSpec { count: 3, colour: None };
+    let more = MoreSpec { common, rate: BitRate::from_bps(7) };
+    assert_eq!(MoreSpec::default(), more);
+    assert_eq!(MoreSpec::read(&value("{}"), &At::ROOT).unwrap(), more);
+}
+
+#[test]
+fn a_table_takes_in_the_keys_of_another() {
+    let read = MoreSpec::read(&value(r#"{"count": 4, "rate": "8 bps"}"#), &At::ROOT).unwrap();
+    assert_eq!((read.common.count, read.rate), (4, BitRate::from_bps(8)));
+    assert_eq!(read.write().to_string(), r#"{ count = 4, rate = "8 bps" }"#);
+    assert_eq!(
+        message::<MoreSpec>(r#"{"counts": 4}"#),
+        "links.up.counts = 4: unknown key; allowed: `count`, `colour`, `rate`; did you mean `count`?"
+    );
+    assert_eq!(
+        message::<MoreSpec>(r#"{"count": 10}"#),
+        "links.up.count = 10: is too large; allowed: at most 9"
+    );
+    let schema = MoreSpec::schema();
+    assert_eq!(schema["properties"]["count"]["default"], json!(3));
+    assert_eq!(schema["properties"]["rate"]["default"], json!("7 bps"));
+}
+
+#[test]
+fn an_example_is_read_as_a_scenario_is() {
+    let examples = AnySpec::examples();
+    let show = ShowSpec { limit: Limit::Packets(3), rate: BitRate::from_bps(5), colour: None };
+    assert_eq!(examples[0], AnySpec::Show(show));
+    let shown = &AnySpec::schema()["oneOf"][0]["examples"];
+    assert_eq!(*shown, json!([{"kind": "show", "rate": "5 bps", "limit": "3 packets"}]));
 }
 
 proptest! {

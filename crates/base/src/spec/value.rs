@@ -84,6 +84,15 @@ impl Table {
     }
 }
 
+impl IntoIterator for Table {
+    type Item = (String, Value);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
 impl Value {
     /// What kind of value this is, for messages.
     pub fn type_name(&self) -> &'static str {
@@ -133,13 +142,26 @@ impl Serialize for Value {
             Self::Float(value) => serializer.serialize_f64(*value),
             Self::String(value) => serializer.serialize_str(value),
             Self::Array(values) => values.serialize(serializer),
-            Self::Table(table) => {
-                let mut map = serializer.serialize_map(Some(table.entries.len()))?;
-                for (key, value) in table.iter() {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
+            Self::Table(table) => table.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Table {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.entries.len()))?;
+        for (key, value) in self.iter() {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Table {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Table(table) => Ok(table),
+            other => Err(D::Error::custom(format!("is {}, not a table", other.type_name()))),
         }
     }
 }

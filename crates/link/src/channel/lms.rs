@@ -4,7 +4,7 @@
 //! Vehicular Technology 50(6): line of sight, moderate and deep shadowing. Khan et al. 2023 (Computer Networks)
 //! give each a rate and let it last an exponential time.
 
-use leobench_base::spec::{Example, Fault, Probability};
+use leobench_base::spec::{Fault, Probability};
 use leobench_base::{BitRate, SimDuration};
 
 use super::markov::{Chain, MarkovChannel};
@@ -70,7 +70,7 @@ leobench_base::spec! {
     /// Takes a `preset` (`ka` and `s`: Khan et al. 2023, Table 1; `s-suburban-60` and `s-suburban-80`: Fontán et
     /// al. 2001 with the rates of `s`), or a chain of your own: `rates` with either `jump` and `dwell`, or `matrix`
     /// and `slot`. States are in the order line of sight, moderate shadowing, deep shadowing.
-    pub struct LmsSpec check = check {
+    pub struct LmsSpec example = r#"{"preset": "ka"}"# check = check {
         /// A published parameter set.
         pub preset: Option<LmsPreset>,
         /// Rate in each state; in place of the preset's if both are given.
@@ -259,10 +259,8 @@ impl ChannelModel for LmsSpec {
         let initial = self.initial.map(|state| state as usize);
         Ok(Box::new(MarkovChannel::new(self.chain()?, states, initial, &context.rng)))
     }
-}
 
-impl Example for LmsSpec {
-    fn example() -> Self {
-        Self::preset(LmsPreset::Ka)
+    fn is_random(&self) -> bool {
+        true
     }
 }

@@ -4,13 +4,8 @@
 
 mod csv;
 mod files;
-pub mod lms;
 mod markov;
-pub mod on_off;
-pub mod schedule;
-pub mod steady;
 mod timeline;
-pub mod trace;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -80,16 +75,21 @@ pub trait ChannelModel {
     /// # Errors
     /// If what it refers to (a file) cannot be used, or the channel could never carry a packet.
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault>;
+
+    /// Whether its states depend on the seed. The conformance tests check it.
+    fn is_random(&self) -> bool {
+        false
+    }
 }
 
 leobench_base::kinds! {
     /// The channel models.
     pub enum ChannelSpec as dyn ChannelModel {
-        Steady(steady::SteadySpec) = "steady",
-        Lms(lms::LmsSpec) = "lms",
-        OnOff(on_off::OnOffSpec) = "on_off",
-        Schedule(schedule::ScheduleSpec) = "schedule",
-        Trace(trace::TraceSpec) = "trace",
+        Steady(pub mod steady::SteadySpec) = "steady",
+        Lms(pub mod lms::LmsSpec) = "lms",
+        OnOff(pub mod on_off::OnOffSpec) = "on_off",
+        Schedule(pub mod schedule::ScheduleSpec) = "schedule",
+        Trace(pub mod trace::TraceSpec) = "trace",
     }
 }
 

@@ -1,6 +1,6 @@
 //! A channel that is interrupted at random: up and out for exponential times.
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 use leobench_base::{BitRate, SimDuration};
 
 use super::markov::{Chain, MarkovChannel};
@@ -32,7 +32,10 @@ leobench_base::spec! {
     ///
     /// Models the inter-satellite link of Khan et al. 2023 (80 Mbit/s, up for 5 s and interrupted for 0 to 0.5 s on
     /// average), where an interruption is a rate of zero.
-    pub struct OnOffSpec check = check {
+    pub struct OnOffSpec
+        example = r#"{"rate": "80 Mbps", "on": "5 s", "off": "500 ms"}"#
+        check = check
+    {
         /// Rate while the channel is on.
         pub rate: BitRate,
         /// Mean time until the next interruption.
@@ -74,16 +77,8 @@ impl ChannelModel for OnOffSpec {
         let initial = self.initial.map(|state| state as usize);
         Ok(Box::new(MarkovChannel::new(chain, [on, off], initial, &context.rng)))
     }
-}
 
-impl Example for OnOffSpec {
-    fn example() -> Self {
-        Self {
-            rate: BitRate::from_bps(80_000_000),
-            on: SimDuration::from_secs(5),
-            off: SimDuration::from_millis(500),
-            outage: Outage::Hold,
-            initial: None,
-        }
+    fn is_random(&self) -> bool {
+        !self.off.is_zero()
     }
 }

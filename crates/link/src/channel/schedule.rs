@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use leobench_base::spec::{
-    At, Example, Fault, Probability, Spec, SpecError, Value, nearest, quoted,
-};
+use leobench_base::spec::{At, Fault, Probability, Spec, SpecError, Value, nearest, quoted};
 use leobench_base::{BitRate, SimDuration};
 
 use super::csv::cells;
@@ -40,7 +38,11 @@ leobench_base::spec! {
     ///
     /// The rows come from `steps` or from the CSV `file` with the columns `time,rate,delay,loss,up`, whose cells are
     /// written as in a scenario (`1.5 s,45 Mbps,10 ms,0.01,true`); an empty cell stays as in the row before.
-    pub struct ScheduleSpec check = check {
+    pub struct ScheduleSpec
+        example = r#"{"repeat": "4 s", "steps": [{"at": "0 s", "rate": "50 Mbps", "delay": "10 ms"},
+            {"at": "2 s", "rate": "20 Mbps", "delay": "12 ms"}, {"at": "3 s", "up": false}]}"#
+        check = check
+    {
         /// The rows, the first at `0 s`.
         pub steps: Option<Vec<ScheduleStep>>,
         /// A CSV file with the rows.
@@ -247,21 +249,4 @@ fn row(columns: &[&'static str], cells: &[Cow<'_, str>]) -> Result<ScheduleStep,
         loss: cell(loss, "loss")?,
         up: cell(up, "up")?,
     })
-}
-
-impl Example for ScheduleSpec {
-    fn example() -> Self {
-        let step = |secs, mbps: u64, up| ScheduleStep {
-            at: SimDuration::from_secs(secs),
-            rate: Some(BitRate::from_bps(mbps * 1_000_000)),
-            delay: Some(SimDuration::from_millis(10 + secs)),
-            loss: None,
-            up: Some(up),
-        };
-        Self {
-            steps: Some(vec![step(0, 50, true), step(2, 20, true), step(3, 0, false)]),
-            file: None,
-            repeat: Some(SimDuration::from_secs(4)),
-        }
-    }
 }

@@ -1,14 +1,14 @@
 //! A channel that never changes.
 
 use leobench_base::BitRate;
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 
 use super::timeline::Timeline;
 use super::{Channel, ChannelContext, ChannelModel, ChannelState};
 
 leobench_base::spec! {
     /// A constant rate.
-    pub struct SteadySpec check = check {
+    pub struct SteadySpec example = r#"{"rate": "45 Mbps"}"# check = check {
         /// Rate at which packets are sent.
         pub rate: BitRate,
     }
@@ -25,11 +25,5 @@ impl ChannelModel for SteadySpec {
     fn build(&self, _context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
         check(self)?;
         Ok(Box::new(Timeline::constant(ChannelState::at_rate(self.rate, "steady"))))
-    }
-}
-
-impl Example for SteadySpec {
-    fn example() -> Self {
-        Self { rate: BitRate::from_bps(45_000_000) }
     }
 }

@@ -1,13 +1,13 @@
 //! Independent loss.
 
-use leobench_base::spec::{Example, Probability};
+use leobench_base::spec::Probability;
 use leobench_base::{Meta, RngTree, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
 
 leobench_base::spec! {
     /// Loses each packet with the same probability, independently.
-    pub struct BernoulliSpec {
+    pub struct BernoulliSpec example = r#"{"probability": 0.01}"# {
         /// Probability that a packet is lost.
         pub probability: Probability,
     }
@@ -16,12 +16,6 @@ leobench_base::spec! {
 impl LossModel for BernoulliSpec {
     fn build(&self, rng: &RngTree) -> Box<dyn LossProcess> {
         Box::new(Bernoulli { probability: self.probability.get(), rng: rng.rng() })
-    }
-}
-
-impl Example for BernoulliSpec {
-    fn example() -> Self {
-        Self { probability: Probability::new(0.01).expect("in range") }
     }
 }
 

@@ -4,7 +4,7 @@
 //! burst-noise channels" (Bell System Technical Journal); parameters named as in Haßlinger and Hohlfeld 2008, "The
 //! Gilbert-Elliott model for packet loss in real time services on the Internet" (MMB).
 
-use leobench_base::spec::{Example, Fault, Probability};
+use leobench_base::spec::{Fault, Probability};
 use leobench_base::{Meta, RngTree, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
@@ -15,7 +15,7 @@ leobench_base::spec! {
     /// With the default loss probabilities (none in the good state, all in the bad one) the loss rate is p / (p + r)
     /// and the mean length of a burst 1 / r. Starts in its stationary distribution. The chain stands still while nothing
     /// is sent; `gilbert_elliott_time` moves on with time.
-    pub struct GilbertElliottSpec check = check {
+    pub struct GilbertElliottSpec example = r#"{"p": 0.01, "r": 0.25}"# check = check {
         /// Probability of going from good to bad, per packet.
         pub p: Probability,
         /// Probability of going from bad to good, per packet.
@@ -43,17 +43,6 @@ impl LossModel for GilbertElliottSpec {
         let bad = rng.bernoulli(p / (p + r));
         let loss = [self.loss_good.get(), self.loss_bad.get()];
         Box::new(GilbertElliott { leave: [p, r], loss, bad, rng })
-    }
-}
-
-impl Example for GilbertElliottSpec {
-    fn example() -> Self {
-        Self {
-            p: Probability::new(0.01).expect("in range"),
-            r: Probability::new(0.25).expect("in range"),
-            loss_good: Probability::NEVER,
-            loss_bad: Probability::ALWAYS,
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! Simulated dwell times have this law exactly. Drawing each packet's state from it would too, but the state at a given
 //! time would then depend on the packets before, and two schedulers under one seed would see different bursts.
 
-use leobench_base::spec::{Example, Fault, Probability};
+use leobench_base::spec::{Fault, Probability};
 use leobench_base::{Meta, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
@@ -22,7 +22,7 @@ leobench_base::spec! {
     ///
     /// The state depends on time and seed alone: it changes while nothing is sent, and flows see the same bursts whatever
     /// they send. The share of time spent in the bad state is bad / (good + bad). Starts in its stationary distribution.
-    pub struct GilbertElliottTimeSpec check = check {
+    pub struct GilbertElliottTimeSpec example = r#"{"good": "200 ms", "bad": "20 ms"}"# check = check {
         /// Mean duration of the good state.
         pub good: SimDuration,
         /// Mean duration of the bad state.
@@ -59,17 +59,6 @@ impl LossModel for GilbertElliottTimeSpec {
         };
         process.stay();
         Box::new(process)
-    }
-}
-
-impl Example for GilbertElliottTimeSpec {
-    fn example() -> Self {
-        Self {
-            good: SimDuration::from_millis(200),
-            bad: SimDuration::from_millis(20),
-            loss_good: Probability::NEVER,
-            loss_bad: Probability::ALWAYS,
-        }
     }
 }
 

@@ -1,9 +1,5 @@
 //! Random loss on the channel, decided per packet. One file per process, one line here to register it.
 
-pub mod bernoulli;
-pub mod gilbert_elliott;
-pub mod gilbert_elliott_time;
-
 use leobench_base::{Meta, RngTree, SimTime};
 
 /// A loss process in motion; one random stream per direction of a link.
@@ -17,14 +13,19 @@ pub trait LossProcess: Send {
 pub trait LossModel {
     /// Builds the process.
     fn build(&self, rng: &RngTree) -> Box<dyn LossProcess>;
+
+    /// Whether its losses depend on the seed. The conformance tests check it.
+    fn is_random(&self) -> bool {
+        true
+    }
 }
 
 leobench_base::kinds! {
     /// The loss processes.
     pub enum LossSpec as dyn LossModel {
-        Bernoulli(bernoulli::BernoulliSpec) = "bernoulli",
-        GilbertElliott(gilbert_elliott::GilbertElliottSpec) = "gilbert_elliott",
-        GilbertElliottTime(gilbert_elliott_time::GilbertElliottTimeSpec) = "gilbert_elliott_time",
+        Bernoulli(pub mod bernoulli::BernoulliSpec) = "bernoulli",
+        GilbertElliott(pub mod gilbert_elliott::GilbertElliottSpec) = "gilbert_elliott",
+        GilbertElliottTime(pub mod gilbert_elliott_time::GilbertElliottTimeSpec) = "gilbert_elliott_time",
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::spec::{Example, Fault, Limit};
+use leobench_base::spec::{Fault, Limit};
 use leobench_base::{Bytes, Packet, RngTree, SimTime};
 
 use super::{Backlog, Drop, DropCause, QueueDiscipline, QueueModel};
 
 leobench_base::spec! {
     /// First in, first out; drops what arrives when it is full.
-    pub struct FifoSpec check = check {
+    pub struct FifoSpec example = r#"{"limit": "7 packets"}"# check = check {
         /// How much may wait, in packets or in bytes by IP length, the packet on the wire not counted.
         pub limit: Limit = Limit::Unlimited,
     }
@@ -25,12 +25,6 @@ fn check(spec: &FifoSpec) -> Result<(), Fault> {
 impl QueueModel for FifoSpec {
     fn build(&self, _rng: &RngTree) -> Box<dyn QueueDiscipline> {
         Box::new(Fifo { limit: self.limit, packets: VecDeque::new(), bytes: Bytes::ZERO })
-    }
-}
-
-impl Example for FifoSpec {
-    fn example() -> Self {
-        Self { limit: Limit::Packets(7) }
     }
 }
 

@@ -1,8 +1,6 @@
 //! Queue disciplines: which waiting packet is sent next, and which is dropped. One file per discipline, one line
 //! here to register it.
 
-pub mod fifo;
-
 use leobench_base::{Bytes, Packet, RngTree, SimTime};
 
 /// Why a packet did not get through.
@@ -74,7 +72,7 @@ pub trait QueueModel {
 leobench_base::kinds! {
     /// The queue disciplines.
     pub enum QueueSpec as dyn QueueModel {
-        Fifo(fifo::FifoSpec) = "fifo",
+        Fifo(pub mod fifo::FifoSpec) = "fifo",
     }
 }
 

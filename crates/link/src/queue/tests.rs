@@ -104,9 +104,7 @@ fn a_fifo_drops_what_would_exceed_its_limit() {
 #[test]
 fn limits_read_as_packets_bytes_or_none() {
     let limit =
-        |text: &str| match read(&format!(r#"{{"kind": "fifo", "limit": "{text}"}}"#)).unwrap() {
-            QueueSpec::Fifo(spec) => spec.limit,
-        };
+        |text: &str| read::<fifo::FifoSpec>(&format!(r#"{{"limit": "{text}"}}"#)).unwrap().limit;
     assert_eq!(limit("7 packets"), Limit::Packets(7));
     assert_eq!(limit("30 kB"), Limit::Bytes(Bytes::new(30_000)));
     assert_eq!(limit("unlimited"), Limit::Unlimited);

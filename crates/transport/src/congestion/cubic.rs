@@ -1,21 +1,15 @@
 //! CUBIC (RFC 9438). Windows in bytes, times in seconds.
 
-use leobench_base::spec::{Example, Fault, Range};
+use leobench_base::spec::Range;
 use leobench_base::{Bytes, SimTime};
 
-use super::loss_based::{Avoidance, LossBased, Opening, Packets};
-use super::slow_start::SlowStartSpec;
-use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
+use super::loss_based::{self, Avoidance, Opening};
+use super::{Acked, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::spec! {
     /// The window grows with the cube of the time since the last congestion event (RFC 9438).
-    pub struct CubicSpec check = CubicSpec::check {
-        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Packets>,
-        /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: Packets = Packets::nearest(2),
-        /// How the window grows at first.
-        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+    pub struct CubicSpec: Default {
+        ..pub opening: Opening,
         /// What a congestion event multiplies the window by (RFC 9438 section 4.6).
         pub beta: f64 [Range::FACTOR] = 0.7,
         /// The constant C in packets per cubic second: how steep the curve is (RFC 9438 section 5).
@@ -25,39 +19,10 @@ leobench_base::spec! {
     }
 }
 
-impl CubicSpec {
-    fn opening(&self) -> Opening {
-        Opening {
-            initial_window: self.initial_window.map(|packets| packets.get().into()),
-            minimum_window: self.minimum_window.get().into(),
-            slow_start: self.slow_start,
-        }
-    }
-
-    fn check(&self) -> Result<(), Fault> {
-        self.opening().check()
-    }
-}
-
-impl Example for CubicSpec {
-    fn example() -> Self {
-        Self {
-            initial_window: None,
-            minimum_window: Packets::nearest(2),
-            slow_start: SlowStartSpec::Standard,
-            beta: 0.7,
-            c: 0.4,
-            fast_convergence: true,
-        }
-    }
-}
-
 impl CongestionModel for CubicSpec {
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let (spec, paced) = (self.clone(), context.paced);
-        Box::new(PerPath::new(move |_, datagram| {
-            LossBased::new(&spec.opening(), paced, datagram, Cubic::new(&spec, datagram))
-        }))
+        let spec = self.clone();
+        loss_based::build(&self.opening, context, move |datagram| Cubic::new(&spec, datagram))
     }
 }
 

@@ -1,25 +1,25 @@
-//! The largest of the values seen lately.
+//! A windowed maximum filter.
 
 use std::collections::VecDeque;
 
 /// Maximum over a window of a clock that counts something slow, such as round trips. Holds a value for every tick at
 /// most, and costs amortised constant time.
 #[derive(Clone, Debug)]
-pub(super) struct WindowedMax {
-    /// Ticks a value is remembered, that in which it came included.
+pub(super) struct WindowedMax<T> {
+    /// Ticks for which a value counts, its own included.
     length: u64,
     /// Falling values at rising times.
-    values: VecDeque<(u64, f64)>,
+    values: VecDeque<(u64, T)>,
 }
 
-impl WindowedMax {
+impl<T: Copy + Default + PartialOrd> WindowedMax<T> {
     /// A maximum over `length` ticks.
     pub fn new(length: u64) -> Self {
         Self { length, values: VecDeque::with_capacity(length as usize + 1) }
     }
 
     /// Takes a value at a time that is not before that of any other.
-    pub fn update(&mut self, time: u64, value: f64) {
+    pub fn update(&mut self, time: u64, value: T) {
         while self.values.back().is_some_and(|(_, other)| *other <= value) {
             self.values.pop_back();
         }
@@ -35,8 +35,8 @@ impl WindowedMax {
     }
 
     /// The maximum; zero if there is no value.
-    pub fn get(&self) -> f64 {
-        self.values.front().map_or(0.0, |(_, value)| *value)
+    pub fn get(&self) -> T {
+        self.values.front().map_or_else(T::default, |(_, value)| *value)
     }
 }
 

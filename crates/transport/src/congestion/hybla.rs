@@ -1,23 +1,17 @@
 //! Hybla (Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", 2004).
 
-use leobench_base::spec::{Example, Fault, Range};
+use leobench_base::spec::{Fault, Range};
 use leobench_base::{Bytes, SimDuration};
 
-use super::loss_based::{Avoidance, LossBased, Opening, Packets};
-use super::slow_start::SlowStartSpec;
-use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
+use super::loss_based::{self, Avoidance, Opening, Packets};
+use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::spec! {
     /// Reno that grows on a long path as fast as on one of a reference round-trip time (Caini and Firrincieli 2004).
     ///
     /// Without a threshold its slow start would open the window by 2^20 packets per acknowledgement on a path of 500 ms.
-    pub struct HyblaSpec check = HyblaSpec::check {
-        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Packets>,
-        /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: Packets = Packets::nearest(2),
-        /// How the window grows at first.
-        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+    pub struct HyblaSpec: Default check = HyblaSpec::check {
+        ..pub opening: Opening,
         /// Packets at which slow start ends at the latest (Linux allows no larger window at all).
         pub initial_threshold: Packets = Packets::nearest(65_535),
         /// The reference round-trip time (RTT_0: 25 ms in the paper and in Linux).
@@ -28,61 +22,37 @@ leobench_base::spec! {
 }
 
 impl HyblaSpec {
-    fn opening(&self) -> Opening {
-        Opening {
-            initial_window: self.initial_window.map(|packets| packets.get().into()),
-            minimum_window: self.minimum_window.get().into(),
-            slow_start: self.slow_start,
-        }
-    }
-
     fn check(&self) -> Result<(), Fault> {
         if self.reference_rtt.is_zero() {
             return Err(Fault::new("reference_rtt", "is zero", "a time above zero"));
         }
-        Opening::check_packets(
-            "initial_threshold",
-            self.initial_threshold.get().into(),
-            self.minimum_window.get().into(),
-        )?;
-        self.opening().check()
-    }
-}
-
-impl Example for HyblaSpec {
-    fn example() -> Self {
-        Self {
-            initial_window: None,
-            minimum_window: Packets::nearest(2),
-            slow_start: SlowStartSpec::Standard,
-            initial_threshold: Packets::nearest(65_535),
-            reference_rtt: SimDuration::from_millis(25),
-            loss_reduction: 0.5,
-        }
+        self.opening.check_packets("initial_threshold", self.initial_threshold)
     }
 }
 
 impl CongestionModel for HyblaSpec {
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let (spec, paced) = (self.clone(), context.paced);
-        Box::new(PerPath::new(move |_, datagram| {
-            let hybla = Hybla {
-                datagram,
-                factor: spec.loss_reduction,
-                reference: spec.reference_rtt.as_secs_f64(),
-                min_rtt: SimDuration::MAX,
-                rho: 1.0,
-            };
-            LossBased::new(&spec.opening(), paced, datagram, hybla).with_threshold(
-                u64::from(spec.initial_threshold.get()).saturating_mul(datagram.get()),
-            )
-        }))
+        let spec = self.clone();
+        loss_based::build(&self.opening, context, move |datagram| Hybla {
+            datagram,
+            threshold: u64::from(spec.initial_threshold.get()).saturating_mul(datagram.get()),
+            factor: spec.loss_reduction,
+            reference: spec.reference_rtt.as_secs_f64(),
+            min_rtt: SimDuration::MAX,
+            rho: 1.0,
+        })
+    }
+
+    fn behaviour(&self) -> Behaviour {
+        Behaviour { standard_slow_start: false, ..Behaviour::LOSS_BASED }
     }
 }
 
 #[derive(Clone, Debug)]
 struct Hybla {
     datagram: Bytes,
+    /// The first slow-start threshold, in bytes.
+    threshold: u64,
     factor: f64,
     /// `RTT_0` in seconds.
     reference: f64,
@@ -93,6 +63,10 @@ struct Hybla {
 }
 
 impl Avoidance for Hybla {
+    fn initial_threshold(&self) -> Option<u64> {
+        Some(self.threshold)
+    }
+
     fn acked(&mut self, acked: &Acked) {
         if acked.rtt.latest < self.min_rtt {
             self.min_rtt = acked.rtt.latest;
@@ -123,9 +97,9 @@ mod tests {
 
     fn path(millis: u64) -> Path {
         let model = HyblaSpec {
-            initial_window: Some(Packets::nearest(4)),
+            opening: Opening { initial_window: Some(Packets::nearest(4)), ..Opening::default() },
             initial_threshold: Packets::nearest(400),
-            ..Example::example()
+            ..Default::default()
         };
         Path::new(&model, SimDuration::from_millis(millis))
     }

@@ -1,15 +1,15 @@
-//! What the algorithms that take a lost packet for congestion have in common: slow start, recovery periods,
-//! persistent congestion, undoing (RFC 9002 section 7 and appendix B). They differ in how they grow, above all beyond
-//! slow start, and by how much they reduce.
+//! The common part of loss-based algorithms: slow start, recovery periods, persistent congestion and undo (RFC 9002 section
+//! 7 and appendix B). The algorithms differ in how the window grows, mainly after slow start, and in how far they reduce
+//! it.
 
 use leobench_base::spec::{Fault, Whole};
 use leobench_base::{Bytes, SimTime};
 
-use super::per_path::SinglePath;
+use super::per_path::{PerPath, SinglePath};
 use super::slow_start::{SlowStart, SlowStartSpec};
-use super::{AckEnd, Acked, Congestion, Sent};
+use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Sent};
 
-/// A number of packets, none of which would be no window.
+/// A window in packets, at least one.
 pub type Packets = Whole<1, { u32::MAX }>;
 
 /// Congestion avoidance on one path. Windows are in bytes.
@@ -22,6 +22,11 @@ pub(super) trait Avoidance: Clone + Send {
     /// A packet was acknowledged, in whatever phase, before anything else is asked about it.
     fn acked(&mut self, acked: &Acked) {
         let _ = acked;
+    }
+
+    /// The slow-start threshold to begin with, in bytes.
+    fn initial_threshold(&self) -> Option<u64> {
+        None
     }
 
     /// Bytes by which an acknowledgement lets the window grow in slow start, if those of plain slow start are
@@ -43,56 +48,74 @@ pub(super) trait Avoidance: Clone + Send {
     /// The window after congestion at `window`.
     fn reduced(&mut self, window: f64) -> f64;
 
-    /// Persistent congestion threw the window down to its minimum.
+    /// Persistent congestion reduced the window to its minimum.
     fn collapsed(&mut self) {}
 
-    /// Since the last acknowledgement or call of this, until `now`, the application left the window unused.
+    /// The window was not used up between the last acknowledgement, or call of this, and `now`.
     fn unused_until(&mut self, now: SimTime) {
         let _ = now;
     }
 }
 
-/// How a window opens, and how small it gets.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Opening {
-    /// Initial window in packets, unless the RFC's.
-    pub initial_window: Option<u64>,
-    /// Minimum window in packets.
-    pub minimum_window: u64,
-    /// How it grows at first.
-    pub slow_start: SlowStartSpec,
+leobench_base::spec! {
+    /// How a window opens, and how small it gets.
+    pub struct Opening: Default check = Opening::check {
+        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
+        pub initial_window: Option<Packets>,
+        /// Smallest window in packets (RFC 9002 section 7.2).
+        pub minimum_window: Packets = Packets::nearest(2),
+        /// How the window grows at first.
+        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+    }
 }
 
 impl Opening {
-    pub fn check(&self) -> Result<(), Fault> {
-        self.initial_window.map_or(Ok(()), |packets| {
-            Self::check_packets("initial_window", packets, self.minimum_window)
-        })
+    fn check(&self) -> Result<(), Fault> {
+        self.initial_window.map_or(Ok(()), |packets| self.check_packets("initial_window", packets))
     }
 
     /// Refuses a number of packets below the minimum window.
-    pub fn check_packets(field: &'static str, packets: u64, minimum: u64) -> Result<(), Fault> {
-        if packets >= minimum {
+    pub(super) fn check_packets(&self, field: &'static str, packets: Packets) -> Result<(), Fault> {
+        let minimum = self.minimum_window.get();
+        if packets.get() >= minimum {
             return Ok(());
         }
         let allowed = format!("at least the minimum window ({minimum})");
         Err(Fault::new(field, "is out of range", allowed))
     }
 
+    /// The minimum window in bytes.
     fn minimum(&self, datagram: Bytes) -> u64 {
-        self.minimum_window.saturating_mul(datagram.get())
+        u64::from(self.minimum_window.get()).saturating_mul(datagram.get())
     }
 
-    /// RFC 9002 section 7.2: ten packets, but no more than 14,720 bytes or two packets, whichever is larger.
-    pub fn initial(&self, datagram: Bytes) -> u64 {
-        let datagram = datagram.get();
-        self.initial_window
-            .map_or_else(
-                || (10 * datagram).min(14_720.max(2 * datagram)),
-                |packets| packets.saturating_mul(datagram),
-            )
-            .max(self.minimum(Bytes::new(datagram)))
+    /// The initial window in bytes.
+    fn initial(&self, datagram: Bytes) -> u64 {
+        let given = self.initial_window.map(Packets::get);
+        initial_window(given, datagram).max(self.minimum(datagram))
     }
+}
+
+/// The window of so many packets, or that of RFC 9002 section 7.2: ten packets, but no more than 14,720 bytes or two
+/// packets, whichever is larger.
+pub(super) fn initial_window(packets: Option<u32>, datagram: Bytes) -> u64 {
+    let datagram = datagram.get();
+    packets.map_or_else(
+        || (10 * datagram).min(14_720.max(2 * datagram)),
+        |packets| u64::from(packets).saturating_mul(datagram),
+    )
+}
+
+/// A controller of any number of paths, each under the algorithm that `avoidance` makes for packets of a size.
+pub(super) fn build<A: Avoidance + 'static>(
+    opening: &Opening,
+    context: &CongestionContext<'_>,
+    mut avoidance: impl FnMut(Bytes) -> A + Send + 'static,
+) -> Box<dyn CongestionControl> {
+    let (opening, paced) = (opening.clone(), context.paced);
+    Box::new(PerPath::new(move |_, datagram| {
+        LossBased::new(&opening, paced, datagram, avoidance(datagram))
+    }))
 }
 
 /// The window of one path under the algorithm `A`.
@@ -102,14 +125,14 @@ pub(super) struct LossBased<A> {
     undo: Option<State<A>>,
 }
 
-/// All that a reduction changes and an undo restores.
+/// The state that a reduction changes and an undo restores.
 #[derive(Clone)]
 struct State<A> {
     window: u64,
     /// Growth not yet in the window: less than a byte.
     fraction: f64,
     ssthresh: Option<u64>,
-    /// When the latest recovery period began; packets sent until then tell nothing new.
+    /// When the latest recovery period began; losses of packets sent before do not count.
     recovery_start: Option<SimTime>,
     recovering: bool,
     slow_start: SlowStart,
@@ -117,23 +140,18 @@ struct State<A> {
 }
 
 impl<A: Avoidance> LossBased<A> {
-    pub fn new(opening: &Opening, paced: bool, datagram: Bytes, avoidance: A) -> Self {
+    fn new(opening: &Opening, paced: bool, datagram: Bytes, avoidance: A) -> Self {
+        let minimum = opening.minimum(datagram);
         let state = State {
             window: opening.initial(datagram),
             fraction: 0.0,
-            ssthresh: None,
+            ssthresh: avoidance.initial_threshold().map(|bytes| bytes.max(minimum)),
             recovery_start: None,
             recovering: false,
             slow_start: SlowStart::new(opening.slow_start, datagram, paced),
             avoidance,
         };
-        Self { minimum: opening.minimum(datagram), state, undo: None }
-    }
-
-    /// The same with a slow-start threshold to begin with.
-    pub fn with_threshold(mut self, threshold: u64) -> Self {
-        self.state.ssthresh = Some(threshold.max(self.minimum));
-        self
+        Self { minimum, state, undo: None }
     }
 
     /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
@@ -208,7 +226,7 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
             return;
         }
         state.recovering = false;
-        if acked.underused {
+        if !acked.cwnd_limited {
             // Section 7.8: an underutilised window SHOULD NOT grow.
             state.avoidance.unused_until(acked.now);
             return;

@@ -1,21 +1,16 @@
-//! Congestion control: one object per connection, told the path; shared by every transport. One file per algorithm,
-//! one line here to register it.
+//! Congestion control, shared by all transports: one controller per connection, which gets the path with every call. One
+//! file per algorithm, and one line here that registers it.
 
-mod bbr;
-mod bbr3;
-mod cubic;
+mod delivery_rate;
 mod filter;
-mod hybla;
+mod full_pipe;
 mod loss_based;
-mod new_reno;
 mod per_path;
 mod phase;
 mod rate;
 mod recovery;
 mod round;
 mod slow_start;
-mod vegas;
-mod westwood;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
@@ -23,6 +18,7 @@ pub use bbr::BbrSpec;
 pub use bbr3::Bbr3Spec;
 pub use cubic::CubicSpec;
 pub use hybla::HyblaSpec;
+pub use loss_based::Opening;
 pub use new_reno::NewRenoSpec;
 pub use per_path::{PerPath, SinglePath};
 pub use phase::PhaseWatch;
@@ -44,7 +40,7 @@ pub struct Sent {
     pub in_flight: Bytes,
     /// Its number on the path. Numbers rise, but may start anew after a handshake.
     pub packet_number: u64,
-    /// Whether the sender had had too little to send to fill the window, until it sent this.
+    /// Whether the application had left the window unfilled until this packet.
     pub app_limited: bool,
 }
 
@@ -66,14 +62,14 @@ pub struct Acked {
     pub packet_number: u64,
     /// Bytes in flight before this packet was acknowledged.
     pub in_flight: Bytes,
-    /// Whether the sender had too little to send to fill the window: what is delivered then says less than the path could do
-    /// (draft-ietf-ccwg-bbr section 4.1.2.4). Waiting for the receiver's window is no such want.
+    /// Whether the application left the window unfilled: the delivery rate then underestimates the path
+    /// (draft-ietf-ccwg-bbr section 4.1.2.4). Flow-control blocking does not count.
     pub app_limited: bool,
-    /// Whether the window is underused, for want of data or as the receiver has no room: it is not to grow (RFC 9002 section
-    /// 7.8).
-    pub underused: bool,
+    /// Whether the congestion window limits the sender. A window that is not used up, for lack of data or of room at the
+    /// receiver, does not grow (RFC 9002 section 7.8).
+    pub cwnd_limited: bool,
     /// Whether the transport is still in the recovery that the last reduction began (RFC 6675 section 5), during which
-    /// loss-based algorithms do not grow. QUIC tells its recovery period by the packets acknowledged (RFC 9002 section
+    /// loss-based algorithms do not grow. QUIC derives its recovery period from the packets acknowledged (RFC 9002 section
     /// 7.3.2), and never sets this.
     pub recovering: bool,
     /// Whether it may be an earlier transmission of the same data that was acknowledged, so that the time since `sent` is
@@ -94,7 +90,7 @@ pub struct Rtt {
     pub min: SimDuration,
 }
 
-/// An acknowledgement of which all packets have been told.
+/// The end of an acknowledgement, after all of its packets have been reported.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AckEnd {
@@ -108,7 +104,7 @@ pub struct AckEnd {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Lost {
-    /// When it was found out.
+    /// When the loss was detected.
     pub now: SimTime,
     /// Bytes of the packet that counted towards the congestion window.
     pub size: Bytes,
@@ -120,7 +116,7 @@ pub struct Lost {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Congestion {
-    /// When it was found out.
+    /// When it was detected.
     pub now: SimTime,
     /// When the latest of these packets was sent.
     pub sent: SimTime,
@@ -128,8 +124,8 @@ pub struct Congestion {
     pub lost: Bytes,
     /// Whether everything sent over a long period was lost (RFC 9002 section 7.6).
     pub persistent: bool,
-    /// Whether the transport has already had the congestion behind it answered: TCP reduces once per recovery (RFC 6675
-    /// section 5), whenever the packets lost in it were sent. QUIC never sets this.
+    /// Whether the window was already reduced for it: TCP reduces once per recovery (RFC 6675 section 5), whenever the
+    /// packets lost in it were sent. QUIC never sets this.
     pub answered: bool,
 }
 
@@ -139,7 +135,7 @@ impl Sent {
         Self { now, size, in_flight, packet_number, app_limited: false }
     }
 
-    /// The same sample with a word on whether the application had left room in the window until then.
+    /// The same sample, with `app_limited` set.
     pub fn app_limited(self, app_limited: bool) -> Self {
         Self { app_limited, ..self }
     }
@@ -165,14 +161,14 @@ impl Congestion {
         Self { now, sent, lost, persistent, answered: false }
     }
 
-    /// The same, the congestion behind it having been answered before.
+    /// The same, with `answered` set.
     #[must_use]
     pub fn answered(self) -> Self {
         Self { answered: true, ..self }
     }
 }
 
-/// A congestion controller of a whole connection. Every call says which path it is about.
+/// A congestion controller of a whole connection. Every call names the path it is about.
 ///
 /// Order of calls on a path: [`open`](Self::open) first; then [`on_sent`](Self::on_sent) for every packet that counts
 /// towards the window, and for each of them at most one of [`on_ack`](Self::on_ack) and
@@ -183,7 +179,7 @@ pub trait CongestionControl: Send {
     /// A path comes into use, with packets of `datagram` bytes.
     fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes);
 
-    /// A path is given up. Late news about its packets are dropped, and its window is zero.
+    /// A path is abandoned. Its window is zero from now on, and late reports about its packets are ignored.
     fn close(&mut self, path: PathId) {
         let _ = path;
     }
@@ -196,7 +192,7 @@ pub trait CongestionControl: Send {
     /// A packet was acknowledged.
     fn on_ack(&mut self, path: PathId, acked: &Acked);
 
-    /// All packets of an acknowledgement have been told; the losses it reveals come after. HyStart and BBR do their work
+    /// All packets of an acknowledgement have been reported. The losses it reveals follow. HyStart and BBR do their work
     /// here.
     fn on_ack_end(&mut self, path: PathId, end: &AckEnd) {
         let _ = (path, end);
@@ -213,12 +209,12 @@ pub trait CongestionControl: Send {
     /// The peer reports new CE marks.
     fn on_ecn(&mut self, path: PathId, congestion: &Congestion);
 
-    /// The losses behind the last reduction turned out to be wrong.
+    /// The losses behind the last reduction were spurious.
     fn on_spurious_loss(&mut self, path: PathId) {
         let _ = path;
     }
 
-    /// Somebody who knows more about the network says something.
+    /// A hint about the network from outside the connection.
     fn on_hint(&mut self, path: PathId, hint: &Hint) {
         let _ = (path, hint);
     }
@@ -226,7 +222,7 @@ pub trait CongestionControl: Send {
     /// Bytes that may be in flight.
     fn window(&self, path: PathId) -> Bytes;
 
-    /// Rate to pace at, if the algorithm has one of its own; otherwise the transport paces by window and RTT.
+    /// Pacing rate, if the algorithm sets one; otherwise the transport derives it from window and RTT.
     fn pacing_rate(&self, path: PathId) -> Option<BitRate> {
         let _ = path;
         None
@@ -238,10 +234,10 @@ pub trait CongestionControl: Send {
         None
     }
 
-    /// Whether the algorithm alone decides what may be in flight, in recovery and after an idle time too, as those of
-    /// Linux with `cong_control` do: the transport then neither leads the window down to its target (PRR, RFC 9937) nor
-    /// starts slowly again (RFC 5681 section 4.1).
-    fn rules_alone(&self, path: PathId) -> bool {
+    /// Whether the algorithm's window holds in recovery and after idle times too, as with `cong_control` in Linux. The
+    /// transport then neither reduces in-flight data proportionally (PRR, RFC 9937) nor restarts slowly (RFC 5681 section
+    /// 4.1).
+    fn bypasses_recovery(&self, path: PathId) -> bool {
         let _ = path;
         false
     }
@@ -250,7 +246,7 @@ pub trait CongestionControl: Send {
     fn phase(&self, path: PathId) -> &'static str;
 }
 
-/// What a controller is told of its connection.
+/// What a controller knows about its connection.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionContext<'a> {
     /// Its random streams.
@@ -259,22 +255,47 @@ pub struct CongestionContext<'a> {
     pub paced: bool,
 }
 
+/// How an algorithm behaves. The conformance tests hold it to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behaviour {
+    /// A model of the path sets the window. Otherwise acknowledgements open it, and losses and marks reduce it.
+    pub model_based: bool,
+    /// Slow start opens the window by the bytes acknowledged (RFC 9002 section 7.3.1).
+    pub standard_slow_start: bool,
+    /// Congestion multiplies the window by a constant factor, once per recovery period (RFC 9002 section 7.3.2).
+    pub multiplicative_decrease: bool,
+}
+
+impl Behaviour {
+    /// An algorithm like Reno.
+    pub const LOSS_BASED: Self =
+        Self { model_based: false, standard_slow_start: true, multiplicative_decrease: true };
+    /// An algorithm like BBR.
+    pub const MODEL_BASED: Self =
+        Self { model_based: true, standard_slow_start: false, multiplicative_decrease: false };
+}
+
 /// A congestion-control specification: builds the controller it describes.
 pub trait CongestionModel {
     /// Builds a controller for one connection, without paths yet.
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl>;
+
+    /// How it behaves.
+    fn behaviour(&self) -> Behaviour {
+        Behaviour::LOSS_BASED
+    }
 }
 
 leobench_base::kinds! {
     /// A congestion controller, by name.
     pub enum CongestionSpec as dyn CongestionModel {
-        NewReno(new_reno::NewRenoSpec) = "newreno",
-        Cubic(cubic::CubicSpec) = "cubic",
-        Westwood(westwood::WestwoodSpec) = "westwood",
-        Hybla(hybla::HyblaSpec) = "hybla",
-        Vegas(vegas::VegasSpec) = "vegas",
-        Bbr(bbr::BbrSpec) = "bbr",
-        Bbr3(bbr3::Bbr3Spec) = "bbr3",
+        NewReno(mod new_reno::NewRenoSpec) = "newreno",
+        Cubic(mod cubic::CubicSpec) = "cubic",
+        Westwood(mod westwood::WestwoodSpec) = "westwood",
+        Hybla(mod hybla::HyblaSpec) = "hybla",
+        Vegas(mod vegas::VegasSpec) = "vegas",
+        Bbr(mod bbr::BbrSpec) = "bbr",
+        Bbr3(mod bbr3::Bbr3Spec) = "bbr3",
     }
 }
 

@@ -1,6 +1,6 @@
-//! Lifting an algorithm that knows one path only to a connection of many paths, each on its own.
+//! An adapter that runs an algorithm for a single path on every path of a connection independently.
 
-use leobench_base::{BitRate, Bytes, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimRng, SimTime};
 
 use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
 use crate::endpoint::{Hint, PathId};
@@ -15,7 +15,7 @@ pub trait SinglePath: Send {
     /// A packet was acknowledged.
     fn on_ack(&mut self, acked: &Acked);
 
-    /// All packets of an acknowledgement have been told.
+    /// All packets of an acknowledgement have been reported.
     fn on_ack_end(&mut self, end: &AckEnd) {
         let _ = end;
     }
@@ -31,10 +31,10 @@ pub trait SinglePath: Send {
     /// The peer reports new CE marks.
     fn on_ecn(&mut self, congestion: &Congestion);
 
-    /// The losses behind the last reduction turned out to be wrong.
+    /// The losses behind the last reduction were spurious.
     fn on_spurious_loss(&mut self) {}
 
-    /// Somebody who knows more about the network says something.
+    /// A hint about the network from outside the connection.
     fn on_hint(&mut self, hint: &Hint) {
         let _ = hint;
     }
@@ -42,7 +42,7 @@ pub trait SinglePath: Send {
     /// Bytes that may be in flight.
     fn window(&self) -> Bytes;
 
-    /// Rate to pace at, if the algorithm has one of its own.
+    /// Pacing rate, if the algorithm sets one.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
@@ -52,8 +52,8 @@ pub trait SinglePath: Send {
         None
     }
 
-    /// Whether it alone decides what may be in flight.
-    fn rules_alone(&self) -> bool {
+    /// Whether its window holds in recovery and after idle times too ([`CongestionControl::bypasses_recovery`]).
+    fn bypasses_recovery(&self) -> bool {
         false
     }
 
@@ -63,8 +63,8 @@ pub trait SinglePath: Send {
 
 /// Independent controllers, one for every open path.
 ///
-/// A path that is not open has a window of zero, and late news about its packets are dropped. Opening a path anew
-/// starts it afresh.
+/// A path that is not open has a window of zero, and late reports about its packets are ignored. Reopening a path starts
+/// it afresh.
 pub struct PerPath<C> {
     build: Box<dyn FnMut(SimTime, Bytes) -> C + Send>,
     paths: Vec<Option<C>>,
@@ -75,6 +75,18 @@ impl<C: SinglePath> PerPath<C> {
     /// `datagram` bytes.
     pub fn new(build: impl FnMut(SimTime, Bytes) -> C + Send + 'static) -> Self {
         Self { build: Box::new(build), paths: Vec::new() }
+    }
+
+    /// The same, where every path opened has a random stream of its own.
+    pub(super) fn seeded(
+        rng: &RngTree,
+        mut build: impl FnMut(SimTime, Bytes, SimRng) -> C + Send + 'static,
+    ) -> Self {
+        let mut rng = rng.clone();
+        Self::new(move |now, datagram| {
+            rng = rng.child("path");
+            build(now, datagram, rng.rng())
+        })
     }
 
     pub(super) fn get(&self, path: PathId) -> Option<&C> {
@@ -161,8 +173,8 @@ impl<C: SinglePath> CongestionControl for PerPath<C> {
         self.get(path)?.ssthresh()
     }
 
-    fn rules_alone(&self, path: PathId) -> bool {
-        self.get(path).is_some_and(SinglePath::rules_alone)
+    fn bypasses_recovery(&self, path: PathId) -> bool {
+        self.get(path).is_some_and(SinglePath::bypasses_recovery)
     }
 
     fn phase(&self, path: PathId) -> &'static str {

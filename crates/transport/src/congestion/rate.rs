@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use leobench_base::{SimDuration, SimTime};
 
+use super::delivery_rate::DeliveryRate;
 use super::{AckEnd, Acked, Lost, Sent};
 
-/// What has been delivered and lost on a path, and what was known of it when each packet in flight was sent: O(1) for
-/// a packet.
+/// Bytes delivered and lost on a path, now and when each packet in flight was sent. Costs O(1) per packet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RateSampler {
     /// Packets in flight by number, from `first` on.
@@ -60,8 +60,8 @@ struct AckInProgress {
 pub(super) struct RateSample {
     /// When it arrived.
     pub now: SimTime,
-    /// Bytes per second; none if the interval was too short to trust.
-    pub rate: Option<f64>,
+    /// Bytes delivered by the length of the interval; none if that was too short to trust.
+    pub rate: Option<DeliveryRate>,
     /// Bytes delivered over the sampled interval.
     pub delivered: u64,
     /// Bytes that had been delivered when the newest packet acknowledged was sent.
@@ -94,7 +94,7 @@ impl RateSampler {
         self.lost
     }
 
-    /// `MarkConnectionAppLimited`: what is in flight, and what follows it, says less than the path could do.
+    /// `MarkConnectionAppLimited`: samples of what is in flight, and of what follows, underestimate the path.
     pub fn limit(&mut self, in_flight: u64) {
         self.limited_until = Some(self.delivered + in_flight);
     }
@@ -176,7 +176,7 @@ impl RateSampler {
         let trusted = long_enough && !interval.is_zero();
         Some(RateSample {
             now: end.now,
-            rate: trusted.then(|| delivered as f64 / interval.as_secs_f64()),
+            rate: trusted.then(|| DeliveryRate::over(delivered as f64, interval)),
             delivered,
             prior_delivered: packet.delivered,
             app_limited: packet.app_limited,
@@ -190,7 +190,7 @@ impl RateSampler {
         })
     }
 
-    /// A number that is not larger than those before opens a new number space: what is left of the old is forgotten.
+    /// A number that is not larger than those before opens a new number space; packets of the old one are forgotten.
     fn insert(&mut self, number: u64, packet: Snapshot) {
         let next = self.first + self.packets.len() as u64;
         if self.packets.is_empty() || number < next {
@@ -211,11 +211,6 @@ impl RateSampler {
         }
         packet
     }
-}
-
-/// A rate of so many bytes per second over a span, as a volume.
-pub(super) fn volume(rate: f64, span: SimDuration) -> f64 {
-    rate * span.as_secs_f64()
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! Loss recovery as it looks from packets acknowledged and lost, for algorithms whose window is not a matter of loss.
+//! Loss recovery, derived from acknowledged and lost packets, for algorithms that do not set their window by loss.
 
 use leobench_base::SimTime;
 
 use super::{Acked, Congestion};
 
-/// The recovery period: until a packet is acknowledged that was sent after the latest loss was found, or for as long as
-/// the transport says. Losses in it prolong it: a path that loses at random all the time is in one long recovery, in whose
-/// first round trip alone packets are conserved (`end_recovery_at_` in the BBR of Chromium's QUIC;
+/// The recovery period. It lasts until a packet is acknowledged that was sent after the latest loss was detected, or as
+/// long as the transport reports. Losses prolong it: a path with continual random loss stays in one long recovery, and
+/// packets are conserved in its first round trip only (`end_recovery_at_` in the BBR of Chromium's QUIC;
 /// Linux, whose recovery goes on while a hole is left).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
-    /// When the latest loss in it was found.
+    /// When its latest loss was detected.
     start: Option<SimTime>,
     active: bool,
     ended: bool,
@@ -21,7 +21,7 @@ impl Recovery {
         self.active
     }
 
-    /// Packets were lost: whether recovery begins, which a collapse does always.
+    /// Packets were lost. Returns whether recovery begins.
     pub fn on_loss(&mut self, congestion: &Congestion) -> bool {
         let new = self.start.is_none_or(|start| congestion.sent > start);
         let begins = !self.active && !congestion.answered && new;
@@ -44,7 +44,7 @@ impl Recovery {
         std::mem::take(&mut self.ended)
     }
 
-    /// What was lost was not.
+    /// The losses were spurious.
     pub fn cancel(&mut self) {
         self.active = false;
         self.ended = false;
@@ -56,7 +56,7 @@ mod tests {
     use leobench_base::{Bytes, SimDuration};
 
     use super::*;
-    use crate::congestion::Rtt;
+    use crate::congestion::tests::acked;
 
     fn at(millis: u64) -> SimTime {
         SimTime::ZERO + SimDuration::from_millis(millis)
@@ -68,18 +68,7 @@ mod tests {
 
     fn ack(sent: u64, recovering: bool) -> Acked {
         let rtt = SimDuration::from_millis(10);
-        Acked {
-            now: at(sent + 10),
-            sent: at(sent),
-            size: Bytes::new(1),
-            packet_number: 0,
-            in_flight: Bytes::new(1),
-            app_limited: false,
-            underused: false,
-            recovering,
-            ambiguous: false,
-            rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
-        }
+        Acked { sent: at(sent), recovering, ..acked(at(sent + 10), rtt) }
     }
 
     #[test]

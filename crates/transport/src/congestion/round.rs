@@ -1,4 +1,6 @@
-//! Round trips counted by packet numbers.
+//! Round trips counted by packet numbers, and by what has been delivered.
+
+use super::rate::RateSample;
 
 /// Counts the round trips of a path: one ends when a packet is acknowledged that was sent after it began.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,35 @@ impl RoundCounter {
     /// Lets a new round begin with the next packet sent.
     pub fn restart(&mut self) {
         self.end = self.next;
+    }
+}
+
+/// The round trips of BBR (`BBRUpdateRound`): a round ends when a packet is acknowledged that was sent after everything
+/// delivered at the start of the round had been delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DeliveryRounds {
+    /// Rounds that have begun.
+    pub count: u64,
+    /// Whether one begins with the latest sample.
+    pub begins: bool,
+    /// Bytes that must have been delivered before the newest acknowledged packet was sent, for the round to end.
+    end: u64,
+}
+
+impl DeliveryRounds {
+    /// Takes a sample with which `delivered` bytes have been delivered in all; whether a round begins.
+    pub fn update(&mut self, sample: &RateSample, delivered: u64) -> bool {
+        self.begins = sample.prior_delivered >= self.end;
+        if self.begins {
+            self.end = delivered;
+            self.count += 1;
+        }
+        self.begins
+    }
+
+    /// `StartRound`: what is sent from now on, after `delivered` bytes, ends the round.
+    pub fn restart(&mut self, delivered: u64) {
+        self.end = delivered;
     }
 }
 

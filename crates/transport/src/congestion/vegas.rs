@@ -1,13 +1,12 @@
 //! Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", 1995), with slow start
 //! and the response to loss as in Linux.
 
-use leobench_base::spec::{Example, Fault, Range};
+use leobench_base::spec::{Fault, Range};
 use leobench_base::{Bytes, SimDuration};
 
-use super::loss_based::{Avoidance, LossBased, Opening, Packets};
+use super::loss_based::{self, Avoidance, Opening};
 use super::round::RoundCounter;
-use super::slow_start::SlowStartSpec;
-use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath, Sent};
+use super::{Acked, CongestionContext, CongestionControl, CongestionModel, Sent};
 
 /// Samples a round must have for its shortest round trip to be trusted (Linux: with two or fewer, acknowledgements may
 /// all have been delayed).
@@ -15,13 +14,10 @@ const FEWEST_SAMPLES: u32 = 3;
 
 leobench_base::spec! {
     /// Keeps a few packets in the queue, told by how much round trips lengthen (Brakmo and Peterson 1995).
-    pub struct VegasSpec check = VegasSpec::check {
-        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Packets>,
-        /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: Packets = Packets::nearest(2),
-        /// How the window grows at first, unless `gamma` ends it before.
-        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+    ///
+    /// Slow start ends when it says so, or before, by `gamma`.
+    pub struct VegasSpec: Default check = VegasSpec::check {
+        ..pub opening: Opening,
         /// Packets queued below which the window grows (2 as in Linux; section III-B of the paper).
         pub alpha: f64 [Range::above(0.0)] = 2.0,
         /// Packets queued above which the window shrinks (4 as in Linux; section III-B of the paper).
@@ -34,51 +30,26 @@ leobench_base::spec! {
 }
 
 impl VegasSpec {
-    fn opening(&self) -> Opening {
-        Opening {
-            initial_window: self.initial_window.map(|packets| packets.get().into()),
-            minimum_window: self.minimum_window.get().into(),
-            slow_start: self.slow_start,
-        }
-    }
-
     fn check(&self) -> Result<(), Fault> {
         if self.beta < self.alpha {
             let allowed = format!("a number of packets of at least `alpha` ({})", self.alpha);
             return Err(Fault::new("beta", "is out of range", allowed));
         }
-        self.opening().check()
-    }
-}
-
-impl Example for VegasSpec {
-    fn example() -> Self {
-        Self {
-            initial_window: None,
-            minimum_window: Packets::nearest(2),
-            slow_start: SlowStartSpec::Standard,
-            alpha: 2.0,
-            beta: 4.0,
-            gamma: 1.0,
-            loss_reduction: 0.5,
-        }
+        Ok(())
     }
 }
 
 impl CongestionModel for VegasSpec {
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let (spec, paced) = (self.clone(), context.paced);
-        Box::new(PerPath::new(move |_, datagram| {
-            let vegas = Vegas {
-                datagram,
-                spec: spec.clone(),
-                rounds: RoundCounter::default(),
-                base_rtt: SimDuration::MAX,
-                round_rtt: SimDuration::MAX,
-                samples: 0,
-            };
-            LossBased::new(&spec.opening(), paced, datagram, vegas)
-        }))
+        let spec = self.clone();
+        loss_based::build(&self.opening, context, move |datagram| Vegas {
+            datagram,
+            spec: spec.clone(),
+            rounds: RoundCounter::default(),
+            base_rtt: SimDuration::MAX,
+            round_rtt: SimDuration::MAX,
+            samples: 0,
+        })
     }
 }
 
@@ -94,7 +65,7 @@ struct Vegas {
     samples: u32,
 }
 
-/// What a round has shown.
+/// The result of a round.
 enum Finding {
     /// The ratio of the shortest round trip of all to that of the round.
     Ratio(f64),
@@ -103,7 +74,7 @@ enum Finding {
 }
 
 impl Vegas {
-    /// What the round has shown that this acknowledgement ends, if it ends one.
+    /// The result of the round that this acknowledgement ends, if it ends one.
     fn find(&mut self, acked: &Acked) -> Option<Finding> {
         let rtt = acked.rtt.latest;
         self.base_rtt = self.base_rtt.min(rtt);

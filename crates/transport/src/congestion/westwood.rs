@@ -2,12 +2,12 @@
 //! Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control",
 //! 2004).
 
-use leobench_base::spec::{Example, Fault, Range};
+use leobench_base::spec::Range;
 use leobench_base::{Bytes, SimDuration, SimTime};
 
-use super::loss_based::{Avoidance, LossBased, Opening, Packets};
-use super::slow_start::SlowStartSpec;
-use super::{Acked, CongestionContext, CongestionControl, CongestionModel, PerPath};
+use super::delivery_rate::DeliveryRate;
+use super::loss_based::{self, Avoidance, Opening};
+use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
 
 /// Shortest time over which a bandwidth sample is taken (`TCP_WESTWOOD_RTT_MIN` of Linux).
 const SHORTEST_SAMPLE: SimDuration = SimDuration::from_millis(50);
@@ -16,49 +16,21 @@ const WITHOUT_ESTIMATE: f64 = 0.5;
 
 leobench_base::spec! {
     /// Reno that falls back to the bandwidth it has measured instead of half the window (Grieco and Mascolo 2004).
-    pub struct WestwoodSpec check = WestwoodSpec::check {
-        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Packets>,
-        /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: Packets = Packets::nearest(2),
-        /// How the window grows at first.
-        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
+    pub struct WestwoodSpec: Default {
+        ..pub opening: Opening,
         /// How much of the bandwidth estimate is kept when a sample is taken (alpha, Grieco and Mascolo 2004).
         pub memory: f64 [Range::from(0.0).below(1.0)] = 0.9,
     }
 }
 
-impl WestwoodSpec {
-    fn opening(&self) -> Opening {
-        Opening {
-            initial_window: self.initial_window.map(|packets| packets.get().into()),
-            minimum_window: self.minimum_window.get().into(),
-            slow_start: self.slow_start,
-        }
-    }
-
-    fn check(&self) -> Result<(), Fault> {
-        self.opening().check()
-    }
-}
-
-impl Example for WestwoodSpec {
-    fn example() -> Self {
-        Self {
-            initial_window: None,
-            minimum_window: Packets::nearest(2),
-            slow_start: SlowStartSpec::Standard,
-            memory: 0.9,
-        }
-    }
-}
-
 impl CongestionModel for WestwoodSpec {
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let (spec, paced) = (self.clone(), context.paced);
-        Box::new(PerPath::new(move |_, datagram| {
-            LossBased::new(&spec.opening(), paced, datagram, Westwood::new(datagram, spec.memory))
-        }))
+        let memory = self.memory;
+        loss_based::build(&self.opening, context, move |datagram| Westwood::new(datagram, memory))
+    }
+
+    fn behaviour(&self) -> Behaviour {
+        Behaviour { multiplicative_decrease: false, ..Behaviour::LOSS_BASED }
     }
 }
 
@@ -66,8 +38,8 @@ impl CongestionModel for WestwoodSpec {
 struct Westwood {
     datagram: Bytes,
     memory: f64,
-    /// Bandwidth estimate in bytes per second.
-    bandwidth: Option<f64>,
+    /// Bandwidth estimate.
+    bandwidth: Option<DeliveryRate>,
     min_rtt: SimDuration,
     /// The sample being taken: since when, and bytes acknowledged within.
     sample: Option<(SimTime, u64)>,
@@ -92,10 +64,10 @@ impl Avoidance for Westwood {
         if span < acked.rtt.latest.max(SHORTEST_SAMPLE) {
             return;
         }
-        let sample = *bytes as f64 / span.as_secs_f64();
+        let sample = DeliveryRate::over(*bytes as f64, span);
         self.bandwidth =
             Some(self.bandwidth.map_or(sample, |bandwidth| {
-                self.memory * bandwidth + (1.0 - self.memory) * sample
+                bandwidth * self.memory + sample * (1.0 - self.memory)
             }));
         self.sample = Some((acked.now, 0));
     }
@@ -106,31 +78,19 @@ impl Avoidance for Westwood {
 
     /// What the path holds without a queue; never more than the window.
     fn reduced(&mut self, window: f64) -> f64 {
-        self.bandwidth.map_or(window * WITHOUT_ESTIMATE, |bandwidth| {
-            (bandwidth * self.min_rtt.as_secs_f64()).min(window)
-        })
+        self.bandwidth
+            .map_or(window * WITHOUT_ESTIMATE, |bandwidth| (bandwidth * self.min_rtt).min(window))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Rtt;
+    use crate::congestion::tests::acked;
 
     fn ack(millis: u64, size: u64, rtt: u64) -> Acked {
-        let rtt = SimDuration::from_millis(rtt);
-        Acked {
-            now: SimTime::ZERO + SimDuration::from_millis(millis),
-            sent: SimTime::ZERO,
-            size: Bytes::new(size),
-            packet_number: 0,
-            in_flight: Bytes::ZERO,
-            app_limited: false,
-            underused: false,
-            recovering: false,
-            ambiguous: false,
-            rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
-        }
+        let now = SimTime::ZERO + SimDuration::from_millis(millis);
+        Acked { size: Bytes::new(size), ..acked(now, SimDuration::from_millis(rtt)) }
     }
 
     /// Worked by hand: 1,000 bytes in 100 ms are 10,000 B/s; then 2,000 bytes in 100 ms make 0.9 * 10,000 + 0.1 * 20,000.
@@ -142,9 +102,9 @@ mod tests {
         for millis in [25, 50, 75, 100] {
             westwood.acked(&ack(millis, 250, 100));
         }
-        assert!((westwood.bandwidth.unwrap() - 10_000.0).abs() < 1e-9);
+        assert!((westwood.bandwidth.unwrap().bps() / 8.0 - 10_000.0).abs() < 1e-9);
         westwood.acked(&ack(200, 2_000, 100));
-        assert!((westwood.bandwidth.unwrap() - 11_000.0).abs() < 1e-9);
+        assert!((westwood.bandwidth.unwrap().bps() / 8.0 - 11_000.0).abs() < 1e-9);
         // 11,000 B/s over the shortest round trip, 80 ms.
         westwood.acked(&ack(210, 1, 80));
         assert!((westwood.reduced(5_000.0) - 880.0).abs() < 1e-9);
@@ -157,6 +117,6 @@ mod tests {
         (0..50).for_each(|millis| westwood.acked(&ack(millis, 100, 5)));
         assert_eq!(westwood.bandwidth, None);
         westwood.acked(&ack(50, 100, 5));
-        assert!((westwood.bandwidth.unwrap() - 100_000.0).abs() < 1e-6);
+        assert!((westwood.bandwidth.unwrap().bps() / 8.0 - 100_000.0).abs() < 1e-6);
     }
 }

@@ -43,8 +43,8 @@ struct Live {
     gate_shut: AtomicBool,
     /// Whether the application leaves room in the window, as the endpoint sees it.
     app_limited: AtomicBool,
-    /// Whether it, or flow control, does (RFC 9002 section 7.8).
-    underused: AtomicBool,
+    /// Whether neither it nor flow control does (RFC 9002 section 7.8).
+    cwnd_limited: AtomicBool,
     /// Bytes sent and neither acknowledged nor declared lost.
     in_flight: AtomicU64,
     /// Packets that count towards the window, sent so far.
@@ -105,7 +105,8 @@ impl Control {
             asks: false,
             events: Vec::new(),
         };
-        let (live, paths) = (Live::default(), AtomicU32::new(0));
+        let live = Live { cwnd_limited: AtomicBool::new(true), ..Live::default() };
+        let paths = AtomicU32::new(0);
         Arc::new(Self { clock, tap, state: Mutex::new(state), live, paths })
     }
 
@@ -118,10 +119,10 @@ impl Control {
         self.live.gate_shut.store(!open, Relaxed);
     }
 
-    /// Says whether the application leaves room in the window, and whether that, or flow control, does.
-    pub(super) fn set_limits(&self, app_limited: bool, underused: bool) {
+    /// Sets whether the application leaves room in the window, and whether the window is what limits the sender.
+    pub(super) fn set_limits(&self, app_limited: bool, cwnd_limited: bool) {
         self.live.app_limited.store(app_limited, Relaxed);
-        self.live.underused.store(underused, Relaxed);
+        self.live.cwnd_limited.store(cwnd_limited, Relaxed);
     }
 
     /// The window, whatever the gate.
@@ -256,7 +257,7 @@ impl Controller for Handle {
             packet_number: pn,
             in_flight: self.control.in_flight(),
             app_limited: self.control.live.app_limited.load(Relaxed),
-            underused: self.control.live.underused.load(Relaxed),
+            cwnd_limited: self.control.live.cwnd_limited.load(Relaxed),
             recovering: false,
             ambiguous: false,
             rtt,

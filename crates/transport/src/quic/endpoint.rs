@@ -243,8 +243,8 @@ impl QuicEndpoint {
             && 2 * self.control.in_flight().get() < self.control.window().get();
         let blocked = self.sender.as_ref().is_some_and(Sender::is_blocked);
         let has_window = self.has_window();
-        self.control
-            .set_limits((idle && !blocked || sparse) && has_window, (idle || sparse) && has_window);
+        let app_limited = (idle && !blocked || sparse) && has_window;
+        self.control.set_limits(app_limited, !((idle || sparse) && has_window));
         Ok((ready > now && !idle).then_some(ready))
     }
 

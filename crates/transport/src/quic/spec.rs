@@ -1,9 +1,9 @@
 //! What a scenario may say about a QUIC connection.
 
-use leobench_base::spec::{Example, Fault, Whole, Window};
+use leobench_base::spec::{Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
-use crate::congestion::CongestionSpec;
+use crate::congestion::{CongestionSpec, CubicSpec};
 use crate::scheduler::SchedulerSpec;
 
 /// Smallest UDP payload every QUIC path must carry (RFC 9000 section 14.1).
@@ -21,7 +21,7 @@ pub type AckElicitingThreshold = Whole<0, 65_535>;
 
 leobench_base::spec! {
     /// QUIC version 1 (RFC 9000), a real stack: handshake, streams, loss recovery, flow control.
-    pub struct QuicSpec check = check {
+    pub struct QuicSpec: Default check = check {
         /// Congestion controller.
         pub congestion: CongestionSpec = default_congestion(),
         /// Stream scheduler: which streams' bytes fill the next packet.
@@ -54,7 +54,7 @@ fn default_threshold() -> AckElicitingThreshold {
 }
 
 fn default_congestion() -> CongestionSpec {
-    CongestionSpec::Cubic(Example::example())
+    CongestionSpec::Cubic(CubicSpec::default())
 }
 
 fn check(spec: &QuicSpec) -> Result<(), Fault> {
@@ -84,22 +84,6 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-impl Example for QuicSpec {
-    fn example() -> Self {
-        Self {
-            congestion: default_congestion(),
-            scheduler: SchedulerSpec::default(),
-            payload: Bytes::new(1_252),
-            pacing: true,
-            initial_rtt: SimDuration::from_millis(333),
-            ack_eliciting_threshold: default_threshold(),
-            max_ack_delay: DEFAULT_ACK_DELAY,
-            stream_window: Window::Unlimited,
-            connection_window: Window::Unlimited,
-        }
-    }
 }
 
 impl QuicSpec {

@@ -1,7 +1,6 @@
 //! Back-pressure (Khan et al. 2023: Computer Networks, section 5.2; delay paper, section III, equations 1 and 2).
 
 use leobench_base::RngTree;
-use leobench_base::spec::Example;
 
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
@@ -14,13 +13,7 @@ leobench_base::spec! {
     /// Equalises the lengths of the buffers without knowing the rates. It does not equalise the delays: of two buffers
     /// of equal length, the one with the higher rate holds its messages for less time. A short message on a quiet
     /// stream waits as long as other streams have more waiting bytes. Breaks ties at random.
-    pub struct BackPressureSpec {}
-}
-
-impl Example for BackPressureSpec {
-    fn example() -> Self {
-        Self {}
-    }
+    pub struct BackPressureSpec: Default {}
 }
 
 impl SchedulerModel for BackPressureSpec {

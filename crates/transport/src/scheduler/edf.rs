@@ -2,7 +2,6 @@
 //! environment", Journal of the ACM 20, section 7).
 
 use leobench_base::RngTree;
-use leobench_base::spec::Example;
 
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
@@ -15,13 +14,7 @@ leobench_base::spec! {
     /// A message is due the stream's `deadline` after its creation. Late messages are still sent, the latest first.
     /// Streams without a deadline get the remaining room, the one with the oldest waiting message first. Breaks ties at
     /// random.
-    pub struct EarliestDeadlineSpec {}
-}
-
-impl Example for EarliestDeadlineSpec {
-    fn example() -> Self {
-        Self {}
-    }
+    pub struct EarliestDeadlineSpec: Default {}
 }
 
 /// Ranks streams without a deadline behind all streams with one, a 64-bit number of nanoseconds.

@@ -1,7 +1,6 @@
 //! Fair queueing (Khan et al. 2023, Computer Networks, section 5.2).
 
 use leobench_base::RngTree;
-use leobench_base::spec::Example;
 
 use super::fair::{self, Surplus};
 use super::{SchedulerModel, StreamScheduler};
@@ -13,17 +12,11 @@ leobench_base::spec! {
     /// An idle stream earns no credit. At most ten streams share a packet, those with the least service so far, and
     /// fewer share a packet shorter than 640 bytes. A stream whose share is below 32 bytes, with more waiting, gets
     /// nothing until the share reaches that size.
-    pub struct FairQueueingSpec {
+    pub struct FairQueueingSpec: Default {
         /// The use of a share that a stream cannot fill: the other streams get it in equal parts, or it stays empty.
         /// With `none`, all streams of the connection have shares, including idle ones. If there are more than ten, the
         /// next ten in order share each packet; ten streams without waiting bytes are skipped.
         pub surplus: Surplus = Surplus::Redistribute,
-    }
-}
-
-impl Example for FairQueueingSpec {
-    fn example() -> Self {
-        Self { surplus: Surplus::Redistribute }
     }
 }
 

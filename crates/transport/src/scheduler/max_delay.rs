@@ -1,7 +1,6 @@
 //! Maximum delay (Khan et al. 2023, delay paper, section III, last paragraph).
 
 use leobench_base::RngTree;
-use leobench_base::spec::Example;
 
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
@@ -13,13 +12,7 @@ leobench_base::spec! {
     ///
     /// Serves messages in the order of their creation across all streams, so all streams have the same mean delay at
     /// any rates. Breaks ties at random.
-    pub struct MaxDelaySpec {}
-}
-
-impl Example for MaxDelaySpec {
-    fn example() -> Self {
-        Self {}
-    }
+    pub struct MaxDelaySpec: Default {}
 }
 
 impl SchedulerModel for MaxDelaySpec {

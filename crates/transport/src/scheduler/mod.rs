@@ -1,19 +1,10 @@
 //! Stream schedulers: they choose the streams whose bytes fill the next packet. Each has one file, and one line here
 //! registers it.
 
-mod bp;
-mod edf;
 mod fair;
-mod fq;
-mod max_delay;
 mod most_urgent;
 mod multiplexer;
-mod priority;
-pub mod python;
-mod rr;
-mod stbp;
 mod tournament;
-mod wfq;
 
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
@@ -160,15 +151,15 @@ pub trait SchedulerModel {
 leobench_base::kinds! {
     /// A stream scheduler, by name.
     pub enum SchedulerSpec as dyn SchedulerModel {
-        RoundRobin(rr::RoundRobinSpec) = "rr",
-        FairQueueing(fq::FairQueueingSpec) = "fq",
-        WeightedFairQueueing(wfq::WeightedFairQueueingSpec) = "wfq",
-        BackPressure(bp::BackPressureSpec) = "bp",
-        Sojourn(stbp::SojournSpec) = "stbp",
-        MaxDelay(max_delay::MaxDelaySpec) = "max_delay",
-        Priority(priority::PrioritySpec) = "priority",
-        EarliestDeadline(edf::EarliestDeadlineSpec) = "edf",
-        Python(python::PythonSpec) = "python",
+        RoundRobin(mod rr::RoundRobinSpec) = "rr",
+        FairQueueing(mod fq::FairQueueingSpec) = "fq",
+        WeightedFairQueueing(mod wfq::WeightedFairQueueingSpec) = "wfq",
+        BackPressure(mod bp::BackPressureSpec) = "bp",
+        Sojourn(mod stbp::SojournSpec) = "stbp",
+        MaxDelay(mod max_delay::MaxDelaySpec) = "max_delay",
+        Priority(mod priority::PrioritySpec) = "priority",
+        EarliestDeadline(mod edf::EarliestDeadlineSpec) = "edf",
+        Python(pub mod python::PythonSpec) = "python",
     }
 }
 
@@ -182,7 +173,7 @@ impl SchedulerSpec {
 
 impl Default for SchedulerSpec {
     fn default() -> Self {
-        Self::RoundRobin(rr::RoundRobinSpec {})
+        Self::RoundRobin(rr::RoundRobinSpec::default())
     }
 }
 

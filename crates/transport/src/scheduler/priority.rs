@@ -1,6 +1,5 @@
 //! Extensible priorities (RFC 9218 sections 4 and 10).
 
-use leobench_base::spec::Example;
 use leobench_base::{RngTree, SimTime};
 
 use super::{PacketShares, SchedulerModel, StreamScheduler};
@@ -13,13 +12,7 @@ leobench_base::spec! {
     /// incremental ones take turns packet by packet. If there are both, the non-incremental streams together take turns
     /// with the others like one stream, so neither kind starves the other. Less urgent streams get only the remaining
     /// room.
-    pub struct PrioritySpec {}
-}
-
-impl Example for PrioritySpec {
-    fn example() -> Self {
-        Self {}
-    }
+    pub struct PrioritySpec: Default {}
 }
 
 impl SchedulerModel for PrioritySpec {

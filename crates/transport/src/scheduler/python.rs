@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use leobench_base::spec::{Example, Fault, Table, Weight};
+use leobench_base::spec::{Fault, Table, Weight};
 use leobench_base::{RngTree, SimTime};
 
 use super::{PacketShares, SchedulerModel, StreamScheduler, one_weight_each};
@@ -11,7 +11,7 @@ use crate::buffer::SendBuffer;
 
 leobench_base::spec! {
     /// A scheduler class written in Python.
-    pub struct PythonSpec check = check_name {
+    pub struct PythonSpec example = r#"{"python": "mymodule:MyScheduler"}"# check = check_name {
         /// The module and the class in it, such as `mymodule:MyScheduler`. leobench looks for the module in the
         /// scenario's folder first, then where Python finds modules.
         pub python: String,
@@ -33,12 +33,6 @@ fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
             let allowed = "a module and a class in it, such as `mymodule:MyScheduler`";
             Err(Fault::new("python", "names no class", allowed))
         }
-    }
-}
-
-impl Example for PythonSpec {
-    fn example() -> Self {
-        Self { python: "mymodule:MyScheduler".into(), weights: None, parameters: Table::new() }
     }
 }
 

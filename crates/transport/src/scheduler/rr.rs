@@ -1,6 +1,5 @@
 //! Round robin, packet by packet (Khan et al. 2023, Computer Networks, section 5.2).
 
-use leobench_base::spec::Example;
 use leobench_base::{RngTree, SimTime};
 
 use super::{PacketShares, SchedulerModel, StreamScheduler};
@@ -8,13 +7,7 @@ use crate::buffer::SendBuffer;
 
 leobench_base::spec! {
     /// One stream per packet in a fixed order; the next stream in order gets the rest of the packet.
-    pub struct RoundRobinSpec {}
-}
-
-impl Example for RoundRobinSpec {
-    fn example() -> Self {
-        Self {}
-    }
+    pub struct RoundRobinSpec: Default {}
 }
 
 impl SchedulerModel for RoundRobinSpec {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration, SimTime};
 
 use super::most_urgent::MostUrgent;
@@ -18,13 +18,13 @@ leobench_base::spec! {
     /// delays approaches the square root of the inverse ratio of their rates, between `bp` and `max_delay`. Over
     /// batches (as in the authors' code) delays become equal if they last many slots and every slot brings messages.
     /// Shorter delays do not: the stream that is seldom empty goes first. Breaks ties at random.
-    pub struct SojournSpec check = check {
+    pub struct SojournSpec: Default check = check {
         /// The terms of the sum: single messages, or batches of messages.
         pub per: Per = Per::Packet,
         /// The messages of a stream created in the same slot, of this length and counted from time zero, form a batch.
         /// A batch counts once, from the creation of its first message until its last has left. Valid only with
         /// `per = "batch"`; 50 ms by default.
-        pub slot: Option<SimDuration> = None,
+        pub slot: Option<SimDuration>,
     }
 }
 
@@ -49,12 +49,6 @@ fn check(spec: &SojournSpec) -> Result<(), Fault> {
             Err(Fault::new("slot", "is given where nothing is put into batches", needed))
         }
         _ => Ok(()),
-    }
-}
-
-impl Example for SojournSpec {
-    fn example() -> Self {
-        Self { per: Per::Packet, slot: None }
     }
 }
 

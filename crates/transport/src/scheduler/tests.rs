@@ -4,11 +4,10 @@ mod queueing;
 mod reference;
 mod starvation;
 
-use leobench_base::spec::{At, Spec, Table, Value, Weight};
+use leobench_base::spec::{At, Spec, Table, Value};
 use leobench_base::{Bytes, SimDuration};
 use proptest::prelude::*;
 
-use super::fair::Surplus;
 use super::*;
 use crate::buffer::{Attributes, Message};
 
@@ -33,22 +32,21 @@ pub(super) fn spec(text: &str) -> SchedulerSpec {
 fn all(streams: usize) -> Vec<SchedulerSpec> {
     let mut specs = SchedulerSpec::examples();
     specs.extend(["fq surplus=none", "wfq weights=1 surplus=none", "stbp per=batch"].map(spec));
+    let weight = |stream: usize| Value::Float([2.0, 1.0, 3.5, 0.01][stream % 4]);
+    let weights = Value::Array((0..streams).map(weight).collect());
     for one in &mut specs {
-        if let SchedulerSpec::WeightedFairQueueing(wfq) = one {
-            let weight = |stream| Weight::new([2.0, 1.0, 3.5, 0.01][stream % 4]).unwrap();
-            wfq.weights = (0..streams).map(weight).collect();
+        let Value::Table(mut table) = one.write() else { unreachable!() };
+        if table.get("weights").is_some() {
+            table.insert("weights", weights.clone());
+            *one = SchedulerSpec::read(&Value::Table(table), &At::ROOT).unwrap();
         }
     }
     specs
 }
 
 /// Whether a scheduler fills the packet as long as bytes are waiting.
-fn is_work_conserving(spec: &SchedulerSpec) -> bool {
-    match spec {
-        SchedulerSpec::FairQueueing(fq) => fq.surplus == Surplus::Redistribute,
-        SchedulerSpec::WeightedFairQueueing(wfq) => wfq.surplus == Surplus::Redistribute,
-        _ => true,
-    }
+fn is_work_conserving(spec: &SchedulerSpec, streams: usize) -> bool {
+    spec.model().build(streams, &RngTree::new(1)).unwrap().fills_packets()
 }
 
 /// Streams of several urgencies, of both kinds, with and without deadlines.
@@ -174,7 +172,7 @@ fn check(spec: &SchedulerSpec, buffer: &SendBuffer, (room, shares): &Packet) {
     let empty = room - used;
     let full = empty <= SMALLEST_ROOM + LENGTH_RESERVE;
     assert!(
-        all || full || !is_work_conserving(spec),
+        all || full || !is_work_conserving(spec, buffer.streams().len()),
         "{name}: {empty} empty of {room}: {shares:?}"
     );
 }

@@ -1,7 +1,7 @@
 //! Weighted fair queueing (Khan et al. 2023, Computer Networks, section 5.2).
 
 use leobench_base::RngTree;
-use leobench_base::spec::{Example, Fault, Weight};
+use leobench_base::spec::{Fault, Weight};
 
 use super::fair::{self, Surplus};
 use super::{SchedulerModel, StreamScheduler, one_weight_each};
@@ -10,7 +10,7 @@ leobench_base::spec! {
     /// Weighted fair queueing: shares every packet by weights among the streams with waiting bytes.
     ///
     /// Like `fq`, but with fixed weights, which follow neither the traffic nor the channel.
-    pub struct WeightedFairQueueingSpec {
+    pub struct WeightedFairQueueingSpec example = r#"{"weights": [2.0, 1.0]}"# {
         /// One weight per stream, in the streams' order: of two streams with waiting bytes, one of weight 2 gets twice
         /// the bytes of one of weight 1. Only their ratios count.
         pub weights: Vec<Weight>,
@@ -18,13 +18,6 @@ leobench_base::spec! {
         /// With `none`, all streams of the connection have shares, including idle ones. If there are more than ten, the
         /// next ten in order share each packet; ten streams without waiting bytes are skipped.
         pub surplus: Surplus = Surplus::Redistribute,
-    }
-}
-
-impl Example for WeightedFairQueueingSpec {
-    fn example() -> Self {
-        let weights = [2.0, 1.0].into_iter().filter_map(Weight::new).collect();
-        Self { weights, surplus: Surplus::Redistribute }
     }
 }
 

@@ -1,22 +1,16 @@
 //! One message at the start.
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 use leobench_base::{Bytes, RngTree, SimDuration};
 
 use super::{MAX_MESSAGE, SourceModel, TrafficSource, check_size};
 
 leobench_base::spec! {
     /// One message of a given size, written at the start: a file transfer.
-    pub struct BulkSpec check = SourceModel::check {
+    pub struct BulkSpec example = r#"{"size": "10 MB"}"# check = SourceModel::check {
         /// Bytes to transfer. Without a size the transfer has no end (in truth it ends after 1000000 GB): for runs that
         /// end at a time.
         pub size: Option<Bytes>,
-    }
-}
-
-impl Example for BulkSpec {
-    fn example() -> Self {
-        Self { size: Some(Bytes::new(10_000_000)) }
     }
 }
 

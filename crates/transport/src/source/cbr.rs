@@ -1,26 +1,22 @@
 //! Messages at a constant rate.
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration};
 
 use super::{NANOSECOND, SourceModel, TrafficSource, check_rate, check_size, messages};
 
 leobench_base::spec! {
     /// Messages of one size at a constant bit rate, the first at the start.
-    pub struct CbrSpec check = SourceModel::check {
+    pub struct CbrSpec
+        example = r#"{"rate": "7 Mbps", "size": "1252 B"}"#
+        check = SourceModel::check
+    {
         /// Rate of message bytes.
         pub rate: BitRate,
         /// Bytes per message.
         pub size: Bytes,
         /// When the first message is written, from the start of the flow.
         pub offset: SimDuration = SimDuration::ZERO,
-    }
-}
-
-impl Example for CbrSpec {
-    fn example() -> Self {
-        let (rate, size) = (BitRate::from_bps(7_000_000), Bytes::new(1_252));
-        Self { rate, size, offset: SimDuration::from_millis(3) }
     }
 }
 

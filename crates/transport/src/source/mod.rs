@@ -1,10 +1,5 @@
 //! Traffic sources: what the application produces when. One file per source, one line here to register it.
 
-mod bulk;
-mod cbr;
-mod on_off;
-mod poisson;
-
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
@@ -45,16 +40,21 @@ pub trait SourceModel {
     /// # Errors
     /// If the source could never produce, or not as described.
     fn check(&self) -> Result<(), Fault>;
+
+    /// Whether its messages depend on the seed. The conformance tests check it.
+    fn is_random(&self) -> bool {
+        false
+    }
 }
 
 leobench_base::kinds! {
     /// A traffic source, by name.
     pub enum SourceSpec as dyn SourceModel {
-        Bulk(bulk::BulkSpec) = "bulk",
-        Cbr(cbr::CbrSpec) = "cbr",
-        Poisson(poisson::PoissonSpec) = "poisson",
+        Bulk(mod bulk::BulkSpec) = "bulk",
+        Cbr(mod cbr::CbrSpec) = "cbr",
+        Poisson(mod poisson::PoissonSpec) = "poisson",
         PoissonBatch(poisson::PoissonBatchSpec) = "poisson_batch",
-        OnOff(on_off::OnOffSpec) = "on_off",
+        OnOff(mod on_off::OnOffSpec) = "on_off",
     }
 }
 

@@ -1,6 +1,6 @@
 //! A constant rate that comes and goes.
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
 use super::cbr::Beat;
@@ -11,7 +11,10 @@ leobench_base::spec! {
     ///
     /// It starts on or off as it would be found at any time. An off-time only halts the beat of the messages: the rate
     /// over all on-times is exact.
-    pub struct OnOffSpec check = SourceModel::check {
+    pub struct OnOffSpec
+        example = r#"{"rate": "10 Mbps", "size": "1252 B", "on": "200 ms", "off": "300 ms"}"#
+        check = SourceModel::check
+    {
         /// Rate of message bytes while on.
         pub rate: BitRate,
         /// Bytes per message.
@@ -20,17 +23,6 @@ leobench_base::spec! {
         pub on: SimDuration,
         /// Mean off-time.
         pub off: SimDuration,
-    }
-}
-
-impl Example for OnOffSpec {
-    fn example() -> Self {
-        Self {
-            rate: BitRate::from_bps(10_000_000),
-            size: Bytes::new(1_252),
-            on: SimDuration::from_millis(200),
-            off: SimDuration::from_millis(300),
-        }
     }
 }
 
@@ -79,6 +71,10 @@ impl SourceModel for OnOffSpec {
             ));
         }
         Ok(())
+    }
+
+    fn is_random(&self) -> bool {
+        true
     }
 }
 

@@ -1,6 +1,6 @@
 //! Poisson arrivals: one by one, or gathered to the slots of a generator that draws counts.
 
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
 use super::{
@@ -9,7 +9,10 @@ use super::{
 
 leobench_base::spec! {
     /// Messages of one size at exponential intervals.
-    pub struct PoissonSpec check = SourceModel::check {
+    pub struct PoissonSpec
+        example = r#"{"rate": "10 Mbps", "size": "1252 B"}"#
+        check = SourceModel::check
+    {
         /// Mean rate of message bytes.
         pub rate: BitRate,
         /// Bytes per message.
@@ -22,26 +25,16 @@ leobench_base::spec! {
     ///
     /// The generator behind Khan et al. 2023: it draws a count per 50 ms, so that messages come in batches, and waiting
     /// times are longer than single arrivals would give.
-    pub struct PoissonBatchSpec check = SourceModel::check {
+    pub struct PoissonBatchSpec
+        example = r#"{"rate": "10 Mbps", "size": "1252 B"}"#
+        check = SourceModel::check
+    {
         /// Mean rate of message bytes.
         pub rate: BitRate,
         /// Bytes per message.
         pub size: Bytes,
         /// Length of a slot.
         pub slot: SimDuration = SimDuration::from_millis(50),
-    }
-}
-
-impl Example for PoissonSpec {
-    fn example() -> Self {
-        Self { rate: BitRate::from_bps(10_000_000), size: Bytes::new(1_252) }
-    }
-}
-
-impl Example for PoissonBatchSpec {
-    fn example() -> Self {
-        let PoissonSpec { rate, size } = PoissonSpec::example();
-        Self { rate, size, slot: SimDuration::from_millis(50) }
     }
 }
 
@@ -65,6 +58,10 @@ impl SourceModel for PoissonSpec {
     fn check(&self) -> Result<(), Fault> {
         check_rate(self.rate)?;
         check_size(self.size)
+    }
+
+    fn is_random(&self) -> bool {
+        true
     }
 }
 
@@ -94,6 +91,10 @@ impl SourceModel for PoissonBatchSpec {
             return Err(Fault::new("slot", "is zero", "a time above zero"));
         }
         Ok(())
+    }
+
+    fn is_random(&self) -> bool {
+        true
     }
 }
 

@@ -1,5 +1,5 @@
-use leobench_base::SimTime;
-use leobench_base::spec::{At, Example, Spec, Table, Value};
+use leobench_base::spec::{At, Spec, Table, TableSpec, Value};
+use leobench_base::{SimDuration, SimTime};
 
 use super::*;
 use crate::buffer::Message;
@@ -50,7 +50,7 @@ fn sources_progress_and_repeat() {
         let first = messages(spec.model(), 1, end);
         assert!(!first.is_empty(), "{}", spec.kind());
         assert_eq!(first, messages(spec.model(), 1, end), "{}", spec.kind());
-        let random = !matches!(spec, SourceSpec::Bulk(_) | SourceSpec::Cbr(_));
+        let random = spec.model().is_random();
         assert_eq!(random, first != messages(spec.model(), 2, end), "{}", spec.kind());
     }
 }

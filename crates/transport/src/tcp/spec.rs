@@ -1,9 +1,9 @@
 //! The scenario parameters of a TCP connection.
 
-use leobench_base::spec::{Example, Fault, Whole, Window};
+use leobench_base::spec::{Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
-use crate::congestion::CongestionSpec;
+use crate::congestion::{CongestionSpec, CubicSpec};
 
 /// Minimum segment size that every host must accept over IPv4: 576 bytes minus two headers (RFC 9293 section 3.7.1).
 const SMALLEST_MSS: Bytes = Bytes::new(536);
@@ -16,7 +16,7 @@ pub type AckEvery = Whole<1, 65_535>;
 
 leobench_base::spec! {
     /// TCP that follows Linux: selective acknowledgements, RACK-TLP, PRR (RFC 9293, 2018, 8985, 9937); one byte stream.
-    pub struct TcpSpec check = check {
+    pub struct TcpSpec: Default check = check {
         /// Congestion controller.
         pub congestion: CongestionSpec = default_congestion(),
         /// Payload of a full segment: with timestamps, 1,448 bytes fill a packet of 1,500.
@@ -54,7 +54,7 @@ fn default_ack_every() -> AckEvery {
 }
 
 fn default_congestion() -> CongestionSpec {
-    CongestionSpec::Cubic(Example::example())
+    CongestionSpec::Cubic(CubicSpec::default())
 }
 
 fn check(spec: &TcpSpec) -> Result<(), Fault> {
@@ -77,26 +77,6 @@ fn check(spec: &TcpSpec) -> Result<(), Fault> {
             Err(Fault::new("receive_buffer", "is too small", allowed))
         }
         Window::Bytes(_) | Window::Unlimited => Ok(()),
-    }
-}
-
-impl Example for TcpSpec {
-    fn example() -> Self {
-        Self {
-            congestion: default_congestion(),
-            mss: Bytes::new(1_448),
-            timestamps: true,
-            sack: true,
-            ecn: false,
-            tls: false,
-            ack_every: default_ack_every(),
-            delayed_ack: SimDuration::from_millis(40),
-            initial_rto: SimDuration::from_secs(1),
-            min_rto: SimDuration::from_millis(200),
-            receive_buffer: Window::Bytes(Bytes::new(6 << 20)),
-            pacing: false,
-            nagle: true,
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::Fault;
 use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
 
 use crate::buffer::{Attributes, SendBuffer};
@@ -20,7 +20,7 @@ const MOST_AT_ONCE: usize = 100;
 
 leobench_base::spec! {
     /// Messages as datagrams, sent at once and never retransmitted.
-    pub struct UdpSpec check = UdpSpec::check {
+    pub struct UdpSpec: Default check = UdpSpec::check {
         /// Maximum bytes of a message in a datagram.
         pub payload: Bytes = Bytes::new(1_252),
     }
@@ -37,12 +37,6 @@ impl UdpSpec {
         }
         let allowed = format!("from 1 B to {MAX_PAYLOAD} B");
         Err(Fault::new("payload", "fits no datagram", allowed))
-    }
-}
-
-impl Example for UdpSpec {
-    fn example() -> Self {
-        Self { payload: Bytes::new(1_252) }
     }
 }
 

@@ -87,7 +87,7 @@ fn a_payload_that_fits_no_datagram_is_refused() {
         table.insert("payload", Value::String(payload.into()));
         UdpSpec::read(&Value::Table(table), &At::ROOT)
     };
-    assert_eq!(UdpSpec::read(&Value::Table(Table::new()), &At::ROOT), Ok(UdpSpec::example()));
+    assert_eq!(UdpSpec::read(&Value::Table(Table::new()), &At::ROOT), Ok(UdpSpec::default()));
     assert!(read("65507 B").is_ok());
     for payload in ["0 B", "65508 B"] {
         assert_eq!(read(payload).unwrap_err().place, "payload");

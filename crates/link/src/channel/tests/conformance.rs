@@ -94,7 +94,7 @@ fn the_same_seed_gives_the_same_history() {
 #[test]
 fn random_channels_differ_by_seed() {
     for spec in ChannelSpec::examples() {
-        let random = matches!(spec.kind(), "lms" | "on_off" | "trace");
+        let random = spec.model().is_random();
         assert_eq!(history(&spec, 1) != history(&spec, 2), random, "{}", spec.kind());
     }
 }

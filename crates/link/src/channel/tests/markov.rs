@@ -1,6 +1,6 @@
 //! The Markov channels against the laws they claim to follow.
 
-use leobench_base::spec::Example;
+use leobench_base::spec::TableSpec;
 use leobench_base::{BitRate, SimDuration, SimTime};
 
 use super::super::lms::{LmsPreset, LmsSpec, LmsState};

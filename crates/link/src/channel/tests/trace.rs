@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
-use leobench_base::spec::{Example, Fault};
+use leobench_base::spec::{Fault, TableSpec};
 use leobench_base::{Bytes, SimDuration, SimTime};
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ mod opportunities;
 
 use std::sync::Arc;
 
-use leobench_base::spec::{Example, Fault, quoted};
+use leobench_base::spec::{Fault, quoted};
 use leobench_base::{Bytes, SimDuration};
 
 use super::csv::cells;
@@ -35,7 +35,10 @@ leobench_base::spec! {
     /// Each line of `file` is the millisecond of one opportunity to send up to `opportunity` bytes. An opportunity
     /// that finds nothing waiting is lost; a packet sent in part goes on with the next one. The trace starts again
     /// where its last opportunity lies, and the delays with it. Files whose names end in `.gz` are decompressed.
-    pub struct TraceSpec check = check {
+    pub struct TraceSpec
+        example = r#"{"file": "example.mahimahi", "delay_file": "example.delay", "start": "random"}"#
+        check = check
+    {
         /// File with one whole number of milliseconds per line, not decreasing.
         pub file: String,
         /// File with one whole number of milliseconds per line: the one-way delay in each `delay_interval`.
@@ -91,6 +94,10 @@ impl ChannelModel for TraceSpec {
             SimDuration::from_millis(offset_ms),
         )))
     }
+
+    fn is_random(&self) -> bool {
+        self.start == TraceStart::Random
+    }
 }
 
 /// The times of a trace's opportunities, in milliseconds.
@@ -135,18 +142,5 @@ fn millis(line: &str) -> Result<u64, String> {
         Some(millis) if millis <= LARGEST_MS => Ok(millis),
         Some(millis) => Err(format!("{millis} is too large")),
         None => Err(format!("{} is not a whole number of milliseconds", quoted(text))),
-    }
-}
-
-impl Example for TraceSpec {
-    /// Refers to the files in this crate's `testdata` folder.
-    fn example() -> Self {
-        Self {
-            file: "example.mahimahi".into(),
-            delay_file: Some("example.delay".into()),
-            delay_interval: SimDuration::from_millis(10),
-            opportunity: MAHIMAHI_OPPORTUNITY,
-            start: TraceStart::Random,
-        }
     }
 }

@@ -1,5 +1,8 @@
 //! Every kind of bad input, with the message it gets.
 
+use leobench_link::ChannelSpec;
+use leobench_transport::CongestionSpec;
+
 use super::*;
 
 /// Loads `BASE` with each `old` replaced by `new`, and compares the message.
@@ -33,22 +36,29 @@ fn keys_and_words() {
              `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`; did you mean `seed`?",
         ),
         (
-            RATE,
-            "channel = \"steddy\"",
-            "links.wire.channel = \"steddy\": unknown kind; allowed: `steady`, `lms`, `on_off`, `schedule`, `trace`; \
-             did you mean `steady`?",
-        ),
-        (
-            "transport = \"quic\"",
-            "transport = { kind = \"quic\", congestion = \"cubik\" }",
-            "flows.main.transport.congestion = \"cubik\": unknown kind; allowed: `newreno`, `cubic`, `westwood`, \
-             `hybla`, `vegas`, `bbr`, `bbr3`; did you mean `cubic`?",
-        ),
-        (
             "duration = ",
             "until = \"drain\"\nduration = ",
             "until = \"drain\": unknown word; allowed: `time`, `drained`; did you mean `drained`?",
         ),
+    ]);
+}
+
+/// The list of what is allowed is the registry's.
+#[test]
+fn models() {
+    let words = |kinds: &[&str]| format!("`{}`", kinds.join("`, `"));
+    let channel = format!(
+        "links.wire.channel = \"steddy\": unknown kind; allowed: {}; did you mean `steady`?",
+        words(ChannelSpec::KINDS)
+    );
+    let controller = format!(
+        "flows.main.transport.congestion = \"cubik\": unknown kind; allowed: {}; did you mean `cubic`?",
+        words(CongestionSpec::KINDS)
+    );
+    let transport = "transport = { kind = \"quic\", congestion = \"cubik\" }";
+    refused(&[
+        (RATE, "channel = \"steddy\"", &channel),
+        ("transport = \"quic\"", transport, &controller),
     ]);
 }
 

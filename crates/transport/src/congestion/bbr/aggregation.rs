@@ -1,9 +1,9 @@
-//! Acknowledgements that come in aggregates: how much more arrives at once than the bandwidth explains, as in Linux since
-//! version 5.1 (`bbr_update_ack_aggregation`).
+//! Aggregated acknowledgements: how far arrivals exceed the bandwidth estimate, as in Linux since version 5.1 (`bbr_update_ack_aggregation`).
 
 use leobench_base::{SimDuration, SimTime};
 
-use super::super::rate::{RateSample, volume};
+use super::super::delivery_rate::DeliveryRate;
+use super::super::rate::RateSample;
 
 /// Round trips after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
 const WINDOW: u32 = 5;
@@ -34,7 +34,7 @@ impl Aggregation {
     pub fn on_sample(
         &mut self,
         sample: &RateSample,
-        bandwidth: f64,
+        bandwidth: DeliveryRate,
         window: u64,
         round_start: bool,
     ) {
@@ -45,7 +45,7 @@ impl Aggregation {
                 self.excess = [0.0, self.excess[0]];
             }
         }
-        let mut expected = volume(bandwidth, sample.now.saturating_since(self.epoch));
+        let mut expected = bandwidth * sample.now.saturating_since(self.epoch);
         if self.acked as f64 <= expected {
             self.restart(sample.now);
             expected = 0.0;
@@ -56,7 +56,7 @@ impl Aggregation {
     }
 
     /// Bytes that the window should hold on top.
-    pub fn allowance(&self, bandwidth: f64) -> f64 {
-        self.excess[0].max(self.excess[1]).min(volume(bandwidth, LONGEST))
+    pub fn allowance(&self, bandwidth: DeliveryRate) -> f64 {
+        self.excess[0].max(self.excess[1]).min(bandwidth * LONGEST)
     }
 }

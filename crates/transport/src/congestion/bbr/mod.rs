@@ -6,36 +6,35 @@ mod aggregation;
 mod policer;
 mod window;
 
-use leobench_base::spec::{Example, Fault, Range, Whole};
+use leobench_base::spec::{Fault, Range, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::aggregation::Aggregation;
 use self::policer::Policer;
+use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
-use super::loss_based::Opening;
+use super::full_pipe::FullPipe;
+use super::loss_based::initial_window;
 use super::rate::{RateSample, RateSampler};
 use super::recovery::Recovery;
-use super::slow_start::SlowStartSpec;
+use super::round::DeliveryRounds;
 use super::{
-    AckEnd, Acked, Congestion, CongestionContext, CongestionControl, CongestionModel, Lost,
-    PerPath, Sent, SinglePath,
+    AckEnd, Acked, Behaviour, Congestion, CongestionContext, CongestionControl, CongestionModel,
+    Lost, PerPath, Sent, SinglePath,
 };
 
 /// Pacing gains of `ProbeBW`, each for a round trip: probe, drain, cruise (the draft's `ProbeBW`; `bbr_pacing_gain` of Linux).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Window in packets that keeps a path with delayed acknowledgements busy (`BBRMinPipeCwnd`).
 const MIN_PIPE: u64 = 4;
-/// Growth that a round must bring in Startup, and rounds without it that end Startup (`BBRCheckFullPipe`).
-const FULL_GROWTH: f64 = 1.25;
-const FULL_ROUNDS: u32 = 3;
 /// How far below the estimated bandwidth packets are paced (`bbr_pacing_margin_percent` of Linux: 1 %).
 const PACING_MARGIN: f64 = 0.99;
-/// Round-trip time taken for granted until there is a sample (`BBRInitPacingRate`).
+/// Round-trip time assumed until there is a sample (`BBRInitPacingRate`).
 const NOMINAL_RTT: SimDuration = SimDuration::from_millis(1);
 
 leobench_base::spec! {
     /// Paces at the bandwidth it measures and keeps twice the path's volume in flight, whatever is lost (BBR version 1, 2016).
-    pub struct BbrSpec check = BbrSpec::check {
+    pub struct BbrSpec: Default check = BbrSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
         pub initial_window: Option<Whole<2, { u32::MAX }>>,
         /// Pacing and window gain of Startup: 2 / ln 2, with which the rate doubles in a round trip (`BBRHighGain`).
@@ -57,32 +56,11 @@ leobench_base::spec! {
 }
 
 impl BbrSpec {
-    fn opening(&self) -> Opening {
-        let initial_window = self.initial_window.map(|packets| packets.get().into());
-        let minimum_window = 2;
-        Opening { initial_window, minimum_window, slow_start: SlowStartSpec::Standard }
-    }
-
     fn check(&self) -> Result<(), Fault> {
         if self.rtt_window.is_zero() {
             return Err(Fault::new("rtt_window", "is zero", "a time above zero"));
         }
-        self.opening().check()
-    }
-}
-
-impl Example for BbrSpec {
-    fn example() -> Self {
-        Self {
-            initial_window: None,
-            high_gain: 2.89,
-            window_gain: 2.0,
-            bandwidth_rounds: 10,
-            rtt_window: SimDuration::from_secs(10),
-            probe_rtt_duration: SimDuration::from_millis(200),
-            aggregation: true,
-            policer_detection: true,
-        }
+        Ok(())
     }
 }
 
@@ -90,14 +68,15 @@ impl CongestionModel for BbrSpec {
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
         Box::new(per_path(self, context.rng))
     }
+
+    fn behaviour(&self) -> Behaviour {
+        Behaviour::MODEL_BASED
+    }
 }
 
 fn per_path(spec: &BbrSpec, rng: &RngTree) -> PerPath<Bbr> {
-    let (spec, mut rng) = (spec.clone(), rng.clone());
-    PerPath::new(move |now, datagram| {
-        rng = rng.child("path");
-        Bbr::new(spec.clone(), now, datagram, rng.rng())
-    })
+    let spec = spec.clone();
+    PerPath::seeded(rng, move |now, datagram, rng| Bbr::new(spec.clone(), now, datagram, rng))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,24 +88,6 @@ enum Mode {
     ProbeRtt,
 }
 
-/// Round trips, by what has been delivered.
-#[derive(Clone, Copy, Debug, Default)]
-struct Round {
-    count: u64,
-    /// What must have been delivered before the newest packet acknowledged was sent, for the round to end.
-    end: u64,
-    /// Whether one has begun with this acknowledgement.
-    start: bool,
-}
-
-/// The search for the plateau of the bandwidth.
-#[derive(Clone, Copy, Debug, Default)]
-struct FullPipe {
-    bandwidth: f64,
-    rounds: u32,
-    filled: bool,
-}
-
 /// When `ProbeRTT` is over: at a time, and after a round.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProbeRtt {
@@ -134,7 +95,7 @@ struct ProbeRtt {
     round_done: bool,
 }
 
-/// BBR on one path. Rates in bytes per second, volumes in bytes.
+/// BBR on one path. Volumes in bytes.
 struct Bbr {
     spec: BbrSpec,
     datagram: u64,
@@ -142,9 +103,9 @@ struct Bbr {
     rng: SimRng,
     sampler: RateSampler,
     mode: Mode,
-    /// The largest delivery rate of late, by rounds.
-    bandwidth: WindowedMax,
-    round: Round,
+    /// The largest delivery rate of the last rounds.
+    bandwidth: WindowedMax<DeliveryRate>,
+    round: DeliveryRounds,
     /// `RTprop`, and when it was measured.
     min_rtt: Option<SimDuration>,
     min_rtt_at: SimTime,
@@ -152,7 +113,7 @@ struct Bbr {
     cycle_start: SimTime,
     probe_rtt: ProbeRtt,
     idle_restart: bool,
-    pacing_rate: f64,
+    pacing_rate: DeliveryRate,
     window: u64,
     prior_window: u64,
     /// Bytes in flight, and bytes acknowledged by the last acknowledgement.
@@ -167,8 +128,8 @@ struct Bbr {
 
 impl Bbr {
     fn new(spec: BbrSpec, now: SimTime, datagram: Bytes, rng: SimRng) -> Self {
-        let initial_window = spec.opening().initial(datagram);
-        let rate = spec.high_gain * initial_window as f64 / NOMINAL_RTT.as_secs_f64();
+        let initial_window = initial_window(spec.initial_window.map(Whole::get), datagram);
+        let rate = DeliveryRate::over(spec.high_gain * initial_window as f64, NOMINAL_RTT);
         Self {
             datagram: datagram.get(),
             initial_window,
@@ -176,7 +137,7 @@ impl Bbr {
             sampler: RateSampler::default(),
             mode: Mode::Startup,
             bandwidth: WindowedMax::new(spec.bandwidth_rounds),
-            round: Round::default(),
+            round: DeliveryRounds::default(),
             min_rtt: None,
             min_rtt_at: now,
             full_pipe: FullPipe::default(),
@@ -196,8 +157,8 @@ impl Bbr {
         }
     }
 
-    /// The bandwidth to work with: the largest of late, unless a policer allows less.
-    fn bandwidth(&self) -> f64 {
+    /// The bandwidth estimate: the windowed maximum, unless a policer allows less.
+    fn bandwidth(&self) -> DeliveryRate {
         self.policer.rate().unwrap_or_else(|| self.bandwidth.get())
     }
 
@@ -221,16 +182,13 @@ impl Bbr {
 
     /// `BBRUpdateBtlBw`: rounds, and the bandwidth over the last of them.
     fn update_bandwidth(&mut self, sample: &RateSample) {
-        self.round.start = sample.prior_delivered >= self.round.end;
-        if self.round.start {
-            self.round.end = self.sampler.delivered();
-            self.round.count += 1;
+        if self.round.update(sample, self.sampler.delivered()) {
             self.conserving = false;
         }
         if self.spec.policer_detection {
             let probing = matches!(self.mode, Mode::ProbeBandwidth(_));
             let totals = (self.sampler.delivered(), self.sampler.lost());
-            if self.policer.on_sample(sample, totals, self.round.start, probing) {
+            if self.policer.on_sample(sample, totals, self.round.begins, probing) {
                 self.enter_probe_bandwidth(sample.now);
             }
         }
@@ -261,7 +219,7 @@ impl Bbr {
         }
     }
 
-    /// `BBREnterProbeBW`: any place of the cycle but the drain, so that flows do not march in step.
+    /// `BBREnterProbeBW`: any place of the cycle but the drain, so that flows do not synchronise.
     fn enter_probe_bandwidth(&mut self, now: SimTime) {
         let place = CYCLE.len() - 1 - self.rng.below(CYCLE.len() as u64 - 1) as usize;
         self.mode = Mode::ProbeBandwidth((place + 1) % CYCLE.len());
@@ -270,21 +228,14 @@ impl Bbr {
 
     /// `BBRCheckFullPipe`.
     fn check_full_pipe(&mut self, sample: &RateSample) {
-        if self.full_pipe.filled || !self.round.start || sample.app_limited {
-            return;
+        if !self.full_pipe.reached && self.round.begins && !sample.app_limited {
+            self.full_pipe.on_round(self.bandwidth.get());
         }
-        if self.bandwidth.get() >= self.full_pipe.bandwidth * FULL_GROWTH {
-            self.full_pipe.bandwidth = self.bandwidth.get();
-            self.full_pipe.rounds = 0;
-            return;
-        }
-        self.full_pipe.rounds += 1;
-        self.full_pipe.filled = self.full_pipe.rounds >= FULL_ROUNDS;
     }
 
     /// `BBRCheckDrain`.
     fn check_drain(&mut self, sample: &RateSample) {
-        if self.mode == Mode::Startup && self.full_pipe.filled {
+        if self.mode == Mode::Startup && self.full_pipe.reached {
             self.mode = Mode::Drain;
         }
         let drained = sample.in_flight as f64 <= self.inflight(self.bandwidth.get(), 1.0);
@@ -315,17 +266,17 @@ impl Bbr {
     }
 
     fn probe_rtt(&mut self, sample: &RateSample) {
-        // Rates measured now say nothing of the path.
+        // Rates measured now do not show what the path can do.
         self.sampler.limit(sample.in_flight);
         if self.probe_rtt.done.is_some() {
-            self.probe_rtt.round_done |= self.round.start;
+            self.probe_rtt.round_done |= self.round.begins;
             if self.probe_rtt.round_done {
                 self.check_probe_rtt_done(sample.now);
             }
         } else if sample.in_flight <= MIN_PIPE * self.datagram {
             self.probe_rtt.done = Some(sample.now + self.spec.probe_rtt_duration);
             self.probe_rtt.round_done = false;
-            self.round.end = self.sampler.delivered();
+            self.round.restart(self.sampler.delivered());
         }
     }
 
@@ -335,7 +286,7 @@ impl Bbr {
         }
         self.min_rtt_at = now;
         self.window = self.window.max(self.prior_window);
-        if self.full_pipe.filled {
+        if self.full_pipe.reached {
             self.enter_probe_bandwidth(now);
         } else {
             self.mode = Mode::Startup;
@@ -344,8 +295,8 @@ impl Bbr {
 
     /// `BBRSetPacingRate`: Startup only ever paces faster.
     fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth() * PACING_MARGIN;
-        if self.full_pipe.filled || rate > self.pacing_rate {
+        let rate = self.bandwidth() * gain * PACING_MARGIN;
+        if self.full_pipe.reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
@@ -354,8 +305,8 @@ impl Bbr {
     fn first_rtt(&mut self, rtt: Option<SimDuration>) {
         let Some(rtt) = rtt else { return };
         if self.min_rtt.is_none() && !rtt.is_zero() {
-            let nominal = self.window as f64 / rtt.as_secs_f64();
-            self.pacing_rate = self.spec.high_gain * nominal * PACING_MARGIN;
+            let nominal = DeliveryRate::over(self.window as f64, rtt);
+            self.pacing_rate = nominal * self.spec.high_gain * PACING_MARGIN;
         }
     }
 }
@@ -390,7 +341,7 @@ impl SinglePath for Bbr {
         self.update_bandwidth(&sample);
         if self.spec.aggregation {
             let (bandwidth, window) = (self.bandwidth(), self.window);
-            self.aggregation.on_sample(&sample, bandwidth, window, self.round.start);
+            self.aggregation.on_sample(&sample, bandwidth, window, self.round.begins);
         }
         self.advance_cycle(&sample);
         self.check_full_pipe(&sample);
@@ -405,7 +356,7 @@ impl SinglePath for Bbr {
         self.in_flight = self.in_flight.saturating_sub(lost.size.get());
     }
 
-    /// Losses say nothing of the path but that recovery has to conserve packets; after a collapse the window rises anew.
+    /// Losses do not change the model of the path: recovery conserves packets, and after a collapse the window grows again.
     fn on_loss(&mut self, congestion: &Congestion) {
         self.on_losses(congestion);
     }
@@ -415,8 +366,7 @@ impl SinglePath for Bbr {
 
     /// What Linux does on an undo: Startup starts over with its search, and the window is what it was.
     fn on_spurious_loss(&mut self) {
-        self.full_pipe.bandwidth = 0.0;
-        self.full_pipe.rounds = 0;
+        self.full_pipe.search(DeliveryRate::ZERO);
         self.policer = Policer::default();
         self.window = self.window.max(self.prior_window);
         self.recovery.cancel();
@@ -428,10 +378,10 @@ impl SinglePath for Bbr {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        Some(BitRate::from_bps((self.pacing_rate * 8.0) as u64))
+        Some(self.pacing_rate.to_bit_rate())
     }
 
-    fn rules_alone(&self) -> bool {
+    fn bypasses_recovery(&self) -> bool {
         true
     }
 

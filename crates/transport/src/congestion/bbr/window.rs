@@ -4,14 +4,15 @@
 use leobench_base::SimDuration;
 
 use super::super::Congestion;
-use super::super::rate::{RateSample, volume};
+use super::super::delivery_rate::DeliveryRate;
+use super::super::rate::RateSample;
 use super::{Bbr, MIN_PIPE, Mode};
 
 /// Least window in packets after a collapse (RFC 9002 section 7.6.2; Linux leaves one packet more than is in flight).
 const COLLAPSED: u64 = 2;
-/// Rates below which bursts are one packet, and two (`BBRSetSendQuantum`: 1.2 and 24 Mbit/s), in bytes per second.
-const SINGLE: f64 = 1.2e6 / 8.0;
-const DOUBLE: f64 = 24e6 / 8.0;
+/// Rates below which bursts are one packet, and two (`BBRSetSendQuantum`).
+const SINGLE: DeliveryRate = DeliveryRate::from_bps(1.2e6);
+const DOUBLE: DeliveryRate = DeliveryRate::from_bps(24e6);
 /// Time worth of data in a burst at higher rates, and its largest size (`BBRSetSendQuantum`).
 const BURST: SimDuration = SimDuration::from_millis(1);
 const LARGEST_BURST: f64 = 65_536.0;
@@ -25,17 +26,17 @@ impl Bbr {
         } else if self.pacing_rate < DOUBLE {
             2.0 * packet
         } else {
-            volume(self.pacing_rate, BURST).clamp(2.0 * packet, LARGEST_BURST.max(2.0 * packet))
+            (self.pacing_rate * BURST).clamp(2.0 * packet, LARGEST_BURST.max(2.0 * packet))
         }
     }
 
     /// `BBRInflight`: the path's volume with a gain, and three bursts.
-    pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
+    pub(super) fn inflight(&self, bandwidth: DeliveryRate, gain: f64) -> f64 {
         self.with_bursts(self.volume(bandwidth, gain))
     }
 
-    fn volume(&self, bandwidth: f64, gain: f64) -> f64 {
-        self.min_rtt.map_or(self.initial_window as f64, |min_rtt| gain * volume(bandwidth, min_rtt))
+    fn volume(&self, bandwidth: DeliveryRate, gain: f64) -> f64 {
+        self.min_rtt.map_or(self.initial_window as f64, |min_rtt| gain * (bandwidth * min_rtt))
     }
 
     /// The probe is given two packets more, so that it exceeds even a small volume.
@@ -61,12 +62,12 @@ impl Bbr {
             return self.window.max(sample.in_flight + acked);
         }
         let mut target = self.volume(self.bandwidth(), self.window_gain());
-        if self.spec.aggregation && self.full_pipe.filled {
+        if self.spec.aggregation && self.full_pipe.reached {
             target += self.aggregation.allowance(self.bandwidth());
         }
         let target = self.with_bursts(target) as u64;
         let grown = self.window.saturating_add(acked);
-        let window = if self.full_pipe.filled {
+        let window = if self.full_pipe.reached {
             grown.min(target)
         } else if self.window < target || self.sampler.delivered() < self.initial_window {
             grown
@@ -89,14 +90,14 @@ impl Bbr {
         if self.recovery.on_loss(congestion) {
             self.keep_window(before.is_active() || self.mode == Mode::ProbeRtt);
             self.conserving = true;
-            self.round.end = self.sampler.delivered();
+            self.round.restart(self.sampler.delivered());
             self.window = self.in_flight + self.newly_acked;
         } else {
             self.window = self.window.saturating_sub(congestion.lost.get());
         }
         if congestion.persistent {
             self.conserving = false;
-            self.full_pipe.bandwidth = 0.0;
+            self.full_pipe.search(DeliveryRate::ZERO);
             self.window = self.in_flight + packet;
         }
         self.window = self.window.max(COLLAPSED * packet);

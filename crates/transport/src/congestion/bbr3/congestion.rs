@@ -1,24 +1,26 @@
-//! What losses and marks do to the model: short-term bounds while cruising, the long-term bound while probing (section
-//! 5.5.10), and how that is undone (section 5.5.11).
+//! The model's response to losses and marks: short-term bounds while cruising, the long-term bound while probing (section
+//! 5.5.10), and its undo (section 5.5.11).
 
 use leobench_base::SimTime;
 
 use super::super::Lost;
+use super::super::delivery_rate::DeliveryRate;
 use super::super::rate::{RateSample, Snapshot};
+use super::super::round::DeliveryRounds;
 use super::{Bbr3, State};
 
 /// Signals of congestion and the bounds they have set (sections 2.9 and 2.10). A bound that is not set is infinite.
 #[derive(Clone, Debug)]
 pub(super) struct Congested {
-    pub bw_shortterm: f64,
+    pub bw_shortterm: DeliveryRate,
     pub inflight_shortterm: f64,
     pub inflight_longterm: f64,
-    bw_latest: f64,
+    bw_latest: DeliveryRate,
     pub inflight_latest: u64,
-    /// `is_loss_in_round`, `loss_round_delivered`, `loss_round_start`.
+    /// `is_loss_in_round`.
     in_round: bool,
-    round_end: u64,
-    pub loss_round_start: bool,
+    /// `loss_round_delivered`, `loss_round_start`.
+    pub round: DeliveryRounds,
     /// Separate ranges of packets lost in the round, and the last one's end.
     lost_ranges: u32,
     last_lost: Option<u64>,
@@ -28,11 +30,11 @@ pub(super) struct Congested {
     undo: Option<Undo>,
 }
 
-/// What was before the losses of the latest round (section 2.15).
+/// The state before the losses of the latest round (section 2.15).
 #[derive(Clone, Copy, Debug)]
 struct Undo {
     state: Option<State>,
-    bw_shortterm: f64,
+    bw_shortterm: DeliveryRate,
     inflight_shortterm: f64,
     inflight_longterm: f64,
 }
@@ -40,14 +42,13 @@ struct Undo {
 impl Default for Congested {
     fn default() -> Self {
         Self {
-            bw_shortterm: f64::INFINITY,
+            bw_shortterm: DeliveryRate::UNBOUNDED,
             inflight_shortterm: f64::INFINITY,
             inflight_longterm: f64::INFINITY,
-            bw_latest: 0.0,
+            bw_latest: DeliveryRate::ZERO,
             inflight_latest: 0,
             in_round: false,
-            round_end: 0,
-            loss_round_start: false,
+            round: DeliveryRounds::default(),
             lost_ranges: 0,
             last_lost: None,
             latest_tx_in_flight: 0,
@@ -61,13 +62,13 @@ impl Congested {
     /// `ResetCongestionSignals`.
     pub fn reset_signals(&mut self) {
         self.in_round = false;
-        self.bw_latest = 0.0;
+        self.bw_latest = DeliveryRate::ZERO;
         self.inflight_latest = 0;
     }
 
     /// `ResetShortTermModel`.
     pub fn reset_short_term(&mut self) {
-        self.bw_shortterm = f64::INFINITY;
+        self.bw_shortterm = DeliveryRate::UNBOUNDED;
         self.inflight_shortterm = f64::INFINITY;
     }
 
@@ -91,15 +92,12 @@ impl Bbr3 {
         congested.inflight_latest = congested.inflight_latest.max(sample.delivered);
         congested.latest_tx_in_flight = sample.tx_in_flight;
         congested.latest_app_limited = sample.app_limited;
-        congested.loss_round_start = sample.prior_delivered >= congested.round_end;
-        if congested.loss_round_start {
-            congested.round_end = self.sampler.delivered();
-        }
+        congested.round.update(sample, self.sampler.delivered());
     }
 
     /// `AdvanceLatestDeliverySignals`.
     pub(super) fn advance_latest_delivery_signals(&mut self, sample: &RateSample) {
-        if self.congested.loss_round_start {
+        if self.congested.round.begins {
             self.congested.bw_latest = sample.rate.unwrap_or_default();
             self.congested.inflight_latest = sample.delivered;
         }
@@ -107,15 +105,16 @@ impl Bbr3 {
 
     /// The rest of `UpdateCongestionSignals`, and `AdaptLowerBoundsFromCongestion`: once per round.
     pub(super) fn update_congestion_signals(&mut self) {
-        if !self.congested.loss_round_start {
+        if !self.congested.round.begins {
             return;
         }
         let congested = &mut self.congested;
         if std::mem::take(&mut congested.in_round) && !self.state.is_accelerating() {
             let (max_bw, window, beta) = (self.max_bw.get(), self.window as f64, self.spec.beta);
-            let bw = or(congested.bw_shortterm, max_bw);
-            congested.bw_shortterm = congested.bw_latest.max(beta * bw);
-            let inflight = or(congested.inflight_shortterm, window);
+            let (bw, inflight) = (congested.bw_shortterm, congested.inflight_shortterm);
+            let bw = if bw.is_bounded() { bw } else { max_bw };
+            congested.bw_shortterm = congested.bw_latest.max(bw * beta);
+            let inflight = if inflight.is_finite() { inflight } else { window };
             congested.inflight_shortterm = (congested.inflight_latest as f64).max(beta * inflight);
         }
     }
@@ -123,7 +122,7 @@ impl Bbr3 {
     /// `NoteLoss` and `SaveStateUponLoss` (section 5.5.11.1).
     pub(super) fn note_loss(&mut self) {
         if !self.congested.in_round {
-            self.congested.round_end = self.sampler.delivered();
+            self.congested.round.restart(self.sampler.delivered());
             self.congested.lost_ranges = 0;
             self.save_window();
             self.congested.undo = Some(Undo {
@@ -200,7 +199,7 @@ impl Bbr3 {
         congested.bw_shortterm = congested.bw_shortterm.max(undo.bw_shortterm);
         congested.inflight_shortterm = congested.inflight_shortterm.max(undo.inflight_shortterm);
         congested.inflight_longterm = congested.inflight_longterm.max(undo.inflight_longterm);
-        self.full_pipe.search(0.0);
+        self.full_pipe.search(DeliveryRate::ZERO);
         let in_probe_rtt = self.state == State::ProbeRtt;
         if undo.state == Some(State::Startup) && self.state != State::Startup {
             self.full_pipe.reached = false;
@@ -214,9 +213,4 @@ impl Bbr3 {
             self.start_probe_bw_refill();
         }
     }
-}
-
-/// A bound, or what takes its place if it is not set.
-fn or(bound: f64, otherwise: f64) -> f64 {
-    if bound.is_finite() { bound } else { otherwise }
 }

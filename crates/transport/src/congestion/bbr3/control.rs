@@ -1,8 +1,9 @@
-//! What follows from the model: pacing rate and window (section 5.6).
+//! Pacing rate and window, as they follow from the model (section 5.6).
 
 use leobench_base::SimDuration;
 
-use super::super::rate::{RateSample, volume};
+use super::super::delivery_rate::DeliveryRate;
+use super::super::rate::RateSample;
 use super::{Bbr3, State};
 
 /// `StartupPacingGain`: 4 ln 2 (section 2.5).
@@ -20,15 +21,20 @@ const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
 const PACING_MARGIN: f64 = 0.99;
 /// `MinPipeCwnd` in packets (section 2.8).
 const MIN_PIPE: u64 = 4;
-/// Round-trip time taken for granted until there is a sample (section 5.6.2).
+/// Round-trip time assumed until there is a sample (section 5.6.2).
 const NOMINAL_RTT: SimDuration = SimDuration::from_millis(1);
 /// Time worth of data in a burst and its largest size (`SetSendQuantum`, section 5.6.3).
 const QUANTUM: SimDuration = SimDuration::from_millis(1);
 const LARGEST_QUANTUM: f64 = 65_536.0;
 
 /// `InitPacingRate` (section 5.6.2).
-pub(super) fn initial_pacing_rate(initial_window: u64) -> f64 {
-    STARTUP_PACING_GAIN * initial_window as f64 / NOMINAL_RTT.as_secs_f64()
+pub(super) fn initial_pacing_rate(initial_window: u64) -> DeliveryRate {
+    startup_rate(initial_window, NOMINAL_RTT)
+}
+
+/// The rate of Startup at which a round trip of `rtt` lets a window of `window` bytes leave.
+fn startup_rate(window: u64, rtt: SimDuration) -> DeliveryRate {
+    DeliveryRate::over(STARTUP_PACING_GAIN * window as f64, rtt)
 }
 
 impl Bbr3 {
@@ -54,13 +60,13 @@ impl Bbr3 {
     pub(super) fn first_rtt(&mut self, rtt: Option<SimDuration>) {
         let Some(rtt) = rtt else { return };
         if self.min_rtt.is_none() && !rtt.is_zero() {
-            self.pacing_rate = STARTUP_PACING_GAIN * self.initial_window as f64 / rtt.as_secs_f64();
+            self.pacing_rate = startup_rate(self.initial_window, rtt);
         }
     }
 
     /// `SetPacingRateWithGain` (section 5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bw * PACING_MARGIN;
+        let rate = self.bw * gain * PACING_MARGIN;
         if self.full_pipe.reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -68,7 +74,7 @@ impl Bbr3 {
 
     /// `BDPMultiple` (section 5.6.4.2).
     fn bdp_multiple(&self, gain: f64) -> f64 {
-        self.min_rtt.map_or(self.initial_window as f64, |min_rtt| gain * volume(self.bw, min_rtt))
+        self.min_rtt.map_or(self.initial_window as f64, |min_rtt| gain * (self.bw * min_rtt))
     }
 
     /// `BBR.bdp`.
@@ -85,11 +91,11 @@ impl Bbr3 {
         MIN_PIPE * self.datagram
     }
 
-    /// `QuantizationBudget`, with the offload budget of QUIC (section 5.5.8.2): no sender here hands packets over in
-    /// aggregates, whatever the transport.
+    /// `QuantizationBudget`, with the offload budget of QUIC (section 5.5.8.2): no transport here sends packets in
+    /// aggregates.
     fn with_quantum(&self, inflight: f64) -> f64 {
         let least = 2.0 * self.datagram as f64;
-        let quantum = volume(self.pacing_rate, QUANTUM).min(LARGEST_QUANTUM).max(least);
+        let quantum = (self.pacing_rate * QUANTUM).min(LARGEST_QUANTUM).max(least);
         let probe = if self.state == State::ProbeBwUp { least } else { 0.0 };
         inflight.max(quantum).max(self.min_pipe() as f64) + probe
     }

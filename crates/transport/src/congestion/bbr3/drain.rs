@@ -10,13 +10,13 @@ impl Bbr3 {
     /// `EnterDrain`.
     pub(super) fn enter_drain(&mut self) {
         self.state = State::Drain;
-        self.drain_start_round = self.round_count;
+        self.drain_start_round = self.round.count;
     }
 
     /// `CheckDrainDone`.
     pub(super) fn check_drain_done(&mut self, sample: &RateSample) {
         let drained = self.in_flight as f64 <= self.inflight(1.0)
-            || self.round_count > self.drain_start_round + ROUNDS;
+            || self.round.count > self.drain_start_round + ROUNDS;
         if self.state == State::Drain && drained {
             self.start_probe_bw_down(sample.now);
         }

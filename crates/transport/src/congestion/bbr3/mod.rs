@@ -9,21 +9,22 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use leobench_base::spec::{Example, Fault, Range, Whole};
+use leobench_base::spec::{Range, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::congestion::Congested;
 use self::probe_bw::ProbeBandwidth;
 use self::probe_rtt::ProbeRtt;
-use self::startup::FullPipe;
+use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
-use super::loss_based::Opening;
-use super::rate::{RateSample, RateSampler, volume};
+use super::full_pipe::FullPipe;
+use super::loss_based::initial_window;
+use super::rate::{RateSample, RateSampler};
 use super::recovery::Recovery;
-use super::slow_start::SlowStartSpec;
+use super::round::DeliveryRounds;
 use super::{
-    AckEnd, Acked, Congestion, CongestionContext, CongestionControl, CongestionModel, Lost,
-    PerPath, Sent, SinglePath,
+    AckEnd, Acked, Behaviour, Congestion, CongestionContext, CongestionControl, CongestionModel,
+    Lost, PerPath, Sent, SinglePath,
 };
 
 /// `MaxBwFilterLen` in cycles of `ProbeBW` (section 2.11).
@@ -33,7 +34,7 @@ const EXTRA_ACKED_ROUNDS: u64 = 10;
 
 leobench_base::spec! {
     /// BBR that heeds losses and marks and shares with others (BBR version 3, draft-ietf-ccwg-bbr-06).
-    pub struct Bbr3Spec check = Bbr3Spec::check {
+    pub struct Bbr3Spec: Default {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
         pub initial_window: Option<Whole<2, { u32::MAX }>>,
         /// Share of a round trip's packets that may be lost in a probe for bandwidth (`LossThresh`, section 2.8).
@@ -45,36 +46,19 @@ leobench_base::spec! {
     }
 }
 
-impl Bbr3Spec {
-    fn opening(&self) -> Opening {
-        let initial_window = self.initial_window.map(|packets| packets.get().into());
-        let minimum_window = 2;
-        Opening { initial_window, minimum_window, slow_start: SlowStartSpec::Standard }
-    }
-
-    fn check(&self) -> Result<(), Fault> {
-        self.opening().check()
-    }
-}
-
-impl Example for Bbr3Spec {
-    fn example() -> Self {
-        Self { initial_window: None, loss_threshold: 0.02, beta: 0.7, headroom: 0.15 }
-    }
-}
-
 impl CongestionModel for Bbr3Spec {
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
         Box::new(per_path(self, context.rng))
     }
+
+    fn behaviour(&self) -> Behaviour {
+        Behaviour::MODEL_BASED
+    }
 }
 
 fn per_path(spec: &Bbr3Spec, rng: &RngTree) -> PerPath<Bbr3> {
-    let (spec, mut rng) = (spec.clone(), rng.clone());
-    PerPath::new(move |now, datagram| {
-        rng = rng.child("path");
-        Bbr3::new(spec.clone(), now, datagram, rng.rng())
-    })
+    let spec = spec.clone();
+    PerPath::seeded(rng, move |now, datagram, rng| Bbr3::new(spec.clone(), now, datagram, rng))
 }
 
 /// Section 5.1.1.
@@ -104,7 +88,7 @@ impl State {
     }
 }
 
-/// BBR on one path. Rates in bytes per second, volumes in bytes.
+/// BBR on one path. Volumes in bytes.
 struct Bbr3 {
     spec: Bbr3Spec,
     /// `C.SMSS`, `C.InitialCwnd`.
@@ -115,18 +99,15 @@ struct Bbr3 {
     recovery: Recovery,
     state: State,
 
-    round_count: u64,
-    round_start: bool,
-    /// `next_round_delivered`.
-    round_end: u64,
+    round: DeliveryRounds,
 
-    max_bw: WindowedMax,
+    max_bw: WindowedMax<DeliveryRate>,
     cycle_count: u64,
     /// The smaller of `max_bw` and its short-term bound.
-    bw: f64,
+    bw: DeliveryRate,
     min_rtt: Option<SimDuration>,
     min_rtt_at: SimTime,
-    extra_acked: WindowedMax,
+    extra_acked: WindowedMax<f64>,
     extra_acked_start: SimTime,
     extra_acked_delivered: u64,
     congested: Congested,
@@ -136,19 +117,19 @@ struct Bbr3 {
     probe_rtt: ProbeRtt,
     idle_restart: bool,
 
-    pacing_rate: f64,
+    pacing_rate: DeliveryRate,
     window: u64,
     prior_window: u64,
     /// `C.inflight`.
     in_flight: u64,
     /// Whether packets have filled the window, in this round and in the last one (`C.is_cwnd_limited`).
-    window_limited: [bool; 2],
+    cwnd_limited: [bool; 2],
 }
 
 impl Bbr3 {
     /// Section 5.2.1.
     fn new(spec: Bbr3Spec, now: SimTime, datagram: Bytes, rng: SimRng) -> Self {
-        let initial_window = spec.opening().initial(datagram);
+        let initial_window = initial_window(spec.initial_window.map(Whole::get), datagram);
         Self {
             spec,
             datagram: datagram.get(),
@@ -157,12 +138,10 @@ impl Bbr3 {
             sampler: RateSampler::default(),
             recovery: Recovery::default(),
             state: State::Startup,
-            round_count: 0,
-            round_start: false,
-            round_end: 0,
+            round: DeliveryRounds::default(),
             max_bw: WindowedMax::new(BANDWIDTH_CYCLES),
             cycle_count: 0,
-            bw: 0.0,
+            bw: DeliveryRate::ZERO,
             min_rtt: None,
             min_rtt_at: now,
             extra_acked: WindowedMax::new(EXTRA_ACKED_ROUNDS),
@@ -178,23 +157,20 @@ impl Bbr3 {
             window: initial_window,
             prior_window: 0,
             in_flight: 0,
-            window_limited: [false; 2],
+            cwnd_limited: [false; 2],
         }
     }
 
     /// `StartRound`.
     fn start_round(&mut self) {
-        self.round_end = self.sampler.delivered();
+        self.round.restart(self.sampler.delivered());
     }
 
     /// `UpdateRound` (section 5.5.1).
     fn update_round(&mut self, sample: &RateSample) {
-        self.round_start = sample.prior_delivered >= self.round_end;
-        if self.round_start {
-            self.start_round();
-            self.round_count += 1;
+        if self.round.update(sample, self.sampler.delivered()) {
             self.probe_bw.rounds_since_probe_up += 1;
-            self.window_limited = [false, self.window_limited[0]];
+            self.cwnd_limited = [false, self.cwnd_limited[0]];
         }
     }
 
@@ -210,7 +186,7 @@ impl Bbr3 {
     /// `UpdateACKAggregation` (section 5.5.9).
     fn update_ack_aggregation(&mut self, sample: &RateSample) {
         let elapsed = sample.now.saturating_since(self.extra_acked_start);
-        let mut expected = volume(self.bw, elapsed);
+        let mut expected = self.bw * elapsed;
         if self.extra_acked_delivered as f64 <= expected {
             self.extra_acked_delivered = 0;
             self.extra_acked_start = sample.now;
@@ -218,14 +194,14 @@ impl Bbr3 {
         }
         self.extra_acked_delivered += sample.newly_acked;
         let extra = (self.extra_acked_delivered as f64 - expected).min(self.window as f64);
-        self.extra_acked.update(self.round_count, extra);
+        self.extra_acked.update(self.round.count, extra);
         if !self.full_pipe.reached {
-            self.extra_acked.expire(self.round_count, 1);
+            self.extra_acked.expire(self.round.count, 1);
         }
     }
 
-    fn is_window_limited(&self) -> bool {
-        self.window_limited.contains(&true)
+    fn is_cwnd_limited(&self) -> bool {
+        self.cwnd_limited.contains(&true)
     }
 
     /// `UpdateModelAndState` (section 5.2.3).
@@ -251,7 +227,7 @@ impl SinglePath for Bbr3 {
         self.sampler.on_sent(sent);
         self.in_flight = sent.in_flight.get();
         if self.in_flight + self.datagram > self.window {
-            self.window_limited[0] = true;
+            self.cwnd_limited[0] = true;
         }
         if sent.in_flight == sent.size && self.sampler.is_limited() {
             self.idle_restart = true;
@@ -314,10 +290,10 @@ impl SinglePath for Bbr3 {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        Some(BitRate::from_bps((self.pacing_rate * 8.0) as u64))
+        Some(self.pacing_rate.to_bit_rate())
     }
 
-    fn rules_alone(&self) -> bool {
+    fn bypasses_recovery(&self) -> bool {
         true
     }
 

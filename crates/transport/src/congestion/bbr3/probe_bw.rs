@@ -110,7 +110,7 @@ impl Bbr3 {
                 self.start_probe_bw_refill();
             }
             State::ProbeBwDown if self.is_time_to_cruise() => self.start_probe_bw_cruise(),
-            State::ProbeBwRefill if self.round_start => self.start_probe_bw_up(sample),
+            State::ProbeBwRefill if self.round.begins => self.start_probe_bw_up(sample),
             State::ProbeBwUp if self.is_time_to_go_down(sample) => {
                 self.probe_bw.prev_too_high = false;
                 self.start_probe_bw_down(sample.now);
@@ -139,7 +139,7 @@ impl Bbr3 {
             self.probe_bw.prev_precautionary = true;
             return true;
         }
-        if self.is_window_limited() && self.window as f64 >= longterm {
+        if self.is_cwnd_limited() && self.window as f64 >= longterm {
             self.full_pipe.search(sample.rate.unwrap_or_default());
             return false;
         }
@@ -156,7 +156,7 @@ impl Bbr3 {
 
     /// `ProbeInflightLongtermUpward`.
     fn probe_inflight_longterm_upward(&mut self, sample: &RateSample) {
-        if !self.is_window_limited() || (self.window as f64) < self.congested.inflight_longterm {
+        if !self.is_cwnd_limited() || (self.window as f64) < self.congested.inflight_longterm {
             return;
         }
         let probe = &mut self.probe_bw;
@@ -164,17 +164,17 @@ impl Bbr3 {
         let packets = probe.acked / probe.acked_per_packet;
         probe.acked %= probe.acked_per_packet;
         self.congested.inflight_longterm += (packets * self.datagram) as f64;
-        if self.round_start {
+        if self.round.begins {
             self.raise_inflight_longterm_slope();
         }
     }
 
     /// `AdaptLongTermModel`; whether it has changed the state.
     fn adapt_long_term_model(&mut self, sample: &RateSample) -> bool {
-        if self.round_start && self.probe_bw.ack_phase == AckPhase::ProbeStarting {
+        if self.round.begins && self.probe_bw.ack_phase == AckPhase::ProbeStarting {
             self.probe_bw.ack_phase = AckPhase::ProbeFeedback;
         }
-        if self.round_start && self.probe_bw.ack_phase == AckPhase::ProbeStopping {
+        if self.round.begins && self.probe_bw.ack_phase == AckPhase::ProbeStopping {
             self.probe_bw.is_sample = false;
             self.probe_bw.ack_phase = AckPhase::Init;
             if self.state.is_probe_bw() && !sample.app_limited {

@@ -67,7 +67,7 @@ impl Bbr3 {
     fn handle_probe_rtt(&mut self, now: SimTime) {
         self.sampler.limit(self.in_flight);
         if self.probe_rtt.done.is_some() {
-            self.probe_rtt.round_done |= self.round_start;
+            self.probe_rtt.round_done |= self.round.begins;
             if self.probe_rtt.round_done {
                 self.check_probe_rtt_done(now);
             }

@@ -3,40 +3,8 @@
 use super::super::rate::RateSample;
 use super::{Bbr3, State};
 
-/// Growth of the delivery rate below which a round trip counts, and how many such (section 5.3.1.2).
-const GROWTH: f64 = 1.25;
-const ROUNDS: u32 = 3;
 /// `BBRStartupFullLossCnt`: separate ranges lost in a round trip (section 5.3.1.3).
 const LOST_RANGES: u32 = 6;
-
-/// The full pipe estimator (section 2.13).
-#[derive(Clone, Debug, Default)]
-pub(super) struct FullPipe {
-    /// `full_bw_reached`: whether the pipe has ever been full.
-    pub reached: bool,
-    /// `full_bw_now`: whether it has been since the search began.
-    pub now: bool,
-    bw: f64,
-    count: u32,
-}
-
-impl FullPipe {
-    /// `ResetFullBW`: a new search, from a baseline.
-    pub fn search(&mut self, bw: f64) {
-        *self = Self { reached: self.reached, now: false, bw, count: 0 };
-    }
-
-    /// Whether another round trip with a rate of `bw` shows that the pipe is full.
-    fn on_round(&mut self, bw: f64) {
-        if bw >= self.bw * GROWTH {
-            self.search(bw);
-            return;
-        }
-        self.count += 1;
-        self.now = self.count >= ROUNDS;
-        self.reached |= self.now;
-    }
-}
 
 impl Bbr3 {
     /// `EnterStartup`.
@@ -46,7 +14,7 @@ impl Bbr3 {
 
     /// `CheckFullBWReached` (section 5.3.1.2).
     pub(super) fn check_full_bw_reached(&mut self, sample: &RateSample) {
-        if !self.full_pipe.now && self.round_start && !sample.app_limited {
+        if !self.full_pipe.now && self.round.begins && !sample.app_limited {
             self.full_pipe.on_round(sample.rate.unwrap_or_default());
         }
     }
@@ -61,7 +29,7 @@ impl Bbr3 {
 
     /// `CheckStartupHighLoss` (section 5.3.1.3), at the end of a round trip that began with a loss.
     fn check_startup_high_loss(&mut self, sample: &RateSample) {
-        if !self.congested.loss_round_start {
+        if !self.congested.round.begins {
             return;
         }
         let ranges = self.congested.take_lost_ranges();

@@ -1,47 +1,35 @@
+use super::super::tests::bbr::{
+    Estimates, assert_within, bandwidth, estimates_settle, flow, losses_are_borne,
+    startup_takes_logarithmic_time,
+};
 use super::super::tests::link::{DATAGRAM, Flow, Link, PATH};
 use super::*;
 
-fn flow(spec: &Bbr3Spec, link: Link, seed: u64) -> Flow<PerPath<Bbr3>> {
-    let rng = RngTree::new(seed);
-    Flow::with(Box::new(per_path(spec, &rng)), link, true, &rng)
+impl Estimates for Bbr3 {
+    fn bandwidth_bps(&self) -> f64 {
+        self.max_bw.get().bps()
+    }
+
+    fn propagation(&self) -> Option<SimDuration> {
+        self.min_rtt
+    }
 }
 
-fn assert_within(share: f64, value: f64, expected: f64, what: &str) {
-    assert!((value / expected - 1.0).abs() < share, "{what}: {value} instead of {expected}");
-}
-
-fn bandwidth(flow: &Flow<PerPath<Bbr3>>) -> f64 {
-    flow.controller.get(PATH).unwrap().max_bw.get() * 8.0
+fn version(rng: &RngTree) -> PerPath<Bbr3> {
+    per_path(&Bbr3Spec::default(), rng)
 }
 
 #[test]
 fn estimates_settle_at_the_rate_and_round_trip_of_a_steady_link() {
-    for (rate, millis) in [(10_000_000, 40), (45_000_000, 40), (200_000_000, 20), (2_000_000, 600)]
-    {
-        let link = Link::new(rate, millis, 10_000);
-        let mut flow = flow(&Bbr3Spec::example(), link, 1);
-        flow.run_until(30.0);
-        let share = flow.utilisation_until(60.0);
-        let min_rtt = flow.controller.get(PATH).unwrap().min_rtt.unwrap();
-        println!(
-            "BBRv3, {rate} bit/s, {millis} ms: {:.0}, {min_rtt}, {share:.3} used",
-            bandwidth(&flow)
-        );
-        assert_within(0.05, bandwidth(&flow), rate as f64, "bandwidth");
-        let base = link.base_rtt().as_secs_f64();
-        assert_within(0.05, min_rtt.as_secs_f64(), base, "round-trip time");
-        // ProbeRTT costs half of 200 ms and a round trip or two every five seconds.
-        let least = if millis > 200 { 0.88 } else { 0.95 };
-        assert!(share > least, "{share} used");
-        assert_eq!(flow.lost, 0);
-    }
+    // ProbeRTT costs half of 200 ms and a round trip or two every five seconds.
+    estimates_settle(version, |millis| if millis > 200 { 0.88 } else { 0.95 });
 }
 
 /// Section 5.1.1, and the times of sections 5.3.3.8.2 and 5.3.4: two to three seconds between probes for bandwidth,
 /// five between probes for the round-trip time.
 #[test]
 fn phases_follow_each_other_as_in_the_draft() {
-    let mut flow = flow(&Bbr3Spec::example(), Link::new(45_000_000, 40, 10_000), 1);
+    let mut flow = flow(version, Link::new(45_000_000, 40, 10_000), 1);
     flow.run_until(60.0);
     let follows = |before: &str, after: &str| match before {
         "startup" => after == "drain",
@@ -68,41 +56,22 @@ fn phases_follow_each_other_as_in_the_draft() {
     assert!(refills.len() >= 14, "{} probes in a minute", refills.len());
 }
 
-/// The rate doubles in a round trip, so that log2 of the path's volume over the initial window are enough to reach it;
-/// then come the round that measures it and three without growth, each as long as a window of 2.89 volumes makes it.
 #[test]
 fn startup_finds_the_rate_in_logarithmic_time() {
-    for rate in [5_000_000, 50_000_000, 500_000_000] {
-        let link = Link::new(rate, 100, 100_000);
-        let mut flow = flow(&Bbr3Spec::example(), link, 1);
-        while flow.controller.phase(PATH) == "startup" {
-            flow.step();
-        }
-        let rounds = libm::log2(link.bdp() / 10.0).max(0.0);
-        let spent = (flow.now - SimTime::ZERO).as_secs_f64() / link.base_rtt().as_secs_f64();
-        assert!(spent > rounds + 3.0 && spent < rounds + 4.0 * 2.89 + 2.0, "{spent} for {rounds}");
-        assert_within(0.05, bandwidth(&flow), rate as f64, "bandwidth");
-    }
+    startup_takes_logarithmic_time(version);
 }
 
 /// Losses at random below the threshold cost more than what is lost, for they lower the short-term bounds.
 #[test]
 fn random_losses_below_the_threshold_are_borne() {
-    for (loss, least) in [(0.001, 0.85), (0.005, 0.8), (0.01, 0.7)] {
-        let link = Link { loss, ..Link::new(20_000_000, 50, 200) };
-        let mut flow = flow(&Bbr3Spec::example(), link, 2);
-        flow.run_until(20.0);
-        let share = flow.utilisation_until(80.0);
-        println!("BBRv3, {loss} lost: {share:.3} used");
-        assert!(share > least, "{share} used with {loss} lost");
-    }
+    losses_are_borne(version, [(0.001, 0.85), (0.005, 0.8), (0.01, 0.7)]);
 }
 
 /// Section 3.2: at most 2 % of a round trip's packets are lost in probes, and so far fewer on average.
 #[test]
 fn a_shallow_queue_is_respected() {
     let link = Link::new(50_000_000, 40, 40);
-    let mut flow = flow(&Bbr3Spec::example(), link, 1);
+    let mut flow = flow(version, link, 1);
     flow.run_until(10.0);
     let (sent, lost) = (flow.sent, flow.lost);
     let share = flow.utilisation_until(60.0);
@@ -117,7 +86,7 @@ fn a_shallow_queue_is_respected() {
 #[test]
 fn startup_ends_on_heavy_losses() {
     let link = Link { loss: 0.2, ..Link::new(1_000_000_000, 100, 100_000) };
-    let mut flow = flow(&Bbr3Spec::example(), link, 1);
+    let mut flow = flow(version, link, 1);
     while flow.controller.phase(PATH) == "startup" {
         flow.step();
     }
@@ -128,7 +97,7 @@ fn startup_ends_on_heavy_losses() {
 
 /// Runs until the phase is entered.
 fn in_phase(phase: &str) -> Flow<PerPath<Bbr3>> {
-    let mut flow = flow(&Bbr3Spec::example(), Link::new(20_000_000, 50, 10_000), 1);
+    let mut flow = flow(version, Link::new(20_000_000, 50, 10_000), 1);
     while flow.controller.phase(PATH) != phase {
         flow.step();
     }
@@ -197,7 +166,7 @@ fn a_probe_with_too_many_losses_sets_the_long_term_bound() {
 /// A fall is believed after two cycles without the old rate, a rise is found by probes of a quarter.
 #[test]
 fn estimates_follow_the_link() {
-    let mut flow = flow(&Bbr3Spec::example(), Link::new(20_000_000, 50, 10_000), 1);
+    let mut flow = flow(version, Link::new(20_000_000, 50, 10_000), 1);
     flow.run_until(5.0);
     flow.link.rate = BitRate::from_bps(10_000_000);
     flow.run_until(16.0);

@@ -2,6 +2,7 @@ use leobench_base::SimDuration;
 
 use super::*;
 use crate::congestion::Rtt;
+use crate::congestion::tests::acked;
 
 /// Packets of one byte, so that windows read as packets.
 fn curve(cwnd_epoch: f64, w_max: Option<f64>) -> Curve {
@@ -41,7 +42,7 @@ fn a_curve_without_a_higher_aim_rises_at_once() {
 #[test]
 fn fast_convergence_lowers_the_aim_of_a_shrinking_window() {
     for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
-        let spec = CubicSpec { fast_convergence, ..CubicSpec::example() };
+        let spec = CubicSpec { fast_convergence, ..CubicSpec::default() };
         let mut cubic = Cubic::new(&spec, Bytes::new(1));
         assert_near(cubic.reduced(100.0), 70.0);
         assert_eq!(cubic.w_max, Some(100.0));
@@ -55,18 +56,12 @@ fn fast_convergence_lowers_the_aim_of_a_shrinking_window() {
 fn an_acknowledgement_aims_a_round_trip_ahead() {
     let rtt = SimDuration::from_millis(100);
     let ack = |millis| Acked {
-        now: SimTime::ZERO + SimDuration::from_millis(millis),
         sent: SimTime::ZERO,
-        size: Bytes::new(1),
-        packet_number: 0,
         in_flight: Bytes::new(700),
-        app_limited: false,
-        underused: false,
-        recovering: false,
-        ambiguous: false,
         rtt: Rtt { latest: rtt * 3, smoothed: rtt, min: rtt / 2 },
+        ..acked(SimTime::ZERO + SimDuration::from_millis(millis), rtt)
     };
-    let mut cubic = Cubic::new(&CubicSpec::example(), Bytes::new(1));
+    let mut cubic = Cubic::new(&CubicSpec::default(), Bytes::new(1));
     assert_near(cubic.reduced(1_000.0), 700.0);
     // The curve starts where Reno's line does, which is ahead at that instant: 0.529 / 700.
     assert!((cubic.growth(700.0, &ack(5_000)) - 0.000_756).abs() < 1e-6);

@@ -1,7 +1,7 @@
 use leobench_base::Bytes;
 
 use super::*;
-use crate::congestion::Rtt;
+use crate::congestion::tests::acked;
 
 const SIZE: u64 = 1_000;
 
@@ -42,16 +42,12 @@ impl Bench {
         let rtt = SimDuration::from_millis(1);
         for number in numbers {
             self.sampler.on_ack(&Acked {
-                now: at(millis),
                 sent: self.sent[*number as usize],
                 size: Bytes::new(SIZE),
                 packet_number: *number,
                 in_flight: Bytes::new(self.in_flight),
-                app_limited: false,
-                underused: false,
-                recovering: false,
                 ambiguous: ambiguous.contains(number),
-                rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
+                ..acked(at(millis), rtt)
             });
             self.in_flight -= SIZE;
         }
@@ -69,7 +65,7 @@ fn a_steady_stream_is_sampled_at_its_rate() {
             assert_eq!(sample.rtt, Some(SimDuration::from_millis(100)));
             if tick > 20 {
                 assert_eq!(sample.delivered, 10 * SIZE);
-                assert!((sample.rate.unwrap() - 100_000.0).abs() < 1e-6);
+                assert!((sample.rate.unwrap().bps() / 8.0 - 100_000.0).abs() < 1e-6);
             }
         }
         bench.send(tick * 10, false);
@@ -87,7 +83,7 @@ fn compressed_acknowledgements_do_not_exceed_the_rate_of_sending() {
     let sample = bench.ack(400, &numbers).unwrap();
     assert_eq!(sample.delivered, 30 * SIZE);
     // Sent over 300 ms, acknowledged within 100.
-    assert!((sample.rate.unwrap() - 100_000.0).abs() < 1e-6);
+    assert!((sample.rate.unwrap().bps() / 8.0 - 100_000.0).abs() < 1e-6);
 }
 
 /// A new flight is measured from its first packet on, not from the idle time before.
@@ -98,7 +94,7 @@ fn idle_time_does_not_count() {
     assert_eq!(bench.ack(0, &[0]).unwrap().rate, None, "no time has passed");
     (0..4).for_each(|_| bench.send(1_000, false));
     let sample = bench.ack(1_100, &[1, 2, 3, 4]).unwrap();
-    assert_eq!(sample.rate, Some(40_000.0));
+    assert_eq!(sample.rate, Some(DeliveryRate::from_bps(320_000.0)));
     assert_eq!(sample.prior_delivered, SIZE);
 }
 

@@ -6,7 +6,7 @@ use super::super::round::RoundCounter;
 use super::super::{AckEnd, Acked, Sent};
 use super::{SAMPLES, threshold};
 
-/// Packets below which the window is too small to judge by (`hystart_low_window` of Linux).
+/// Window in packets below which slow start never ends early (`hystart_low_window` of Linux).
 const LOW_WINDOW: u64 = 16;
 /// Acknowledgements closer than this belong to one train (`hystart_ack_delta_us` of Linux).
 const TRAIN_GAP: SimDuration = SimDuration::from_millis(2);
@@ -18,7 +18,7 @@ pub(in super::super) struct HyStart {
     rounds: RoundCounter,
     /// The shortest round trip of all.
     min_rtt: SimDuration,
-    /// What the acknowledgement being told has shown: its round-trip time, and whether it begins a round.
+    /// The acknowledgement being reported: its shortest round-trip time, and whether it begins a round.
     rtt: Option<SimDuration>,
     new_round: bool,
     round_start: SimTime,

@@ -18,7 +18,7 @@ pub(in super::super) struct HyStartPlusPlus {
     /// Bytes an acknowledgement may open the window by.
     limit: u64,
     rounds: RoundCounter,
-    /// What the acknowledgement being told has shown: bytes, round-trip time, whether it begins a round.
+    /// The acknowledgement being reported: bytes, shortest round-trip time, whether it begins a round.
     bytes: u64,
     rtt: Option<SimDuration>,
     new_round: bool,

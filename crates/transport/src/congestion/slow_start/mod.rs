@@ -1,4 +1,4 @@
-//! Slow start: how the window grows until it first meets the slow-start threshold, and whether it stops before.
+//! Slow start: how the window grows below the slow-start threshold, and when it leaves slow start early.
 
 mod hystart;
 mod hystart_plus_plus;
@@ -88,13 +88,13 @@ impl SlowStart {
     }
 }
 
-/// By how much round trips must lengthen, of which the shortest was `rtt`: an eighth, at least 4 ms, at most 16 ms
+/// How far the round-trip time must rise above `rtt`: an eighth of it, at least 4 ms, at most 16 ms
 /// (RFC 9406 section 4.3; `HYSTART_DELAY_THRESH` of Linux).
 fn threshold(rtt: SimDuration) -> SimDuration {
     (rtt / 8).clamp(SimDuration::from_millis(4), SimDuration::from_millis(16))
 }
 
-/// Samples a round needs before it is judged (`N_RTT_SAMPLE` of RFC 9406 section 4.3, `HYSTART_MIN_SAMPLES` of Linux).
+/// Samples needed before a round is evaluated (`N_RTT_SAMPLE` of RFC 9406 section 4.3, `HYSTART_MIN_SAMPLES` of Linux).
 const SAMPLES: u32 = 8;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Slow start against tables of round-trip times, worked by hand.
 
 use super::*;
+use crate::congestion::tests::acked;
 use crate::congestion::tests::path::{DATAGRAM, PATH};
 use crate::congestion::{
     AckEnd, Acked, Congestion, CongestionContext, CongestionControl, CongestionModel, NewRenoSpec,
-    Rtt, Sent,
+    Opening, Sent,
 };
-use leobench_base::spec::Example;
 use leobench_base::{RngTree, SimTime};
 
 /// A path whose round trips last as a table says, packets and acknowledgements spread evenly over a tenth of them.
@@ -18,7 +18,10 @@ struct Rounds {
 
 impl Rounds {
     fn new(slow_start: SlowStartSpec, paced: bool) -> Self {
-        let model = NewRenoSpec { slow_start, ..NewRenoSpec::example() };
+        let model = NewRenoSpec {
+            opening: Opening { slow_start, ..Opening::default() },
+            ..NewRenoSpec::default()
+        };
         let rng = RngTree::new(1);
         let mut controller = model.build(&CongestionContext { rng: &rng, paced });
         controller.open(PATH, SimTime::ZERO, DATAGRAM);
@@ -43,16 +46,11 @@ impl Rounds {
         for index in 0..window {
             self.now = start + rtt + SimDuration::from_nanos(gap * index);
             let acked = Acked {
-                now: self.now,
                 sent: start,
                 size: DATAGRAM,
                 packet_number: self.number + index,
                 in_flight: Bytes::new(DATAGRAM.get() * (window - index)),
-                app_limited: false,
-                underused: false,
-                recovering: false,
-                ambiguous: false,
-                rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
+                ..acked(self.now, rtt)
             };
             self.controller.on_ack(PATH, &acked);
             let rest = Bytes::new(DATAGRAM.get() * (window - index - 1));
@@ -147,16 +145,11 @@ fn an_acknowledgement_of_many_packets_opens_the_window_by_eight() {
         }
         for packet_number in 0..10 {
             let acked = Acked {
-                now: SimTime::ZERO + rtt,
                 sent: SimTime::ZERO,
                 size: DATAGRAM,
                 packet_number,
                 in_flight: DATAGRAM,
-                app_limited: false,
-                underused: false,
-                recovering: false,
-                ambiguous: false,
-                rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
+                ..acked(SimTime::ZERO + rtt, rtt)
             };
             path.controller.on_ack(PATH, &acked);
         }

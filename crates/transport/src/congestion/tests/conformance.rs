@@ -12,22 +12,22 @@ fn minimum() -> u64 {
     2 * DATAGRAM.get()
 }
 
-/// Those that respond to loss by a reduction per recovery period (RFC 9002 section 7.3.2).
-fn loss_based() -> Vec<CongestionSpec> {
+/// The algorithms that behave in a certain way.
+pub fn examples_where(behave: impl Fn(&Behaviour) -> bool) -> Vec<CongestionSpec> {
     let mut examples = CongestionSpec::examples();
-    examples.retain(|spec| {
-        use CongestionSpec as Spec;
-        matches!(spec, Spec::NewReno(_) | Spec::Cubic(_) | Spec::Hybla(_) | Spec::Vegas(_))
-    });
-    assert_eq!(examples.len(), 4);
+    examples.retain(|spec| behave(&spec.model().behaviour()));
+    assert!(!examples.is_empty());
     examples
 }
 
-/// Those that grow with what is acknowledged for as long as nothing is lost, and not as far as a model of the path says.
-pub fn windowed() -> Vec<CongestionSpec> {
-    let mut examples = CongestionSpec::examples();
-    examples.retain(|spec| !matches!(spec, CongestionSpec::Bbr(_) | CongestionSpec::Bbr3(_)));
-    examples
+/// Those that reduce the window by a constant factor, once per recovery period.
+fn decreasing() -> Vec<CongestionSpec> {
+    examples_where(|behaviour| behaviour.multiplicative_decrease)
+}
+
+/// Those whose window grows with what is acknowledged for as long as nothing is lost.
+fn loss_based() -> Vec<CongestionSpec> {
+    examples_where(|behaviour| !behaviour.model_based)
 }
 
 fn grown(spec: &CongestionSpec) -> Path {
@@ -76,7 +76,7 @@ fn windows_stay_above_the_minimum_and_repeat() {
 
 #[test]
 fn an_application_limited_window_does_not_grow() {
-    for spec in windowed() {
+    for spec in loss_based() {
         let mut path = grown(&spec);
         for reduce in [false, true] {
             if reduce {
@@ -98,7 +98,7 @@ fn an_application_limited_window_does_not_grow() {
 
 #[test]
 fn a_recovery_period_has_one_reduction() {
-    for spec in loss_based() {
+    for spec in decreasing() {
         let mut path = grown(&spec);
         let (first, before) = (path.now, path.window());
         path.now += RTT;
@@ -120,7 +120,7 @@ fn a_recovery_period_has_one_reduction() {
 
 #[test]
 fn the_window_does_not_grow_in_recovery() {
-    for spec in windowed() {
+    for spec in loss_based() {
         let mut path = grown(&spec);
         path.step(|_| true);
         let reduced = path.window();
@@ -136,7 +136,7 @@ fn the_window_does_not_grow_in_recovery() {
 
 #[test]
 fn a_mark_counts_as_a_loss_but_cannot_be_undone() {
-    for spec in windowed() {
+    for spec in loss_based() {
         let (mut lost, mut marked) = (grown(&spec), grown(&spec));
         let event = loss(&lost, lost.now, false);
         lost.controller.on_loss(PATH, &event);
@@ -153,34 +153,34 @@ fn a_mark_counts_as_a_loss_but_cannot_be_undone() {
 
 #[test]
 fn an_undone_reduction_leaves_no_trace() {
-    for spec in loss_based() {
+    for spec in decreasing() {
         for persistent in [false, true] {
-            let (mut plain, mut undone) = (grown(&spec), grown(&spec));
+            let (mut plain, mut reverted) = (grown(&spec), grown(&spec));
             plain.step(|_| true);
-            undone.step(|_| true);
-            for path in [&mut plain, &mut undone] {
+            reverted.step(|_| true);
+            for path in [&mut plain, &mut reverted] {
                 path.round();
                 path.round();
             }
-            let before = undone.window();
-            undone.controller.on_loss(PATH, &loss(&undone, undone.now, persistent));
-            assert!(undone.window() < before, "{}", spec.kind());
-            undone.controller.on_spurious_loss(PATH);
-            assert_eq!(undone.window(), before, "{}", spec.kind());
-            undone.controller.on_spurious_loss(PATH);
-            for path in [&mut plain, &mut undone] {
+            let before = reverted.window();
+            reverted.controller.on_loss(PATH, &loss(&reverted, reverted.now, persistent));
+            assert!(reverted.window() < before, "{}", spec.kind());
+            reverted.controller.on_spurious_loss(PATH);
+            assert_eq!(reverted.window(), before, "{}", spec.kind());
+            reverted.controller.on_spurious_loss(PATH);
+            for path in [&mut plain, &mut reverted] {
                 path.round();
                 path.round();
             }
-            assert_eq!(undone.window(), plain.window(), "{}", spec.kind());
-            assert_eq!(undone.controller.ssthresh(PATH), plain.controller.ssthresh(PATH));
+            assert_eq!(reverted.window(), plain.window(), "{}", spec.kind());
+            assert_eq!(reverted.controller.ssthresh(PATH), plain.controller.ssthresh(PATH));
         }
     }
 }
 
 #[test]
 fn an_undo_never_lowers_the_window() {
-    for spec in windowed() {
+    for spec in loss_based() {
         let mut path = grown(&spec);
         let before = path.window();
         path.step(|_| true);
@@ -195,8 +195,9 @@ fn an_undo_never_lowers_the_window() {
 
 #[test]
 fn persistent_congestion_collapses_the_window_and_slow_start_follows() {
-    let doubling = |spec: &CongestionSpec| !matches!(spec, CongestionSpec::Hybla(_));
-    for spec in loss_based().into_iter().filter(doubling) {
+    for spec in examples_where(|behaviour| {
+        behaviour.multiplicative_decrease && behaviour.standard_slow_start
+    }) {
         let mut path = grown(&spec);
         path.controller.on_loss(PATH, &loss(&path, path.now, true));
         assert_eq!(path.window(), minimum(), "{}", spec.kind());
@@ -221,8 +222,9 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
     // 100 Gbit/s over a second: 12.5 GB, in acknowledgements of 10 MB.
     let (rtt, size) = (SimDuration::from_secs(1), Bytes::new(10_000_000));
     for spec in CongestionSpec::examples() {
-        // 65,535 packets, and then 1,600 in a round trip.
-        let hybla = matches!(spec, CongestionSpec::Hybla(_));
+        // Hybla: 65,535 packets at most in slow start, and then 1,600 in a round trip.
+        let Behaviour { model_based, standard_slow_start, .. } = spec.model().behaviour();
+        let bounded = model_based || standard_slow_start;
         let mut path = Path::new(spec.model(), rtt);
         let mut acked_bytes = path.window();
         let mut largest = 0;
@@ -233,29 +235,18 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
             path.controller.on_sent(PATH, &Sent::new(now, size, in_flight, number));
             let Some(returned) = number.checked_sub(1_000) else { continue };
             let sent = now - rtt;
-            let acked = Acked {
-                now,
-                sent,
-                size,
-                packet_number: returned,
-                in_flight,
-                app_limited: false,
-                underused: false,
-                recovering: false,
-                ambiguous: false,
-                rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
-            };
+            let acked = Acked { sent, size, packet_number: returned, in_flight, ..acked(now, rtt) };
             path.controller.on_ack(PATH, &acked);
             path.controller.on_ack_end(PATH, &AckEnd::new(now, in_flight - size));
             acked_bytes += size.get();
-            assert!(hybla || path.window() <= acked_bytes, "{}", spec.kind());
+            assert!(!bounded || path.window() <= acked_bytes, "{}", spec.kind());
             if path.window() > 12_500_000_000 && number % 50_000 == 10_000 {
                 path.controller.on_loss(PATH, &Congestion::new(now, sent, size, false));
                 assert!(path.window() > 6_000_000_000, "{}", spec.kind());
             }
             largest = largest.max(path.window());
         }
-        let enough = if hybla { 300_000_000 } else { 6_000_000_000 };
+        let enough = if bounded { 6_000_000_000 } else { 300_000_000 };
         assert!(largest > enough, "{}: {largest}", spec.kind());
     }
 }
@@ -342,10 +333,7 @@ fn the_nearest_controller_is_named() {
 /// Five packets every 100 ms over a path of 40 ms: what is measured of that sets the bound, and not what is acknowledged.
 #[test]
 fn an_application_limited_model_does_not_grow() {
-    for spec in CongestionSpec::examples() {
-        if windowed().contains(&spec) {
-            continue;
-        }
+    for spec in examples_where(|behaviour| behaviour.model_based) {
         let mut path = Path::new(spec.model(), RTT);
         let mut windows = Vec::new();
         for burst in 0..200 {
@@ -358,16 +346,13 @@ fn an_application_limited_model_does_not_grow() {
             path.now = sent + RTT;
             for index in 0..5 {
                 let acked = Acked {
-                    now: path.now,
                     sent,
                     size: DATAGRAM,
                     packet_number: burst * 5 + index,
                     in_flight: Bytes::new(DATAGRAM.get() * (5 - index)),
                     app_limited: true,
-                    underused: true,
-                    recovering: false,
-                    ambiguous: false,
-                    rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
+                    cwnd_limited: false,
+                    ..acked(path.now, RTT)
                 };
                 path.controller.on_ack(PATH, &acked);
             }

@@ -7,6 +7,11 @@ use super::*;
 
 const RTT: SimDuration = SimDuration::from_millis(100);
 
+/// An initial window of so many packets.
+fn opening(packets: u32) -> Opening {
+    Opening { initial_window: Some(Whole::nearest(packets)), ..Opening::default() }
+}
+
 #[test]
 fn the_initial_window_is_that_of_the_rfc() {
     // RFC 9002 section 7.2: 10 packets, at most 14,720 bytes, at least two packets.
@@ -21,10 +26,7 @@ fn the_initial_window_is_that_of_the_rfc() {
 
 #[test]
 fn slow_start_doubles_the_window_every_round_trip() {
-    let mut models = conformance::windowed();
-    // Hybla doubles it every reference round-trip time.
-    models.retain(|model| !matches!(model, CongestionSpec::Hybla(_)));
-    for model in models {
+    for model in conformance::examples_where(|behaviour| behaviour.standard_slow_start) {
         let mut path = Path::new(model.model(), RTT);
         for window in [12_000, 24_000, 48_000, 96_000, 192_000] {
             assert_eq!(path.window(), window, "{}", model.kind());
@@ -36,8 +38,7 @@ fn slow_start_doubles_the_window_every_round_trip() {
 
 #[test]
 fn newreno_gains_a_packet_per_round_trip() {
-    let mut path =
-        Path::new(&NewRenoSpec { initial_window: Some(Whole::nearest(200)), ..newreno() }, RTT);
+    let mut path = Path::new(&NewRenoSpec { opening: opening(200), ..newreno() }, RTT);
     path.lose();
     assert_eq!(path.window(), 100 * DATAGRAM.get());
     for round in 1..=50 {
@@ -53,8 +54,7 @@ fn newreno_gains_a_packet_per_round_trip() {
 #[test]
 fn cubic_follows_its_curve_and_reaches_the_old_window_after_k() {
     // 1000 packets reduced to 700: K = cbrt(300 / 0.4) = 9.0856 s; W(t) = 0.4 (t - K)^3 + 1000.
-    let mut path =
-        Path::new(&CubicSpec { initial_window: Some(Whole::nearest(1000)), ..cubic() }, RTT);
+    let mut path = Path::new(&CubicSpec { opening: opening(1000), ..cubic() }, RTT);
     path.lose();
     assert_eq!(path.window(), 700 * DATAGRAM.get());
     path.round();
@@ -89,7 +89,7 @@ fn cubic_grows_by_no_more_than_half_in_a_round_trip() {
 
 #[test]
 fn cubic_time_stands_still_while_the_window_is_unused() {
-    let model = CubicSpec { initial_window: Some(Whole::nearest(1000)), ..cubic() };
+    let model = CubicSpec { opening: opening(1000), ..cubic() };
     let idle = |path: &mut Path| path.idle(SimDuration::from_secs(1_000));
     let limited = |path: &mut Path| {
         path.app_limited = true;
@@ -114,14 +114,8 @@ fn cubic_time_stands_still_while_the_window_is_unused() {
 #[test]
 fn small_acknowledgements_add_up() {
     for model in [
-        CongestionSpec::NewReno(NewRenoSpec {
-            initial_window: Some(Whole::nearest(10_000_000)),
-            ..newreno()
-        }),
-        CongestionSpec::Cubic(CubicSpec {
-            initial_window: Some(Whole::nearest(10_000_000)),
-            ..cubic()
-        }),
+        CongestionSpec::NewReno(NewRenoSpec { opening: opening(10_000_000), ..newreno() }),
+        CongestionSpec::Cubic(CubicSpec { opening: opening(10_000_000), ..cubic() }),
     ] {
         let grown = |size: u64| {
             let mut path = Path::new(model.model(), RTT);
@@ -129,16 +123,11 @@ fn small_acknowledgements_add_up() {
             let before = path.window();
             for number in 0..120_000_000 / size / 100 {
                 let acked = Acked {
-                    now: path.now + RTT,
                     sent: path.now,
                     size: Bytes::new(size),
                     packet_number: number,
                     in_flight: Bytes::new(before),
-                    app_limited: false,
-                    underused: false,
-                    recovering: false,
-                    ambiguous: false,
-                    rtt: Rtt { latest: RTT, smoothed: RTT, min: RTT },
+                    ..acked(path.now + RTT, RTT)
                 };
                 path.controller.on_ack(PATH, &acked);
             }
@@ -153,10 +142,8 @@ fn small_acknowledgements_add_up() {
 /// one beyond it. On a short path the curve is far below.
 #[test]
 fn cubic_on_a_short_path_grows_as_reno_does() {
-    let mut path = Path::new(
-        &CubicSpec { initial_window: Some(Whole::nearest(100)), ..cubic() },
-        SimDuration::from_millis(1),
-    );
+    let mut path =
+        Path::new(&CubicSpec { opening: opening(100), ..cubic() }, SimDuration::from_millis(1));
     path.lose();
     assert_eq!(path.window(), 70 * DATAGRAM.get());
     path.round();

@@ -197,16 +197,12 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         let first = self.srtt.is_zero();
         self.srtt = if first { latest } else { self.srtt * 7 / 8 + latest / 8 };
         let acked = Acked {
-            now: self.now,
             sent: packet.sent,
             size: DATAGRAM,
             packet_number: packet.number,
             in_flight,
-            app_limited: false,
-            underused: false,
-            recovering: false,
-            ambiguous: false,
             rtt: Rtt { latest, smoothed: self.srtt, min: self.min_rtt },
+            ..acked(self.now, self.srtt)
         };
         self.controller.on_ack(PATH, &acked);
         self.controller.on_ack_end(PATH, &AckEnd::new(self.now, in_flight - DATAGRAM));

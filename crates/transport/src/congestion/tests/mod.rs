@@ -1,20 +1,35 @@
 mod averages;
+pub(super) mod bbr;
 mod conformance;
 mod growth;
 pub(super) mod link;
 pub(super) mod path;
 mod throughput;
 
-use leobench_base::spec::Example;
-
 use super::*;
 
 fn newreno() -> NewRenoSpec {
-    NewRenoSpec::example()
+    NewRenoSpec::default()
 }
 
 fn cubic() -> CubicSpec {
-    CubicSpec::example()
+    CubicSpec::default()
+}
+
+/// A packet of one byte that arrived at `now`, after `rtt`, when the window limited the sender.
+pub(super) fn acked(now: SimTime, rtt: SimDuration) -> Acked {
+    Acked {
+        now,
+        sent: SimTime::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())),
+        size: Bytes::new(1),
+        packet_number: 0,
+        in_flight: Bytes::new(1),
+        app_limited: false,
+        cwnd_limited: true,
+        recovering: false,
+        ambiguous: false,
+        rtt: Rtt { latest: rtt, smoothed: rtt, min: rtt },
+    }
 }
 
 fn context() -> CongestionContext<'static> {

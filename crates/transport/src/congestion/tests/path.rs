@@ -99,15 +99,12 @@ impl Path {
 
 fn ack(path: &Path, sent: SimTime, packet_number: u64, in_flight: Bytes) -> Acked {
     Acked {
-        now: path.now,
         sent,
         size: DATAGRAM,
         packet_number,
         in_flight,
         app_limited: path.app_limited,
-        underused: path.app_limited,
-        recovering: false,
-        ambiguous: false,
-        rtt: Rtt { latest: path.rtt, smoothed: path.rtt, min: path.rtt },
+        cwnd_limited: !path.app_limited,
+        ..acked(path.now, path.rtt)
     }
 }

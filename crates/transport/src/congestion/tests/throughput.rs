@@ -47,7 +47,7 @@ fn hybla_over_half_a_second_is_as_fast_as_reno_over_the_reference() {
     for (p, reductions) in [(1e-5, 300), (1e-4, 1_000)] {
         let (short, long) = (SimDuration::from_millis(25), SimDuration::from_millis(500));
         let reno = bernoulli(&newreno(), short, p, reductions) / short.as_secs_f64();
-        let hybla = bernoulli(&HyblaSpec::example(), long, p, reductions) / long.as_secs_f64();
+        let hybla = bernoulli(&HyblaSpec::default(), long, p, reductions) / long.as_secs_f64();
         let ratio = hybla / reno;
         println!("Hybla at 500 ms, p = {p}: {ratio:.3} of Reno at 25 ms");
         assert!((0.8..1.2).contains(&ratio), "p = {p}: {ratio}");
@@ -139,7 +139,7 @@ fn a_vegas_flow_holds_two_to_four_packets_of_queue() {
     {
         for paced in [false, true] {
             let link = Link::new(rate, millis, 10_000);
-            let mut flow = Flow::new(&VegasSpec::example(), link, paced, 1);
+            let mut flow = Flow::new(&VegasSpec::default(), link, paced, 1);
             // Slow start overshoots by thrice what the path holds, and a packet goes in a round trip.
             let settled = 60.0 + 1.2 * millis as f64;
             flow.run_until(settled);
@@ -166,7 +166,7 @@ fn westwood_keeps_a_lossy_link_fuller_than_newreno() {
         flow.run_until(20.0);
         flow.utilisation_until(120.0)
     };
-    let (reno, westwood) = (full(&newreno()), full(&WestwoodSpec::example()));
+    let (reno, westwood) = (full(&newreno()), full(&WestwoodSpec::default()));
     println!("Westwood+ fills {westwood:.3} of a lossy link, NewReno {reno:.3}");
     // Mathis: sqrt(1.5 / 0.002) = 27 of 101 packets.
     assert!((0.2..0.35).contains(&reno), "{reno}");

@@ -24,7 +24,7 @@ fn ms(millis: u64) -> SimTime {
 
 /// Parameters with what a test changes.
 fn spec(change: impl FnOnce(&mut QuicSpec)) -> QuicSpec {
-    let mut spec = leobench_base::spec::Example::example();
+    let mut spec = QuicSpec::default();
     change(&mut spec);
     spec
 }

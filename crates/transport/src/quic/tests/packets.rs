@@ -58,7 +58,7 @@ fn small_messages_of_many_streams_share_a_packet() {
 
 #[test]
 fn what_leaves_is_what_the_scheduler_chose() {
-    for scheduler in SchedulerSpec::examples().into_iter().filter(|spec| spec.kind() != "python") {
+    for scheduler in SchedulerSpec::examples() {
         as_chosen(&spec(|spec| spec.scheduler = scheduler));
     }
 }

@@ -107,8 +107,8 @@ impl Redistribute {
                 split(&mut self.parts, &self.accounts, payload);
             }
         }
-        let paltry = |part: &Part| part.open && (1..LEAST_SHARE).contains(&part.bytes);
-        if let Some(index) = self.parts.iter().position(paltry) {
+        let too_small = |part: &Part| part.open && (1..LEAST_SHARE).contains(&part.bytes);
+        if let Some(index) = self.parts.iter().position(too_small) {
             let passed_over = self.parts.remove(index);
             let goes_on = self.fill(streams, packet);
             // It still gets the leftover bytes.

@@ -1,5 +1,5 @@
 use leobench_base::Bytes;
-use leobench_base::spec::{At, Spec, Value};
+use leobench_base::spec::{At, Spec, TableSpec, Value};
 
 use super::super::{Multiplexer, Share};
 use super::*;
@@ -27,6 +27,10 @@ impl Host for InOrder {
 
 impl Chooser for InOrder {
     fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+
+    fn fills_packets(&self) -> bool {
+        true
+    }
 
     fn choose(
         &mut self,
@@ -114,7 +118,7 @@ fn what_no_packet_can_hold_is_refused() {
 
 #[test]
 fn a_connection_names_the_class_that_failed() {
-    let spec = super::super::SchedulerSpec::Python(Example::example());
+    let spec = super::super::SchedulerSpec::Python(PythonSpec::example());
     assert_eq!(spec.name(), "mymodule:MyScheduler");
     let mut streams =
         Multiplexer::new(&spec, &[Attributes::default(); 2], &RngTree::new(1)).unwrap();

@@ -250,7 +250,7 @@ impl Sender {
     /// Reduces from `flight` bytes in flight to the new window; `before` is the old one. PRR is not necessary if the
     /// controller does not reduce its window or reduces it gradually by itself.
     fn lead_down(&mut self, before: u64, flight: u64) {
-        let reduced = !self.control.rules_alone() && self.control.window() < before;
+        let reduced = !self.control.bypasses_recovery() && self.control.window() < before;
         self.reduction = reduced.then(|| Reduction::new(flight));
     }
 

@@ -20,8 +20,8 @@ pub(in crate::tcp) struct Control {
     pub(in crate::tcp) events: Vec<Event>,
     /// Whether the connection is application-limited.
     pub(super) app_limited: bool,
-    /// Whether the application or the receiver limits the use of the controller's window (RFC 9002 section 7.8).
-    pub(super) underused: bool,
+    /// Whether neither the application nor the receiver leaves room in the controller's window (RFC 9002 section 7.8).
+    pub(super) cwnd_limited: bool,
     phase: PhaseWatch,
 }
 
@@ -33,7 +33,7 @@ impl Control {
             rtts: LogHistogram::new(),
             events: Vec::new(),
             app_limited: true,
-            underused: true,
+            cwnd_limited: false,
             phase: PhaseWatch::default(),
         }
     }
@@ -43,9 +43,9 @@ impl Control {
         self.algorithm.window(PATH).get()
     }
 
-    /// Whether the algorithm bypasses recovery.
-    pub(super) fn rules_alone(&self) -> bool {
-        self.algorithm.rules_alone(PATH)
+    /// Whether the algorithm alone sets the window, in recovery too.
+    pub(super) fn bypasses_recovery(&self) -> bool {
+        self.algorithm.bypasses_recovery(PATH)
     }
 
     pub(super) fn on_sent(&mut self, now: SimTime, size: u64, in_flight: u64, transmission: u64) {
@@ -81,7 +81,7 @@ impl Control {
                     packet_number: sent.transmission,
                     in_flight: Bytes::new(in_flight),
                     app_limited: self.app_limited,
-                    underused: self.underused,
+                    cwnd_limited: self.cwnd_limited,
                     recovering,
                     ambiguous: ambiguous(sent),
                     rtt,

@@ -329,7 +329,7 @@ impl Sender {
     /// and grows back as in slow start. The controller keeps its state. As in Linux, a controller that bypasses
     /// recovery continues at its rate.
     fn restart_if_idle(&mut self, now: SimTime) {
-        if self.control.rules_alone() {
+        if self.control.bypasses_recovery() {
             return;
         }
         if self.nxt > 0 && now.saturating_since(self.last_sent) > self.rtt.timeout() {
@@ -413,7 +413,7 @@ impl Sender {
         let app_limited = wanting || sparse || self.cap.is_some();
         let has_room = flying + self.agreed.mss <= window;
         self.control.app_limited = app_limited && has_room;
-        self.control.underused = (app_limited || sent && self.starved) && has_room;
+        self.control.cwnd_limited = !(has_room && (app_limited || sent && self.starved));
     }
 
     fn is_recovering(&self) -> bool {

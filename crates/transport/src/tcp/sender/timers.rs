@@ -135,7 +135,8 @@ impl Sender {
         self.probe = None;
         self.duplicates = 0;
         // The loss window is one segment (RFC 5681 section 3.1), in addition to the data still in flight.
-        self.cap = (!self.control.rules_alone()).then(|| self.board.flying() + self.agreed.mss);
+        self.cap =
+            (!self.control.bypasses_recovery()).then(|| self.board.flying() + self.agreed.mss);
         self.forced = Some(Forced::Repeat(first));
     }
 

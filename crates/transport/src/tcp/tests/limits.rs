@@ -1,6 +1,6 @@
 //! Limits other than the congestion window: too little data, and the receiver.
 
-use leobench_base::spec::{Example, Window};
+use leobench_base::spec::Window;
 
 use super::script::play;
 use super::*;
@@ -50,13 +50,13 @@ fn the_receive_window_is_no_want_of_data() {
         pipe.path()
     };
     for congestion in [
-        crate::CongestionSpec::Bbr(Example::example()),
-        crate::CongestionSpec::Bbr3(Example::example()),
+        crate::CongestionSpec::Bbr(crate::congestion::BbrSpec::default()),
+        crate::CongestionSpec::Bbr3(crate::congestion::Bbr3Spec::default()),
     ] {
         let path = held(congestion);
         assert!(path.phase.to_lowercase() != "startup", "{}", path.phase);
     }
-    let path = held(crate::CongestionSpec::NewReno(Example::example()));
+    let path = held(crate::CongestionSpec::NewReno(crate::congestion::NewRenoSpec::default()));
     assert!(path.cwnd.get() < 130_000, "{}", path.cwnd);
 }
 

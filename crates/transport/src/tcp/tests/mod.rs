@@ -26,7 +26,7 @@ fn ms(millis: u64) -> SimTime {
 
 /// Parameters with a test's changes.
 fn spec(change: impl FnOnce(&mut TcpSpec)) -> TcpSpec {
-    let mut spec = leobench_base::spec::Example::example();
+    let mut spec = TcpSpec::default();
     change(&mut spec);
     spec
 }

@@ -68,7 +68,7 @@ pub(super) fn play(sends: bool, change: impl FnOnce(&mut TcpSpec), script: &str)
 }
 
 fn newreno() -> crate::CongestionSpec {
-    crate::CongestionSpec::NewReno(leobench_base::spec::Example::example())
+    crate::CongestionSpec::NewReno(crate::congestion::NewRenoSpec::default())
 }
 
 /// Milliseconds from the start of the script.

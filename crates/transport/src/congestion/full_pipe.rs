@@ -1,0 +1,37 @@
+//! The search for the plateau of the delivery rate (BBR version 1: `BBRCheckFullPipe`; version 3: section 5.3.1.2 of
+//! draft-ietf-ccwg-bbr-06).
+
+use super::delivery_rate::DeliveryRate;
+
+/// Growth of the delivery rate below which a round trip counts, and how many such round trips fill the pipe.
+const GROWTH: f64 = 1.25;
+const ROUNDS: u32 = 3;
+
+/// The full-pipe estimator. Names are those of version 3 (section 2.13).
+#[derive(Clone, Debug, Default)]
+pub(super) struct FullPipe {
+    /// `full_bw_reached`: whether the pipe has ever been full.
+    pub reached: bool,
+    /// `full_bw_now`: whether it has been since the search began.
+    pub now: bool,
+    bw: DeliveryRate,
+    count: u32,
+}
+
+impl FullPipe {
+    /// `ResetFullBW`: a new search, from a baseline.
+    pub fn search(&mut self, bw: DeliveryRate) {
+        *self = Self { reached: self.reached, now: false, bw, count: 0 };
+    }
+
+    /// Counts a round trip with a rate of `bw`.
+    pub fn on_round(&mut self, bw: DeliveryRate) {
+        if bw >= self.bw * GROWTH {
+            self.search(bw);
+            return;
+        }
+        self.count += 1;
+        self.now = self.count >= ROUNDS;
+        self.reached |= self.now;
+    }
+}
