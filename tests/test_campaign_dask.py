@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Dask's own threads and sockets are not always closed when it says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 def test_a_local_cluster_of_two_workers_writes_the_same_bytes(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="needs the extra: pip install leobench[dask]")
+    distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
     file = campaigns.write(tmp_path)
     leobench.sweep(file, tmp_path / "here", workers=1)
     with distributed.LocalCluster(
@@ -38,7 +38,7 @@ def test_a_local_cluster_of_two_workers_writes_the_same_bytes(tmp_path: Path) ->
 def test_a_scheduler_that_does_not_answer(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("distributed", reason="needs the extra: pip install leobench[dask]")
+    pytest.importorskip("distributed", reason="needs the extra `dask`")
     monkeypatch.setattr(cluster, "TIMEOUT", "1 s")
     with socket.socket() as unheard:
         unheard.bind(("127.0.0.1", 0))
@@ -57,4 +57,7 @@ def test_without_dask_it_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "distributed", None)
     args = ["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--out", str(tmp_path / "out")]
     assert cli.main(["sweep", str(campaigns.write(tmp_path)), *args]) == 2
-    assert capsys.readouterr().err == "leobench: --executor dask: needs Dask: pip install leobench[dask]\n"
+    assert (
+        capsys.readouterr().err
+        == "leobench: --executor dask: needs Dask: pip install -e '.[dask]' in leobench's checkout\n"
+    )

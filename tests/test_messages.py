@@ -29,7 +29,7 @@ def test_a_campaign_file_is_told_from_a_scenario(
     file.write_text(text)
     assert cli.main([command, str(file)]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"leobench: {file}: is a campaign, no ")
+    assert said.startswith(f"leobench: {file}: is a campaign, no")
     assert f"`leobench sweep {file}`" in said
     assert said.count("\n") == 1
 

@@ -347,7 +347,7 @@ def test_a_campaign_keeps_what_a_failing_scheduler_said(scenario: Path, tmp_path
 
 
 def test_it_is_listed_with_its_parameters(capsys: pytest.CaptureFixture[str]) -> None:
-    assert leobench.kinds("schedulers")["python"] == "A class of the user's, written in Python."
+    assert leobench.kinds("schedulers")["python"] == "A scheduler class written in Python."
     assert cli.main(["list", "schedulers", "python"]) == 0
     said = capsys.readouterr().out
     assert "python (required)" in said

@@ -110,9 +110,11 @@ def test_datagrams_wait_for_nothing(tmp_path: Path) -> None:
 def test_a_stall_is_told_beside_what_it_led_to() -> None:
     flow = made_up.flow("main", undelivered_messages=7)
     summary = {"flows": [made_up.flow("other"), flow]}
-    found = doubts({"until": "time"}, summary, {"main", "other"}, {"main": (17.0312, 465.07)})
+    source = {"source": {"kind": "bulk", "size": "1 GB"}}
+    scenario = {"until": "time", "flows": {"main": source, "other": source}}
+    found = doubts(scenario, summary, {"main", "other"}, {"main": (17.0312, 465.07)})
     assert [doubt.kind for doubt in found] == ["stalled", "undelivered"]
     assert found[0].text.startswith("flow main: nothing was delivered from 17.03 s to 465.1 s while data")
     # A flow without a connection has the better reason.
-    (found_once,) = doubts({}, {"flows": [flow]}, set(), {"main": (0.0, 60.0)})
+    (found_once,) = doubts(scenario, {"flows": [flow]}, set(), {"main": (0.0, 60.0)})
     assert found_once.kind == "unconnected"

@@ -75,7 +75,7 @@ def _warned(spec: Mapping[str, object], missing: int, *, until: str = "time", **
     """Whether a flow of 3,000 messages is warned of that misses some of them at the end."""
     flow = made_up.flow("main", undelivered_messages=missing, **changes)
     scenario = {"until": until, "flows": {"main": spec}}
-    return bool(doubts(scenario, {"flows": [flow]}, {"main"}))
+    return bool(doubts(scenario, {"flows": [flow]}, {"main"}, {}))
 
 
 def test_a_source_without_an_end_is_not_warned_of_for_having_none() -> None:

@@ -130,7 +130,7 @@ def test_text_is_text_in_any_locale(folder: Path) -> None:
 
 
 def test_the_library_refuses_what_is_no_text(quick: Path) -> None:
-    with pytest.raises(leobench.InputError, match=r"name = .*: is no text"):
+    with pytest.raises(leobench.InputError, match=r"name = .*: is not text"):
         leobench.check(quick, {"name": "\udcff"})
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench import plots, unfinished
 from leobench.errors import InputError, RunError
+from leobench.files import is_campaign
 from leobench.result import Result, Tables
 
 if TYPE_CHECKING:
@@ -60,14 +61,6 @@ def refuse_existing(target: Path, *, force: bool) -> None:
             f"{target}: holds `{foreign[0]}`, which leobench did not write, so --force does not replace it; "
             f"move it away, or choose another folder with --out"
         )
-
-
-def is_device(file: Path) -> bool:
-    """Whether it is a device, such as `/dev/zero`, which may have no end."""
-    try:
-        return file.is_char_device() or file.is_block_device()
-    except OSError:  # too long a name, for instance, of which reading it will tell
-        return False
 
 
 def refuse_unnameable(place: Path) -> None:
@@ -197,8 +190,6 @@ def read(folder: Path) -> Result:
         InputError: If `folder` is none, or is damaged.
     """
     if not os.path.isdir(folder):  # noqa: PTH112 (of any name, too long ones as well)
-        from leobench.campaign.file import is_campaign
-
         if is_campaign(folder):
             raise InputError(
                 f"{folder}: is a campaign, no result folder; run it with `leobench sweep {folder}`"

@@ -25,7 +25,7 @@ def load(
     """
     from leobench import _core
     from leobench.errors import InputError, ScenarioError
-    from leobench.folder import is_device
+    from leobench.files import is_device
 
     pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
     if seed is not None:
@@ -48,8 +48,8 @@ def load(
 
 def _refuse_campaign(file: Path) -> None:
     """Names the right command if the file is a campaign."""
-    from leobench.campaign.file import is_campaign
     from leobench.errors import ScenarioError
+    from leobench.files import is_campaign
 
     if is_campaign(file):
         raise ScenarioError(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from leobench.campaign import names, places
 from leobench.campaign.definition import MOST_VARIANTS, Definition, Variant
 from leobench.errors import InputError, allowed, cut, near
-from leobench.folder import TABLES, is_device
+from leobench.files import LARGEST_FILE, is_device
+from leobench.folder import TABLES
 from leobench.overrides import as_text
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ KEYS = (
 )  # fmt: skip
 _OWN = ("extends", "name", "description")  # keys that are not inherited
 _PARTS = ("nodes", "links", "flows", "record")
-# Bytes, as for scenarios.
-_LARGEST_FILE = 16_000_000
 # Characters of a message's place, and of what it says about it.
 _LONGEST_PLACE, _LONGEST_SENTENCE = 200, 1_000
 
@@ -46,19 +45,6 @@ def read(file: Path) -> Definition:
     except _WrongError as wrong:
         key = re.split(r"\W", wrong.place)[0]
         raise InputError(f"{reader.inherited.get(key, file)}: {wrong}") from None
-
-
-def is_campaign(file: Path) -> bool:
-    """Whether it is the file of a campaign, sound or not."""
-    try:
-        # A pipe would block, or has been read already.
-        readable = file.is_file() and file.stat().st_size <= _LARGEST_FILE
-        table = tomllib.loads(file.read_text(encoding="utf-8-sig")) if readable else {}
-    except (OSError, ValueError, RecursionError):
-        return False
-    return "extends" in table or (
-        "scenario" in table and bool({"replicates", "metrics", "grid", "variants"} & table.keys())
-    )
 
 
 class _WrongError(Exception):
@@ -222,9 +208,9 @@ def _text(file: Path) -> str:
         raise InputError(f"{file}: is a device; allowed: a campaign file")
     try:
         with file.open("rb") as opened:
-            content = opened.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise InputError(f"{file}: is too large; allowed: at most {_LARGEST_FILE // 1_000_000} MB")
+            content = opened.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise InputError(f"{file}: is too large; allowed: at most {LARGEST_FILE // 1_000_000} MB")
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise InputError(f"{file}: there is no such file; allowed: a campaign file") from None
