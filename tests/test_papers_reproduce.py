@@ -144,7 +144,7 @@ def test_a_paper_is_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert f"]({name}.png)" in text
         for claim in stated:
             assert (f"| {claim.id} |" in text) == (claim.figure == name)
-    assert "tcp-delay-suffers-more" in said.out
+    assert "- fig5: With a queue without limit, the delay of TCP is far above" in said.out
     assert "not evaluated" not in said.out
 
     claimed = tmp_path / "out/fig4/claims.md"

@@ -67,34 +67,23 @@ class _Columns:
     def __init__(self, campaign: Campaign) -> None:
         import polars as pl
 
+        described = variants(campaign)
         self._metrics = campaign.metrics
-        self._overrides = {variant.name: variant.overrides for variant in campaign.variants}
-        varied: dict[str, Any] = {
-            place: _kind([values[place] for values in self._overrides.values() if place in values])
-            for place in campaign.varied
-        }
-        self._keys: dict[str, Any] = {"variant": pl.String, **varied, "replicate": pl.Int64, "seed": pl.Int64}
+        self._cells = {row["variant"]: row for row in described.iter_rows(named=True)}
+        keys: dict[str, Any] = {**described.schema, "replicate": pl.Int64, "seed": pl.Int64}
         own: dict[str, dict[str, Any]] = {
             RUNS: {"metric": pl.String, "value": pl.Float64},
             FAILURES: {"error": pl.String},
             WARNINGS: {"kind": pl.String, "warning": pl.String},
         }
-        self._schemas = {name: {**self._keys, **rest} for name, rest in own.items()}
+        self._schemas = {name: {**keys, **rest} for name, rest in own.items()}
         self._columns: dict[str, dict[str, list[Any]]] = {
             name: {column: [] for column in schema} for name, schema in self._schemas.items()
         }
 
     def add(self, run: PlannedRun, outcome: Outcome, numbers: Mapping[str, float | None] | None) -> None:
         """Adds the rows of a run; `numbers` are those of its summary."""
-        key = {
-            "variant": run.variant,
-            **{
-                place: _cell(value, self._keys[place])
-                for place, value in self._overrides[run.variant].items()
-            },
-            "replicate": run.replicate,
-            "seed": run.seed,
-        }
+        key = {**self._cells[run.variant], "replicate": run.replicate, "seed": run.seed}
         for doubt in outcome.doubts:
             self._append(WARNINGS, {**key, "kind": doubt.kind, "warning": doubt.text})
         if numbers is None:
@@ -112,6 +101,22 @@ class _Columns:
         import polars as pl
 
         return {name: pl.DataFrame(self._columns[name], schema) for name, schema in self._schemas.items()}
+
+
+def variants(campaign: Campaign) -> pl.DataFrame:
+    """A row per variant: its name, and its values of the places that variants replace (null if none)."""
+    import polars as pl
+
+    overrides = {variant.name: variant.overrides for variant in campaign.variants}
+    varied = {
+        place: _kind([values[place] for values in overrides.values() if place in values])
+        for place in campaign.varied
+    }
+    rows = [
+        {"variant": name, **{place: _cell(value, varied[place]) for place, value in values.items()}}
+        for name, values in overrides.items()
+    ]
+    return pl.DataFrame(rows, {"variant": pl.String, **varied})
 
 
 def _kind(values: Sequence[object]) -> Any:

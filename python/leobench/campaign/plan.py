@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from leobench.campaign import places, provenance
 from leobench.campaign.definition import Definition
 from leobench.campaign.file import read
-from leobench.errors import InputError, ScenarioError, near, positive
+from leobench.errors import InputError, ScenarioError, allowed, near, positive
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from os import PathLike
 
     from leobench.campaign.definition import Variant
@@ -114,6 +114,26 @@ class Campaign(Definition):
                 for key, file in self.inherited.items()
                 if key not in {f'set."{place}"' for place in overrides}
             },
+        )
+
+    def restricted(self, names: Collection[str], suffix: str = "") -> Campaign:
+        """The same campaign with some of its variants only; `+suffix` is added to its name.
+
+        Its runs have the seeds that they have in the whole campaign.
+
+        Raises:
+            InputError: If there is no such variant, or none is left.
+        """
+        known = [variant.name for variant in self.variants]
+        for name in names:
+            if name not in known:
+                raise InputError(f"{name}: no such variant of campaign {self.name}; {allowed(name, known)}")
+        if not names:
+            raise InputError(f"campaign {self.name}: no variant is left; {allowed('', known)}")
+        return dataclasses.replace(
+            self,
+            name=f"{self.name}+{suffix}" if suffix else self.name,
+            variants=tuple(variant for variant in self.variants if variant.name in names),
         )
 
     def plan(self) -> list[PlannedRun]:

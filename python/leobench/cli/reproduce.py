@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import columns, options
+from leobench.cli import options
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from leobench.papers import Figure, Paper, Reproduction
 
@@ -38,6 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="folder of the figures' folders (default: results/reproduce/<paper>)",
     )
+    parser.add_argument(
+        "--no-readings",
+        dest="readings",
+        action="store_false",
+        help="judge the claims as written only, without the runs that other readings need",
+    )
     options.add_campaign(parser)
     parser.add_argument("--quiet", action="store_true", help="print no progress and no verdicts")
 
@@ -57,7 +64,8 @@ def main(args: argparse.Namespace) -> int:
     failed = 0
     for figure in figures:
         done = _reproduce(paper, figure, folder / figure.name, args)
-        failed += done.result.failures.height
+        failed += sum(result.failures.height for result in done.results)
+    _conclude(paper, figures, folder, args)
     if failed:
         print(
             f"leobench: {failed} runs failed; failures.parquet of each campaign has the reasons",
@@ -67,43 +75,56 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namespace) -> Reproduction:
-    """Reproduces a figure and prints its verdicts."""
+    """Reproduces a figure, and prints its totals."""
     from leobench.papers import findings_text, reproduction
+    from leobench.papers.settings import settings
 
     campaign = reproduction.planned(figure, quick=args.quick)
+    claims = reproduction.stated_claims(paper, figure, readings=args.readings)
+    others = settings(figure, campaign, claims)[1:]
     if not args.quiet:
         changed = "".join(f", {place} = {value}" for place, value in campaign.set.items())
         print(f"{paper.name}/{figure.name}: {findings_text.size(campaign)}{changed}", file=sys.stderr)
+        for each in others:
+            print(f"  reading {each.name}: {findings_text.size(each.campaign)}", file=sys.stderr)
     with CampaignProgress(folder, quiet=args.quiet) as progress:
         done = reproduction.reproduce(
             paper,
             figure,
             folder,
             campaign,
+            readings=args.readings,
             workers=args.workers,
             resume=args.resume,
             force=args.force,
             progress=progress,
         )
-    for line in done.result.warning_lines():
-        print(f"leobench: warning: {paper.name}/{figure.name}: {line}", file=sys.stderr)
+    for name, result in {"": done.result, **done.readings}.items():
+        of = f"{paper.name}/{figure.name}" + (f", reading {name}" if name else "")
+        for line in result.warning_lines():
+            print(f"leobench: warning: {of}: {line}", file=sys.stderr)
     if not args.quiet:
-        print(_render(done, quick=args.quick))
+        print(f"{paper.name}/{figure.name}: {findings_text.tally(done.conclusions)}")
     return done
 
 
-def _render(done: Reproduction, *, quick: bool) -> str:
-    from leobench.papers import findings_text
+def _conclude(paper: Paper, figures: Sequence[Figure], folder: Path, args: argparse.Namespace) -> None:
+    """Writes the summary of all figures in the folder, and prints that of those reproduced now."""
+    from leobench.papers import summary
 
-    head = [("", name) for name in findings_text.HEAD]
-    table = columns.table(head, findings_text.rows(done.findings), words=len(head)).lstrip("\n")
-    weak = "A quick look: runs are fewer and shorter than the paper's, so the verdicts are weak.\n" * quick
-    return (
-        f"\n{done.figure.title}\n\n"
-        f"{table}\n\n"
-        f"{findings_text.tally(done.findings)}\n{weak}"
-        f"{done.folder}/: {done.figure.name}.png, .svg, .pdf, claims.md, campaign/\n"
-    )
+    there = summary.read(paper, folder)
+    file = summary.write(paper, there, folder)
+    if args.quiet:
+        return
+    names = {figure.name for figure in figures}
+    now = [each for each in there if each["figure"] in names]
+    for title, claims in summary.told(now):
+        print(f"\n{title}:")
+        print("\n".join(f"- {claim}" for claim in claims))
+    if args.quick:
+        print("\nA quick look: runs are fewer and shorter than the paper's, so the verdicts are weak.")
+    print(f"\n{paper.name}: {summary.total(now)}")
+    print(f"{file}; each figure's folder has its drawing, claims.md and verdicts.json")
 
 
 def _listing(papers: tuple[Paper, ...]) -> str:

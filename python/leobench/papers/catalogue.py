@@ -56,8 +56,10 @@ class Figure:
         draw: Draws it from the campaign and its result; may write files to the folder it is given.
         measure: Computes further metrics of each run from the kept tables: a frame with the columns
             `variant`, `replicate`, `metric`, `value`.
+        measures: The names of those metrics.
         words: The names of places and values in its claims.
         extra: Whether it is ours rather than the paper's, and reproduced only by name.
+        readings: Whether its claims are judged under their other readings, too.
     """
 
     name: str
@@ -69,6 +71,8 @@ class Figure:
     measure: Measure | None = None
     words: tuple[Word, ...] = ()
     extra: bool = False
+    measures: tuple[str, ...] = ()
+    readings: bool = True
 
     @classmethod
     def of(  # noqa: PLR0913 (the fields, of which most figures leave some out)
@@ -81,6 +85,7 @@ class Figure:
         quick: Quick | None = None,
         claims: tuple[str, ...] = (),
         measure: Measure | None = None,
+        measures: tuple[str, ...] = (),
         words: tuple[Word, ...] = (),
         extra: bool = False,
     ) -> Figure:
@@ -91,13 +96,27 @@ class Figure:
         """
         quick = quick or Quick.of(5, "10 s")
         return cls(
-            name, title, folder / f"{name}.toml", quick, claims or (name,), draw, measure, words, extra
+            name,
+            title,
+            folder / f"{name}.toml",
+            quick,
+            claims or (name,),
+            draw,
+            measure,
+            words,
+            extra,
+            measures,
         )
 
     def again(self, name: str, title: str) -> Figure:
-        """The figure drawn and judged from another campaign of its folder, `<name>.toml`: an extra one."""
+        """The figure drawn and judged from another campaign of its folder, `<name>.toml`: an extra one.
+
+        Its claims are judged as written.
+        """
         campaign = self.campaign.with_name(f"{name}.toml")
-        return dataclasses.replace(self, name=name, title=title, campaign=campaign, extra=True)
+        return dataclasses.replace(
+            self, name=name, title=title, campaign=campaign, extra=True, readings=False
+        )
 
 
 @dataclass(frozen=True)

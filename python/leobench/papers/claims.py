@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError, allowed
+from leobench.papers import readings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from leobench.papers.readings import Reading
 
 STATISTICS = ("mean", "difference", "ratio", "spread")
 
@@ -90,6 +93,7 @@ class Claim:
         along: The place whose values are compared.
         values: Those values, in the order of the relation; all unless given.
         each: Places; the claim is judged for each combination of their values.
+        readings: Its other plausible meanings.
     """
 
     id: str
@@ -105,12 +109,18 @@ class Claim:
     along: str = ""
     values: Sequence[object] = ()
     each: Sequence[str] = ()
+    readings: tuple[Reading, ...] = ()
+
+    @property
+    def ours(self) -> bool:
+        """Whether no paper makes it."""
+        return self.stated.startswith("ours")
 
 
 _KEYS = tuple(each.name for each in dataclasses.fields(Claim))
 _ALWAYS = ("id", "figure", "stated", "says")
 _TO_JUDGE = ("relation", "because")
-_KINDS = {"where": dict, "values": list, "each": list}
+_KINDS = {"where": dict, "values": list, "each": list, "readings": list}
 
 
 def read(file: Path) -> list[Claim]:
@@ -124,30 +134,33 @@ def read(file: Path) -> list[Claim]:
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read: {error}") from error
     entries = table.get("claims")
-    if table.keys() != {"claims"} or not isinstance(entries, list):
-        raise InputError(f"{file}: allowed: `[[claims]]` and nothing else")
-    claims = [_claim(entry, f"{file}: claims[{index}]") for index, entry in enumerate(entries)]
+    if not table.keys() <= {"claims", "readings"} or not isinstance(entries, list):
+        raise InputError(f"{file}: allowed: `[[claims]]`, `[[readings]]` and nothing else")
+    known = readings.parse(table.get("readings", []), str(file))
+    claims = [_claim(entry, known, f"{file}: claims[{index}]") for index, entry in enumerate(entries)]
     ids = [claim.id for claim in claims]
     for id_ in ids:
         if ids.count(id_) > 1:
             raise InputError(f'{file}: id = "{id_}": appears twice')
+    used = {reading.id for claim in claims for reading in claim.readings}
+    for reading in known.values():
+        if reading.id not in used:
+            raise InputError(
+                f'{reading.at}.id = "{reading.id}": no claim uses it; allowed: readings that a claim lists'
+            )
     return claims
 
 
-def _claim(entry: Any, at: str) -> Claim:
+def _claim(entry: Any, known: Mapping[str, Reading], at: str) -> Claim:
     if not isinstance(entry, dict):
         raise InputError(f"{at}: is not a table; allowed: `[[claims]]`")
-    for key, value in entry.items():
-        if key not in _KEYS:
-            raise InputError(f"{at}.{key}: unknown key; {allowed(key, _KEYS)}")
-        kind = _KINDS.get(key, str)
-        if not isinstance(value, kind):
-            raise InputError(f"{at}.{key} = {value!r}; allowed: a TOML value that is a {kind.__name__}")
+    readings.refuse_kinds(entry, _KEYS, _KINDS, at)
     missing = [key for key in _required(entry) if not entry.get(key)]
     if missing:
         raise InputError(f"{at}: `{missing[0]}` is missing")
+    listed = readings.of_claim(entry.get("readings", []), known, at)
     if "relation" not in entry:
-        return Claim(**entry)
+        return Claim(**{**entry, "readings": listed})
     try:
         relation = Relation.parse(entry["relation"])
     except ValueError as error:
@@ -155,7 +168,14 @@ def _claim(entry: Any, at: str) -> Claim:
     if (relation.statistic == "mean") == bool(entry.get("along")):
         needed = "compares nothing" if relation.statistic == "mean" else "compares values of a place"
         raise InputError(f"{at}.along: `{relation.statistic}` {needed}")
-    return Claim(**{**entry, "relation": relation})
+    claim = Claim(**{**entry, "relation": relation, "readings": listed})
+    for index, reading in enumerate(listed):
+        if not readings.changes(claim, reading):
+            raise InputError(
+                f'{at}.readings[{index}] = "{reading.id}": changes nothing of this claim; '
+                f"allowed: a reading whose `instead` names something that the claim names"
+            )
+    return claim
 
 
 def _required(entry: Mapping[str, object]) -> tuple[str, ...]:

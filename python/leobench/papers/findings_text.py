@@ -1,20 +1,28 @@
-"""Findings as a table for a terminal, and as Markdown beside the figure."""
+"""Conclusions and findings as Markdown beside the figure."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from leobench.papers.verdicts import Verdict
+from leobench.overrides import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from leobench.campaign import Campaign, CampaignResult
-    from leobench.papers.catalogue import Figure, Paper
+    from leobench.campaign import Campaign
+    from leobench.papers.catalogue import Paper
     from leobench.papers.claims import Claim
+    from leobench.papers.conclusions import Conclusion
+    from leobench.papers.readings import Reading
+    from leobench.papers.reproduction import Reproduction
     from leobench.papers.verdicts import Finding
     from leobench.stats import Estimate
+
+_INDENT = "↳ "
+_COVER = (
+    "Intervals of claims as written cover 95 % each; the other readings of a claim share 5 %, so that trying "
+    "more of them does not make it easier to hold."
+)
 
 HEAD = ("claim", "case", "means", "statistic", "must be", "verdict")
 
@@ -34,40 +42,82 @@ def rows(findings: Iterable[Finding]) -> list[tuple[str, ...]]:
     ]
 
 
-def tally(findings: Sequence[Finding]) -> str:
-    """The number of findings per verdict."""
-    counts = Counter(finding.verdict for finding in findings)
-    return ", ".join(f"{verdict}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
+def concluded(conclusions: Iterable[Conclusion]) -> list[tuple[str, ...]]:
+    """A row per conclusion, under `HEAD`, followed by one per reading that was tried."""
+    found = []
+    for conclusion in conclusions:
+        (stated,) = rows(conclusion.findings[:1])
+        readings = rows(conclusion.findings[1:])
+        if readings:
+            stated = (*stated[:-1], str(conclusion))
+        found.append(stated)
+        found += [
+            (f"{_INDENT}{finding.reading}", *row[1:])
+            for finding, row in zip(conclusion.findings[1:], readings, strict=True)
+        ]
+    return found
 
 
-def markdown(
-    paper: Paper, figure: Figure, campaign: Campaign, result: CampaignResult, findings: Sequence[Finding]
-) -> str:
-    """The content of `claims.md`: the findings of a figure with its drawing. Depends on the runs only."""
+def tally(conclusions: Sequence[Conclusion]) -> str:
+    """The number of conclusions per outcome: those of the paper, and ours."""
+    from leobench.papers import conclusions as concluding
+
+    papers = [each for each in conclusions if not each.claim.ours]
+    ours = [each for each in conclusions if each.claim.ours]
+    parts = [concluding.tally(papers), f"claims of ours: {concluding.tally(ours)}" if ours else ""]
+    return "; ".join(filter(None, parts))
+
+
+def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
+    """The content of `claims.md`: the drawing of a figure and the conclusions. Depends on the runs only."""
+    figure, result = done.figure, done.result
     version = result.manifest["identity"]["leobench"]
     changed = ", ".join(f"`{place}` = {value}" for place, value in campaign.set.items())
     sized = size(campaign) + (f", with {changed}" if changed else "")
-    confidence = next((each.estimate.confidence for each in findings if each.estimate), 0.95)
-    claims = {finding.claim.id: finding.claim for finding in findings}.values()
+    claims = {each.claim.id: each.claim for each in done.conclusions}.values()
     statements = [
         f"- **{claim.id}** ({claim.stated}): {claim.says}"
         + (f" Relation: {_measured(claim)}, {claim.relation}; {claim.because}." if claim.relation else "")
         for claim in claims
     ]
+    warnings = [line for each in done.results for line in each.warning_lines()]
     parts = [
         f"# {figure.title}",
         f"{paper.citation}.",
         f"Campaign `{campaign.name}`, leobench {version}: {sized}.",
         f"![{figure.title}]({figure.name}.png)",
         "## Verdicts",
-        "\n".join(_table(findings)),
-        f"{tally(findings)}. Intervals cover {100 * confidence:g} % each.",
-        *(["## Warnings", _list(result.warning_lines())] if result.warning_lines() else []),
+        "\n".join(_table(concluded(done.conclusions))),
+        f"{tally(done.conclusions)}. {_COVER}",
+        *(["## Warnings", _list(warnings)] if warnings else []),
         "## Claims",
         "\n".join(statements),
+        *_readings(claims),
         *(["## Remarks", _list(paper.remarks)] if paper.remarks else []),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _readings(claims: Iterable[Claim]) -> list[str]:
+    """The section on the readings that were tried."""
+    known = {reading.id: reading for claim in claims for reading in claim.readings}
+    if not known:
+        return []
+    lines = [
+        f"- **{each.id}**: {each.says} Source: {each.source}. Plausible because {each.because}. "
+        f"Changes {_changed(each)}."
+        for each in known.values()
+    ]
+    return ["## Readings", "\n".join(lines)]
+
+
+def _changed(reading: Reading) -> str:
+    parts = [
+        *([f"the campaign to `{reading.campaign}`"] if reading.campaign else []),
+        *(f"`{place}` to {as_text(value)}" for place, value in reading.overrides.items()),
+        *(f"`{old}` to `{new}`" for old, new in reading.instead.items()),
+    ]
+    return ", ".join(parts)
 
 
 def size(campaign: Campaign) -> str:
@@ -80,8 +130,8 @@ def _list(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _table(findings: Sequence[Finding]) -> list[str]:
-    lines = [HEAD, tuple("---" for _ in HEAD), *rows(findings)]
+def _table(cells: Sequence[tuple[str, ...]]) -> list[str]:
+    lines = [HEAD, tuple("---" for _ in HEAD), *cells]
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 
 

@@ -1,26 +1,34 @@
-"""Reproduces a figure: runs its campaign, draws it and judges its claims."""
+"""Reproduces a figure: runs its campaigns, draws it and judges its claims."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leobench.campaign.runner import Status
 from leobench.errors import InputError, RunError
-from leobench.papers import claims, findings_text, words
+from leobench.papers import claims, findings_text, verdicts_file, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     import polars as pl
 
-    from leobench.campaign import Campaign, CampaignResult, Status
+    from leobench.campaign import Campaign, CampaignResult
     from leobench.papers.catalogue import Figure, Paper
+    from leobench.papers.claims import Claim
+    from leobench.papers.conclusions import Conclusion
+    from leobench.papers.settings import Setting
     from leobench.papers.verdicts import Finding
 
-CAMPAIGN, CLAIMS = "campaign", "claims.md"
+CAMPAIGN, CLAIMS, READINGS, VERDICTS = "campaign", "claims.md", "readings", "verdicts.json"
 _FORMATS = ("png", "svg", "pdf")
+
+# Of the claim as written; its other readings share the rest.
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -29,15 +37,24 @@ class Reproduction:
 
     Attributes:
         figure: The figure.
-        folder: The folder of its drawings, `claims.md` and campaign.
+        folder: The folder of its drawings, `claims.md`, `verdicts.json` and campaigns.
         result: The result of its campaign.
-        findings: The verdicts on its claims.
+        findings: The verdicts on its claims as written.
+        conclusions: What all readings of each claim add up to.
+        readings: The results of the campaigns that readings need, by the name of the setting.
     """
 
     figure: Figure
     folder: Path
     result: CampaignResult
     findings: list[Finding]
+    conclusions: list[Conclusion]
+    readings: Mapping[str, CampaignResult]
+
+    @property
+    def results(self) -> list[CampaignResult]:
+        """The results of all its campaigns."""
+        return [self.result, *self.readings.values()]
 
 
 def planned(figure: Figure, *, quick: bool = False) -> Campaign:
@@ -48,18 +65,27 @@ def planned(figure: Figure, *, quick: bool = False) -> Campaign:
     return campaign.scaled(figure.quick.replicates, figure.quick.overrides) if quick else campaign
 
 
-def reproduce(
+def stated_claims(paper: Paper, figure: Figure, *, readings: bool = True) -> list[Claim]:
+    """The claims of a paper about a figure, with their other readings if these are to be tried."""
+    found = [claim for claim in claims.read(paper.claims) if claim.figure in figure.claims]
+    if readings and figure.readings:
+        return found
+    return [dataclasses.replace(claim, readings=()) for claim in found]
+
+
+def reproduce(  # noqa: PLR0913 (those of a campaign, and what to reproduce)
     paper: Paper,
     figure: Figure,
     out: str | PathLike[str],
     campaign: Campaign | None = None,
     *,
+    readings: bool = True,
     workers: int | None = None,
     resume: bool = False,
     force: bool = False,
     progress: Callable[[Status], object] | None = None,
 ) -> Reproduction:
-    """Runs the campaign of a figure, draws it, and judges its claims.
+    """Runs the campaigns of a figure and of its readings, draws it, and judges its claims.
 
     Args:
         paper: The paper.
@@ -67,33 +93,88 @@ def reproduce(
         out: Folder to write to.
         campaign: The campaign to run, by default that of the figure in full; `planned(figure, quick=True)` is
             smaller.
+        readings: Whether to try the other readings of its claims, too.
         workers: As for `leobench.sweep`, and so `resume`, `force` and `progress`.
-        resume: Whether to continue the campaign in `out`.
-        force: Whether to replace the campaign in `out`.
+        resume: Whether to continue the campaigns in `out`.
+        force: Whether to replace the campaigns in `out`.
         progress: Called at the start and after every run.
 
     Raises:
-        InputError: If the results cannot go to `out`.
-        RunError: If the campaign gives up, or no run of it succeeds.
+        InputError: If a reading is wrong, or the results cannot go to `out`.
+        RunError: If a campaign gives up, or no run of it succeeds.
     """
     from leobench import plots
     from leobench.campaign import run_campaign
-    from leobench.papers.verdicts import judge
+    from leobench.papers.settings import settings
 
     folder = Path(out)
     campaign = campaign or planned(figure)
-    stated = [claim for claim in claims.read(paper.claims) if claim.figure in figure.claims]
-    result = run_campaign(
-        campaign, folder / CAMPAIGN, workers=workers, resume=resume, force=force, progress=progress
-    )
-    if result.runs.is_empty():
-        raise RunError(f"{folder}: every run failed; the first: {result.failures['error'][0]}")
-    findings = judge(stated, _measured(figure, result))
+    stated = stated_claims(paper, figure, readings=readings)
+    tried = settings(figure, campaign, stated)
+    counted = _Counted(progress, sum(len(each.campaign.plan()) for each in tried))
+    results = {}
+    for setting in tried:
+        at = folder / READINGS / setting.name if setting.name else folder / CAMPAIGN
+        result = run_campaign(
+            setting.campaign, at, workers=workers, resume=resume, force=force, progress=counted
+        )
+        counted.finish()
+        if result.runs.is_empty():
+            raise RunError(f"{at}: every run failed; the first: {result.failures['error'][0]}")
+        results[setting.name] = result
+    findings, conclusions = _judge(figure, stated, tried, results)
+    result = results.pop("")
     drawing = figure.draw(campaign, result, folder)
     for name in _FORMATS:
         plots.save(drawing, folder / f"{figure.name}.{name}")
-    _write(folder / CLAIMS, findings_text.markdown(paper, figure, campaign, result, findings))
-    return Reproduction(figure, folder, result, findings)
+    done = Reproduction(figure, folder, result, findings, conclusions, results)
+    write_text(folder / CLAIMS, findings_text.markdown(paper, campaign, done))
+    write_text(folder / VERDICTS, verdicts_file.text(paper, campaign, done))
+    return done
+
+
+def _judge(
+    figure: Figure, stated: Sequence[Claim], tried: Sequence[Setting], results: Mapping[str, CampaignResult]
+) -> tuple[list[Finding], list[Conclusion]]:
+    """The findings on the claims as written, and the conclusions from those of all readings."""
+    from leobench.papers.conclusions import conclude
+    from leobench.papers.verdicts import judge, judge_reading
+
+    measured = {name: _measured(figure, result) for name, result in results.items()}
+    findings = judge(stated, measured[""], _CONFIDENCE)
+    others = {
+        (claim.id, reading.id): judge_reading(
+            claim, reading, measured[setting.name], 1 - (1 - _CONFIDENCE) / len(claim.readings)
+        )
+        for setting in tried
+        for claim, reading in setting.pairs
+    }
+    in_order = [
+        finding for claim in stated for reading in claim.readings for finding in others[claim.id, reading.id]
+    ]
+    return findings, conclude([*findings, *in_order])
+
+
+class _Counted:
+    """Adds the runs of several campaigns up for one progress report."""
+
+    def __init__(self, report: Callable[[Status], object] | None, total: int) -> None:
+        self._report, self._total = report, total
+        self._before = self._last = Status(0, 0, 0, 0)
+
+    def __call__(self, status: Status) -> None:
+        self._last = Status(
+            self._before.done + status.done,
+            self._before.failed + status.failed,
+            self._total,
+            self._before.kept + status.kept,
+        )
+        if self._report is not None:
+            self._report(self._last)
+
+    def finish(self) -> None:
+        """Ends a campaign."""
+        self._before = self._last
 
 
 def _measured(figure: Figure, result: CampaignResult) -> pl.DataFrame:
@@ -108,7 +189,12 @@ def _measured(figure: Figure, result: CampaignResult) -> pl.DataFrame:
     return words.rename(pl.concat([result.runs, rows]), figure.words)
 
 
-def _write(file: Path, text: str) -> None:
+def write_text(file: Path, text: str) -> None:
+    """Writes a file.
+
+    Raises:
+        InputError: If it cannot be written.
+    """
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -13,12 +13,15 @@ import polars as pl
 
 from leobench import stats
 from leobench.errors import InputError, allowed
+from leobench.papers import readings
 from leobench.papers.claims import METRIC
+from leobench.papers.readings import STATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from leobench.papers.claims import Claim, Relation
+    from leobench.papers.readings import Reading
     from leobench.stats import Estimate
 
     Group = tuple[str, pl.DataFrame]
@@ -45,6 +48,7 @@ class Finding:
         estimate: The statistic of the claim's relation with its interval; `None` if it was not evaluated.
         verdict: The verdict that follows from that interval.
         why: A remark on the verdict, if needed.
+        reading: The id of the reading of the claim.
     """
 
     claim: Claim
@@ -53,6 +57,7 @@ class Finding:
     estimate: Estimate | None
     verdict: Verdict
     why: str = ""
+    reading: str = STATED
 
 
 def judge(claims: Iterable[Claim], runs: pl.DataFrame, confidence: float = 0.95) -> list[Finding]:
@@ -69,10 +74,22 @@ def judge(claims: Iterable[Claim], runs: pl.DataFrame, confidence: float = 0.95)
     Raises:
         InputError: If a claim names a metric, place or value that the runs do not have.
     """
-    return [finding for claim in claims for finding in _judge(claim, runs, confidence)]
+    return [finding for claim in claims for finding in _judge(claim, runs, confidence, None)]
 
 
-def _judge(claim: Claim, runs: pl.DataFrame, confidence: float) -> list[Finding]:
+def judge_reading(claim: Claim, reading: Reading, runs: pl.DataFrame, confidence: float) -> list[Finding]:
+    """Judges a claim as a reading takes it, by the runs of that reading.
+
+    Cases are those of the claim as written.
+
+    Raises:
+        InputError: As `judge`.
+    """
+    return _judge(claim, runs, confidence, reading)
+
+
+def _judge(stated: Claim, runs: pl.DataFrame, confidence: float, reading: Reading | None) -> list[Finding]:
+    claim = stated if reading is None else readings.under(stated, reading)
     if claim.relation is None:
         return [Finding(claim, "", {}, None, Verdict.NOT_EVALUATED, f"needs {claim.needs}")]
     compared = list(map(str, claim.values)) if claim.along == METRIC else [claim.metric]
@@ -88,8 +105,13 @@ def _judge(claim: Claim, runs: pl.DataFrame, confidence: float) -> list[Finding]
         chosen = rows
         for place, value in zip(claim.each, case, strict=True):
             chosen = chosen.filter(pl.col(place).eq_missing(pl.lit(value)))
-        if not chosen.is_empty():
-            findings.append(_find(claim, claim.relation, ", ".join(map(str, case)), chosen, confidence))
+        if chosen.is_empty():
+            continue
+        named = case if reading is None else readings.stated_case(case, reading)
+        found = _find(claim, claim.relation, ", ".join(map(str, named)), chosen, confidence)
+        if reading is not None:
+            found = dataclasses.replace(found, claim=stated, reading=reading.id)
+        findings.append(found)
     return findings
 
 

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 _EXACT = 20
 _DRAWS = 99_999
 
+# Degrees of freedom of an interval on the log scale: never fewer.
+_LEAST_FREEDOM = 0.5
+
+# The longest reach of an interval on the log scale, a factor of 5e11: a float tells its low end from zero.
+_LONGEST_REACH = 27.0
+
 # Signs in memory at once.
 _BLOCK = 1 << 21
 
@@ -36,7 +42,8 @@ class Comparison:
         mean_a: Mean of a.
         mean_b: Mean of b.
         difference: Mean of b - a over the pairs, with Student's t interval.
-        relative: mean_b / mean_a - 1, with Fieller's interval; None where mean_a is zero.
+        relative: mean_b / mean_a - 1, with Fieller's interval; if all values are positive and Fieller's
+            interval allows a ratio of zero, with one on the log scale; None where mean_a is zero.
         p_value: Two-sided p-value of the sign-flip test.
         smallest_p: The smallest p-value that so many pairs allow.
         test: `"exact"`, or `"Monte Carlo"` with more than 20 pairs.
@@ -102,7 +109,7 @@ def relative(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Estimate:
     Args:
         a: One value per run of variant a.
         b: One value per run of variant b, in the order of a.
-        confidence: Of Fieller's interval.
+        confidence: Of the interval: Fieller's, or one on the log scale (`Comparison.relative`).
 
     Raises:
         InputError: As `paired`, and if the mean of a is zero.
@@ -160,12 +167,36 @@ def _relative(a: Array, b: Array, confidence: float) -> Estimate | None:
         np.cov(a, residuals) / n * float(stdtrit(n - 1, (1 + confidence) / 2)) ** 2
     )
     square = mean_a**2 - var_a
+    positive = bool((a > 0).all() and (b > 0).all())
     if square <= 0:
+        if positive:
+            return _log_ratio(a, b, confidence)
         note = "the mean that is divided by is not known to differ from zero"
         return Estimate(value, None, None, n, confidence, "Fieller", note)
     reach = float(np.sqrt(cov**2 + square * var_residuals))
     low, high = value - float(cov + reach) / square, value - float(cov - reach) / square
+    if positive and low <= -1:
+        return _log_ratio(a, b, confidence)
     return Estimate(value, float(low), float(high), n, confidence, "Fieller")
+
+
+def _log_ratio(a: Array, b: Array, confidence: float) -> Estimate:
+    """The relative difference of positive values, with an interval whose ratios are positive.
+
+    Student's interval around the logarithm of the ratio of the means. Its standard error is the larger of
+    two: that of the delta method, and that of the mean log ratio of the pairs, which a few large values
+    cannot hide. Its degrees of freedom are those of the effective number of pairs, (sum x)**2 / sum x**2
+    (Kish, "Survey sampling", 1965), because large values dominate both means. `tests/test_stats_ratio.py`
+    checks the coverage.
+    """
+    n, mean_a, mean_b = len(a), float(np.mean(a)), float(np.mean(b))
+    residuals, ratios = b / mean_b - a / mean_a, np.log(b) - np.log(a)
+    error = max(float(np.std(each, ddof=1)) for each in (residuals, ratios)) / np.sqrt(n)
+    effective = min(float(np.sum(each)) ** 2 / float(np.sum(each**2)) for each in (a, b))
+    reach = float(stdtrit(max(effective - 1, _LEAST_FREEDOM), (1 + confidence) / 2)) * error
+    factor, ratio = float(np.exp(min(reach, _LONGEST_REACH))), mean_b / mean_a
+    low, high = ratio / factor - 1, ratio * factor - 1
+    return Estimate(ratio - 1, low, high, n, confidence, "log", "Fieller's interval reaches zero")
 
 
 def _sign_flip(differences: Array, seed: int) -> tuple[float, str]:
