@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
+from leobench.campaign import spreads
 from leobench.errors import InputError, LeobenchError
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    import polars as pl
 
     from leobench.campaign.definition import Variant
     from leobench.campaign.plan import Campaign
@@ -39,6 +43,13 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
+def frame(arrow: bytes) -> pl.DataFrame:
+    """A table of a run from its Arrow IPC bytes."""
+    import polars as pl
+
+    return pl.read_ipc(io.BytesIO(arrow))
+
+
 def produced(campaign: Campaign) -> set[str] | None:
     """The metrics in the summaries of the variants, each of which is run for a millisecond of virtual time.
 
@@ -63,10 +74,13 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
             short[f"flows.{name}.stop"] = "1 ms"
     try:
         scenario = load_scenario(campaign.scenario, None, {**campaign.overrides(variant), **short})
-        summary, _, _ = _core.run(scenario)
+        summary, recorded, _ = _core.run(scenario)
     except LeobenchError:
         return None
-    return set(flatten(json.loads(summary)))
+    numbers = json.loads(summary)
+    if campaign.spreads:
+        spreads.add(numbers, frame(recorded["messages"]))
+    return set(flatten(numbers))
 
 
 def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leobench.campaign import places, provenance
+from leobench.campaign import places, provenance, spreads
 from leobench.campaign.definition import Definition
 from leobench.campaign.file import read
 from leobench.errors import InputError, ScenarioError, allowed, near, positive
@@ -39,6 +39,7 @@ class PlannedRun:
         scenario: The file of the base scenario.
         overrides: Everything the run replaces in it.
         fingerprint: Digest of the scenario and the files it names at the time of planning.
+        spreads: Whether quartiles and standard deviations of delays are added to its summary.
     """
 
     variant: str
@@ -47,6 +48,7 @@ class PlannedRun:
     scenario: Path
     overrides: Mapping[str, object]
     fingerprint: str
+    spreads: bool = False
 
     @property
     def stem(self) -> str:
@@ -141,9 +143,12 @@ class Campaign(Definition):
 
         Raises:
             ScenarioError: If the base scenario or a variant is wrong.
-            InputError: If two variants resolve to the same scenario.
+            InputError: If two variants resolve to the same scenario, or one has a warm-up and the metrics are
+                quartiles or standard deviations of delays.
         """
         base = self.scenario.absolute()
+        if self.spreads:
+            self._refuse_warm_up()
         prints = {
             name: provenance.fingerprint(resolved, base.parent) for name, resolved in self.scenarios.items()
         }
@@ -153,7 +158,13 @@ class Campaign(Definition):
             own = None if self.seeds == "common" else name
             planned += [
                 PlannedRun(
-                    name, replicate, derive_seed(self.seed, replicate, own), base, overrides, prints[name]
+                    name,
+                    replicate,
+                    derive_seed(self.seed, replicate, own),
+                    base,
+                    overrides,
+                    prints[name],
+                    self.spreads,
                 )
                 for replicate in range(1, self.replicates + 1)
             ]
@@ -165,11 +176,24 @@ class Campaign(Definition):
         Runs record the kept tables only: recording costs time and memory.
         """
         return {
-            "record.messages": "messages" in self.tables,
+            "record.messages": "messages" in self.tables or self.spreads,
             "record.series": any(table in SERIES for table in self.tables),
             "record.packets": "packets" in self.tables,
             **places.merge(self.set, variant.overrides),
         }
+
+    @property
+    def spreads(self) -> bool:
+        """Whether its metrics include quartiles or standard deviations of delays."""
+        return spreads.among(self.metrics)
+
+    def _refuse_warm_up(self) -> None:
+        for name, scenario in self.scenarios.items():
+            if scenario["warm_up"].split()[0] != "0":
+                raise InputError(
+                    f'{self.file}: variant `{name}`: warm_up = "{scenario["warm_up"]}": metrics such as '
+                    "`flows.main.delay_ms.p25` cover all messages; allowed: no warm-up, or other metrics"
+                )
 
     @cached_property
     def scenarios(self) -> dict[str, dict[str, Any]]:

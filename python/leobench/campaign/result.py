@@ -98,6 +98,19 @@ class CampaignResult:
         files = {name: self.folder / "tables" / f"{name}.parquet" for name in TABLES}
         return Tables.from_parquet({name: file for name, file in files.items() if file.is_file()})
 
+    def scan(self, table: str) -> pl.LazyFrame:
+        """A table that was kept, read row group by row group: for tables too large for memory.
+
+        Raises:
+            InputError: If it was not kept.
+        """
+        import polars as pl
+
+        file = self.folder / "tables" / f"{table}.parquet"
+        if not file.is_file():
+            raise InputError(f"{self.folder}: has no table {table}; allowed: a table that the campaign keeps")
+        return pl.scan_parquet(file)
+
     def __repr__(self) -> str:
         return f"CampaignResult({self.manifest['identity']['campaign']}, {self.folder})"
 

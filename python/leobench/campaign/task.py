@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 from concurrent.futures import BrokenExecutor, CancelledError
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from leobench.campaign import provenance
+from leobench.campaign import metrics, provenance, spreads
 from leobench.campaign.store import Outcome, as_parquet
 from leobench.errors import InputError, RunError
 from leobench.scenario import load as load_scenario
@@ -17,8 +16,6 @@ from leobench.scenario import load as load_scenario
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
     from concurrent.futures import Executor, Future
-
-    import polars as pl
 
     from leobench.campaign.plan import PlannedRun
 
@@ -52,9 +49,13 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
             raise
         return Outcome(None, f"a bug in leobench: {error}", {})
     numbers = json.loads(summary)
-    connected = manifest.connected(_frame(recorded["events"]).lazy())
+    if run.spreads:
+        spreads.add(numbers, metrics.frame(recorded["messages"]))
+    connected = manifest.connected(metrics.frame(recorded["events"]).lazy())
     doubts = manifest.doubts(resolved, numbers, connected, stalls)
-    return Outcome(numbers, None, {name: as_parquet(_frame(recorded[name])) for name in tables}, doubts)
+    return Outcome(
+        numbers, None, {name: as_parquet(metrics.frame(recorded[name])) for name in tables}, doubts
+    )
 
 
 def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
@@ -141,9 +142,3 @@ def _run_error(run: PlannedRun, error: Exception) -> RunError:
     """An exception of a run as the error that ends its campaign."""
     text = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}".rstrip(": ")
     return RunError(f"variant {run.variant}, replicate {run.replicate}: {text}")
-
-
-def _frame(arrow: bytes) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.read_ipc(io.BytesIO(arrow))

@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from leobench.errors import InputError, allowed
+from leobench.errors import InputError
 from leobench.papers import readings
 
 if TYPE_CHECKING:
