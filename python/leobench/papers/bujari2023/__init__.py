@@ -22,6 +22,7 @@ PAPER = Paper(
             figures.fig3,
             quick=Quick(2, {"flows.upload.source.size": "30 MB"}),
             measure=figures.fig3_measures,
+            measures=figures.MEASURES,
             words=figures.WORDS,
         ),
     ),
@@ -29,11 +30,11 @@ PAPER = Paper(
         "The paper does not say how long the upload of Fig. 3 lasts; here it is a file of 200 MB, which "
         "takes nearly 180 s.",
         "A queue of the bandwidth-delay product of that link is 25 kB for the round trip of the link alone, "
-        "and 50 kB for that of the whole path: both are run.",
+        "and 50 kB for that of the whole path: both are read so.",
         "TCP carries TLS 1.3, as QUIC always does, and the packets of both have 1,500 bytes. In the "
         "simulator of the paper TCP has no TLS.",
         "Nothing here is left to chance but which packet numbers QUIC skips: runs hardly differ. Intervals "
         "say how exactly this set-up was measured, not how far another packet size would move it.",
-        "The paper calls one RTT slightly higher and does not say whose: both readings are judged.",
+        "The paper calls one RTT slightly higher and does not say whose: QUIC's, unless read otherwise.",
     ),
 )

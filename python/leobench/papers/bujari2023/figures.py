@@ -22,8 +22,13 @@ _KEYS = ("variant", "replicate")
 
 _TCP = {"kind": "tcp", "congestion": "newreno", "tls": True}
 _QUIC = {"kind": "quic", "congestion": "newreno", "payload": "1472 B"}
+_NS3 = {**_QUIC, "ack_eliciting_threshold": 19}
 WORDS = (
-    Word("flows.upload.transport", "protocol", {as_text(_TCP): "TCP", as_text(_QUIC): "QUIC"}),
+    Word(
+        "flows.upload.transport",
+        "protocol",
+        {as_text(_TCP): "TCP", as_text(_QUIC): "QUIC", as_text(_NS3): "QUIC"},
+    ),
     Word("links.backhaul.queue.limit", "queue"),
 )
 
@@ -52,6 +57,17 @@ _STARTUP_NS = 10_000_000_000
 # The time shown: a dozen reductions of the window that can still be told apart.
 _SHOWN_NS = 40_000_000_000
 _SECOND_NS = 1_000_000_000
+
+
+MEASURES = (
+    "window_mean_bytes",
+    "window_swing_bytes",
+    "rtt_mean_ms",
+    "rtt_swing_ms",
+    "startup_goodput_bps",
+    "startup_window_bytes",
+    "reductions_per_minute",
+)
 
 
 def fig3_measures(result: CampaignResult) -> pl.DataFrame:

@@ -76,6 +76,16 @@ def fig4(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     return timeline.draw(shown, flow="main", link=_LINK)
 
 
+FIG4_MEASURES = (
+    "backlog_growth",
+    "backlog_window_correlation",
+    "backlog_change_rate_correlation",
+    "delay_backlog_correlation",
+    "delay_change_ratio",
+    "window_growth_gap_mb_per_s",
+)
+
+
 def fig4_measures(result: CampaignResult) -> pl.DataFrame:
     """How queue, window, delay and channel of each run move together while its source sends.
 

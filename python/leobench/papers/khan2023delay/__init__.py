@@ -8,7 +8,9 @@ from leobench.papers.catalogue import Figure, Paper, Quick
 
 _HERE = Path(__file__).parent
 _figure = partial(Figure.of, _HERE, words=two_streams.WORDS)
-_delays = partial(_figure, measure=two_streams.delay_measures)
+_delays = partial(
+    _figure, measure=two_streams.delay_measures, measures=(*two_streams.DELAYS, *two_streams.SHARES)
+)
 
 _FIG5_6 = _delays(
     "fig5-6",
@@ -29,7 +31,8 @@ PAPER = Paper(
             "fig4",
             "Fig. 4: application buffers and accumulated sojourn times at 80 % load",
             two_streams_figures.buffers_and_sojourns,
-            measure=two_streams.buffer_measures,
+            measure=two_streams.sojourn_measures,
+            measures=(*two_streams.BUFFERS, *two_streams.SOJOURNS),
         ),
         _FIG5_6,
         _FIG5_6.again("fig5-6-batches", "Figs. 5 and 6 with arrivals in batches of 50 ms"),
@@ -39,6 +42,7 @@ PAPER = Paper(
             "Fig. 7: delay end to end by mean interruption",
             two_streams_figures.interruptions,
             quick=Quick.of(3, "20 s"),
+            measures=(*two_streams.DELAYS, *two_streams.SPREADS, *two_streams.JITTER),
         ),
         _delays(
             "controllers",

@@ -22,6 +22,7 @@ PAPER = Paper(
             two_streams_figures.interruptions,
             quick=Quick.of(5, "20 s"),
             measure=two_streams.delay_measures,
+            measures=(*two_streams.DELAYS, *two_streams.SPREADS),
             words=two_streams.WORDS,
         ),
     ),
