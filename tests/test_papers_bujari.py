@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -138,8 +139,19 @@ def test_it_is_reproduced(
     assert (out / "fig3/fig3.png").read_bytes().startswith(b"\x89PNG")
     text = (out / "fig3/claims.md").read_text(encoding="utf-8")
     for claim in claims.read(bujari2023.PAPER.claims):
-        for queue in ("25 kB", "50 kB"):
-            assert f"| {claim.id} | {queue} |" in text
+        assert f"| {claim.id} |  |" in text
+        for reading in claim.readings:
+            assert f"- **{reading.id}**: {reading.says} Source: {reading.source}." in text
+    assert text.count("| ↳ path-bdp |") == len(claims.read(bujari2023.PAPER.claims))
     assert "## Warnings" not in text
     # 15 MB take 12 s, in which the path is full whatever happens at the start: goodputs are within 5 %.
     assert text.count("| spread < 0.05 | holds |") == 2
+    verdicts = json.loads((out / "fig3/verdicts.json").read_text(encoding="utf-8"))
+    (slightly,) = (each for each in verdicts["conclusions"] if each["claim"] == "rtt-slightly-higher")
+    means = {each["reading"]: list(each["means"]) for each in slightly["findings"]}
+    assert means["stated"] == ["TCP", "QUIC"]
+    assert means["tcp-over-samples"] == ["QUIC", "TCP"]
+    ran = json.loads((out / "fig3/readings/ns3-acks/manifest.json").read_text(encoding="utf-8"))["identity"]
+    assert len(ran["variants"]) == 2, "the queue of 25 kB only"
+    assert ran["campaign"] == "bujari2023-fig3-ns3+ns3-acks"
+    assert (out / "summary.md").read_text(encoding="utf-8").startswith("# bujari2023\n")

@@ -13,7 +13,7 @@ from leobench import RunError, cli, papers
 from leobench.campaign import Campaign, task
 from leobench.campaign.store import Outcome
 from leobench.overrides import as_text
-from leobench.papers import Quick, claims, khan2023, reproduction, verdicts
+from leobench.papers import Quick, claims, khan2023, reproduction, settings, verdicts
 from leobench.papers.khan2023 import figures
 
 if TYPE_CHECKING:
@@ -183,7 +183,11 @@ def test_an_interrupted_reproduction_says_what_is_kept_and_stops(
     monkeypatch.setattr(task, "execute", interrupt)
     out = tmp_path / "out"
     assert cli.main(["reproduce", "khan2023", "--workers", "1", "--quiet", "--out", str(out)]) == 130
-    kept = f"2 of {len(Campaign.load(FIG4.campaign).plan())} runs are kept in {out}/fig4/"
+    claimed = reproduction.stated_claims(khan2023.PAPER, FIG4)
+    tried = settings.settings(FIG4, Campaign.load(FIG4.campaign), claimed)
+    assert [each.name for each in tried] == ["", "quic-go", "independent-link"]
+    runs = sum(len(each.campaign.plan()) for each in tried)
+    kept = f"2 of {runs} runs are kept in {out}/fig4/"
     assert capsys.readouterr() == ("", f"leobench: interrupted; {kept}; continue with --resume\n")
     assert not (out / "fig5").exists()
 
@@ -209,7 +213,7 @@ def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) ->
             ["khan2023/fg4"],
             "khan2023/fg4: no such figure of khan2023; allowed: `fig4`, `fig5`, `fig5-newreno`, "
             "`fig5-implementations`, `fig6`, "
-            "`fig7`, `fig7-batches`, `fig7-bdp`, `fig8`, `blocking`; "
+            "`fig7`, `fig7-batches`, `fig7-bdp`, `fig8`, `blocking`, `e2e-tcp`; "
             "did you mean `fig4`?",
         ),
         (["khan2023/fig4", "--workers", "0"], "workers = 0: is not positive; allowed: a whole number from 1"),

@@ -21,7 +21,16 @@ def test_runs_not_to_be_taken_at_face_value_are_told_of(
     _, (fig4,) = papers.find("khan2023/fig4")
     cut = dataclasses.replace(fig4, quick=Quick(1, {"duration": "300 ms", "until": "time"}))
     monkeypatch.setattr(khan2023, "PAPER", dataclasses.replace(khan2023.PAPER, figures=(cut,)))
-    command = ["reproduce", "khan2023/fig4", "--quick", "--workers", "1", "--out", str(tmp_path / "out")]
+    command = [
+        "reproduce",
+        "khan2023/fig4",
+        "--quick",
+        "--workers",
+        "1",
+        "--no-readings",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     assert cli.main(command) == 0
     size, warning = capsys.readouterr().err.splitlines()
     assert size == "khan2023/fig4: 1 variant of 1 run, duration = 300 ms, until = time"

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from leobench.stats import Estimate
 
 _INDENT = "↳ "
-_COVER = (
-    "Intervals of claims as written cover 95 % each; the other readings of a claim share 5 %, so that trying "
-    "more of them does not make it easier to hold."
-)
+_COVER = "Intervals of claims as written cover 95 % each"
+_SHARED = "; the other readings of a claim share 5 %, so that trying more does not make it easier to hold"
 
 HEAD = ("claim", "case", "means", "statistic", "must be", "verdict")
 
@@ -88,7 +86,7 @@ def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
         f"![{figure.title}]({figure.name}.png)",
         "## Verdicts",
         "\n".join(_table(concluded(done.conclusions))),
-        f"{tally(done.conclusions)}. {_COVER}",
+        f"{tally(done.conclusions)}. {_COVER}{_SHARED if any(each.readings for each in claims) else ''}.",
         *(["## Warnings", _list(warnings)] if warnings else []),
         "## Claims",
         "\n".join(statements),

@@ -55,7 +55,7 @@ WORDS = (SCHEDULER, LOAD, INTERRUPTION, CONTROLLER, APPLICATION)
 
 DELAYS = ("fast", "slow", "delay_imbalance")
 JITTER = ("stream_jitter_ms",)
-SPREADS = tuple(f"{name}_{kind}_ms" for name in _DELAYS for kind in ("spread", "iqr", "sd"))
+SPREADS = (*(f"{name}_spread_ms" for name in _DELAYS), "delay_iqr_ms", "delay_sd_ms")
 SHARES = tuple(f"{stream}_share_bps" for stream in STREAMS)
 BUFFERS = (
     "buffer_imbalance",
