@@ -317,7 +317,7 @@ def test_a_reading_is_run_judged_and_told(
     assert "| ↳ other |  |" in text
     assert (
         "- **other**: It is the jitter. Source: section 2. Plausible because it varies. "
-        "Changes `links.uplink.independent` to true.\n"
+        "Changes `links.uplink.independent` to true. Holds in 1 of 1 cases.\n"
     ) in text
     (conclusion,) = json.loads((out / "fig4/verdicts.json").read_text(encoding="utf-8"))["conclusions"]
     assert [each["reading"] for each in conclusion["findings"]] == ["stated", "other"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from leobench.overrides import as_text
+from leobench.papers.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,20 +92,23 @@ def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
         *(["## Warnings", _list(warnings)] if warnings else []),
         "## Claims",
         "\n".join(statements),
-        *_readings(claims),
+        *_readings(done.conclusions),
         *(["## Remarks", _list(paper.remarks)] if paper.remarks else []),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _readings(claims: Iterable[Claim]) -> list[str]:
-    """The section on the readings that were tried."""
-    known = {reading.id: reading for claim in claims for reading in claim.readings}
+def _readings(conclusions: Sequence[Conclusion]) -> list[str]:
+    """The section on the readings that were tried, each with the number of cases in which claims hold."""
+    known = {reading.id: reading for each in conclusions for reading in each.claim.readings}
     if not known:
         return []
+    found = [finding for each in conclusions for finding in each.findings]
+    tried = Counter(finding.reading for finding in found)
+    held = Counter(finding.reading for finding in found if finding.verdict is Verdict.HOLDS)
     lines = [
         f"- **{each.id}**: {each.says} Source: {each.source}. Plausible because {each.because}. "
-        f"Changes {_changed(each)}."
+        f"Changes {_changed(each)}. Holds in {held[each.id]} of {tried[each.id]} cases."
         for each in known.values()
     ]
     return ["## Readings", "\n".join(lines)]
