@@ -109,7 +109,7 @@ class CampaignResult:
         file = self.folder / "tables" / f"{table}.parquet"
         if not file.is_file():
             raise InputError(f"{self.folder}: has no table {table}; allowed: a table that the campaign keeps")
-        return pl.scan_parquet(file)
+        return pl.scan_parquet(file, glob=False)
 
     def __repr__(self) -> str:
         return f"CampaignResult({self.manifest['identity']['campaign']}, {self.folder})"
