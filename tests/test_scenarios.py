@@ -133,3 +133,19 @@ def test_memory_stays_flat_however_long_a_run_is(scenarios: Path, tmp_path: Path
         ran = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, check=True)
         peaks.append(int(ran.stdout))
     assert peaks[1] < 1.2 * peaks[0], peaks
+
+
+@pytest.mark.parametrize(("clock", "least", "most"), [("timer", 22.0, 23.0), ("sleep", 16.0, 18.5)])
+def test_slots_keep_to_a_timer_while_an_application_blocks(
+    clock: str, least: float, most: float, quick: Path
+) -> None:
+    """22.5 Mbit/s offered to a clean link of 45 Mbit/s, in slots of 50 ms: 20 s of them vary by 1 %."""
+    overrides = {
+        "duration": "20 s",
+        "links.uplink.rate": "45 Mbps",
+        "links.uplink.queue.limit": "unlimited",
+        "flows.main.application": "blocking",
+        "flows.main.source": {"kind": "poisson_batch", "rate": "22.5 Mbps", "size": "1000 B", "clock": clock},
+    }
+    (flow,) = leobench.run(quick, overrides=overrides).summary["flows"]
+    assert least < flow["goodput_bps"] / 1e6 < most

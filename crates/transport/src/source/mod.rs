@@ -3,8 +3,11 @@
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
+mod offset;
+
 pub use bulk::BulkSpec;
 pub use cbr::CbrSpec;
+pub use offset::Offset;
 pub use on_off::OnOffSpec;
 pub use poisson::{PoissonBatchSpec, PoissonSpec};
 
@@ -17,6 +20,12 @@ pub trait TrafficSource: Send {
 
     /// Produces that message and moves on to the one after it; returns its size, or `None` if there is none.
     fn produce(&mut self) -> Option<Bytes>;
+
+    /// Whether its clock runs on while a blocking call holds the application up, as a timer does. Otherwise the clock
+    /// stops with the application, which sleeps between its calls.
+    fn keeps_time(&self) -> bool {
+        false
+    }
 }
 
 /// A source specification: builds the source it describes.

@@ -4,7 +4,7 @@ use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
 use super::{
-    NANOSECOND, SourceModel, TrafficSource, check_rate, check_size, exponential, messages,
+    NANOSECOND, Offset, SourceModel, TrafficSource, check_rate, check_size, exponential, messages,
 };
 
 leobench_base::spec! {
@@ -17,6 +17,16 @@ leobench_base::spec! {
         pub rate: BitRate,
         /// Bytes per message.
         pub size: Bytes,
+    }
+}
+
+leobench_base::words! {
+    /// The clock of a generator.
+    pub enum Clock {
+        /// A timer: slots that begin while a call blocks are written when it returns.
+        Timer = "timer",
+        /// A sleep between calls: the next slot begins that much later.
+        Sleep = "sleep",
     }
 }
 
@@ -35,12 +45,18 @@ leobench_base::spec! {
         pub size: Bytes,
         /// Length of a slot.
         pub slot: SimDuration = SimDuration::from_millis(50),
+        /// When the first slot begins, from the start of the flow: a time below the slot's, or `"random"`. Without it the slots of
+        /// all streams begin in the same nanosecond.
+        pub offset: Offset = Offset::ZERO,
+        /// The effect of blocking calls on the slots; buffered applications have no such calls.
+        pub clock: Clock = Clock::Timer,
     }
 }
 
 impl SourceModel for PoissonSpec {
     fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource> {
-        Box::new(Poisson::new(self.rate, self.size, NANOSECOND, rng))
+        let spec = (self.rate, self.size, NANOSECOND);
+        Box::new(Poisson::new(spec, SimDuration::ZERO, false, rng))
     }
 
     fn offered_bps(&self) -> Option<f64> {
@@ -67,7 +83,9 @@ impl SourceModel for PoissonSpec {
 
 impl SourceModel for PoissonBatchSpec {
     fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource> {
-        Box::new(Poisson::new(self.rate, self.size, self.slot, rng))
+        let offset = self.offset.within(self.slot, rng);
+        let spec = (self.rate, self.size, self.slot);
+        Box::new(Poisson::new(spec, offset, self.clock == Clock::Timer, rng))
     }
 
     fn offered_bps(&self) -> Option<f64> {
@@ -90,7 +108,13 @@ impl SourceModel for PoissonBatchSpec {
         if self.slot.is_zero() {
             return Err(Fault::new("slot", "is zero", "a time above zero"));
         }
-        Ok(())
+        match self.offset {
+            Offset::Fixed(offset) if offset >= self.slot => {
+                let allowed = format!("a time below the slot, {}, or \"random\"", self.slot);
+                Err(Fault::new("offset", "is not within a slot", allowed))
+            }
+            Offset::Fixed(_) | Offset::Random => Ok(()),
+        }
     }
 
     fn is_random(&self) -> bool {
@@ -104,6 +128,9 @@ impl SourceModel for PoissonBatchSpec {
 struct Poisson {
     size: Bytes,
     slot: u64,
+    /// When the first slot begins, in nanoseconds.
+    offset: u64,
+    keeps_time: bool,
     mean_gap: f64,
     rng: SimRng,
     /// Time of the next arrival in nanoseconds, its fraction apart: a long run must not lose it.
@@ -112,10 +139,17 @@ struct Poisson {
 }
 
 impl Poisson {
-    fn new(rate: BitRate, size: Bytes, slot: SimDuration, rng: &RngTree) -> Self {
+    fn new(
+        (rate, size, slot): (BitRate, Bytes, SimDuration),
+        offset: SimDuration,
+        keeps_time: bool,
+        rng: &RngTree,
+    ) -> Self {
         let mut source = Self {
             size,
             slot: slot.as_nanos(),
+            offset: offset.as_nanos(),
+            keeps_time,
             mean_gap: size.bits() as f64 * 1e9 / rate.bps() as f64,
             rng: rng.rng(),
             at: 0,
@@ -136,7 +170,11 @@ impl Poisson {
 impl TrafficSource for Poisson {
     fn next(&self) -> Option<SimDuration> {
         let start = self.at - self.at % self.slot;
-        (self.at < u64::MAX).then_some(SimDuration::from_nanos(start))
+        (self.at < u64::MAX).then_some(SimDuration::from_nanos(start.saturating_add(self.offset)))
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.keeps_time
     }
 
     fn produce(&mut self) -> Option<Bytes> {

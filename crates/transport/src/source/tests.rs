@@ -101,7 +101,12 @@ fn sources_know_how_many_messages_to_expect() {
     let cbr = CbrSpec { rate, size, offset: SimDuration::ZERO };
     assert!((cbr.messages_at_once() - 1_125.0).abs() < 1e-6);
     let slot = seconds(1);
-    let batch = PoissonBatchSpec { rate: BitRate::from_bps(8_000), size, slot };
+    let batch = PoissonBatchSpec {
+        rate: BitRate::from_bps(8_000),
+        size,
+        slot,
+        ..PoissonBatchSpec::example()
+    };
     assert!((batch.messages_at_once() - 1_000.0).abs() < 1e-6);
     assert!((batch.messages_in(SimDuration::from_millis(1_500)) - 2_000.0).abs() < 1e-6);
 }
@@ -139,7 +144,8 @@ fn poisson_sources_have_their_rate() {
     let (rate, size) = (BitRate::from_bps(8_000_000), Bytes::new(1_000));
     let slot = SimDuration::from_millis(50);
     let single: &dyn SourceModel = &PoissonSpec { rate, size };
-    let batch: &dyn SourceModel = &PoissonBatchSpec { rate, size, slot };
+    let batch: &dyn SourceModel =
+        &PoissonBatchSpec { rate, size, slot, ..PoissonBatchSpec::example() };
     for (model, seed) in [(single, 1), (single, 2), (batch, 3), (batch, 4)] {
         let count = messages(model, seed, seconds(1_000)).len() as f64;
         assert!((count - 1e6).abs() < 3.0 * 1e3, "{count} messages instead of a million");
@@ -153,7 +159,8 @@ fn poisson_counts_have_an_index_of_dispersion_of_one() {
     let (rate, size) = (BitRate::from_bps(8_000_000), Bytes::new(1_000));
     let slot = SimDuration::from_millis(50);
     let single: &dyn SourceModel = &PoissonSpec { rate, size };
-    let batch: &dyn SourceModel = &PoissonBatchSpec { rate, size, slot };
+    let batch: &dyn SourceModel =
+        &PoissonBatchSpec { rate, size, slot, ..PoissonBatchSpec::example() };
     let n = 20_000;
     let tolerance = 3.0 * libm::sqrt(2.0 / n as f64);
     for model in [single, batch] {
@@ -195,6 +202,24 @@ fn batches_come_at_the_starts_of_slots() {
     assert_eq!(messages[0].created, SimTime::ZERO, "about fifty messages are due in the first");
 }
 
+/// A uniform offset within a slot of 50 ms has a mean of 25 ms and a standard deviation of 50 / sqrt(12) ms.
+#[test]
+fn an_offset_moves_every_slot_of_its_stream() {
+    let spec = PoissonBatchSpec::example();
+    let shift = SimDuration::from_millis(20);
+    let moved = PoissonBatchSpec { offset: Offset::Fixed(shift), ..spec.clone() };
+    let (plain, moved) = (messages(&spec, 7, seconds(10)), messages(&moved, 7, seconds(11)));
+    assert!(plain.iter().zip(&moved).all(|(a, b)| a.created + shift == b.created));
+    let random = PoissonBatchSpec { offset: Offset::Random, ..spec };
+    let starts: Vec<f64> = (0..400)
+        .map(|seed| messages(&random, seed, seconds(1))[0].created.as_nanos() as f64 / 1e6)
+        .map(|start| start % 50.0)
+        .collect();
+    let (mean, _) = mean_and_variance(&starts);
+    let error = 50.0 / libm::sqrt(12.0 * 400.0);
+    assert!((mean - 25.0).abs() < 3.0 * error, "{mean} ms");
+}
+
 #[test]
 fn rates_too_low_for_the_clock_are_no_trouble() {
     let size = Bytes::new(1_000_000_000_000);
@@ -206,7 +231,12 @@ fn rates_too_low_for_the_clock_are_no_trouble() {
         1,
         "the second would come after the end of time"
     );
-    let spec = PoissonBatchSpec { rate, size, slot: SimDuration::from_nanos(3) };
+    let spec = PoissonBatchSpec {
+        rate,
+        size,
+        slot: SimDuration::from_nanos(3),
+        ..PoissonBatchSpec::example()
+    };
     assert!(messages(&spec, 8, SimDuration::MAX).len() < 100_000);
 }
 
@@ -264,6 +294,8 @@ fn sources_that_could_never_produce_are_refused() {
         ("poisson", "rate", "0 bps"),
         ("poisson", "size", "2000000 GB"),
         ("poisson_batch", "slot", "0 s"),
+        ("poisson_batch", "offset", "50 ms"),
+        ("poisson_batch", "offset", "anywhen"),
         ("on_off", "on", "0 s"),
         ("on_off", "off", "0 s"),
     ] {

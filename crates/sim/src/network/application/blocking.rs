@@ -11,7 +11,8 @@ use super::{Action, Application, End, Feed, MOST_AT_ONCE};
 /// Sources that each write with blocking calls.
 ///
 /// A call hands a message over and returns once no more than a packet's worth of its stream has never been sent. Until
-/// then the source stands still, its clock included: its next interval counts from the return of the call.
+/// then the source stands still. Its clock stops too, and its next interval counts from the return of the call, unless the
+/// source keeps time: then the messages that are due during the call follow at once.
 pub(super) struct Blocking {
     callers: Vec<Caller>,
     streams: Vec<Progress>,
@@ -32,7 +33,9 @@ struct Caller {
     due: SimDuration,
     /// The stream of the call that has not returned, if one has not.
     call: Option<usize>,
-    /// How far the source's clock is behind: how long calls have lasted.
+    /// When the last call returned.
+    returned: SimTime,
+    /// How far the source's clock is behind: how long calls have lasted. None for a source that keeps time.
     lag: SimDuration,
 }
 
@@ -87,7 +90,13 @@ impl Blocking {
 
 impl Caller {
     fn new(feed: Feed) -> Self {
-        Self { feed, due: SimDuration::ZERO, call: None, lag: SimDuration::ZERO }
+        Self {
+            feed,
+            due: SimDuration::ZERO,
+            call: None,
+            returned: SimTime::ZERO,
+            lag: SimDuration::ZERO,
+        }
     }
 
     /// When it makes its next call; `None` if it is held up in one, or done for good.
@@ -96,12 +105,17 @@ impl Caller {
             return None;
         }
         let next = self.feed.source.next()?;
-        Some(start + self.lag + next).filter(|next| *next < SimTime::MAX)
+        Some(start + self.lag + next)
+            .filter(|next| *next < SimTime::MAX)
+            .map(|next| next.max(self.returned))
     }
 
     fn on_return(&mut self, now: SimTime, start: SimTime) {
         self.call = None;
-        self.lag = now.saturating_since(start + self.due);
+        self.returned = now;
+        if !self.feed.source.keeps_time() {
+            self.lag = now.saturating_since(start + self.due);
+        }
     }
 
     /// Whether it may still make a call before `stop`, as far as can be known.

@@ -12,22 +12,34 @@ fn ms(millis: u64) -> SimTime {
 }
 
 /// A source that produces messages of given sizes at given times, in milliseconds from the start of its flow.
-struct Script(Vec<(u64, u64)>);
+struct Script {
+    messages: Vec<(u64, u64)>,
+    keeps_time: bool,
+}
 
 impl TrafficSource for Script {
     fn next(&self) -> Option<SimDuration> {
-        self.0.first().map(|(at, _)| SimDuration::from_millis(*at))
+        self.messages.first().map(|(at, _)| SimDuration::from_millis(*at))
     }
 
     fn produce(&mut self) -> Option<Bytes> {
         self.next()?;
-        Some(Bytes::new(self.0.remove(0).1))
+        Some(Bytes::new(self.messages.remove(0).1))
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.keeps_time
     }
 }
 
 /// A blocking application that starts at 100 ms with one source dealt over `streams`, and packets of 1,000 bytes.
 fn blocking(script: &[(u64, u64)], streams: usize, stop: u64) -> Blocking {
-    let source = Box::new(Script(script.to_vec()));
+    paced(script, streams, stop, false)
+}
+
+/// The same, with a source whose clock may run on during calls.
+fn paced(script: &[(u64, u64)], streams: usize, stop: u64, keeps_time: bool) -> Blocking {
+    let source = Box::new(Script { messages: script.to_vec(), keeps_time });
     let feed = Feed { source, first_stream: 0, streams, dealt: 0 };
     Blocking::new(vec![feed], ms(100), ms(stop), Bytes::new(1_000))
 }
@@ -93,7 +105,7 @@ fn messages_of_one_instant_are_calls_one_after_the_other() {
 /// Buffered, or blocking with packets that nothing fills.
 fn applications(script: &[(u64, u64)]) -> [Box<dyn Application>; 2] {
     let feed = || {
-        let source = Box::new(Script(script.to_vec()));
+        let source = Box::new(Script { messages: script.to_vec(), keeps_time: false });
         vec![Feed { source, first_stream: 0, streams: 2, dealt: 0 }]
     };
     [
@@ -294,4 +306,17 @@ proptest! {
             arrived.push(group.iter().filter_map(|object| object.delivered).max().unwrap());
         }
     }
+}
+
+#[test]
+fn what_a_timer_brings_during_a_call_is_written_when_it_returns() {
+    let script = [(0, 600), (0, 600), (10, 600), (20, 600), (60, 600)];
+    let mut application = paced(&script, 1, 1_000, true);
+    assert_eq!(writes(&mut application, 100), [(0, 600, 100), (0, 600, 100)], "the second blocks");
+    assert_eq!(application.next_wake(), Some(ms(1_000)));
+    assert!(sent(&mut application, 137, 0, 1_200));
+    assert_eq!(application.next_wake(), Some(ms(137)), "two slots have begun");
+    assert_eq!(writes(&mut application, 137), [(0, 600, 137), (0, 600, 137)]);
+    assert!(sent(&mut application, 150, 0, 2_400));
+    assert_eq!(application.next_wake(), Some(ms(160)), "the clock ran on");
 }
