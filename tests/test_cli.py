@@ -18,7 +18,17 @@ from leobench import cli
 if TYPE_CHECKING:
     Capture = pytest.CaptureFixture[str]
 
-TABLES = {"messages", "transport", "streams", "queues", "channel", "paths", "events", "packets"}
+TABLES = {
+    "messages",
+    "transport",
+    "streams",
+    "queues",
+    "channel",
+    "paths",
+    "events",
+    "packets",
+    "opportunities",
+}
 
 
 @pytest.fixture(autouse=True)

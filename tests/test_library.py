@@ -81,6 +81,7 @@ def test_the_tables_have_the_documented_columns_and_units(quick: Path) -> None:
         "paths": ["t_ns", "flow", "path", "base_rtt_ns", "bottleneck_bps"],
         "events": ["t_ns", "kind", "subject", "detail"],
         "packets": ["t_ns", "packet", "link", "event", "cause", "size_bytes", "flow"],
+        "opportunities": ["t_ns", "link", "offered_bytes"],
     }  # fmt: skip
     for name in tables:
         for column, kind in tables[name].schema.items():

@@ -23,7 +23,17 @@ MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
 QLOG = "qlog"
 PCAP = "pcap"
-TABLES = ("messages", "transport", "streams", "queues", "channel", "paths", "events", "packets")
+TABLES = (
+    "messages",
+    "transport",
+    "streams",
+    "queues",
+    "channel",
+    "paths",
+    "events",
+    "packets",
+    "opportunities",
+)
 
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}

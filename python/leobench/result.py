@@ -101,6 +101,11 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         """Every packet, where the scenario asks for it (`record.packets`)."""
         return self["packets"]
 
+    @property
+    def opportunities(self) -> pl.DataFrame:
+        """What the delivery opportunities of every link that a trace serves have offered so far."""
+        return self["opportunities"]
+
 
 @dataclass(frozen=True)
 class _InMemory:

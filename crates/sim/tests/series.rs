@@ -116,6 +116,43 @@ fn the_sender_s_state_is_plausible_at_every_sample() {
 }
 
 #[test]
+fn what_a_trace_offered_so_far_is_sampled() {
+    let outcome = run(
+        &scenario(
+            r#"
+            name = "traced"
+            duration = "1 s"
+            nodes = { a = {}, b = {} }
+            [links.access]
+            between = ["a", "b"]
+            forward = { channel = { kind = "trace", file = "../link/testdata/example.mahimahi", opportunity = "500 B" } }
+            rate = "1 Mbps"
+            [flows.main]
+            transport = "udp"
+            from = "a"
+            to = "b"
+            source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }
+            "#,
+        ),
+        1,
+    );
+    let offered = table(&outcome, Table::Opportunities);
+    let text = include_str!("../../link/testdata/example.mahimahi");
+    let millis: Vec<i64> = text.lines().map(|line| line.trim().parse().unwrap()).collect();
+    let (period, whole) = (millis[millis.len() - 1], millis.len() as i64);
+    let until = |at: i64| {
+        let left = millis.iter().filter(|each| **each <= at % period).count() as i64;
+        500 * (at / period * whole + left)
+    };
+    let expected: Vec<i64> = (0..=100).map(|k| until(10 * k)).collect();
+    let sampled = offered.of("link", "access/a->b", "offered_bytes");
+    assert_eq!(sampled.into_iter().flatten().collect::<Vec<_>>(), expected);
+    assert_eq!(offered.rows(), expected.len(), "only the direction that the trace serves has rows");
+    // Where rates are known, nothing is sampled.
+    assert_eq!(table(&network("{}"), Table::Opportunities).rows(), 0);
+}
+
+#[test]
 fn without_series_only_messages_and_events_are_kept() {
     let outcome = network("{ series = false }");
     for kind in Table::ALL {

@@ -292,6 +292,10 @@ impl Observer {
         self.next_sample = now + self.recorder.settings().interval;
         for (index, link) in links.iter().enumerate() {
             self.recorder.queue(now, index, link.backlog())?;
+            if self.links[index].channel.1.is_none() {
+                let bits = link.counters(now).capacity_bits;
+                self.recorder.opportunities(now, index, Bytes::new((bits / 8) as u64))?;
+            }
         }
         for (flow, sender) in senders.enumerate() {
             self.sample_flow(now, flow, sender)?;

@@ -16,7 +16,7 @@ pub struct RecordSettings {
     pub interval: SimDuration,
     /// Whether every message becomes a row.
     pub messages: bool,
-    /// Whether the tables over time (`transport`, `streams`, `queues`, `channel`, `paths`) are filled.
+    /// Whether the tables over time (`transport`, `streams`, `queues`, `channel`, `paths`, `opportunities`) are filled.
     pub series: bool,
     /// Whether every packet becomes a row at every link.
     pub packets: bool,
@@ -224,6 +224,23 @@ impl Recorder {
         let link = self.names.links[link].as_str();
         let row = [now.into(), link.into(), backlog.bytes.into(), backlog.packets.into()];
         self.tables.append(Table::Queues, row)
+    }
+
+    /// A sample of what the delivery opportunities of a link that a trace serves have offered so far.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn opportunities(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        offered: Bytes,
+    ) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let link = self.names.links[link].as_str();
+        self.tables.append(Table::Opportunities, [now.into(), link.into(), offered.into()])
     }
 
     /// What a link offers from now on.

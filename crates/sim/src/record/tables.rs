@@ -27,6 +27,8 @@ pub enum Table {
     Events,
     /// What happened to every packet at every link, on request.
     Packets,
+    /// What the delivery opportunities of every link that a trace serves could have carried, sampled.
+    Opportunities,
 }
 
 /// Type of a column's values.
@@ -173,9 +175,18 @@ const PACKETS: &[Column] = &[
     FLOW.or_null(),
 ];
 
+const OPPORTUNITIES: &[Column] = &[
+    TIME,
+    LINK,
+    Column::integer(
+        "offered_bytes",
+        "bytes that its delivery opportunities so far could have carried",
+    ),
+];
+
 impl Table {
     /// All tables, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Messages,
         Self::Transport,
         Self::Streams,
@@ -184,6 +195,7 @@ impl Table {
         Self::Paths,
         Self::Events,
         Self::Packets,
+        Self::Opportunities,
     ];
 
     /// Name of the table, and of its file without the ending.
@@ -197,6 +209,7 @@ impl Table {
             Self::Paths => "paths",
             Self::Events => "events",
             Self::Packets => "packets",
+            Self::Opportunities => "opportunities",
         }
     }
 
@@ -211,6 +224,7 @@ impl Table {
             Self::Paths => PATHS,
             Self::Events => EVENTS,
             Self::Packets => PACKETS,
+            Self::Opportunities => OPPORTUNITIES,
         }
     }
 

@@ -71,6 +71,7 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     buffer.push(1, Message { size: Bytes::new(600), created: ms(7) });
     recorder.stream(ms(10), 0, 1, &buffer.streams()[1])?;
     recorder.queue(ms(10), 1, Backlog { packets: 3, bytes: Bytes::new(4_500) })?;
+    recorder.opportunities(ms(10), 1, Bytes::new(6_000))?;
     let channel = ChannelRow {
         rate: Some(BitRate::from_bps(45_000_000)),
         delay: SimDuration::from_millis(15),
@@ -98,7 +99,7 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
 }
 
 /// The rows recorded by [`record_everything`], as a person would write them.
-const EVERYTHING: [(Table, &[&str]); 8] = [
+const EVERYTHING: [(Table, &[&str]); 9] = [
     (
         Table::Messages,
         &["call video 3 700 1000000 2000000 40000000", "call video 4 700 1000000 - -"],
@@ -129,6 +130,7 @@ const EVERYTHING: [(Table, &[&str]); 8] = [
             "8000000 9 uplink/a->b drop mtu 1280 -",
         ],
     ),
+    (Table::Opportunities, &["10000000 uplink/b->a 6000"]),
 ];
 
 fn read(table: &StoredTable) -> Vec<RecordBatch> {
