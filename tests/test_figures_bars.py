@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
@@ -166,6 +166,31 @@ def test_an_interval_that_reaches_below_zero_leaves_a_logarithmic_axis() -> None
 def boxes(figure: Figure, texts: Iterable[Text]) -> list[Bbox]:
     figure.draw_without_rendering()
     return [text.get_window_extent() for text in texts if text.get_text()]
+
+
+def test_a_logarithmic_axis_ends_near_what_is_drawn_whatever_the_whiskers_do() -> None:
+    data = pl.DataFrame({"g": ["a", "b"], "v": [3.0, 40.0], "low": [1e-9, 30.0], "high": [4.0, 50.0]})
+    figure = bars.draw(data, group="g", value=Column("v", log=True), interval=ENDS)
+    (axes,) = figure.axes
+    assert axes.get_ylim()[0] > 0.5
+    assert arrows(axes) == [(0, 3.0, 0)], "to the foot of the panel"
+    assert "arrow: no end on this axis" in figure.get_supxlabel()
+
+
+def test_panels_beside_each_other_can_share_a_unit() -> None:
+    data = pl.DataFrame({"g": ["a"], "v": [30.0]})
+    (axes,) = bars.draw(data, group="g", value=Column("v", "delay", "ms", largest=5_000.0)).axes
+    assert axes.get_ylabel() == "delay (s)"
+    (bar,) = (each for each in axes.patches if isinstance(each, Rectangle))
+    assert bar.get_height() == pytest.approx(0.03)
+
+
+def test_a_whisker_is_seen_on_its_marker() -> None:
+    for colour in ("#013060", "#b7dbf5", style.INK):
+        look = style.marker(colour)
+        inside, rim = (np.array(to_rgb(look[f"marker{part}color"])) for part in ("face", "edge"))
+        assert inside.mean() > 0.5 > np.array(to_rgb(style.INK)).mean()
+        assert rim.mean() < inside.mean()
 
 
 @pytest.mark.parametrize(("sign", "log"), [(1, False), (1, True), (-1, False)])

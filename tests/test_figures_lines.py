@@ -53,6 +53,31 @@ def test_bands_span_the_interval_and_stop_where_there_is_none() -> None:
     assert all(200.0 not in np.asarray(path.vertices)[:, 0] for path in bp.get_paths())
 
 
+def test_whiskers_stand_a_little_apart_and_end_where_the_intervals_do() -> None:
+    figure = lines.draw(sweep(), x=X, y=Y, series=BY, interval=ENDS, whiskers=True)
+    (axes,) = figure.axes
+    first, second = (line for line in axes.get_lines() if line.get_label() in ("RR", "BP"))
+    offsets = [np.asarray(line.get_xdata(), float) - [0, 200, 400] for line in (first, second)]
+    assert (offsets[0] < 0).all()
+    assert (offsets[1] > 0).all()
+    rr, bp = ([np.asarray(path.vertices) for path in each.get_paths()] for each in axes.collections)
+    assert [(line[0, 1], line[1, 1]) for line in rr] == [(30, 34), (50, 70), (70, 90)]
+    assert [line[0, 0] for line in rr] == pytest.approx(np.asarray(first.get_xdata(), float))
+    assert [line[0, 1] for line in bp if np.isfinite(line).all()] == [28, 45]
+    assert figure.get_supxlabel() == "whiskers: 95 % confidence interval of the mean"
+
+
+def test_an_interval_below_zero_ends_with_a_logarithmic_axis() -> None:
+    data = sweep().filter(pl.col("scheduler") == "RR").with_columns(low=pl.lit(-5.0))
+    y = Column("delay_ms", "mean delay", "ms", log=True)
+    (axes,) = lines.draw(data, x=X, y=y, interval=ENDS, whiskers=True).axes
+    assert axes.get_ylim()[0] == pytest.approx(20.0), (
+        "1, 2 or 5 times a power of ten below the lowest mean, 32"
+    )
+    (collection,) = axes.collections
+    assert min(np.asarray(path.vertices)[:, 1].min() for path in collection.get_paths()) == pytest.approx(3.2)
+
+
 def test_differences_below_zero_are_shown_against_zero() -> None:
     data = sweep().filter(pl.col("scheduler") == "RR").with_columns(pl.col("delay_ms", "low", "high") - 60.0)
     figure = lines.draw(data, x=X, y=Y, interval=ENDS)

@@ -76,7 +76,7 @@ def draw(
     groups, names = frames.levels(frame, across), frames.levels(frame, by)
     factor, label = height.scaled(frames.largest(frame, numbers))
     fills = frames.colours(colours, len(names), "bars")
-    width = _FILLED / len(names)
+    width, floor = _FILLED / len(names), frames.floor(frame, height)
     numbered = style.inches(panel)[0] * width / len(groups) >= _NUMBER
     for index, (name, fill) in enumerate(zip(names, fills, strict=True)):
         rows = frames.rows(frame, by, name)
@@ -85,7 +85,7 @@ def draw(
         entry = frames.text(name) if by else label
         if height.log:
             marker = style.MARKERS[index % len(style.MARKERS)]
-            panel.plot(at, heights, marker, color=fill, label=entry, markersize=5, zorder=3)
+            panel.plot(at, heights, marker, label=entry, zorder=3, **style.marker(fill))
         else:
             hatch = "" if colours else style.HATCHES[index]
             panel.bar(
@@ -99,7 +99,7 @@ def draw(
                 linewidth=0,
             )
         if ends:
-            _whiskers(panel, at, heights, ends, log=height.log)
+            _whiskers(panel, at, heights, ends, log=height.log, floor=floor / factor)
         if numbered:
             _numbers(panel, at, heights, ends, 4 if height.log else 2)
         for x in at[np.isnan(heights)]:
@@ -107,6 +107,8 @@ def draw(
     frames.name_groups(panel, groups, across, alone=axes is None)
     low = frames.lowest(frame, numbers)
     frames.dress(panel, title, label, low=low, log=height.log)
+    if height.log:
+        frames.end_on_ticks(panel, numbers, frame, floor, factor)
     signs = [] if interval is None else unusual(frame, height, interval)
     note = [] if interval is None else [f"whiskers: {interval.label}", *signs]
     room = max(_HIGH * numbered, _ARROW * (_OPEN in signs))
@@ -121,7 +123,7 @@ def unusual(frame: pl.DataFrame, value: Column, interval: Interval) -> list[str]
     """What is unusual about the whiskers of a frame, for the note below its figure."""
     middle, low, high = (frames.floats(frame, each) for each in (value.name, interval.low, interval.high))
     known, ends = np.isfinite(middle), np.isfinite([low, high])
-    whole = ends.all(axis=0) & ~(low <= 0 if value.log else False)
+    whole = ends.all(axis=0) & ~(low <= frames.floor(frame, value) if value.log else False)
     seen = {_OPEN: known & ends.any(axis=0) & ~whole, _NONE: known & ~ends.any(axis=0)}
     return [text for text, cells in seen.items() if cells.any()]
 
@@ -133,17 +135,19 @@ def _in_groups(rows: pl.DataFrame, number: Column, across: Column, groups: Seque
 
 
 def _whiskers(
-    axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], *, log: bool
+    axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], *, log: bool, floor: float
 ) -> None:
-    """Draws intervals: a cap where one ends, an arrow to the edge of the panel where it does not."""
+    """Draws intervals: a cap where one ends, an arrow to the edge of the panel where it does not.
+
+    On a logarithmic axis, an end below `floor` is none.
+    """
     known = np.isfinite(heights) & np.isfinite(ends).any(axis=0)
     x, middle, low, high = (each[known] for each in (at, heights, *ends))
-    low = np.where(low > 0, low, np.nan) if log else low
+    low = np.where(low > floor, low, np.nan) if log else low
     low, high = np.minimum(low, middle), np.maximum(high, middle)
     line: dict[str, Any] = {"color": style.INK, "linewidth": 0.9}
-    axes.vlines(x, np.fmin(low, middle), np.fmax(high, middle), **line, zorder=4)
+    style.whiskers(axes, x, np.fmin(low, middle), np.fmax(high, middle), caps=(low, high))
     for end, edge in ((low, 0), (high, 1)):
-        axes.plot(x, end, "_", color=style.INK, markersize=4.0, markeredgewidth=0.9, zorder=4)
         for open_x, start in zip(x[np.isnan(end)], middle[np.isnan(end)], strict=True):
             axes.annotate(
                 "",
@@ -169,7 +173,7 @@ def _numbers(axes: Axes, at: style.Array, heights: style.Array, ends: list[style
                 textcoords="offset points",
                 ha="center",
                 va="top" if height < 0 else "bottom",
-                fontsize=style.FONT - 2,
+                fontsize=style.SMALL,
                 color=style.INK,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
                 zorder=5,

@@ -87,6 +87,8 @@ def draw(
         panel.bar(0, 0, color=fill, label=frames.text(name) if by else label)
     frames.name_groups(panel, groups, across, alone=axes is None)
     frames.dress(panel, title, label, low=frames.lowest(frame, [measured]), log=measured.log)
+    if measured.log:
+        frames.end_on_ticks(panel, [measured], frame, 0.0, factor)
     _say_missing(panel, remarks, room)
     if axes is None:
         frames.finish(figure, panel, by, READING)

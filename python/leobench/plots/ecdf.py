@@ -96,8 +96,9 @@ def _guides(axes: Axes) -> None:
             textcoords="offset points",
             ha="right",
             va="top",
-            fontsize=style.FONT - 2,
+            fontsize=style.SMALL,
             color=style.FAINT,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
         )
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The lowest number of a logarithmic axis is so many times as high as where its whiskers end at most.
+_BELOW = 10.0
+
 # Degrees by which names that are too long are turned.
 _SLANT = 35
 
@@ -31,16 +34,18 @@ class Column:
         label: Its name in the figure; that in the frame unless given.
         unit: The unit of its numbers. Bytes, bits per second and times are shown with a fitting prefix.
         log: Whether its axis is logarithmic.
+        largest: The largest number in the panels beside this one, which share its prefix.
     """
 
     name: str
     label: str = ""
     unit: str = ""
     log: bool = False
+    largest: float = 0.0
 
     def scaled(self, largest: float) -> tuple[float, str]:
         """What to divide its numbers by if they go up to `largest`, and the label of its axis then."""
-        factor, unit = style.scale(self.unit, largest)
+        factor, unit = style.scale(self.unit, max(largest, self.largest))
         label = self.label or self.name
         return factor, f"{label} ({unit})" if unit else label
 
@@ -133,6 +138,25 @@ def lowest(frame: pl.DataFrame, columns: Iterable[Column]) -> float:
     return float(np.min(np.nan_to_num(values), initial=0.0))
 
 
+def floor(frame: pl.DataFrame, number: Column) -> float:
+    """Where a logarithmic axis ends for whiskers: they say little below a tenth of the lowest number."""
+    values = floats(frame, number.name)
+    return float(np.nanmin(values)) / _BELOW if number.log and np.isfinite(values).any() else 0.0
+
+
+def end_on_ticks(
+    axes: Axes, numbers: Sequence[Column], frame: pl.DataFrame, floor: float, factor: float
+) -> None:
+    """Ends a logarithmic axis at 1, 2 or 5 times a power of ten around what is drawn from `floor` up."""
+    values = np.concatenate([floats(frame, each.name) for each in numbers]) / factor
+    drawn = values[np.isfinite(values) & (values > floor / factor)]
+    if len(drawn):
+        axes.set_ylim(
+            style.step_below(0.95 * float(drawn.min())), style.step_above(1.05 * float(drawn.max()))
+        )
+        style.plain_log(axes.yaxis)
+
+
 def levels(frame: pl.DataFrame, by: Column | None) -> list[Any]:
     """The values of a column, each once, in the order of the frame; one None for no column."""
     return [None] if by is None else frame[by.name].unique(maintain_order=True).to_list()
@@ -181,7 +205,7 @@ def name_groups(axes: Axes, groups: Sequence[Any], by: Column, *, alone: bool) -
     Names too long to stand beside each other are written aslant; a figure of this panel alone grows by them.
     """
     names = [text(each) for each in groups]
-    widest = style.LETTER * max(map(len, names))
+    widest = style.LETTER * max(len(line) for name in names for line in name.split("\n"))
     if widest <= style.inches(axes)[0] / len(names):
         axes.set_xticks(range(len(names)), names)
     else:
@@ -214,7 +238,7 @@ def remark(axes: Axes, x: float, text: str, *, top: bool = False, upright: bool 
         rotation=90 if upright else 0,
         ha="center",
         va="top" if top else "bottom",
-        fontsize=style.FONT - 2,
+        fontsize=style.SMALL,
         color=style.FAINT,
     )
 

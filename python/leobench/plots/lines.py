@@ -17,17 +17,21 @@ if TYPE_CHECKING:
 
     from leobench.plots.frames import Column, Interval
 
+# How far apart the whiskers of two series are, as a share of the axis.
+_APART = 0.012
+
 # Up to so many swept values, the axis marks them and nothing between.
 _MOST_TICKS = 8
 
 
-def draw(
+def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
     frame: pl.DataFrame,
     *,
     x: Column | str,
     y: Column | str,
     series: Column | str | None = None,
     interval: Interval | None = None,
+    whiskers: bool = False,
     title: str = "",
     colours: Sequence[str] | None = None,
     axes: Axes | None = None,
@@ -42,6 +46,7 @@ def draw(
         y: Column of the numbers.
         series: Column that names the series, in the order of the frame.
         interval: Columns of the lower and upper edges of the bands.
+        whiskers: Whether intervals are whiskers instead of bands, with series a little apart.
         title: What the panel shows.
         colours: One per series.
         axes: The panel to draw in; a new figure with a legend unless given.
@@ -54,7 +59,7 @@ def draw(
             rows for one point, or more series than there are colours.
     """
     swept, number, by = frames.column(x), frames.column(y), frames.series_of(series)
-    numbers = frames.with_ends(number, interval, log=number.log)
+    numbers = frames.with_ends(number, interval, log=False)
     frames.check("lines", frame, [by], [swept, *numbers])
     frames.check_once("lines", frame, [swept, by])
     figure, panel = style.begin(axes)
@@ -62,22 +67,29 @@ def draw(
     factor, label = number.scaled(frames.largest(frame, numbers))
     strokes = frames.colours(colours, len(names), "lines")
     swept_factor, swept_label = swept.scaled(frames.largest(frame, [swept]))
+    floor = frames.floor(frame, number)
+    apart = 0.0 if swept.log else _APART * float(np.ptp(frames.floats(frame, swept.name))) / swept_factor
     for index, (name, colour) in enumerate(zip(names, strokes, strict=True)):
         rows = frames.rows(frame, by, name).sort(swept.name)
         at = frames.floats(rows, swept.name) / swept_factor
         values, *ends = (frames.floats(rows, each.name) / factor for each in numbers)
-        if ends:
+        if ends and number.log:
+            # Beyond its lower end, a logarithmic axis has no place.
+            ends[0] = np.where(ends[0] < floor / factor, floor / factor, ends[0])
+        if ends and whiskers:
+            at = at + (index - (len(names) - 1) / 2) * apart
+            panel.vlines(at, ends[0], ends[1], color=colour, linewidth=0.9, zorder=1.9)
+            for end in ends:
+                panel.plot(at, end, "_", color=colour, markersize=6.0, markeredgewidth=0.9, zorder=1.9)
+        elif ends:
             panel.fill_between(at, ends[0], ends[1], color=colour, alpha=0.2, linewidth=0)
         panel.plot(
             at,
             values,
-            color=colour,
+            **style.marker(colour, 4.0),
             linestyle=style.DASHES[index % len(style.DASHES)],
             linewidth=1.3,
             marker=style.MARKERS[index % len(style.MARKERS)],
-            markersize=4.5,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
             label=frames.text(name) if by else label,
         )
     if swept.log:
@@ -86,8 +98,12 @@ def draw(
     _ticks(panel, np.unique(frames.floats(frame, swept.name) / swept_factor))
     panel.set_xlabel(swept_label, fontsize=style.FONT, color=style.INK)
     frames.dress(panel, title, label, low=frames.lowest(frame, numbers), log=number.log)
+    if number.log:
+        frames.end_on_ticks(panel, numbers, frame, floor, factor)
     if axes is None:
-        frames.finish(figure, panel, by, f"bands: {interval.label}" if interval else "")
+        frames.finish(
+            figure, panel, by, f"{'whiskers' if whiskers else 'bands'}: {interval.label}" if interval else ""
+        )
     return figure
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
@@ -26,9 +28,15 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
 
+# How light the parts of a colour look (ITU-R BT.709), and from when on a marker is too pale for its own rim.
+_LIGHTNESS, _PALE = (0.2126, 0.7152, 0.0722), 0.55
+
 INK, FAINT = "#222222", "#777777"
-FONT = 8.5
-TITLE = 9.0
+
+# Points: all words of a figure, and numbers and remarks within panels.
+FONT = 8.0
+SMALL = 7.0
+TITLE = FONT
 
 # Inches that a letter of a legend or of the names along an axis takes.
 LETTER = 0.065
@@ -132,7 +140,7 @@ def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
     """Title, label and frame of a panel; values start at zero unless told otherwise."""
     axes.set_title(title, loc="left", fontsize=TITLE, color=INK, pad=4)
     axes.set_ylabel(label, fontsize=FONT, color=INK)
-    axes.tick_params(labelsize=FONT - 0.5, colors=INK, width=0.6, length=3)
+    axes.tick_params(labelsize=FONT, colors=INK, width=0.6, length=3)
     if zero:
         axes.set_ylim(bottom=0)
     for side in ("top", "right"):
@@ -173,19 +181,96 @@ def plain_log(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def time_axis(axes: Axes, start_s: float, end_s: float) -> None:
+    """The horizontal axis of the lowest panel over time."""
+    axes.set_xlim(start_s, end_s)
+    axes.set_xlabel("time (s)", fontsize=FONT, color=INK)
+
+
+def headroom(axes: Axes, factor: float) -> None:
+    """Makes the vertical axis so many times as long, with room for a legend at the top."""
+    scale = axes.yaxis.get_transform()
+    low, high = scale.transform(np.asarray(axes.get_ylim()))
+    top = scale.inverted().transform(np.array([low + factor * (high - low)]))
+    axes.set_ylim(top=float(top[0]))
+
+
+def samples(rows: pl.DataFrame, time: str, column: str) -> tuple[Array, Array]:
+    """Times in seconds and values of a column, missing ones as not-a-number."""
+    return rows[time].to_numpy() / 1e9, rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def legend(axes: Axes, below: float = 1.0) -> None:
+    """The legend of a panel over time, at its top or `below` that; none where nothing has a name."""
+    if not axes.get_legend_handles_labels()[0]:
+        return
+    axes.legend(
+        loc="upper right",
+        bbox_to_anchor=(1.0, below),
+        fontsize=FONT,
+        ncols=5,
+        framealpha=0.85,
+        edgecolor="none",
+        borderpad=0.3,
+        handlelength=1.6,
+        columnspacing=1.0,
+    )
+
+
+def step_below(value: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten that is not above a value above zero."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(max(step * power for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))
+
+
+def step_above(value: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten that is not below a value above zero."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(min(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
+
+
+def marker(colour: str, size: float = 5.0) -> dict[str, Any]:
+    """The look of a marker: pale inside, so that a whisker through it is seen, with a rim that is not."""
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array(to_rgb(colour))
+    light = float(rgb @ _LIGHTNESS) > _PALE
+    return {
+        "color": colour,
+        "markerfacecolor": tuple(rgb if light else 1 - 0.35 * (1 - rgb)),
+        "markeredgecolor": tuple(rgb * 0.6 if light else rgb),
+        "markeredgewidth": 1.0,
+        "markersize": size,
+    }
+
+
+def whiskers(axes: Axes, at: Array, low: Array, high: Array, *, caps: Sequence[Array]) -> None:
+    """Lines from `low` to `high` with `caps` at their ends, wider than a marker and on a rim of white."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    rim = [Stroke(linewidth=2.2, foreground="white", alpha=0.8), Normal()]
+    axes.vlines(at, low, high, color=INK, linewidth=0.9, zorder=4, path_effects=rim)
+    for end in caps:
+        axes.plot(at, end, "_", color=INK, markersize=6.0, markeredgewidth=0.9, zorder=4)
+
+
 def key(figure: Figure, axes: Axes, title: str = "") -> None:
     """One legend above all panels, of the series of one of them; none if it shows a single one."""
     handles, labels = axes.get_legend_handles_labels()
-    if len(handles) < 2:
-        return
+    if len(handles) > 1:
+        key_of(figure, handles, labels, title)
+
+
+def key_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str], title: str = "") -> None:
+    """One legend above all panels, of these entries."""
     figure.legend(
         handles,
         labels,
         title=title or None,
         loc="outside upper center",
         ncols=min(len(handles), _key_columns(labels, float(figure.get_figwidth()))),
-        fontsize=FONT - 0.5,
-        title_fontsize=FONT - 0.5,
+        fontsize=FONT,
+        title_fontsize=FONT,
         frameon=False,
         handlelength=2.2,
         columnspacing=1.4,
@@ -200,7 +285,7 @@ def _key_columns(labels: Sequence[str], inches: float) -> int:
 def note(figure: Figure, text: str) -> None:
     """A remark below all panels: what the whiskers are, how many runs."""
     if text:
-        figure.supxlabel(text, fontsize=FONT - 1.5, color=FAINT, x=0.99, ha="right")
+        figure.supxlabel(text, fontsize=SMALL, color=FAINT, x=0.99, ha="right")
 
 
 def ramp(count: int) -> list[str]:
