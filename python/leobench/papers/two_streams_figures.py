@@ -125,7 +125,7 @@ def delays_by_controller(campaign: Campaign, result: CampaignResult, folder: Pat
     return _bars(campaign, panels)
 
 
-_LABELS = {"delay_ms.mean": ("Mean delay", "ms"), "goodput_bps": ("Throughput", "bit/s")}
+_LABELS = {"delay_ms.mean": ("mean delay", "ms"), "goodput_bps": ("throughput", "bit/s")}
 
 
 def _bars(campaign: Campaign, panels: Sequence[tuple[pl.DataFrame, str, str]]) -> Figure:
@@ -150,7 +150,7 @@ def _bars(campaign: Campaign, panels: Sequence[tuple[pl.DataFrame, str, str]]) -
             series=Column("stream"),
             value=value,
             interval=whiskers,
-            title=f"{label}, {case}",
+            title=case,
             colours=_COLOURS,
             axes=axes,
         )
@@ -168,14 +168,14 @@ def _bars(campaign: Campaign, panels: Sequence[tuple[pl.DataFrame, str, str]]) -
 def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     """Mean and spread of the delay over the mean interruption, a column of panels per scheduler.
 
-    Without intervals: all panels share their channels, so that the variation between runs is not that between
-    schedulers.
+    The intervals are wide because the channels differ from run to run. All panels share these channels, so
+    schedulers can differ even where their intervals overlap.
     """
     import polars as pl
     from matplotlib.figure import Figure
 
     from leobench.plots import lines
-    from leobench.plots.frames import Column
+    from leobench.plots.frames import Column, Interval
 
     del folder
     means = _means(result, ["interruption", "scheduler"]).with_columns(
@@ -186,19 +186,20 @@ def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> F
     grid = figure.subplots(2, len(schedulers), sharex=True, sharey="row", squeeze=False)
     for row, (metric, label) in zip(grid, _SPREAD.items(), strict=True):
         shown = means.filter(metric=metric)
-        highest = float(shown["mean"].max())  # type: ignore[arg-type]
-        factor, unit = style.scale("ms", highest)
+        highest = float(shown.select(pl.max_horizontal("mean", "high").max()).item())
         for axes, scheduler in zip(row, schedulers, strict=True):
             lines.draw(
-                shown.filter(scheduler=scheduler).with_columns(pl.col("mean") / factor),
+                shown.filter(scheduler=scheduler),
                 x=Column("off_s", label="interruption", unit="s"),
-                y=Column("mean", label=f"{label} ({unit})"),
+                y=Column("mean", label=label, unit="ms", largest=highest),
                 series=Column("stream"),
+                interval=Interval("low", "high"),
+                whiskers=True,
                 title=scheduler,
                 colours=_COLOURS,
                 axes=axes,
             )
-            axes.set_ylim(0, 1.06 * highest / factor or 1)
+            axes.set_ylim(0, 1.06 * highest / style.scale("ms", highest)[0] or 1)
     for axes in [*grid[:, 1:].flat]:
         axes.set_ylabel("")
     for axes in grid[0]:
@@ -208,7 +209,9 @@ def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> F
         _label_some(axes)
     style.key(figure, grid[0][0], "stream")
     style.note(
-        figure, f"means of {campaign.replicates} runs, of the same channels and arrivals in every panel"
+        figure,
+        f"means of {campaign.replicates} runs with 95 % confidence intervals; "
+        "the same channels and arrivals in every panel",
     )
     return figure
 

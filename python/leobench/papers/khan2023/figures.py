@@ -59,9 +59,9 @@ _NEAR = 3
 _WIDE = 10.0
 
 _PANELS = (
-    ("links.uplink/client->server.queue_delay_ms.mean", "Wait in the queue", "ms"),
-    ("flows.main.delay_ms.mean", "Message delay", "ms"),
-    ("flows.main.goodput_bps", "Throughput", "bit/s"),
+    ("links.uplink/client->server.queue_delay_ms.mean", "wait in the queue", "ms"),
+    ("flows.main.delay_ms.mean", "message delay", "ms"),
+    ("flows.main.goodput_bps", "throughput", "bit/s"),
 )
 
 
@@ -186,10 +186,11 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     figure, panels = _grid(len(_PANELS), len(bands))
     whiskers, unusual = Interval("low", "high"), dict[str, None]()
     for row, (metric, label, unit) in zip(panels, _PANELS, strict=True):
+        largest = float(means.filter(metric=metric)["mean"].max())  # type: ignore[arg-type]
         for axes, band in zip(row, bands, strict=True):
             shown = means.filter((pl.col(_BAND) == band) & (pl.col("metric") == metric))
             log = shown.filter(mean.max() > _WIDE * mean.min()).height > 0
-            value = Column("mean", label=label, unit=unit, log=log)
+            value = Column("mean", label=label, unit=unit, log=log, largest=largest)
             unusual |= dict.fromkeys(bars.unusual(shown, value, whiskers))
             bars.draw(
                 shown,
@@ -197,7 +198,7 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
                 series=Column("flow"),
                 value=value,
                 interval=whiskers,
-                title=f"{label}, {band.capitalize()} band",
+                title=f"{band.capitalize()} band",
                 colours=colours,
                 axes=axes,
             )
