@@ -42,8 +42,11 @@ def tables(end_s: float = 60.0, seed: int = 1) -> dict[str, pl.DataFrame]:
             latest_rtt_ns=pl.Series((backlog * 8 / rate * 1.1e9).astype(np.int64) + 20_000_000),
             bytes_delivered=pl.col("t_ns") // 200,
         ),
-        "paths": pl.DataFrame({"t_ns": [0], "base_rtt_ns": [20_000_000]}).select(
-            "t_ns", flow.alias("flow"), pl.lit(0).alias("path"), "base_rtt_ns",
+        "paths": pl.DataFrame({
+            "t_ns": (changes * 1e9).astype(np.int64), "bottleneck_bps": [STATES[at][1] for at in order],
+        }).select(
+            "t_ns", flow.alias("flow"), pl.lit(0).alias("path"), pl.lit(20_000_000).alias("base_rtt_ns"),
+            "bottleneck_bps",
         ),
         "messages": pl.DataFrame({"created_ns": created, "delivered_ns": created + delays}).select(
             flow.alias("flow"), pl.lit("s1").alias("stream"),
@@ -100,9 +103,21 @@ def result(frames: dict[str, pl.DataFrame] | None = None, **summary: Any) -> Res
         for each in described["links"]
     }
     manifest = {
-        "scenario": {"flows": specs, "links": links, "record": {"messages": True}},
+        "scenario": {
+            "name": described["scenario"],
+            "warm_up": "0 ns",
+            "flows": specs,
+            "links": links,
+            "record": {"messages": True, "interval": "10 ms"},
+        },
         "validity": {"verdict": "ok", "warnings": []},
         "wall_s": 0.5,
     }
     sources = {name: lambda frame=frame: frame for name, frame in frames.items()}
     return Result(manifest, described, Tables(sources), None)
+
+
+def rebuilt(other: Result, frames: dict[str, pl.DataFrame]) -> Result:
+    """The same run with other tables."""
+    sources = {name: lambda frame=frame: frame for name, frame in frames.items()}
+    return Result(other.manifest, other.summary, Tables(sources), None)

@@ -25,7 +25,7 @@ def lines(axes: Axes) -> dict[str, np.ndarray]:
 
 def test_the_panels_show_the_queue_the_window_and_the_delay() -> None:
     result = made_up.result()
-    queue, window, delay = timeline.draw(result).axes
+    _, queue, window, delay = timeline.draw(result).axes
     (backlog,) = lines(queue).values()
     assert np.max(backlog) == pytest.approx(np.max(result.tables.queues["backlog_bytes"].to_numpy()) / 1e6)
     assert set(lines(window)) == {"congestion window", "in flight", "slow-start threshold"}
@@ -44,7 +44,7 @@ def test_the_panels_show_the_queue_the_window_and_the_delay() -> None:
 
 
 def test_a_part_of_the_run_can_be_shown() -> None:
-    queue, _, delay = timeline.draw(made_up.result(), start_s=10, end_s=20).axes
+    _, queue, _, delay = timeline.draw(made_up.result(), start_s=10, end_s=20).axes
     times = np.asarray(queue.get_lines()[0].get_xdata(), float)
     assert times.min() == 10.0
     assert times.max() == 20.0
@@ -108,12 +108,12 @@ def two_flows(**tables: pl.DataFrame) -> Result:
 def test_background_flows_and_idle_links_are_not_shown_unless_asked_for() -> None:
     flows = [made_up.flow("bg"), made_up.flow("main")]
     result = made_up.result(flows=flows)
-    queue, window, _ = timeline.draw(result).axes
+    _, queue, window, _ = timeline.draw(result).axes
     assert "main" in window.get_title(loc="left")
     assert queue.get_title(loc="left").startswith("Queue of lms/sat->ground: ")
-    _, window, _ = timeline.draw(result, flow="bg").axes
+    _, _, window, _ = timeline.draw(result, flow="bg").axes
     assert "of bg" in window.get_title(loc="left")
-    queue, *_ = timeline.draw(result, link="lms/ground->sat").axes
+    _, queue, *_ = timeline.draw(result, link="lms/ground->sat").axes
     assert "lms/ground->sat" in queue.get_title(loc="left")
     with pytest.raises(InputError, match="allowed: `bg`, `main`; did you mean `main`"):
         timeline.draw(result, flow="man")
@@ -122,21 +122,22 @@ def test_background_flows_and_idle_links_are_not_shown_unless_asked_for() -> Non
 
 
 def test_several_flows_are_shown_together_in_a_colour_each() -> None:
-    _, window, delay = timeline.draw(two_flows()).axes
+    rate, _, window, delay = timeline.draw(two_flows()).axes
+    assert [str(line.get_label()) for line in rate.get_lines()] == ["main: 37.9 Mbit/s", "other: 12 Mbit/s"]
     assert [str(line.get_label()) for line in window.get_lines()] == [
-        "main (cubic): 37.9 Mbit/s",
-        "other (newreno): 12 Mbit/s",
+        "main (cubic)",
+        "other (newreno)",
     ]
     assert [str(line.get_label()) for line in delay.get_lines()] == ["main", "other"]
-    for axes in (window, delay):
+    for axes in (rate, window, delay):
         assert len({str(line.get_color()) for line in axes.get_lines()}) == 2
-    colours = [[line.get_color() for line in axes.get_lines()] for axes in (window, delay)]
-    assert colours[0] == colours[1], "a flow has one colour throughout"
-    _, window, _ = timeline.draw(two_flows(), flow="other").axes
+    colours = [[line.get_color() for line in axes.get_lines()] for axes in (rate, window, delay)]
+    assert colours[0] == colours[1] == colours[2], "a flow has one colour throughout"
+    _, _, window, _ = timeline.draw(two_flows(), flow="other").axes
     assert set(lines(window)) == {"congestion window", "in flight", "slow-start threshold"}
     crowd = made_up.result(flows=[made_up.flow("main"), *(made_up.flow(f"f{n}") for n in range(6))])
-    _, window, _ = timeline.draw(crowd).axes
-    assert window.get_title(loc="left") == "Congestion windows of the first 5 of 7 flows, and goodputs"
+    _, _, window, _ = timeline.draw(crowd).axes
+    assert window.get_title(loc="left") == "Congestion windows of the first 5 of 7 flows"
 
 
 def test_files_are_shown_by_their_round_trips() -> None:
@@ -174,8 +175,8 @@ def test_what_was_not_recorded_or_never_happened_is_said() -> None:
     lost = frames["messages"].with_columns(delivered_ns=pl.lit(None, pl.Int64))
     flows = [made_up.flow("main", goodput_bps=0.0, delay_ms=dict.fromkeys(("mean", "p95")))]
     nothing = made_up.result(frames | {"messages": lost, "transport": silent}, flows=flows)
-    _, window, delay = timeline.draw(nothing).axes
-    assert "nothing delivered" in window.get_title(loc="left")
+    rate, _, _, delay = timeline.draw(nothing).axes
+    assert ": nothing delivered" in rate.get_title(loc="left")
     assert delay.texts[0].get_text() == "nothing was delivered"
     assert len(delay.get_yticks()) == 0
     assert f"never delivered ({lost.height:,})" in lines(delay)
@@ -191,10 +192,8 @@ def test_a_transport_without_a_window_has_no_panel_for_it() -> None:
     frames = made_up.tables()
     flows = [made_up.flow("main", transport="udp", congestion=None)]
     without = made_up.result(frames | {"transport": frames["transport"].clear()}, flows=flows)
-    _, delay = timeline.draw(without).axes
-    assert delay.get_title(loc="left").startswith(
-        "Message delay of main (UDP, 37.9 Mbit/s delivered): mean 212"
-    )
+    _, _, delay = timeline.draw(without).axes
+    assert delay.get_title(loc="left").startswith("Message delay of main, by time of creation: mean 212")
 
 
 def test_messages_that_never_arrived_are_marked_and_no_legend_covers_them() -> None:
@@ -256,7 +255,7 @@ def test_the_link_shown_is_the_fullest_on_the_way_of_the_data() -> None:
             made_up.link("lms/sat->ground", utilisation=0.4),
         ]
     )
-    queue, *_ = timeline.draw(result).axes
+    _, queue, *_ = timeline.draw(result).axes
     assert "lms/sat->ground" in queue.get_title(loc="left"), "the other direction carries no data"
 
 
@@ -272,8 +271,8 @@ def test_a_figure_is_saved_in_the_format_of_its_name_and_always_the_same(tmp_pat
 
 
 def test_unknown_kinds_and_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--kind = pie: unknown kind of figure; allowed: shares, timeline"):
-        plots.kind("pie")
+    with pytest.raises(InputError, match=r"--kind = timelime: .*; did you mean `timeline`"):
+        plots.kind("timelime")
     with pytest.raises(InputError, match=r"allowed: \.png, \.svg, \.pdf"):
         plots.check_format(tmp_path / "figure.gif")
     with pytest.raises(InputError, match="there is no folder"):

@@ -39,7 +39,8 @@ def page(name: str = "web", arrived: float = 60.0, count: int = len(OBJECTS)) ->
         for stream, start, end in OBJECTS[:count]
     ]
     messages = pl.DataFrame(rows).with_columns(
-        pl.when(pl.col("delivered_ns") <= arrived * 1e9).then("delivered_ns")
+        pl.lit(1200).alias("size_bytes"),
+        pl.when(pl.col("delivered_ns") <= arrived * 1e9).then("delivered_ns"),
     )
     objects = [{"name": stream} for stream, _, _ in OBJECTS]
     whole = {"completion_s": 5.0 if arrived >= 6 and count == len(OBJECTS) else None, "objects": objects}

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from leobench import plots
 from leobench.campaign import provenance
 from leobench.campaign.result import DATASETS, MANIFEST, read_manifest
 from leobench.errors import InputError, RunError
@@ -34,6 +35,7 @@ _PARTIAL, _LOCK = ".partial", ".lock"
 _TABLE = rf"({'|'.join(TABLES)})\.parquet"
 _OURS = re.compile(
     rf"{'|'.join(map(re.escape, (_LOCK, MANIFEST, *DATASETS)))}"
+    rf"|({'|'.join(plots.CAMPAIGN_KINDS)})({'|'.join(map(re.escape, plots.FORMATS))})"
     rf"|{_TABLES}/{_TABLE}|{_RUNS}/.+-\d{{4,}}\.(json|{_TABLE})"
 )
 

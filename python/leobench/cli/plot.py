@@ -1,4 +1,4 @@
-"""Draws a figure from a result folder."""
+"""Draws a figure from the folder of a run, of several runs, or of a campaign."""
 
 from __future__ import annotations
 
@@ -10,39 +10,111 @@ from leobench.cli import options
 if TYPE_CHECKING:
     import argparse
 
+    from matplotlib.figure import Figure
+
 NAME = "plot"
-HELP = "draw a figure from a result folder"
+HELP = "draw a figure from result folders"
 EXAMPLE = "leobench plot results/khan2023-ka-1 --out timeline.pdf --from 10 --to 20"
+
+# Arguments that are of runs only, and of campaigns only, with how they are given.
+_OF_RUNS = {"flow": "--flow", "link": "--link", "start_s": "--from", "end_s": "--to"}
+_OF_CAMPAIGNS = {"metric": "--metric", "by": "--by"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("folder", metavar="DIR", type=Path, help="result folder of `leobench run`")
     parser.add_argument(
-        "--kind", type=options.text, default="timeline", help="kind of figure (default: timeline)"
+        "folders",
+        metavar="DIR",
+        type=Path,
+        nargs="+",
+        help="folder of `leobench run`, several of them, or one of `leobench sweep`",
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="PNG, SVG or PDF (default: DIR/<kind>.png)")
     parser.add_argument(
-        "--flow", type=options.text, help="flow to show (default: those that are not background, up to five)"
+        "--kind",
+        type=options.text,
+        help="delays, shares, throughput or timeline (default) of runs; "
+        "bars, box, ecdf or lines of a campaign (default: lines or bars)",
     )
     parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="PNG, SVG or PDF (default: DIR/<kind>.png; of several runs <kind>.png here)",
+    )
+    runs = parser.add_argument_group("of runs")
+    runs.add_argument(
+        "--flow",
+        type=options.text,
+        help="flow to show (default: those that are not background, up to five; of several runs the first)",
+    )
+    runs.add_argument(
         "--link",
         type=options.text,
         help="direction of a link to show, such as 'up/a->b' (default: the fullest on the flows' way)",
     )
-    parser.add_argument("--from", dest="start_s", metavar="S", type=float, help="first second shown")
-    parser.add_argument("--to", dest="end_s", metavar="S", type=float, help="last second shown")
+    runs.add_argument("--from", dest="start_s", metavar="S", type=float, help="first second shown")
+    runs.add_argument("--to", dest="end_s", metavar="S", type=float, help="last second shown")
+    campaign = parser.add_argument_group("of a campaign")
+    campaign.add_argument("--metric", type=options.text, help="metric to show (default: the campaign's first)")
+    campaign.add_argument(
+        "--by",
+        type=options.text,
+        metavar="PLACE",
+        action="append",
+        default=[],
+        help="place whose values go along the axis, such as links.up.queue.limit or its last word; "
+        "a second one for the colours, more for panels",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
     """Draws the figure and says where it is."""
-    from leobench import api, plots
+    from leobench import plots
+    from leobench.campaign.result import read_manifest
+    from leobench.errors import InputError
 
-    draw = plots.kind(args.kind)
-    file = args.out or args.folder / f"{args.kind}.png"
-    result = api.open(args.folder)
-    plots.check_format(file)
-    figure = draw(result, flow=args.flow, link=args.link, start_s=args.start_s, end_s=args.end_s)
+    campaigns = [folder for folder in args.folders if read_manifest(folder) is not None]
+    if campaigns and len(args.folders) > 1:
+        raise InputError(
+            f"{campaigns[0]}: is a campaign, which is shown alone; allowed: one campaign, or folders of runs"
+        )
+    foreign = _OF_RUNS if campaigns else _OF_CAMPAIGNS
+    for name, option in foreign.items():
+        if getattr(args, name) not in (None, []):
+            what, other = ("a campaign", "of runs") if campaigns else ("a run", "of campaigns")
+            raise InputError(f"{option}: {args.folders[0]} is {what}; {option} is for figures {other}")
+    kind, figure = (_campaign if campaigns else _runs)(args)
+    file = args.out or _beside(args.folders, kind)
     plots.save(figure, file)
     print(file)
     return 0
+
+
+def _beside(folders: list[Path], kind: str) -> Path:
+    return folders[0] / f"{kind}.png" if len(folders) == 1 else Path(f"{kind}.png")
+
+
+def _runs(args: argparse.Namespace) -> tuple[str, Figure]:
+    """A figure of one run, or of several laid over each other."""
+    from leobench import api, plots
+
+    kind = args.kind or "timeline"
+    draw, overlay = plots.kind(kind), plots.overlay(kind) if len(args.folders) > 1 else None
+    results = [api.open(folder) for folder in args.folders]
+    plots.check_format(args.out or _beside(args.folders, kind))
+    shown = {name: getattr(args, name) for name in _OF_RUNS}
+    return kind, draw(results[0], **shown) if overlay is None else overlay(results, **shown)
+
+
+def _campaign(args: argparse.Namespace) -> tuple[str, Figure]:
+    """A figure of a campaign."""
+    from leobench import plots
+    from leobench.campaign import CampaignResult
+    from leobench.plots import campaigns
+
+    (folder,) = args.folders
+    if args.out is not None:
+        plots.check_format(args.out)
+    result = CampaignResult.open(folder)
+    return campaigns.draw(result, kind=args.kind, metric=args.metric, by=args.by)

@@ -10,9 +10,10 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from matplotlib.figure import Figure
@@ -20,14 +21,34 @@ if TYPE_CHECKING:
     from leobench.result import Result
 
 KINDS = {
+    "delays": "leobench.plots.delays",
     "shares": "leobench.plots.shares",
+    "throughput": "leobench.plots.throughput",
     "timeline": "leobench.plots.timeline",
 }
+
+# Kinds of figures of a campaign (`leobench.plots.campaigns`).
+CAMPAIGN_KINDS = ("bars", "box", "ecdf", "lines")
 
 FORMATS = (".png", ".svg", ".pdf")
 
 # Dots per inch of PNGs: sharp on screens and at the width of a printed page.
 _DPI = 200
+
+
+class Overlay(Protocol):
+    """Draws one figure of several results."""
+
+    def __call__(
+        self,
+        results: Sequence[Result],
+        *,
+        flow: str | None = None,
+        link: str | None = None,
+        start_s: float | None = None,
+        end_s: float | None = None,
+    ) -> Figure:
+        """Draws it."""
 
 
 class Draw(Protocol):
@@ -52,8 +73,23 @@ def kind(name: str) -> Draw:
         InputError: If there is no such kind.
     """
     if name not in KINDS:
-        raise InputError(f"--kind = {name}: unknown kind of figure; allowed: {', '.join(KINDS)}")
+        raise InputError(f"--kind = {name}: unknown kind of figure; {allowed(name, KINDS)}")
     draw: Draw = importlib.import_module(KINDS[name]).draw
+    return draw
+
+
+def overlay(name: str) -> Overlay:
+    """The function that draws figures of this kind of several results.
+
+    Raises:
+        InputError: If there is no such kind, or it shows one run only.
+    """
+    kind(name)
+    module = importlib.import_module(KINDS[name])
+    if not hasattr(module, "overlay"):
+        able = [each for each in KINDS if hasattr(importlib.import_module(KINDS[each]), "overlay")]
+        raise InputError(f"--kind = {name}: shows one run; allowed for several: {', '.join(able)}")
+    draw: Overlay = module.overlay
     return draw
 
 

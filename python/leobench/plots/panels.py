@@ -1,4 +1,4 @@
-"""The panels of the timeline: link queue, congestion windows, message delays, pages or round-trip times."""
+"""Panels of the timeline: link queue, congestion windows, message delays, pages or round-trip times."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from leobench.plots import objects, style
+from leobench.plots import bands, objects, style
+from leobench.plots.view import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -27,23 +28,28 @@ _WINDOW_LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 _HEADROOM, _MARKED_HEADROOM = 1.25, 1.33
 _MARKS_AT, _LEGEND_BELOW_MARKS = 0.965, 0.935
 
+# Medians of delays further apart than this share a logarithmic axis.
+_FAR = 20.0
+
 # Beyond so many streams, colours cannot be told apart.
 _MOST_STREAMS = 5
-_COLOURS = (style.GREEN, style.PURPLE, style.BLUE, style.ORANGE, style.BLACK)
 
 
 def queue(axes: Axes, view: View) -> None:
     """What waits in front of the link."""
     rows = view.within(view.result.tables.queues.filter(pl.col("link") == view.link["name"]), "t_ns")
-    times, backlog = _series(rows, "t_ns", "backlog_bytes")
+    times, backlog = style.samples(rows, "t_ns", "backlog_bytes")
     factor, unit = style.byte_unit(float(np.max(backlog, initial=0.0)))
-    axes.plot(*style.thin(times, backlog / factor), color=style.BLUE, linewidth=1.0)
+    dense = bands.draw(axes, times, backlog / factor, style.BLUE, legend=True)
     waited = view.link["queue_delay_ms"]["mean"]
     drops = view.link["dropped_packets"]["queue"]
     details = [] if waited is None else [f"mean wait {style.millis_text(waited)}"]
-    details.append(f"{drops:,} packet{'s' * (drops > 1)} dropped" if drops else "none dropped")
+    details.append(f"{_count(drops, 'packet')} dropped")
     title = f"Queue of {view.link['name']}: {', '.join(details)}{view.scope}"
     style.dress(axes, title, f"backlog ({unit})")
+    if dense:
+        axes.set_ylim(0, float(np.max(backlog)) / factor * _HEADROOM)
+        style.legend(axes)
     if not backlog.any():
         axes.set_ylim(0, 1)
         style.say(axes, "empty at every sample")
@@ -63,24 +69,24 @@ def window(axes: Axes, view: View) -> None:
             for column, label, look in _WINDOW_LINES:
                 _paths(axes, frame, column, factor, label, look)
         else:
-            label = f"{flow['name']} ({flow['congestion']}): {_goodput(flow)}"
-            look = {"color": _colour(view, flow), "linewidth": 1.1}
-            _paths(axes, frame, "cwnd_bytes", factor, label, look)
+            look = {"color": view.colour(flow), "linewidth": 1.1}
+            _paths(axes, frame, "cwnd_bytes", factor, f"{flow['name']} ({flow['congestion']})", look)
     if alone:
-        title = f"Congestion window{view.whose} {_details(flows[0])}{view.scope}"
+        events = flows[0]["congestion_events"]
+        title = f"Congestion window{view.whose}: {_count(events, 'congestion event')}{view.scope}"
     else:
-        title = f"Congestion windows{view.whose}, and goodputs{view.scope}"
+        title = f"Congestion windows{view.whose}"
     style.dress(axes, title, f"window ({unit})")
     # A threshold far above every window would press the window flat; the legend goes above the window.
     axes.set_ylim(0, (largest / factor or 1.0) * _HEADROOM)
-    _legend(axes)
+    style.legend(axes)
 
 
 def delay(axes: Axes, view: View) -> None:
     """Objects of pages; message delays; round-trip times of files; or that there is nothing to show."""
     if all("page" in flow and view.messages(flow).height for flow in view.flows):
-        objects.draw(axes, view, [_colour(view, flow) for flow in view.flows])
-        _legend(axes)
+        objects.draw(axes, view, [view.colour(flow) for flow in view.flows])
+        style.legend(axes)
     elif flows := [flow for flow in view.flows if view.has_delays(flow)]:
         _message_delays(axes, view, flows)
     elif flows := [flow for flow in view.flows if view.has_rtt(flow)]:
@@ -95,7 +101,7 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     frames = [view.within(view.messages(flow), "created_ns") for flow in flows]
     rows = pl.concat(frames).sort("created_ns", maintain_order=True)
     rows = rows.with_columns(delay_s=(pl.col("delivered_ns") - pl.col("created_ns")) / 1e9)
-    title, delays = _delay_title(view, flows), flows[0]["delay_ms"]
+    title, delays = _delay_title(flows), flows[0]["delay_ms"]
     if len(flows) == 1 and delays["mean"] is not None:
         title += f": mean {style.millis_text(delays['mean'])}, "
         title += f"95 % within {style.millis_text(delays['p95'])}{view.scope}"
@@ -103,7 +109,7 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     factor, unit = style.second_unit(float(worst) if isinstance(worst, float) else 0.0)
     groups = _groups(rows, flows, view)
     for (name, colour), group in groups.items():
-        times, delays = _series(group, "created_ns", "delay_s")
+        times, delays = style.samples(group, "created_ns", "delay_s")
         if group.select(pl.struct("flow", "stream").n_unique()).item() > 1:
             # Neighbours in time are of different streams: a line between them would say nothing.
             axes.plot(times, delays / factor, ".", color=colour, markersize=2, label=name, rasterized=True)
@@ -111,22 +117,30 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
             _line(axes, times, delays / factor, colour, name)
     lines = [*groups, *_own_delay(axes, view, factor)]
     missing = _never_delivered(axes, rows)
-    style.dress(axes, title, f"delay ({unit})")
+    _far_apart(axes, groups.values())
+    style.dress(axes, title, f"delay ({unit})", zero=axes.get_yscale() == "linear")
     if rows.is_empty():
         style.say(axes, "no message was created in this time")
     elif worst is None:
         style.say(axes, "no message of this time was delivered")
     if len(lines) > 1 or missing:
-        axes.set_ylim(0, axes.get_ylim()[1] * (_MARKED_HEADROOM if missing else _HEADROOM))
-        _legend(axes, below=_LEGEND_BELOW_MARKS if missing else 1.0)
+        style.headroom(axes, _MARKED_HEADROOM if missing else _HEADROOM)
+        style.legend(axes, below=_LEGEND_BELOW_MARKS if missing else 1.0)
 
 
-def _delay_title(view: View, flows: Sequence[Summary]) -> str:
+def _far_apart(axes: Axes, groups: Iterable[pl.DataFrame]) -> None:
+    """Makes the axis of delays logarithmic where one line would press another one flat."""
+    medians = [group["delay_s"].median() for group in groups]
+    known = [float(each) for each in medians if isinstance(each, float) and each > 0]
+    if known and max(known) > _FAR * min(known):
+        axes.set_yscale("log")
+        style.plain_log(axes.yaxis)
+
+
+def _delay_title(flows: Sequence[Summary]) -> str:
     if len(flows) > 1:
         return "Message delays, by time of creation"
     name = flows[0]["name"]
-    if len(view.flows) == 1 and not view.has_window:
-        return f"Message delay of {name} ({flows[0]['transport'].upper()}, {_goodput(flows[0])} delivered)"
     return f"Message delay of {name}, by time of creation"
 
 
@@ -134,16 +148,16 @@ def _groups(rows: pl.DataFrame, flows: Sequence[Summary], view: View) -> dict[tu
     """The messages by the name and the colour of the line that shows them."""
     if len(flows) > 1:
         return {
-            (flow["name"], _colour(view, flow)): rows.filter(pl.col("flow") == flow["name"]) for flow in flows
+            (flow["name"], view.colour(flow)): rows.filter(pl.col("flow") == flow["name"]) for flow in flows
         }
     names = rows["stream"].unique(maintain_order=True).sort().to_list()
     if len(names) == 1:
-        return {("delivered", _COLOURS[0]): rows}
+        return {("delivered", COLOURS[0]): rows}
     if len(names) > _MOST_STREAMS:
-        return {(f"{len(names)} streams", _COLOURS[0]): rows}
+        return {(f"{len(names)} streams", COLOURS[0]): rows}
     return {
         (name, colour): rows.filter(pl.col("stream") == name)
-        for name, colour in zip(names, _COLOURS, strict=False)
+        for name, colour in zip(names, COLOURS, strict=False)
     }
 
 
@@ -177,7 +191,7 @@ def _own_delay(axes: Axes, view: View, factor: float) -> list[str]:
     if rows["delay_ns"].n_unique() < 2:
         return []
     label = f"{view.link['name'].partition('/')[0]} when empty"
-    times, delays = _series(rows, "t_ns", "delay_ns")
+    times, delays = style.samples(rows, "t_ns", "delay_ns")
     _steps(axes, view, times, delays / 1e9 / factor, label)
     return [label]
 
@@ -193,12 +207,12 @@ def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
         if len(flows) == 1:
             look = {"color": style.SKY, "linewidth": 0.7}
             _paths(axes, frame, "latest_rtt_ns", factor * 1e9, "latest sample", look)
-        look = {"color": _colour(view, flow), "linewidth": width}
+        look = {"color": view.colour(flow), "linewidth": width}
         name = flow["name"] if len(view.flows) > 1 else "smoothed"
         _paths(axes, frame, "srtt_ns", factor * 1e9, name, look)
     bases = [view.result.tables.paths.filter(flow=flow["name"], path=0) for flow in flows]
     if all(base.drop("flow").equals(bases[0].drop("flow")) for base in bases):
-        times, base = _series(bases[0], "t_ns", "base_rtt_ns")
+        times, base = style.samples(bases[0], "t_ns", "base_rtt_ns")
         _steps(axes, view, times, base / 1e9 / factor, "with empty queues")
     kind = "Round-trip time" if len(flows) == 1 else "Smoothed round-trip times"
     title = f"{kind}{view.whose}"
@@ -209,7 +223,7 @@ def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
         title += view.scope
     style.dress(axes, title, f"RTT ({unit})")
     axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
-    _legend(axes)
+    style.legend(axes)
 
 
 def _while_active(rows: pl.DataFrame) -> pl.DataFrame:
@@ -228,7 +242,7 @@ def _nothing(axes: Axes, view: View) -> None:
     said = "nothing was delivered" if created else "no message was created"
     style.say(axes, said if recorded else "messages were not recorded")
     if missing:
-        _legend(axes, below=_LEGEND_BELOW_MARKS)
+        style.legend(axes, below=_LEGEND_BELOW_MARKS)
 
 
 def _paths(
@@ -236,10 +250,13 @@ def _paths(
 ) -> None:
     """A line for every path of a flow, the first of which names them all."""
     for path in rows["path"].unique().sort():
-        times, values = _series(rows.filter(pl.col("path") == path), "t_ns", column)
+        times, values = style.samples(rows.filter(pl.col("path") == path), "t_ns", column)
         if np.isnan(values).all():
             continue
-        axes.plot(*style.thin(times, values / factor), label=label, **look)
+        if bands.is_dense(values):
+            bands.draw(axes, times, values / factor, look["color"], label=label, linewidth=look["linewidth"])
+        else:
+            axes.plot(*style.thin(times, values / factor), label=label, **look)
         label = "_"
 
 
@@ -253,40 +270,5 @@ def _steps(axes: Axes, view: View, times: style.Array, values: style.Array, labe
     axes.step(times, values, where="post", color=style.INK, linewidth=0.9, linestyle=":", label=label)
 
 
-def _colour(view: View, flow: Summary) -> str:
-    return _COLOURS[view.flows.index(flow)]
-
-
-def _goodput(flow: Summary) -> str:
-    return style.rate_text(flow["goodput_bps"]) if flow["goodput_bps"] else "nothing delivered"
-
-
-def _details(flow: Summary) -> str:
-    events = flow["congestion_events"]
-    congestion = f"{events:,} congestion event{'s' * (events != 1)}"
-    goodput = f"{'goodput ' * bool(flow['goodput_bps'])}{_goodput(flow)}"
-    return f"({flow['transport'].upper()}, {flow['congestion']}): {goodput}, {congestion}"
-
-
-def _series(rows: pl.DataFrame, time: str, column: str) -> tuple[style.Array, style.Array]:
-    """Times in seconds and values of a column, missing ones as not-a-number."""
-    return (
-        rows[time].to_numpy() / 1e9,
-        rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy(),
-    )
-
-
-def _legend(axes: Axes, below: float = 1.0) -> None:
-    if not axes.get_legend_handles_labels()[0]:
-        return
-    axes.legend(
-        loc="upper right",
-        bbox_to_anchor=(1.0, below),
-        fontsize=style.FONT - 1,
-        ncols=3,
-        framealpha=0.85,
-        edgecolor="none",
-        borderpad=0.3,
-        handlelength=1.6,
-        columnspacing=1.0,
-    )
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}" if number else f"no {what}s"

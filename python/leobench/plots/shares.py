@@ -9,16 +9,21 @@ from matplotlib.figure import Figure
 
 from leobench import stats
 from leobench.errors import InputError
-from leobench.plots import panels, routes, style, view
+from leobench.plots import names, panels, routes, style, view
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
     from leobench.plots.view import View
     from leobench.result import Result
 
 # Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _GOODPUTS, _QUEUE = 7.2, 2.9, 1.5
+_WIDTH, _GOODPUTS, _QUEUE, _OF_SEVERAL = 7.2, 2.9, 1.5, 2.4
+
+# Runs on a page.
+_MOST_RUNS = 4
 
 # Steps of a window.
 _STEPS = 10
@@ -53,6 +58,55 @@ def draw(
     Raises:
         InputError: If there are no two flows, there is no such link or time, or the run recorded no series.
     """
+    chosen = _choose(result, flow, link, start_s, end_s)
+    figure = Figure(figsize=(_WIDTH, _GOODPUTS + _QUEUE), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(_GOODPUTS, _QUEUE))
+    _goodputs(top, chosen, _largest(chosen))
+    panels.queue(bottom, chosen)
+    style.time_axis(bottom, chosen.start_s, chosen.end_s)
+    figure.align_ylabels([top, bottom])
+    return figure
+
+
+def overlay(
+    results: Sequence[Result],
+    *,
+    flow: str | None = None,
+    link: str | None = None,
+    start_s: float | None = None,
+    end_s: float | None = None,
+) -> Figure:
+    """Draws the goodputs of several runs, a panel for each on one scale; the arguments are those of `draw`.
+
+    Raises:
+        InputError: As for `draw`, or if there are more runs than fit on a page.
+    """
+    if len(results) > _MOST_RUNS:
+        raise InputError(f"shares: {len(results)} runs; allowed: {_MOST_RUNS}, more do not fit on a page")
+    labels = names.of_runs(results)
+    figure = Figure(figsize=(_WIDTH, 0.3 + _OF_SEVERAL * len(results)), layout="constrained")
+    stacked = list(figure.subplots(len(results), 1, sharex=True, sharey=True, squeeze=False)[:, 0])
+    views = []
+    for result, label in zip(results, labels, strict=True):
+        try:
+            views.append(_choose(result, flow, link, start_s, end_s))
+        except InputError as error:
+            raise InputError(f"{result.folder or label}: {error}") from error
+    largest = max(_largest(each) for each in views)
+    for axes, each, label in zip(stacked, views, labels, strict=True):
+        _goodputs(axes, each, largest)
+        axes.set_title(
+            f"{label}: {axes.get_title(loc='left')}", loc="left", fontsize=style.FONT, color=style.INK
+        )
+    style.time_axis(stacked[-1], min(each.start_s for each in views), max(each.end_s for each in views))
+    figure.align_ylabels(stacked)
+    return figure
+
+
+def _choose(
+    result: Result, flow: str | None, link: str | None, start_s: float | None, end_s: float | None
+) -> View:
+    """What to show of a run; the errors are those of `draw`."""
     if flow is not None:
         raise InputError(
             f"shares: --flow = {flow}: a flow alone has no share; leave it out, or use --kind timeline"
@@ -63,33 +117,36 @@ def draw(
         )
     if result.tables.transport.is_empty():
         raise InputError("shares: the run recorded no series; run it with record.series = true")
-    chosen = view.choose("shares", result, None, link, start_s, end_s)
-    figure = Figure(figsize=(_WIDTH, _GOODPUTS + _QUEUE), layout="constrained")
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(_GOODPUTS, _QUEUE))
-    _goodputs(top, chosen)
-    panels.queue(bottom, chosen)
-    bottom.set_xlim(chosen.start_s, chosen.end_s)
-    bottom.set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
-    figure.align_ylabels([top, bottom])
-    return figure
+    return view.choose("shares", result, None, link, start_s, end_s)
 
 
-def _goodputs(axes: Axes, view: View) -> None:
-    spec: dict[str, Any] = view.result.scenario["competition"]
-    window = _seconds(spec["window"])
+def _moving_goodputs(view: View) -> tuple[style.Array, dict[str, style.Array]]:
+    """Ends of the windows in seconds, and the mean goodput of every flow in them, in bits per second."""
+    window = _seconds(view.result.scenario["competition"]["window"])
     step, last = window / _STEPS, float(view.result.summary["virtual_s"])
-    names = [flow["name"] for flow in view.result.summary["competition"]["flows"]]
-    sums = {name: _moving(stats.delivered_in_steps(view.result, name, step, 0.0, last)) for name in names}
-    ends = (np.arange(len(sums[names[0]])) + 1) * step
-    rates = {name: 8 * total / np.minimum(ends, window) for name, total in sums.items()}
-    fair = np.mean(list(rates.values()), axis=0)
+    flows = [flow["name"] for flow in view.result.summary["competition"]["flows"]]
+    sums = {name: _moving(stats.delivered_in_steps(view.result, name, step, 0.0, last)) for name in flows}
+    ends = np.arange(1, len(sums[flows[0]]) + 1, dtype=np.float64) * step
+    return ends, {name: 8 * total / np.minimum(ends, window) for name, total in sums.items()}
+
+
+def _largest(view: View) -> float:
+    """The largest mean goodput in the time shown."""
+    ends, rates = _moving_goodputs(view)
     shown = (ends >= view.start_s) & (ends <= view.end_s)
-    largest = max(float(np.max(rate[shown], initial=0.0)) for rate in rates.values())
+    return max(float(np.max(rate[shown], initial=0.0)) for rate in rates.values())
+
+
+def _goodputs(axes: Axes, view: View, largest: float) -> None:
+    """The goodputs of a run around the fair share, on an axis for up to `largest` bits per second."""
+    spec: dict[str, Any] = view.result.scenario["competition"]
+    window, tolerance = _seconds(spec["window"]), float(spec["tolerance"])
+    ends, rates = _moving_goodputs(view)
+    fair = np.mean(list(rates.values()), axis=0)
     factor, unit = style.scale("bit/s", largest)
-    starts = {name: _seconds(view.result.scenario["flows"][name]["start"]) for name in names}
-    arrival, tolerance = max(starts.values()), float(spec["tolerance"])
-    until = view.result.summary["competition"]["to_s"] or 0.0
-    there = (ends >= arrival + window) & (ends <= until + step / 2)
+    starts = {name: _seconds(view.result.scenario["flows"][name]["start"]) for name in rates}
+    arrival, until = max(starts.values()), view.result.summary["competition"]["to_s"] or 0.0
+    there = (ends >= arrival + window) & (ends <= until + window / _STEPS / 2)
     axes.fill_between(
         ends[there], fair[there] * (1 - tolerance) / factor, fair[there] * (1 + tolerance) / factor,
         color=style.FAINT, alpha=0.25, linewidth=0, label=f"fair share ± {100 * tolerance:g} %",
@@ -102,7 +159,7 @@ def _goodputs(axes: Axes, view: View) -> None:
     style.dress(axes, _title(view, arrival), f"goodput, mean of {window:g} s ({unit})")
     axes.set_ylim(0, largest / factor * _HEADROOM)
     _mark(axes, view, arrival)
-    axes.legend(loc="upper right", ncols=3, fontsize=style.FONT - 1, framealpha=0.85, edgecolor="none")
+    axes.legend(loc="upper right", ncols=3, fontsize=style.FONT, framealpha=0.85, edgecolor="none")
 
 
 def _title(view: View, arrival: float) -> str:
@@ -132,7 +189,8 @@ def _mark(axes: Axes, view: View, arrival: float) -> None:
             axes.annotate(
                 text, (at, height), xycoords=("data", "axes fraction"),
                 xytext=(3, 0), textcoords="offset points",
-                fontsize=style.FONT - 1, color=style.INK, va="bottom",
+                fontsize=style.FONT, color=style.INK, va="bottom",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
             )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What flows went through: link queue, congestion windows and delays over the state of the channel.
+"""What flows went through: throughput, link queue, windows and delays over the state of the channel.
 
 The content of figure 4 of Khan et al., "Realistic assessment of transport protocols performance over
 LEO-based communications" (Computer Networks, 2023).
@@ -12,13 +12,42 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import panels, states, style, view
+from leobench.plots import panels, several, states, style, throughput, view
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from leobench.result import Result
 
 # Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _PANEL = 7.2, 2.07
+_WIDTH, _PANEL = 7.2, 1.85
+
+
+def overlay(
+    results: Sequence[Result],
+    *,
+    flow: str | None = None,
+    link: str | None = None,
+    start_s: float | None = None,
+    end_s: float | None = None,
+) -> Figure:
+    """Draws the same panels of several runs, of one flow each, a colour per run.
+
+    The arguments are those of `draw`.
+
+    Raises:
+        InputError: If a run has no such flow, link or time, recorded no series, or loads a page.
+    """
+    shown = several.runs("timeline", results, flow, link, start_s, end_s)
+    for run in shown:
+        if "page" in run.flow:
+            raise InputError(
+                f"timeline: {run.flow['name']} is a page, whose objects cannot be laid over another run's; "
+                "allowed: --kind throughput, or one run"
+            )
+    windowed = all(run.view.has_window for run in shown)
+    drawn = [several.rate, several.queue, *[several.window] * windowed, several.delay]
+    return several.figure(shown, drawn)
 
 
 def draw(
@@ -29,7 +58,7 @@ def draw(
     start_s: float | None = None,
     end_s: float | None = None,
 ) -> Figure:
-    """Draws panels over one time axis: link queue, congestion windows, and delays at the bottom.
+    """Draws panels over one time axis: throughput, link queue, congestion windows, and delays at the bottom.
 
     The delays are those of messages; flows that carry too few of them, such as files, show their round-trip
     times instead. Where no transport has a congestion window, there is no panel for it.
@@ -48,7 +77,8 @@ def draw(
     chosen = view.choose("timeline", result, flow, link, start_s, end_s)
     if result.tables.queues.is_empty():
         raise InputError("timeline: the run recorded no series; run it with record.series = true")
-    drawn = [panels.queue, panels.window, panels.delay] if chosen.has_window else [panels.queue, panels.delay]
+    shown = [panels.queue, panels.window, panels.delay] if chosen.has_window else [panels.queue, panels.delay]
+    drawn = [throughput.panel, *shown]
     figure = Figure(figsize=(_WIDTH, _PANEL * len(drawn)), layout="constrained")
     axes = list(figure.subplots(len(drawn), 1, sharex=True))
     for draw_panel, each in zip(drawn, axes, strict=True):
@@ -56,18 +86,18 @@ def draw(
 
     channel = result.tables.channel.filter(pl.col("link") == chosen.link["name"])
     channel_states = states.of_channel(channel, result.summary["virtual_s"])
-    states.paint(axes, channel_states)
-    axes[-1].set_xlim(chosen.start_s, chosen.end_s)
-    axes[-1].set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
+    # The uppermost panel shows the capacity instead.
+    states.paint(axes[1:], channel_states)
+    style.time_axis(axes[-1], chosen.start_s, chosen.end_s)
     figure.align_ylabels(axes)
-    if shown := states.legend(channel_states):
+    if patches := states.legend(channel_states):
         figure.legend(
-            handles=shown,
+            handles=patches,
             title=f"channel of {chosen.link['name']}",
             loc="outside upper right",
-            ncols=len(shown),
-            fontsize=style.FONT - 0.5,
-            title_fontsize=style.FONT - 0.5,
+            ncols=len(patches),
+            fontsize=style.FONT,
+            title_fontsize=style.FONT,
             frameon=False,
         )
     return figure

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from leobench.errors import InputError, allowed
-from leobench.plots import routes
+from leobench.plots import routes, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Beyond so many flows, colours cannot be told apart.
 MOST_FLOWS = 5
+
+COLOURS = (style.GREEN, style.PURPLE, style.BLUE, style.ORANGE, style.BLACK)
 
 # With fewer messages delivered, their delays say less than the round-trip times: they are files.
 _FEW_MESSAGES = 10
@@ -57,6 +59,14 @@ class View:
             return f" of {self.flows[0]['name']}"
         total = len(self.flows) + self.left_out
         return f" of the first {len(self.flows)} of {total} flows" if self.left_out else ""
+
+    def colour(self, flow: Summary) -> str:
+        """The colour of one flow of several, the same in every panel."""
+        return COLOURS[self.flows.index(flow)]
+
+    def alone(self) -> View:
+        """The same of the first flow alone."""
+        return replace(self, flows=self.flows[:1], left_out=0)
 
     @property
     def has_window(self) -> bool:

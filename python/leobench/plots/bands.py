@@ -1,0 +1,111 @@
+"""Dense series: so many samples per point of the page that a line through them would be a smear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leobench.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Slices of time that a band is made of: a line of one point is about as wide as one of them.
+SLICES = 300
+
+# Quantiles of a band, and what it is called.
+LOW, HIGH, NAME = 0.05, 0.95, "5 % to 95 %"
+
+# A series is dense from so many samples per slice on, if it goes up and down within most slices: it travels
+# several times as far as the slice is high.
+_SAMPLES, _TRAVEL = 4, 2.0
+
+
+@dataclass(frozen=True)
+class Band:
+    """What the samples of each slice of time are like; slices without samples are left out.
+
+    Attributes:
+        times: Middles of the slices, in seconds.
+        lowest: The lowest sample of each.
+        low: Their 5 % quantile.
+        median: Their median.
+        high: Their 95 % quantile.
+        highest: The highest sample.
+    """
+
+    times: style.Array
+    lowest: style.Array
+    low: style.Array
+    median: style.Array
+    high: style.Array
+    highest: style.Array
+
+
+def of(times: style.Array, values: style.Array, slices: int = SLICES) -> Band:
+    """The band of a series in order of time; what is not a number is left out."""
+    known = np.isfinite(values)
+    times, values = times[known], values[known]
+    first, last = (times[0], times[-1]) if len(times) else (0.0, 0.0)
+    edges = np.linspace(first, last, slices + 1)
+    groups = np.split(values, np.searchsorted(times, edges[1:-1], side="left"))
+    full = np.array([len(group) > 0 for group in groups], dtype=bool)
+    quantiles = [np.quantile(group, (0, LOW, 0.5, HIGH, 1)) for group in groups if len(group)]
+    middles = (edges[1:] + edges[:-1])[full] / 2
+    return Band(middles, *np.array(quantiles, dtype=np.float64).reshape(-1, 5).T)
+
+
+def is_dense(values: style.Array, slices: int = SLICES) -> bool:
+    """Whether a line through the samples, in order of time, would be a smear."""
+    known = values[np.isfinite(values)]
+    size = len(known) // slices
+    if size < _SAMPLES:
+        return False
+    groups = known[: size * slices].reshape(slices, size)
+    heights = np.ptp(groups, axis=1)
+    moving = heights > 0
+    travels = np.abs(np.diff(groups, axis=1)).sum(axis=1)[moving]
+    return bool(moving.any() and np.median(travels / heights[moving]) > _TRAVEL)
+
+
+def draw(
+    axes: Axes,
+    times: style.Array,
+    values: style.Array,
+    colour: str,
+    *,
+    label: str = "",
+    linewidth: float = 1.0,
+    legend: bool = False,
+    always: bool = False,
+) -> bool:
+    """Draws a series: as a line, or if it is dense as the band of its samples with their median.
+
+    Args:
+        axes: The panel.
+        times: Times of the samples, in seconds.
+        values: The samples.
+        colour: Of the line and the band.
+        label: What the line is called.
+        linewidth: Of the line.
+        legend: Whether the legend is to name median, band and range.
+        always: Whether to draw a band wherever there are samples enough for one, without the range: for
+            several series on top of each other.
+
+    Returns:
+        Whether it is a band.
+    """
+    if not (is_dense(values) or (always and len(values) >= _SAMPLES * SLICES)):
+        axes.plot(*style.thin(times, values), color=colour, linewidth=linewidth, label=label or "_")
+        return False
+    band = of(times, values)
+    slice_ms = 1e3 * (times[-1] - times[0]) / SLICES
+    named = f"median of {style.millis_text(slice_ms)}" if legend else label
+    axes.plot(band.times, band.median, color=colour, linewidth=linewidth, label=named or "_", zorder=2.5)
+    shades = ((band.low, band.high, 0.45, NAME), (band.lowest, band.highest, 0.18, "lowest to highest"))
+    for low, high, alpha, name in shades[: 1 if always else 2]:
+        shade = {"facecolor": colour, "alpha": alpha, "linewidth": 0}
+        axes.fill_between(band.times, low, high, label=name if legend else "_", **shade)  # type: ignore[arg-type]
+    return True

@@ -1,0 +1,105 @@
+"""What flows delivered and what their links could have carried, as means over steps of time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from leobench.plots import routes, style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leobench.plots.view import Summary, View
+    from leobench.result import Result
+
+# Steps across a figure at most, and samples in a step at least: acknowledgements, and the delivery
+# opportunities of traces, come in clumps.
+_STEPS, _SAMPLES = 400, 10
+
+
+def step_ns(view: View) -> int:
+    """The length of a step for the time shown: 1, 2 or 5 times a power of ten, in nanoseconds."""
+    interval = routes.nanoseconds(view.result.scenario["record"]["interval"])
+    least = max((view.end_s - view.start_s) * 1e9 / _STEPS, interval * _SAMPLES)
+    power = 10.0 ** math.floor(math.log10(least))
+    return round(next(power * each for each in (1, 2, 5, 10) if power * each >= least * (1 - 1e-9)))
+
+
+def edges_ns(view: View, step: int) -> style.Array:
+    """The ends of the steps that cover the time shown, in nanoseconds; the last one ends with the run."""
+    last = round(view.result.summary["virtual_s"] * 1e9)
+    numbers = np.arange(round(view.start_s * 1e9) // step, -(-round(view.end_s * 1e9) // step) + 1)
+    return np.unique(np.minimum(numbers * step, last)).astype(np.float64)
+
+
+def delivered(view: View, flow: Summary, edges: style.Array) -> style.Array | None:
+    """What a flow delivered in each step, in bits per second of application data.
+
+    As acknowledged by then; of a transport without acknowledgements, as its messages arrived. None if neither
+    was recorded.
+    """
+    samples = view.transport(flow)
+    if not samples.is_empty():
+        totals = samples.group_by("t_ns").agg(pl.col("bytes_delivered").sum()).sort("t_ns")
+        return _rates(totals["t_ns"].to_numpy(), totals["bytes_delivered"].to_numpy(), edges)
+    arrived = view.messages(flow).filter(pl.col("delivered_ns").is_not_null()).sort("delivered_ns")
+    if not view.result.scenario["record"]["messages"]:
+        return None
+    return _rates(arrived["delivered_ns"].to_numpy(), arrived["size_bytes"].cum_sum().to_numpy(), edges)
+
+
+def of_path(view: View, flow: Summary, edges: style.Array) -> style.Array | None:
+    """The capacity of the narrowest link on the way of a flow's data in each step, in bits per second.
+
+    What the `paths` table says; where a trace serves a link on the way, the lowest of the links' means.
+    None if it was not recorded.
+    """
+    rows = view.result.tables.paths.filter(flow=flow["name"], path=0)
+    if "bottleneck_bps" in rows.columns and rows.height and not rows["bottleneck_bps"].has_nulls():
+        return _means(rows["t_ns"].to_numpy(), rows["bottleneck_bps"].cast(pl.Float64).to_numpy(), edges)
+    return _narrowest(view.result, routes.of_flow(view.result.scenario, flow["name"]), edges)
+
+
+def of_link(result: Result, link: str, edges: style.Array) -> style.Array | None:
+    """The capacity of a link direction in each step, in bits per second, none while it is down.
+
+    None if it was not recorded.
+    """
+    rows = result.tables.channel.filter(link=link).sort("t_ns", maintain_order=True)
+    if rows.is_empty():
+        return None
+    if not rows["rate_bps"].has_nulls():
+        rate = rows.select(pl.col("rate_bps") * pl.col("up")).to_series().cast(pl.Float64)
+        return _means(rows["t_ns"].to_numpy(), rate.to_numpy(), edges)
+    if "opportunities" not in result.tables:
+        return None
+    samples = result.tables["opportunities"].filter(link=link)
+    if samples.is_empty():
+        return None
+    return _rates(samples["t_ns"].to_numpy(), samples["offered_bytes"].to_numpy(), edges)
+
+
+def _narrowest(result: Result, links: Sequence[str], edges: style.Array) -> style.Array | None:
+    found = [of_link(result, link, edges) for link in links]
+    known = [each for each in found if each is not None]
+    return np.min(known, axis=0) if known and len(known) == len(found) else None
+
+
+def _rates(times: style.Array, totals: style.Array, edges: style.Array) -> style.Array:
+    """Bits per second in each step, from running totals in bytes."""
+    before = np.searchsorted(times, edges, side="right")
+    amounts = np.concatenate(([0.0], totals))[before]
+    return 8 * np.diff(amounts) / (np.diff(edges) / 1e9)
+
+
+def _means(times: style.Array, values: style.Array, edges: style.Array) -> style.Array:
+    """The mean in each step of a value that holds until it changes."""
+    last = max(float(edges[-1]), float(times[-1]))
+    spans = np.diff(np.append(times, last).astype(np.float64))
+    areas = np.concatenate(([0.0], np.cumsum(values * spans)))
+    at_edges = np.interp(edges, np.append(times, last), areas)
+    return np.diff(at_edges) / np.diff(edges)

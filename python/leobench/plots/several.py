@@ -1,0 +1,186 @@
+"""Several runs in one figure: a colour for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from leobench.errors import InputError
+from leobench.plots import bands, names, rates, style, throughput, view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+
+    from leobench.plots.view import Summary, View
+    from leobench.result import Result
+
+# Inches: the text width of a page, and panels that can be read at it.
+_WIDTH, _PANEL = 7.2, 1.85
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run among several.
+
+    Attributes:
+        label: What it is called.
+        colour: The colour of all that is its.
+        view: What is shown of it.
+    """
+
+    label: str
+    colour: str
+    view: View
+
+    @property
+    def flow(self) -> Summary:
+        """The flow that is shown."""
+        return self.view.flows[0]
+
+
+def runs(
+    kind: str,
+    results: Sequence[Result],
+    flow: str | None,
+    link: str | None,
+    start_s: float | None,
+    end_s: float | None,
+) -> list[Run]:
+    """One flow of every run, with what the run is called and its colour.
+
+    Raises:
+        InputError: If there are more runs than colours, or a run has no such flow, link or time.
+    """
+    colours = style.CATEGORIES
+    if len(results) > len(colours):
+        raise InputError(
+            f"{kind}: {len(results)} runs; allowed: {len(colours)}, more cannot be told apart "
+            "(run a campaign instead, and plot its folder)"
+        )
+    found = []
+    for result, label, colour in zip(results, names.of_runs(results), colours, strict=False):
+        try:
+            chosen = view.choose(kind, result, flow, link, start_s, end_s)
+        except InputError as error:
+            raise InputError(f"{result.folder or label}: {error}") from error
+        if chosen.result.tables.queues.is_empty():
+            raise InputError(
+                f"{result.folder or label}: {kind}: the run recorded no series; "
+                "run it with record.series = true"
+            )
+        found.append(Run(label, colour, chosen.alone()))
+    return found
+
+
+def figure(shown: Sequence[Run], panels: Sequence[Callable[[Axes, Sequence[Run]], None]]) -> Figure:
+    """Panels over one time axis, with a legend of the runs above them."""
+    made = Figure(
+        figsize=(_WIDTH, 0.4 + (_PANEL if len(panels) > 1 else 2.6) * len(panels)), layout="constrained"
+    )
+    stacked = list(made.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0])
+    for draw_panel, axes in zip(panels, stacked, strict=True):
+        draw_panel(axes, shown)
+    style.time_axis(stacked[-1], min(run.view.start_s for run in shown), max(run.view.end_s for run in shown))
+    made.align_ylabels(stacked)
+    key(made, shown)
+    return made
+
+
+def key(figure: Figure, shown: Sequence[Run]) -> None:
+    """The legend of the runs above all panels."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=run.colour, linewidth=1.6, label=run.label) for run in shown]
+    style.key_of(figure, handles, [run.label for run in shown])
+
+
+def rate(axes: Axes, shown: Sequence[Run]) -> None:
+    """What the flow of every run delivered; the capacity too where all runs had the same."""
+    steps = [rates.step_ns(run.view) for run in shown]
+    edges = [rates.edges_ns(run.view, max(steps)) for run in shown]
+    offered = [throughput.capacity_of(run.view, at) for run, at in zip(shown, edges, strict=True)]
+    drawn = [rates.delivered(run.view, run.flow, at) for run, at in zip(shown, edges, strict=True)]
+    longest = max(range(len(shown)), key=lambda at: len(edges[at]))
+    name, capacity = offered[longest]
+    common = capacity is not None and all(
+        each is not None and np.allclose(each[:-1], capacity[: len(each) - 1]) for _, each in offered
+    )
+    known = [each for each in (*drawn, capacity if common else None) if each is not None]
+    factor, unit = style.scale("bit/s", max((float(np.max(each, initial=0.0)) for each in known), default=0))
+    if common and capacity is not None:
+        throughput.area(axes, edges[longest], capacity / factor, name)
+    for run, at, each in zip(shown, edges, drawn, strict=True):
+        if each is not None:
+            throughput.line(axes, at, each / factor, run.colour, "_")
+    style.dress(
+        axes, f"Throughput{_whose(shown)}, means of {style.millis_text(max(steps) / 1e6)}", f"rate ({unit})"
+    )
+    if common:
+        style.headroom(axes, 1.25)
+        style.legend(axes)
+
+
+def queue(axes: Axes, shown: Sequence[Run]) -> None:
+    """What waits in front of the link of every run."""
+    found = []
+    for run in shown:
+        rows = run.view.within(run.view.result.tables.queues.filter(link=run.view.link["name"]), "t_ns")
+        found.append(style.samples(rows, "t_ns", "backlog_bytes"))
+    links = dict.fromkeys(run.view.link["name"] for run in shown)
+    _series(axes, shown, found, style.byte_unit, f"Queue of {', '.join(links)}", "backlog")
+
+
+def window(axes: Axes, shown: Sequence[Run]) -> None:
+    """The congestion window of the flow of every run."""
+    found = [_transport(run, "cwnd_bytes") for run in shown]
+    _series(axes, shown, found, style.byte_unit, f"Congestion window{_whose(shown)}", "window")
+
+
+def delay(axes: Axes, shown: Sequence[Run]) -> None:
+    """The message delays of the flow of every run; smoothed round-trip times where one has none."""
+    if all(run.view.has_delays(run.flow) for run in shown):
+        found = []
+        for run in shown:
+            rows = run.view.within(run.view.messages(run.flow), "created_ns").sort("created_ns")
+            rows = rows.with_columns(delay_ns=pl.col("delivered_ns") - pl.col("created_ns"))
+            times, delays = style.samples(rows, "created_ns", "delay_ns")
+            found.append((times, delays / 1e9))
+        title = f"Message delay{_whose(shown)}, by time of creation"
+        _series(axes, shown, found, style.second_unit, title, "delay")
+    else:
+        found = [(times, trips / 1e9) for times, trips in (_transport(run, "srtt_ns") for run in shown)]
+        _series(axes, shown, found, style.second_unit, f"Smoothed round-trip time{_whose(shown)}", "RTT")
+
+
+def _transport(run: Run, column: str) -> tuple[style.Array, style.Array]:
+    """A column of the samples of a flow, of its first path."""
+    rows = run.view.within(run.view.transport(run.flow), "t_ns")
+    first = rows["path"].min()
+    return style.samples(rows if first is None else rows.filter(path=first), "t_ns", column)
+
+
+def _series(
+    axes: Axes,
+    shown: Sequence[Run],
+    found: Sequence[tuple[style.Array, style.Array]],
+    unit_of: Callable[[float], tuple[float, str]],
+    title: str,
+    label: str,
+) -> None:
+    largest = max(float(np.nanmax(values, initial=0.0)) for _, values in found)
+    factor, unit = unit_of(largest)
+    for run, (times, values) in zip(shown, found, strict=True):
+        bands.draw(axes, times, values / factor, run.colour, linewidth=1.1, always=True)
+    style.dress(axes, title, f"{label} ({unit})")
+
+
+def _whose(shown: Sequence[Run]) -> str:
+    """The flow shown, where it has the same name in all runs."""
+    flows = dict.fromkeys(run.flow["name"] for run in shown)
+    return f" of {', '.join(flows)}"

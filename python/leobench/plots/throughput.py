@@ -1,0 +1,162 @@
+"""What a flow delivered over time, in front of what its path could have carried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from leobench.errors import InputError
+from leobench.plots import rates, routes, style, view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from leobench.plots.view import Summary, View
+    from leobench.result import Result
+
+# Inches: the text width of a page, and a panel that fills a third of it.
+_WIDTH, _HEIGHT = 7.2, 2.9
+
+# The capacity: light enough for lines of every colour before it.
+_AREA, _EDGE = "#d9e3ea", "#9aaab5"
+
+_HEADROOM = 1.3
+
+
+def draw(
+    result: Result,
+    *,
+    flow: str | None = None,
+    link: str | None = None,
+    start_s: float | None = None,
+    end_s: float | None = None,
+) -> Figure:
+    """Draws the throughput of flows over the capacity of the narrowest link on their way.
+
+    Args:
+        result: The run.
+        flow: Name of the flow; the first five that are not background unless given.
+        link: Name of a link direction whose capacity is shown instead.
+        start_s: First second shown; the start of the run unless given.
+        end_s: Last second shown; the end of the run unless given.
+
+    Raises:
+        InputError: If there is no such flow, link or time, or the run recorded no series.
+    """
+    chosen = view.choose("throughput", result, flow, link, start_s, end_s)
+    if result.tables.queues.is_empty():
+        raise InputError("throughput: the run recorded no series; run it with record.series = true")
+    figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+    axes = figure.subplots()
+    panel(axes, chosen, link=link)
+    style.time_axis(axes, chosen.start_s, chosen.end_s)
+    return figure
+
+
+def overlay(
+    results: Sequence[Result],
+    *,
+    flow: str | None = None,
+    link: str | None = None,
+    start_s: float | None = None,
+    end_s: float | None = None,
+) -> Figure:
+    """Draws the throughput of one flow of each of several runs, a colour per run.
+
+    The capacity is shown where all runs had the same. The arguments are those of `draw`.
+
+    Raises:
+        InputError: If a run has no such flow, link or time, or recorded no series.
+    """
+    from leobench.plots import several
+
+    return several.figure(several.runs("throughput", results, flow, link, start_s, end_s), [several.rate])
+
+
+def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
+    """The throughput of every flow, a colour each, over the capacity of their path.
+
+    Args:
+        axes: The panel.
+        view: What is shown.
+        link: The link direction whose capacity is shown instead.
+    """
+    step = rates.step_ns(view)
+    edges = rates.edges_ns(view, step)
+    whose, capacity = capacity_of(view, edges, link)
+    drawn = {flow["name"]: rates.delivered(view, flow, edges) for flow in view.flows}
+    known = [each for each in (capacity, *drawn.values()) if each is not None]
+    factor, unit = style.scale("bit/s", max((float(np.max(each, initial=0.0)) for each in known), default=0))
+    if capacity is not None:
+        area(axes, edges, capacity / factor, whose)
+    alone, means = len(view.flows) == 1, f"means of {style.millis_text(step / 1e6)}"
+    for flow in view.flows:
+        rate = drawn[flow["name"]]
+        if rate is not None:
+            colour = style.VERMILION if alone else view.colour(flow)
+            line(axes, edges, rate / factor, colour, f"delivered ({means})" if alone else _entry(flow))
+    title = (
+        _title(view, capacity, drawn[view.flows[0]["name"]]) if alone else f"Throughput{view.whose}, {means}"
+    )
+    style.dress(axes, title, f"rate ({unit})")
+    axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
+    if capacity is None:
+        whose = f"the capacity of {whose} was not recorded"
+        place = {"xycoords": "axes fraction", "va": "top"}
+        axes.annotate(whose, (0.01, 0.97), color=style.FAINT, fontsize=style.FONT, **place)  # type: ignore[arg-type]
+    style.legend(axes)
+
+
+def area(axes: Axes, edges: style.Array, capacity: style.Array, label: str) -> None:
+    """A capacity as an area of steps between `edges` in nanoseconds."""
+    axes.stairs(capacity, edges / 1e9, fill=True, color=_AREA, label=f"capacity of {label}", zorder=0.6)
+    axes.stairs(capacity, edges / 1e9, color=_EDGE, linewidth=0.6, zorder=0.7)
+
+
+def line(axes: Axes, edges: style.Array, rate: style.Array, colour: str, label: str) -> None:
+    """A rate as a line through the middles of the steps between `edges` in nanoseconds."""
+    axes.plot((edges[1:] + edges[:-1]) / 2e9, rate, color=colour, linewidth=1.1, label=label)
+
+
+def capacity_of(view: View, edges: style.Array, link: str | None = None) -> tuple[str, style.Array | None]:
+    """The name of what the flows share, and its capacity in each step in bits per second, if it was recorded.
+
+    It is the link asked for; the path where all flows shown take the same, and otherwise the link shown.
+    """
+    if link is not None:
+        return link, rates.of_link(view.result, link, edges)
+    ways = [routes.of_flow(view.result.scenario, flow["name"]) for flow in view.flows]
+    if all(way == ways[0] for way in ways):
+        name = ways[0][0] if len(ways[0]) == 1 else "the narrowest link"
+        return name, rates.of_path(view, view.flows[0], edges)
+    return view.link["name"], rates.of_link(view.result, view.link["name"], edges)
+
+
+def _title(view: View, capacity: style.Array | None, rate: style.Array | None) -> str:
+    """The goodput of a flow alone, and the capacity until its last delivery in the time shown."""
+    said = (
+        f"Throughput of {view.flows[0]['name']} ({kind(view.flows[0])}): {goodput(view.flows[0])}{view.scope}"
+    )
+    if capacity is None or rate is None or not rate.any():
+        return said
+    mean = float(np.mean(capacity[: np.flatnonzero(rate)[-1] + 1]))
+    return f"{said} of {style.rate_text(mean)}"
+
+
+def kind(flow: Summary) -> str:
+    """The transport of a flow and its congestion controller."""
+    return ", ".join(filter(None, (flow["transport"].upper(), flow["congestion"])))
+
+
+def _entry(flow: Summary) -> str:
+    """One flow of several in the legend; the panel says that these are throughputs."""
+    return f"{flow['name']}: {style.rate_text(flow['goodput_bps'])}" if flow["goodput_bps"] else flow["name"]
+
+
+def goodput(flow: Summary) -> str:
+    """The goodput of a flow in words."""
+    return f"goodput {style.rate_text(flow['goodput_bps'])}" if flow["goodput_bps"] else "nothing delivered"
