@@ -25,7 +25,7 @@ def test_the_examples_of_campaign_figures_run(
 ) -> None:
     (tmp_path / "results").symlink_to(buffers / "results")
     monkeypatch.chdir(tmp_path)
-    first, second = snippets("Campaigns")
+    first, second = snippets("Bars, distributions")
     names: dict[str, Any] = {}
     exec(first, names)  # noqa: S102
     assert (tmp_path / "delay.pdf").read_bytes().startswith(b"%PDF")
