@@ -47,9 +47,8 @@ def draw(
 ) -> Figure:
     """Draws grouped bars, groups and series in the order of the frame.
 
-    A value on a logarithmic axis is drawn as a point, because the length of a bar means nothing there. A
-    combination without a value says so. Where one end of an interval is unknown, or lies beyond a
-    logarithmic axis, an arrow goes to the edge of the panel; without both ends there is no whisker.
+    A value on a logarithmic axis is a point: the length of a bar means nothing there. Where an end of an
+    interval is unknown, or beyond such an axis, an arrow goes to the edge; without both, there is no whisker.
 
     Args:
         frame: One row per group and series.
@@ -79,44 +78,59 @@ def draw(
     width, floor = _FILLED / len(names), frames.floor(frame, height)
     numbered = style.inches(panel)[0] * width / len(groups) >= _NUMBER
     for index, (name, fill) in enumerate(zip(names, fills, strict=True)):
-        rows = frames.rows(frame, by, name)
-        heights, *ends = (_in_groups(rows, each, across, groups) / factor for each in numbers)
+        cells = (_in_groups(frames.rows(frame, by, name), each, across, groups) for each in numbers)
+        heights, *ends = (each / factor for each in cells)
         at = np.arange(len(groups), dtype=np.float64) + (index - (len(names) - 1) / 2) * width
-        entry = frames.text(name) if by else label
-        if height.log:
-            marker = style.MARKERS[index % len(style.MARKERS)]
-            panel.plot(at, heights, marker, label=entry, zorder=3, **style.marker(fill))
-        else:
-            hatch = "" if colours else style.HATCHES[index]
-            panel.bar(
-                at,
-                heights,
-                width * 0.94,
-                color=fill,
-                label=entry,
-                hatch=hatch,
-                edgecolor="white",
-                linewidth=0,
-            )
+        look = {"color": fill, "label": frames.text(name) if by else label}
+        _shapes(panel, at, heights, width, look, index if height.log or not colours else 0, log=height.log)
         if ends:
             _whiskers(panel, at, heights, ends, log=height.log, floor=floor / factor)
-        if numbered:
-            _numbers(panel, at, heights, ends, 4 if height.log else 2)
-        for x in at[np.isnan(heights)]:
-            frames.remark(panel, x, "no value")
+        _label(panel, at, heights, ends, (4 if height.log else 2) if numbered else None)
     frames.name_groups(panel, groups, across, alone=axes is None)
-    low = frames.lowest(frame, numbers)
-    frames.dress(panel, title, label, low=low, log=height.log)
-    if height.log:
-        frames.end_on_ticks(panel, numbers, frame, floor, factor)
+    frames.dress(panel, frame, numbers, title, label, factor)
     signs = [] if interval is None else unusual(frame, height, interval)
-    note = [] if interval is None else [f"whiskers: {interval.label}", *signs]
-    room = max(_HIGH * numbered, _ARROW * (_OPEN in signs))
-    if room:
-        frames.make_room(panel, room, room if low < 0 or (height.log and _OPEN in signs) else 0.0)
+    _leave_room(panel, numbered=numbered, arrows=_OPEN in signs, below=frames.lowest(frame, numbers) < 0)
     if axes is None:
-        frames.finish(figure, panel, by, "; ".join(note))
+        frames.finish(
+            figure, panel, by, "; ".join([f"whiskers: {interval.label}", *signs] if interval else [])
+        )
     return figure
+
+
+def _shapes(
+    axes: Axes,
+    at: style.Array,
+    heights: style.Array,
+    width: float,
+    look: dict[str, Any],
+    index: int,
+    *,
+    log: bool,
+) -> None:
+    """The bars of a series, or points on a logarithmic axis, with the hatch or marker of this number."""
+    if log:
+        marker = style.MARKERS[index % len(style.MARKERS)]
+        axes.plot(at, heights, marker, zorder=3, **(look | style.marker(look["color"])))
+    else:
+        hatch = style.HATCHES[index]
+        axes.bar(at, heights, width * 0.94, hatch=hatch, edgecolor="white", linewidth=0, **look)
+
+
+def _label(
+    axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], points: int | None
+) -> None:
+    """Writes the heights so many points above their bars, if at all, and where there is none."""
+    if points is not None:
+        _numbers(axes, at, heights, ends, points)
+    for x in at[np.isnan(heights)]:
+        frames.remark(axes, x, "no value")
+
+
+def _leave_room(axes: Axes, *, numbered: bool, arrows: bool, below: bool) -> None:
+    """Leaves room above the bars for numbers and arrows, and below them where they hang there."""
+    room = max(_HIGH * numbered, _ARROW * arrows)
+    if room:
+        frames.make_room(axes, room, room if below or (arrows and axes.get_yscale() == "log") else 0.0)
 
 
 def unusual(frame: pl.DataFrame, value: Column, interval: Interval) -> list[str]:

@@ -71,8 +71,7 @@ def draw(
     factor, label = measured.scaled(frames.largest(frame, [measured]))
     if measured.log:
         panel.set_yscale("log")
-    room = _FILLED / len(names)
-    fills = frames.colours(colours, len(names), "box")
+    room, fills = _FILLED / len(names), frames.colours(colours, len(names), "box")
     remarks: list[tuple[float, str]] = []
     for index, (name, fill) in enumerate(zip(names, fills, strict=True)):
         rows = frames.rows(frame, by, name)
@@ -86,9 +85,7 @@ def draw(
         # Boxes have no legend of their own; a bar without height has.
         panel.bar(0, 0, color=fill, label=frames.text(name) if by else label)
     frames.name_groups(panel, groups, across, alone=axes is None)
-    frames.dress(panel, title, label, low=frames.lowest(frame, [measured]), log=measured.log)
-    if measured.log:
-        frames.end_on_ticks(panel, [measured], frame, 0.0, factor)
+    frames.dress(panel, frame, [measured], title, label, factor)
     _say_missing(panel, remarks, room)
     if axes is None:
         frames.finish(figure, panel, by, READING)

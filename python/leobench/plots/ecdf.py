@@ -72,17 +72,21 @@ def draw(
             label=f"{entry} ({style.number_text(missing)} % missing)" if missing else entry,
         )
     _guides(panel)
-    if measured.log:
-        panel.set_xscale("log")
-        style.plain_log(panel.xaxis)
-    else:
-        panel.set_xlim(left=min(0.0, panel.get_xlim()[0]) if frames.lowest(frame, [measured]) < 0 else 0)
-    panel.set_ylim(0, 1.02)
+    _scale(panel, log=measured.log, negative=frames.lowest(frame, [measured]) < 0)
     panel.set_xlabel(label, fontsize=style.FONT, color=style.INK)
     style.dress(panel, title, f"share of {of} below", zero=False)
     if axes is None:
         frames.finish(figure, panel, by, "")
     return figure
+
+
+def _scale(axes: Axes, *, log: bool, negative: bool) -> None:
+    if log:
+        axes.set_xscale("log")
+        style.plain_log(axes.xaxis)
+    else:
+        axes.set_xlim(left=min(0.0, axes.get_xlim()[0]) if negative else 0)
+    axes.set_ylim(0, 1.02)
 
 
 def _guides(axes: Axes) -> None:
@@ -99,6 +103,7 @@ def _guides(axes: Axes) -> None:
             fontsize=style.SMALL,
             color=style.FAINT,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
+            zorder=0.6,
         )
 
 

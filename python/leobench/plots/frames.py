@@ -144,12 +144,10 @@ def floor(frame: pl.DataFrame, number: Column) -> float:
     return float(np.nanmin(values)) / _BELOW if number.log and np.isfinite(values).any() else 0.0
 
 
-def end_on_ticks(
-    axes: Axes, numbers: Sequence[Column], frame: pl.DataFrame, floor: float, factor: float
-) -> None:
-    """Ends a logarithmic axis at 1, 2 or 5 times a power of ten around what is drawn from `floor` up."""
+def _end_on_ticks(axes: Axes, frame: pl.DataFrame, numbers: Sequence[Column], factor: float) -> None:
+    """Ends a logarithmic axis at 1, 2 or 5 times a power of ten around what is drawn."""
     values = np.concatenate([floats(frame, each.name) for each in numbers]) / factor
-    drawn = values[np.isfinite(values) & (values > floor / factor)]
+    drawn = values[np.isfinite(values) & (values > floor(frame, numbers[0]) / factor)]
     if len(drawn):
         axes.set_ylim(
             style.step_below(0.95 * float(drawn.min())), style.step_above(1.05 * float(drawn.max()))
@@ -187,8 +185,14 @@ def colours(given: Sequence[str] | None, count: int, kind: str) -> list[str]:
     return list(known[:count])
 
 
-def dress(axes: Axes, title: str, label: str, *, low: float, log: bool) -> None:
-    """Title, label, frame and scale of a panel whose numbers, from `low` up, are on the vertical axis."""
+def dress(
+    axes: Axes, frame: pl.DataFrame, numbers: Sequence[Column], title: str, label: str, factor: float
+) -> None:
+    """Title, label, frame and scale of a panel with numbers, divided by `factor`, on the vertical axis.
+
+    The first column has the numbers themselves, the others the ends of their intervals.
+    """
+    low, log = lowest(frame, numbers), numbers[0].log
     axes.grid(axis="y", color="#dddddd", linewidth=0.5)
     axes.set_axisbelow(True)
     if log:
@@ -197,6 +201,8 @@ def dress(axes: Axes, title: str, label: str, *, low: float, log: bool) -> None:
     elif low < 0:
         axes.axhline(0, color=style.INK, linewidth=0.6, zorder=0.5)
     style.dress(axes, title, label, zero=low >= 0 and not log)
+    if log:
+        _end_on_ticks(axes, frame, numbers, factor)
 
 
 def name_groups(axes: Axes, groups: Sequence[Any], by: Column, *, alone: bool) -> None:

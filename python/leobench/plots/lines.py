@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # How far apart the whiskers of two series are, as a share of the axis.
 _APART = 0.012
 
+# What intervals are drawn as: without and with whiskers.
+_INTERVALS = ("bands", "whiskers")
+
 # Up to so many swept values, the axis marks them and nothing between.
 _MOST_TICKS = 8
 
@@ -45,8 +48,8 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
         x: Column of the swept values.
         y: Column of the numbers.
         series: Column that names the series, in the order of the frame.
-        interval: Columns of the lower and upper edges of the bands.
-        whiskers: Whether intervals are whiskers instead of bands, with series a little apart.
+        interval: Columns of the lower and upper ends of the bands or whiskers.
+        whiskers: Whether intervals are whiskers, with series a little apart.
         title: What the panel shows.
         colours: One per series.
         axes: The panel to draw in; a new figure with a legend unless given.
@@ -64,50 +67,59 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
     frames.check_once("lines", frame, [swept, by])
     figure, panel = style.begin(axes)
     names = frames.levels(frame, by)
+    strokes, floor = frames.colours(colours, len(names), "lines"), frames.floor(frame, number)
     factor, label = number.scaled(frames.largest(frame, numbers))
-    strokes = frames.colours(colours, len(names), "lines")
     swept_factor, swept_label = swept.scaled(frames.largest(frame, [swept]))
-    floor = frames.floor(frame, number)
     apart = 0.0 if swept.log else _APART * float(np.ptp(frames.floats(frame, swept.name))) / swept_factor
     for index, (name, colour) in enumerate(zip(names, strokes, strict=True)):
         rows = frames.rows(frame, by, name).sort(swept.name)
         at = frames.floats(rows, swept.name) / swept_factor
         values, *ends = (frames.floats(rows, each.name) / factor for each in numbers)
-        if ends and number.log:
-            # Beyond its lower end, a logarithmic axis has no place.
-            ends[0] = np.where(ends[0] < floor / factor, floor / factor, ends[0])
-        if ends and whiskers:
+        if whiskers:
             at = at + (index - (len(names) - 1) / 2) * apart
-            panel.vlines(at, ends[0], ends[1], color=colour, linewidth=0.9, zorder=1.9)
-            for end in ends:
-                panel.plot(at, end, "_", color=colour, markersize=6.0, markeredgewidth=0.9, zorder=1.9)
-        elif ends:
-            panel.fill_between(at, ends[0], ends[1], color=colour, alpha=0.2, linewidth=0)
-        panel.plot(
-            at,
-            values,
-            **style.marker(colour, 4.0),
-            linestyle=style.DASHES[index % len(style.DASHES)],
-            linewidth=1.3,
-            marker=style.MARKERS[index % len(style.MARKERS)],
-            label=frames.text(name) if by else label,
-        )
-    if swept.log:
-        panel.set_xscale("log")
-        style.plain_log(panel.xaxis)
-    _ticks(panel, np.unique(frames.floats(frame, swept.name) / swept_factor))
-    panel.set_xlabel(swept_label, fontsize=style.FONT, color=style.INK)
-    frames.dress(panel, title, label, low=frames.lowest(frame, numbers), log=number.log)
-    if number.log:
-        frames.end_on_ticks(panel, numbers, frame, floor, factor)
+        if ends:
+            # Beyond its lower end, a logarithmic axis has no place.
+            low = np.maximum(ends[0], floor / factor) if number.log else ends[0]
+            _interval(panel, at, low, ends[1], colour, whiskers=whiskers)
+        _line(panel, at, values, colour, index, frames.text(name) if by else label)
+    _axis(panel, np.unique(frames.floats(frame, swept.name) / swept_factor), swept_label, log=swept.log)
+    frames.dress(panel, frame, numbers, title, label, factor)
     if axes is None:
-        frames.finish(
-            figure, panel, by, f"{'whiskers' if whiskers else 'bands'}: {interval.label}" if interval else ""
-        )
+        frames.finish(figure, panel, by, f"{_INTERVALS[whiskers]}: {interval.label}" if interval else "")
     return figure
 
 
-def _ticks(axes: Axes, swept: style.Array) -> None:
+def _line(axes: Axes, at: style.Array, values: style.Array, colour: str, index: int, label: str) -> None:
+    """A line with a marker at every value, in the look of the series of this number."""
+    axes.plot(
+        at,
+        values,
+        **style.marker(colour, 4.0),
+        linestyle=style.DASHES[index % len(style.DASHES)],
+        linewidth=1.3,
+        marker=style.MARKERS[index % len(style.MARKERS)],
+        label=label,
+    )
+
+
+def _interval(
+    axes: Axes, at: style.Array, low: style.Array, high: style.Array, colour: str, *, whiskers: bool
+) -> None:
+    """Intervals as a band, or as whiskers behind the markers."""
+    if not whiskers:
+        axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
+        return
+    axes.vlines(at, low, high, color=colour, linewidth=0.9, zorder=1.9)
+    for end in (low, high):
+        axes.plot(at, end, "_", color=colour, markersize=6.0, markeredgewidth=0.9, zorder=1.9)
+
+
+def _axis(axes: Axes, swept: style.Array, label: str, *, log: bool) -> None:
+    """The horizontal axis, with a tick for each of a few swept values."""
+    if log:
+        axes.set_xscale("log")
+        style.plain_log(axes.xaxis)
+    axes.set_xlabel(label, fontsize=style.FONT, color=style.INK)
     if len(swept) <= _MOST_TICKS:
         axes.set_xticks(swept, [f"{value:g}" for value in swept])
         axes.set_xticks([], minor=True)
