@@ -74,8 +74,7 @@ def draw(
     figure, panel = style.begin(axes)
     groups, names = frames.levels(frame, across), frames.levels(frame, by)
     factor, label = height.scaled(frames.largest(frame, numbers))
-    fills = frames.colours(colours, len(names), "bars")
-    width, floor = _FILLED / len(names), frames.floor(frame, height)
+    fills, width = frames.colours(colours, len(names), "bars"), _FILLED / len(names)
     numbered = style.inches(panel)[0] * width / len(groups) >= _NUMBER
     for index, (name, fill) in enumerate(zip(names, fills, strict=True)):
         cells = (_in_groups(frames.rows(frame, by, name), each, across, groups) for each in numbers)
@@ -84,7 +83,7 @@ def draw(
         look = {"color": fill, "label": frames.text(name) if by else label}
         _shapes(panel, at, heights, width, look, index if height.log or not colours else 0, log=height.log)
         if ends:
-            _whiskers(panel, at, heights, ends, log=height.log, floor=floor / factor)
+            _whiskers(panel, at, heights, ends, log=height.log, floor=frames.floor(frame, height) / factor)
         _label(panel, at, heights, ends, (4 if height.log else 2) if numbered else None)
     frames.name_groups(panel, groups, across, alone=axes is None)
     frames.dress(panel, frame, numbers, title, label, factor)
