@@ -3,8 +3,9 @@
 
 use leobench_base::spec::SpecError;
 use leobench_base::{Bytes, SimDuration};
+use leobench_link::ChannelSpec;
 
-use super::super::{ApplicationSpec, Direction, FlowSpec, ScenarioSpec, Until};
+use super::super::{ApplicationSpec, Direction, FlowSpec, LinkSpec, ScenarioSpec, Until};
 use super::Place;
 use super::flows::at_source;
 use crate::limits::{MESSAGE, about, number};
@@ -82,13 +83,20 @@ fn series(spec: &ScenarioSpec) -> f64 {
             stops.max().unwrap_or(SimDuration::ZERO)
         }
     };
+    let link = |link: &LinkSpec| {
+        let channels = Direction::BOTH.iter().filter_map(|direction| link.channel(*direction));
+        let traces =
+            channels.filter(|channel| matches!(channel, ChannelSpec::Trace(_))).count() as u64;
+        Direction::BOTH.len() as u64 * Table::Queues.row_bytes().get()
+            + traces * Table::Opportunities.row_bytes().get()
+    };
     let flow = |flow: &FlowSpec| {
         let paths = u64::from(flow.transport.model().connects());
         paths * Table::Transport.row_bytes().get()
             + flow.stream_count() as u64 * Table::Streams.row_bytes().get()
     };
-    let links = (Direction::BOTH.len() * spec.links.len()) as u64 * Table::Queues.row_bytes().get();
-    let sample = links + spec.flows.iter().map(|(_, spec)| flow(spec)).sum::<u64>();
+    let sample = spec.links.iter().map(|(_, spec)| link(spec)).sum::<u64>()
+        + spec.flows.iter().map(|(_, spec)| flow(spec)).sum::<u64>();
     sample as f64 * (lasts.as_nanos() as f64 / spec.record.interval.as_nanos() as f64)
 }
 

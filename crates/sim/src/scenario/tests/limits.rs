@@ -63,6 +63,27 @@ fn a_run_that_may_end_early_is_not_refused_for_what_it_would_record_later() {
 }
 
 #[test]
+fn samples_of_traces_count() {
+    // 1e6 samples: 2 of queues of 36 bytes, 120 of the path, 56 of the stream, and 28 for every direction with a trace.
+    let at = |link: &str, limit: &str| {
+        let run = format!("{RUN}\nrecord = {{ interval = \"10 us\", messages = false }}");
+        let text = BASE.replace("duration = \"10 s\"", &run);
+        let trace = "channel = { kind = \"trace\", file = \"../link/testdata/example.mahimahi\" }";
+        let replaced = text.replace("rate = \"10 Mbps\"", &link.replace("TRACE", trace));
+        load_text(&replaced, &[("limits.tables", limit)])
+    };
+    for (link, needed) in [
+        ("rate = \"10 Mbps\"", 248),
+        ("TRACE", 304),
+        ("rate = \"10 Mbps\"\nbackward = { TRACE }", 276),
+    ] {
+        assert!(at(link, &format!("{needed} MB")).is_ok(), "{link}");
+        let said = at(link, &format!("{} MB", needed - 1)).unwrap_err();
+        assert!(said.contains("makes samples that take about"), "{link}: {said}");
+    }
+}
+
+#[test]
 fn a_transfer_without_an_end_needs_a_run_that_has_one() {
     let endless = r#"source = "bulk""#;
     let scenario = load_text(&with(endless, RUN), &[]).unwrap();
