@@ -270,6 +270,30 @@ def test_a_figure_is_saved_in_the_format_of_its_name_and_always_the_same(tmp_pat
     assert first == second
 
 
+def test_a_figure_saved_again_is_the_same_in_every_format(tmp_path: Path) -> None:
+    """Laying out moves panels in the last digits, which identifiers in SVG files are made of."""
+    for figure in (
+        timeline.draw(made_up.result()),
+        plots.overlay("timeline")([made_up.result(), made_up.result(seed=2)]),
+    ):
+        saved: dict[str, set[bytes]] = {suffix: set() for suffix in plots.FORMATS}
+        for number in range(3):
+            for suffix, contents in saved.items():
+                file = tmp_path / f"{number}{suffix}"
+                plots.save(figure, file)
+                contents.add(file.read_bytes())
+        assert {suffix: len(contents) for suffix, contents in saved.items()} == dict.fromkeys(
+            plots.FORMATS, 1
+        )
+
+
+def test_a_panel_that_was_moved_by_hand_stays_there(tmp_path: Path) -> None:
+    figure = timeline.draw(made_up.result())
+    figure.axes[0].set_position((0.1, 0.8, 0.5, 0.1))
+    plots.save(figure, tmp_path / "moved.png")
+    assert figure.axes[0].get_position().bounds == pytest.approx((0.1, 0.8, 0.5, 0.1))
+
+
 def test_unknown_kinds_and_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--kind = timelime: .*; did you mean `timeline`"):
         plots.kind("timelime")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NAME = "plot"
 HELP = "draw a figure from result folders"
-EXAMPLE = "leobench plot results/khan2023-ka-1 --out timeline.pdf --from 10 --to 20"
+EXAMPLE = "leobench plot results/ka-1 --out timeline.pdf --from 10 --to 20"
 
 # Arguments that are of runs only, and of campaigns only, with how they are given.
 _OF_RUNS = {"flow": "--flow", "link": "--link", "start_s": "--from", "end_s": "--to"}
@@ -56,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     runs.add_argument("--from", dest="start_s", metavar="S", type=float, help="first second shown")
     runs.add_argument("--to", dest="end_s", metavar="S", type=float, help="last second shown")
     campaign = parser.add_argument_group("of a campaign")
-    campaign.add_argument("--metric", type=options.text, help="metric to show (default: the campaign's first)")
+    campaign.add_argument(
+        "--metric", type=options.text, help="metric to show (default: the campaign's first)"
+    )
     campaign.add_argument(
         "--by",
         type=options.text,

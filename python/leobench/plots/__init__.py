@@ -115,9 +115,25 @@ def save(figure: Figure, file: str | PathLike[str]) -> None:
 
     file = Path(file)
     check_format(file)
+    _start_layout_afresh(figure)
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     try:
         with rc_context({"svg.hashsalt": "leobench", "svg.fonttype": "none"}):
             figure.savefig(file, dpi=_DPI, metadata=undated.get(file.suffix.lower()))
     except OSError as error:
         raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+def _start_layout_afresh(figure: Figure) -> None:
+    """Moves panels back to where the grid puts them.
+
+    A layout starts from the panels' positions, so one that follows an earlier layout differs in the last
+    digits. An SVG file derives identifiers from these.
+    """
+    if figure.get_layout_engine() is None:
+        return
+    for axes in figure.axes:
+        place = axes.get_subplotspec()
+        if place is not None and axes.get_in_layout():
+            axes.set_position(place.get_position(figure))
+            axes.set_in_layout(True)  # `set_position` takes it out of the layout
