@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,29 @@ def test_runs_are_named_by_what_differs() -> None:
     ]
     many = [{f"k{at}": value for at in range(9)} for value in (1, 2)]
     assert names.of_runs([run(place=each) for each in many]) == ["run 1", "run 2"]
+
+
+def test_limits_are_no_difference_between_runs() -> None:
+    limited = run(1, {"limits": {"memory": "4 GB", "tables": "50 GB"}})
+    assert names.of_runs([limited, run(2)]) == ["seed 1", "seed 2"]
+
+
+def test_folders_of_older_versions_are_shown_without_what_they_lack(
+    scenarios: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("new", 1), ("old", 2)):
+        leobench.run(scenarios / "trace.toml", seed, {"duration": "5 s"}, out=name)
+    Path("old/opportunities.parquet").unlink()
+    manifest = json.loads(Path("old/manifest.json").read_text())
+    del manifest["scenario"]["limits"]
+    Path("old/manifest.json").write_text(json.dumps(manifest))
+    for kind in ("timeline", "throughput"):
+        for folders in (["old"], ["old", "new"], ["new", "old"]):
+            assert cli.main(["plot", *folders, "--kind", kind]) == 0, capsys.readouterr().err
+    figure = throughput.overlay([leobench.open(name) for name in ("old", "new")])
+    assert legend(figure) == ["seed 2", "seed 1"]
+    assert not figure.axes[0].patches, "the capacity of one is unknown"
 
 
 def test_a_timeline_of_two_runs_has_a_line_and_a_colour_of_each_in_every_panel() -> None:

@@ -15,6 +15,9 @@ _MOST = 3
 
 _ABSENT = "-"
 
+# Tables of a scenario that do not change what happens in a run; scenarios of older versions lack some.
+_WITHOUT_EFFECT = ("record.", "limits.")
+
 
 def of_runs(results: Sequence[Result]) -> list[str]:
     """A name for every run: the values that differ between their scenarios, names and seeds.
@@ -28,7 +31,7 @@ def of_runs(results: Sequence[Result]) -> list[str]:
     places = [
         place
         for place in _all(scenarios)
-        if place not in ("name", "description", "seed") and not place.startswith("record.")
+        if place not in ("name", "description", "seed") and not place.startswith(_WITHOUT_EFFECT)
     ]
     differing = [place for place in places if len({each.get(place, _ABSENT) for each in scenarios}) > 1]
     told = [place for place in differing if not _follows(place, differing)]
