@@ -44,8 +44,8 @@ def test_the_examples_of_campaign_figures_run(
 
 def test_the_line_of_the_example_of_a_run_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    scenario = ROOT / "scenarios" / "khan2023-ka.toml"
-    leobench.run(scenario, 1, {"duration": "20 s"}, out="results/khan2023-ka-1")
+    scenario = ROOT / "scenarios" / "ka.toml"
+    leobench.run(scenario, 1, {"duration": "20 s"}, out="results/ka-1")
     (code,) = snippets("Your own")
     names: dict[str, Any] = {}
     exec(code, names)  # noqa: S102
@@ -54,4 +54,4 @@ def test_the_line_of_the_example_of_a_run_is_seen(tmp_path: Path, monkeypatch: p
     low, high = axes.get_ylim()
     at = axes.get_lines()[-1].get_ydata()[0]
     assert low + 0.1 * (high - low) < at < high - 0.1 * (high - low)
-    assert axes.get_ylabel() == "delay (s)"
+    assert axes.get_ylabel() == "delay (ms)"
