@@ -1,4 +1,4 @@
-"""What flows delivered and what their links could have carried, as means over steps of time."""
+"""What flows delivered and what their links could have carried: means over steps of time, and their looks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ from leobench.plots import routes, style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
+
     from leobench.plots.view import Summary, View
     from leobench.result import Result
 
 # Steps across a figure at most, and samples in a step at least: acknowledgements, and the delivery
 # opportunities of traces, come in clumps.
 _STEPS, _SAMPLES = 400, 10
+
+# The capacity: light enough for lines of every colour before it.
+_AREA, _EDGE = "#d9e3ea", "#9aaab5"
 
 
 def step_ns(view: View) -> int:
@@ -81,6 +86,31 @@ def of_link(result: Result, link: str, edges: style.Array) -> style.Array | None
     if samples.is_empty():
         return None
     return _rates(samples["t_ns"].to_numpy(), samples["offered_bytes"].to_numpy(), edges)
+
+
+def area(axes: Axes, edges: style.Array, capacity: style.Array, label: str) -> None:
+    """A capacity as an area of steps between `edges` in nanoseconds."""
+    axes.stairs(capacity, edges / 1e9, fill=True, color=_AREA, label=f"capacity of {label}", zorder=0.6)
+    axes.stairs(capacity, edges / 1e9, color=_EDGE, linewidth=0.6, zorder=0.7)
+
+
+def line(axes: Axes, edges: style.Array, rate: style.Array, colour: str, label: str) -> None:
+    """A rate as a line through the middles of the steps between `edges` in nanoseconds."""
+    axes.plot((edges[1:] + edges[:-1]) / 2e9, rate, color=colour, linewidth=1.1, label=label)
+
+
+def capacity_of(view: View, edges: style.Array, link: str | None = None) -> tuple[str, style.Array | None]:
+    """The name of what the flows share, and its capacity in each step in bits per second, if it was recorded.
+
+    It is the link asked for; the path where all flows shown take the same, and otherwise the link shown.
+    """
+    if link is not None:
+        return link, of_link(view.result, link, edges)
+    ways = [routes.of_flow(view.result.scenario, flow["name"]) for flow in view.flows]
+    if all(way == ways[0] for way in ways):
+        name = ways[0][0] if len(ways[0]) == 1 else "the narrowest link"
+        return name, of_path(view, view.flows[0], edges)
+    return view.link["name"], of_link(view.result, view.link["name"], edges)
 
 
 def _narrowest(result: Result, links: Sequence[str], edges: style.Array) -> style.Array | None:

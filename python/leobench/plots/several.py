@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import bands, names, rates, style, throughput, view
+from leobench.plots import bands, names, rates, style, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,7 +104,7 @@ def rate(axes: Axes, shown: Sequence[Run]) -> None:
     """What the flow of every run delivered; the capacity too where all runs had the same."""
     steps = [rates.step_ns(run.view) for run in shown]
     edges = [rates.edges_ns(run.view, max(steps)) for run in shown]
-    offered = [throughput.capacity_of(run.view, at) for run, at in zip(shown, edges, strict=True)]
+    offered = [rates.capacity_of(run.view, at) for run, at in zip(shown, edges, strict=True)]
     drawn = [rates.delivered(run.view, run.flow, at) for run, at in zip(shown, edges, strict=True)]
     longest = max(range(len(shown)), key=lambda at: len(edges[at]))
     name, capacity = offered[longest]
@@ -114,10 +114,10 @@ def rate(axes: Axes, shown: Sequence[Run]) -> None:
     known = [each for each in (*drawn, capacity if common else None) if each is not None]
     factor, unit = style.scale("bit/s", max((float(np.max(each, initial=0.0)) for each in known), default=0))
     if common and capacity is not None:
-        throughput.area(axes, edges[longest], capacity / factor, name)
+        rates.area(axes, edges[longest], capacity / factor, name)
     for run, at, each in zip(shown, edges, drawn, strict=True):
         if each is not None:
-            throughput.line(axes, at, each / factor, run.colour, "_")
+            rates.line(axes, at, each / factor, run.colour, "_")
     style.dress(
         axes, f"Throughput{_whose(shown)}, means of {style.millis_text(max(steps) / 1e6)}", f"rate ({unit})"
     )

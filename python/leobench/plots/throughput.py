@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import rates, routes, style, view
+from leobench.plots import rates, several, style, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 # Inches: the text width of a page, and a panel that fills a third of it.
 _WIDTH, _HEIGHT = 7.2, 2.9
-
-# The capacity: light enough for lines of every colour before it.
-_AREA, _EDGE = "#d9e3ea", "#9aaab5"
 
 _HEADROOM = 1.3
 
@@ -72,8 +69,6 @@ def overlay(
     Raises:
         InputError: If a run has no such flow, link or time, or recorded no series.
     """
-    from leobench.plots import several
-
     return several.figure(several.runs("throughput", results, flow, link, start_s, end_s), [several.rate])
 
 
@@ -87,18 +82,18 @@ def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
     """
     step = rates.step_ns(view)
     edges = rates.edges_ns(view, step)
-    whose, capacity = capacity_of(view, edges, link)
+    whose, capacity = rates.capacity_of(view, edges, link)
     drawn = {flow["name"]: rates.delivered(view, flow, edges) for flow in view.flows}
     known = [each for each in (capacity, *drawn.values()) if each is not None]
     factor, unit = style.scale("bit/s", max((float(np.max(each, initial=0.0)) for each in known), default=0))
     if capacity is not None:
-        area(axes, edges, capacity / factor, whose)
+        rates.area(axes, edges, capacity / factor, whose)
     alone, means = len(view.flows) == 1, f"means of {style.millis_text(step / 1e6)}"
     for flow in view.flows:
         rate = drawn[flow["name"]]
         if rate is not None:
             colour = style.VERMILION if alone else view.colour(flow)
-            line(axes, edges, rate / factor, colour, f"delivered ({means})" if alone else _entry(flow))
+            rates.line(axes, edges, rate / factor, colour, f"delivered ({means})" if alone else _entry(flow))
     title = (
         _title(view, capacity, drawn[view.flows[0]["name"]]) if alone else f"Throughput{view.whose}, {means}"
     )
@@ -109,31 +104,6 @@ def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
         place = {"xycoords": "axes fraction", "va": "top"}
         axes.annotate(whose, (0.01, 0.97), color=style.FAINT, fontsize=style.FONT, **place)  # type: ignore[arg-type]
     style.legend(axes)
-
-
-def area(axes: Axes, edges: style.Array, capacity: style.Array, label: str) -> None:
-    """A capacity as an area of steps between `edges` in nanoseconds."""
-    axes.stairs(capacity, edges / 1e9, fill=True, color=_AREA, label=f"capacity of {label}", zorder=0.6)
-    axes.stairs(capacity, edges / 1e9, color=_EDGE, linewidth=0.6, zorder=0.7)
-
-
-def line(axes: Axes, edges: style.Array, rate: style.Array, colour: str, label: str) -> None:
-    """A rate as a line through the middles of the steps between `edges` in nanoseconds."""
-    axes.plot((edges[1:] + edges[:-1]) / 2e9, rate, color=colour, linewidth=1.1, label=label)
-
-
-def capacity_of(view: View, edges: style.Array, link: str | None = None) -> tuple[str, style.Array | None]:
-    """The name of what the flows share, and its capacity in each step in bits per second, if it was recorded.
-
-    It is the link asked for; the path where all flows shown take the same, and otherwise the link shown.
-    """
-    if link is not None:
-        return link, rates.of_link(view.result, link, edges)
-    ways = [routes.of_flow(view.result.scenario, flow["name"]) for flow in view.flows]
-    if all(way == ways[0] for way in ways):
-        name = ways[0][0] if len(ways[0]) == 1 else "the narrowest link"
-        return name, rates.of_path(view, view.flows[0], edges)
-    return view.link["name"], rates.of_link(view.result, view.link["name"], edges)
 
 
 def _title(view: View, capacity: style.Array | None, rate: style.Array | None) -> str:
