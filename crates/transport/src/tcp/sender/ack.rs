@@ -63,8 +63,11 @@ impl Sender {
             self.rack.on_recovered();
             self.leave();
         }
-        self.detect(now);
-        self.detect_by_duplicates(advanced);
+        self.lost.clear();
+        if !self.holds_repairs {
+            self.detect(now);
+            self.detect_by_duplicates(advanced);
+        }
         let lossy = !self.lost.is_empty();
         let marked = ack.ece && self.agreed.ecn && self.mode == Mode::Open;
         self.tell_controller(now, flight, ack.echo, !advanced || marked || lossy);

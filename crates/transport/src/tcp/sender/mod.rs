@@ -88,6 +88,8 @@ pub(super) struct Sender {
     cap: Option<u64>,
     undo: Option<Undo>,
     doubt: Option<Doubt>,
+    /// Whether the acknowledgement at hand speaks against losses: nothing more is marked lost or sent again on it.
+    holds_repairs: bool,
     /// When the retransmission timeout ends, if something is in flight.
     rto_at: SimTime,
     timer: Option<Timer>,
@@ -167,6 +169,7 @@ impl Sender {
             cap: None,
             undo: None,
             doubt: None,
+            holds_repairs: false,
             rto_at: SimTime::ZERO,
             timer: None,
             probe: None,
@@ -285,7 +288,7 @@ impl Sender {
         }
         let window = self.window();
         let mut limit = self.new_data(outgoing);
-        if let Some(number) = self.board.first_lost() {
+        if let Some(number) = self.board.first_lost().filter(|_| !self.holds_repairs) {
             match self.doubt {
                 Some(Doubt::First) => limit = None,
                 // RFC 5682 section 3.1, step 2: without new data, F-RTO cannot decide.

@@ -59,6 +59,8 @@ pub(in crate::tcp) struct Scoreboard {
     sacked: RangeSet,
     sacked_segments: u64,
     flying: u64,
+    /// Segments in flight that were sent more than once (`retrans_out` in Linux).
+    retransmissions: u64,
     next_transmission: u64,
 }
 
@@ -66,6 +68,11 @@ impl Scoreboard {
     /// Bytes in flight: sent, and neither acknowledged nor taken for lost (`pipe` of RFC 6675).
     pub fn flying(&self) -> u64 {
         self.flying
+    }
+
+    /// Whether a retransmission is in flight.
+    pub fn has_retransmissions(&self) -> bool {
+        self.retransmissions > 0
     }
 
     /// Whether everything that was sent is acknowledged.
@@ -121,6 +128,9 @@ impl Scoreboard {
         if sent.fate == Fate::Lost {
             self.lost.remove(&number);
             self.flying += sent.size();
+            self.retransmissions += 1;
+        } else if !sent.repeated {
+            self.retransmissions += 1;
         }
         *sent = Sent { at: now, transmission, fate: Fate::Flying, repeated: true, ..*sent };
         transmission
@@ -136,7 +146,10 @@ impl Scoreboard {
     pub fn acknowledge(&mut self, una: u64, delivered: &mut Vec<Sent>) {
         while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= una) {
             match sent.fate {
-                Fate::Flying => self.flying -= sent.size(),
+                Fate::Flying => {
+                    self.flying -= sent.size();
+                    self.retransmissions -= u64::from(sent.repeated);
+                }
                 Fate::Lost => _ = self.lost.remove(&self.first),
                 Fate::Sacked => self.sacked_segments -= 1,
             }
@@ -178,7 +191,10 @@ impl Scoreboard {
             }
             delivered.push(*sent);
             match sent.fate {
-                Fate::Flying => self.flying -= sent.size(),
+                Fate::Flying => {
+                    self.flying -= sent.size();
+                    self.retransmissions -= u64::from(sent.repeated);
+                }
                 Fate::Lost => _ = self.lost.remove(&number),
                 Fate::Sacked => unreachable!("a segment in a gap"),
             }
@@ -197,6 +213,7 @@ impl Scoreboard {
         if sent.fate == Fate::Flying {
             sent.fate = Fate::Lost;
             self.flying -= sent.size();
+            self.retransmissions -= u64::from(sent.repeated);
             self.lost.insert(number);
         }
     }
@@ -226,6 +243,7 @@ impl Scoreboard {
             let sent = &mut self.segments[(number - self.first) as usize];
             sent.fate = Fate::Flying;
             self.flying += sent.size();
+            self.retransmissions += u64::from(sent.repeated);
         }
         let segments = (self.first..).zip(&self.segments);
         let flying = segments.filter(|(_, sent)| sent.fate == Fate::Flying);

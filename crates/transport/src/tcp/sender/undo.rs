@@ -37,12 +37,14 @@ impl Undo {
         self.repeated == 0
     }
 
-    /// Whether a segment was sent again since, but what was delivered is an earlier transmission of it, as the timestamp
-    /// echoed says. It is compared with that of the first retransmission (RFC 3522 section 3.2; `retrans_stamp` in Linux): an
-    /// acknowledgement that was delayed echoes the earlier of those it covers.
-    fn precedes(&self, sent: &Sent, stamps: Stamps, echo: u32) -> bool {
-        let Some(first) = self.first else { return false };
-        sent.repeated && sent.at >= first && Stamps::is_before(echo, stamps.at(first))
+    /// Whether an acknowledgement that advanced was sent before the first retransmission could bring it about (RFC 3522
+    /// section 3.2; `tcp_packet_delayed` in Linux). Without any retransmission since, nothing else can have.
+    fn was_delayed(&self, stamps: Stamps, echo: Option<u32>) -> bool {
+        match (self.first, echo) {
+            (Some(first), Some(echo)) => Stamps::is_before(echo, stamps.at(first)),
+            (Some(_), None) => false,
+            (None, _) => true,
+        }
     }
 }
 
@@ -56,22 +58,31 @@ pub(super) enum Doubt {
 }
 
 impl Sender {
-    /// Looks for evidence against the last reduction, and takes it back; `advanced` says that the acknowledgement did,
-    /// `duplicate` is what the receiver got twice.
+    /// Looks for evidence that the last reduction answered no loss, and undoes it. `advanced` tells whether the
+    /// acknowledgement did, `duplicate` what the receiver got twice.
+    ///
+    /// As in Linux (`tcp_try_undo_partial`), a late original that fills a part of the hole undoes nothing while
+    /// retransmissions are outstanding: until they are accounted for, only new data is sent.
     pub(super) fn reconsider(&mut self, ack: &Ack, advanced: bool, duplicate: Option<(u64, u64)>) {
+        self.holds_repairs = false;
         let Some(mut undo) = self.undo else { return };
         let all_duplicates = duplicate.is_some_and(|(start, _)| undo.on_duplicate(start));
         self.undo = Some(undo);
         let repairing = matches!(self.mode, Mode::Recovery | Mode::Timeout);
-        let precedes = |echo| {
-            let mut delivered = self.delivered.iter();
-            delivered.any(|sent| sent.end <= self.una && undo.precedes(sent, self.stamps, echo))
-        };
-        let early = repairing && ack.echo.is_some_and(precedes);
-        if early {
-            self.take_back("timestamps");
+        let complete = self.una >= self.recover;
+        // Without selective acknowledgements, what ends a recovery proves nothing (RFC 6582 section 3.2).
+        let told = advanced && repairing && (self.agreed.sack || !complete);
+        if told && undo.was_delayed(self.stamps, ack.echo) {
+            if self.mode == Mode::Recovery && !complete {
+                self.rack.reordering = true;
+                if self.board.has_retransmissions() {
+                    self.holds_repairs = true;
+                    return;
+                }
+            }
+            self.undo_reduction("timestamps");
         } else if all_duplicates {
-            self.take_back("DSACK");
+            self.undo_reduction("DSACK");
         } else if self.mode == Mode::Timeout {
             self.doubt_further(ack, advanced);
         }
@@ -85,7 +96,7 @@ impl Sender {
         // retransmission has filled (section 2.1).
         let filled = !self.agreed.sack && self.delivered.iter().any(|sent| sent.repeated);
         if !filled && self.delivered.iter().any(original) {
-            self.take_back("F-RTO");
+            self.undo_reduction("F-RTO");
             return;
         }
         let told = ack.count > 0 || !advanced;
@@ -96,7 +107,7 @@ impl Sender {
         };
     }
 
-    fn take_back(&mut self, evidence: &str) {
+    fn undo_reduction(&mut self, evidence: &str) {
         self.control.on_spurious(evidence);
         self.undo = None;
         if matches!(self.mode, Mode::Recovery | Mode::Timeout) {

@@ -32,6 +32,8 @@ fn any_step() -> impl Strategy<Value = Step> {
 fn check(board: &mut Scoreboard, list: &[Sent], gone: usize) {
     let flying: Vec<_> = list[gone..].iter().filter(|sent| sent.fate == Fate::Flying).collect();
     assert_eq!(board.flying(), flying.iter().map(|sent| sent.size()).sum::<u64>());
+    let repeated = flying.iter().any(|sent| sent.repeated);
+    assert_eq!(board.has_retransmissions(), repeated);
     assert_eq!(board.len(), list.len() - gone);
     let sacked = list[gone..].iter().filter(|sent| sent.fate == Fate::Sacked).count();
     assert_eq!(board.sacked_segments(), sacked as u64);
