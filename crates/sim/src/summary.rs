@@ -100,8 +100,10 @@ pub struct FlowSummary {
     pub congestion_events: u64,
     /// Probe timeouts, and TCP's retransmission timeouts.
     pub timeouts: u64,
-    /// Losses declared that turned out wrong.
+    /// Packets declared lost whose first transmission had arrived.
     pub spurious_losses: u64,
+    /// Reductions of the window undone because the losses behind them proved spurious.
+    pub undos: u64,
     /// Packets that arrived with a congestion mark.
     pub ecn_marks: u64,
     /// When the last byte was delivered, in seconds from the start of the run, if all were.
@@ -154,8 +156,10 @@ pub struct PathSummary {
     pub congestion_events: u64,
     /// Probe timeouts on it, and TCP's retransmission timeouts.
     pub timeouts: u64,
-    /// Losses declared on it that turned out wrong.
+    /// Packets declared lost on it whose first transmission had arrived.
     pub spurious_losses: u64,
+    /// Reductions of its window undone because the losses behind them proved spurious.
+    pub undos: u64,
     /// Packets that arrived on it with a congestion mark.
     pub ecn_marks: u64,
 }
@@ -316,6 +320,7 @@ impl FlowSummaryInput<'_> {
             congestion_events: self.totals.congestion_events,
             timeouts: self.totals.timeouts,
             spurious_losses: self.totals.spurious_losses,
+            undos: self.totals.undos,
             ecn_marks: self.totals.ecn_marks,
             completion_s: statistics.completion().filter(|_| whole).map(SimTime::as_secs_f64),
             page,
@@ -353,6 +358,7 @@ impl PathSummary {
             congestion_events: sample.totals.congestion_events,
             timeouts: sample.totals.timeouts,
             spurious_losses: sample.totals.spurious_losses,
+            undos: sample.totals.undos,
             ecn_marks: sample.totals.ecn_marks,
         }
     }
@@ -407,6 +413,7 @@ pub fn totals_since(before: &Totals, after: &Totals) -> Totals {
         congestion_events: after.congestion_events - before.congestion_events,
         timeouts: after.timeouts - before.timeouts,
         spurious_losses: after.spurious_losses - before.spurious_losses,
+        undos: after.undos - before.undos,
         ecn_marks: after.ecn_marks - before.ecn_marks,
     }
 }

@@ -146,8 +146,11 @@ pub struct Totals {
     pub congestion_events: u64,
     /// Probe or retransmission timeouts: TCP's tail loss probes and retransmission timeouts, QUIC's probe timeouts.
     pub timeouts: u64,
-    /// Losses declared that turned out wrong.
+    /// Packets declared lost whose first transmission had arrived, as far as the sender can tell: by their packet numbers
+    /// (QUIC), by DSACK, or by timestamps where there is no SACK (TCP).
     pub spurious_losses: u64,
+    /// Reductions of the window undone because the losses behind them proved spurious.
+    pub undos: u64,
     /// Packets received with the CE mark, as the peer reports them.
     pub ecn_marks: u64,
 }

@@ -86,6 +86,7 @@ fn the_warm_up_can_be_left_out_of_totals() {
         congestion_events: 8 * factor,
         timeouts: 9 * factor,
         spurious_losses: 10 * factor,
+        undos: 12 * factor,
         ecn_marks: 11 * factor,
         retransmitted_packets: 12 * factor,
     };
@@ -184,7 +185,7 @@ fn the_file_holds_what_it_promises() {
             "rtt_ms": {"mean": 50.0, "p50": 50.0, "p95": 50.0},
             "sent_packets": 101, "lost_packets": 1,
             "retransmitted_packets": 0, "retransmitted_bytes": 0, "congestion_events": 0, "timeouts": 0,
-            "spurious_losses": 0, "ecn_marks": 2, "completion_s": 0.1,
+            "spurious_losses": 0, "undos": 0, "ecn_marks": 2, "completion_s": 0.1,
             "streams": [{
                 "name": "video", "goodput_bps": 1e7, "messages": 1, "undelivered_messages": 0,
                 "delay_ms": delay(&["p99", "max"]), "jitter_ms": null,
@@ -192,7 +193,7 @@ fn the_file_holds_what_it_promises() {
             "paths": [{
                 "path": 0, "srtt_ms": null, "sent_packets": 101, "lost_packets": 1,
                 "retransmitted_packets": 0, "retransmitted_bytes": 0, "congestion_events": 0,
-                "timeouts": 0, "spurious_losses": 0, "ecn_marks": 2,
+                "timeouts": 0, "spurious_losses": 0, "undos": 0, "ecn_marks": 2,
             }],
         }],
         "links": [{

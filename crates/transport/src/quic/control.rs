@@ -65,7 +65,7 @@ pub(super) struct ControlState {
     pub(super) lost_packets: u64,
     pub(super) lost_bytes: Bytes,
     pub(super) congestion_events: u64,
-    pub(super) spurious_losses: u64,
+    pub(super) undos: u64,
     pub(super) ecn_marks: u64,
     phase: PhaseWatch,
     /// When the last recovery period began (RFC 9002 section 7.3.2), and whether with persistent congestion.
@@ -97,7 +97,7 @@ impl Control {
             lost_packets: 0,
             lost_bytes: Bytes::ZERO,
             congestion_events: 0,
-            spurious_losses: 0,
+            undos: 0,
             ecn_marks: 0,
             phase: PhaseWatch::default(),
             congested: None,
@@ -299,6 +299,7 @@ impl Controller for Handle {
             let detail = "the request was lost, and the stack does not repeat it".to_owned();
             self.control.push(&mut state, Event { kind: "ack-frequency", detail });
         }
+        self.control.tap.on_lost(pn);
         self.control.tap.qlog(|qlog| qlog.packet_lost(pn));
     }
 
@@ -350,7 +351,7 @@ impl Controller for Handle {
 
     fn on_spurious_congestion_event(&mut self) {
         let mut state = self.control.lock();
-        state.spurious_losses += 1;
+        state.undos += 1;
         state.algorithm.on_spurious_loss(self.path);
         self.control.publish(&state, self.path);
         self.control.record_phase(&mut state, self.path);

@@ -463,7 +463,8 @@ impl QuicEndpoint {
             retransmitted_packets: sent.retransmitted_packets,
             congestion_events: state.congestion_events,
             timeouts: self.timeouts,
-            spurious_losses: state.spurious_losses,
+            spurious_losses: self.tap.spurious_losses(),
+            undos: state.undos,
             ecn_marks: state.ecn_marks,
         }
     }

@@ -18,6 +18,7 @@ mod receiver;
 mod role;
 mod sender;
 mod spec;
+mod spurious;
 mod tap;
 
 pub use bare::Bare;

@@ -2,6 +2,7 @@
 //! which packet, and to write it down.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leobench_base::SimTime;
@@ -9,6 +10,7 @@ use leobench_base::SimTime;
 use super::acks::AckForecast;
 use super::frames::{Frame, Frames};
 use super::qlog::Qlog;
+use super::spurious::LostPackets;
 
 /// How a packet is protected (RFC 9001 section 2.1), by its name in qlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,9 @@ pub(super) struct Tap {
     sent: Mutex<Sent>,
     /// Whether acknowledgements are to be foreseen: with several streams to choose from.
     foresees: bool,
+    /// Packets declared lost, and whether there are any: if not, no acknowledgement is read.
+    lost: Mutex<LostPackets>,
+    has_lost: AtomicBool,
     qlog: Option<Mutex<Qlog>>,
 }
 
@@ -56,7 +61,31 @@ pub(super) const MALFORMED: u64 = u64::MAX;
 impl Tap {
     pub(super) fn new(streams: usize, qlog: Option<Qlog>) -> Self {
         let sent = Sent { offsets: vec![0; streams], ..Sent::default() };
-        Self { sent: Mutex::new(sent), foresees: streams > 1, qlog: qlog.map(Mutex::new) }
+        Self {
+            sent: Mutex::new(sent),
+            foresees: streams > 1,
+            lost: Mutex::default(),
+            has_lost: AtomicBool::new(false),
+            qlog: qlog.map(Mutex::new),
+        }
+    }
+
+    fn lost(&self) -> MutexGuard<'_, LostPackets> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A packet was declared lost. The stack does not report its packet number space: 1-RTT is assumed once such a packet
+    /// of that number was sent.
+    pub(super) fn on_lost(&self, packet: u64) {
+        if packet < self.sent().next_packet {
+            self.lost().insert(packet);
+            self.has_lost.store(true, Relaxed);
+        }
+    }
+
+    /// Packets declared lost that were acknowledged later.
+    pub(super) fn spurious_losses(&self) -> u64 {
+        self.lost().spurious
     }
 
     pub(super) fn sent(&self) -> MutexGuard<'_, Sent> {
@@ -104,6 +133,11 @@ impl Tap {
             let mut sent = self.sent();
             let now = sent.now;
             sent.acks.on_received(now, packet, payload);
+        }
+        if level == Level::OneRtt && self.has_lost.load(Relaxed) {
+            let mut lost = self.lost();
+            lost.on_received(payload);
+            self.has_lost.store(!lost.is_empty(), Relaxed);
         }
         self.qlog(|qlog| qlog.packet("packet_received", level, packet, size, payload));
     }

@@ -55,8 +55,9 @@ impl Sender {
         self.measure(now, ack, advanced);
         let delivered = self.count_delivered(ack, advanced, opened);
         self.tell_rack(now, ack);
-        if duplicate.is_some() && self.probe.is_none() {
+        if let Some((start, end)) = duplicate.filter(|_| self.probe.is_none()) {
             self.rack.on_duplicate(self.nxt);
+            self.control.totals.spurious_losses += (end - start).div_ceil(self.agreed.mss);
         }
         self.reconsider(ack, advanced, duplicate);
         if self.is_recovering() && self.una >= self.recover {
@@ -165,6 +166,11 @@ impl Sender {
         // RFC 7323 section 4.3: the receiver echoes the segment that advanced it, or an earlier one.
         let proven = |sent: &Sent| echo.is_some_and(|echo| !self.stamps.precedes(echo, sent.at));
         let ambiguous = |sent: &Sent| sent.repeated && !proven(sent);
+        if !self.agreed.sack && echo.is_some() {
+            let early = |sent: &&Sent| sent.fate == Fate::Flying && ambiguous(sent);
+            let spurious = self.delivered.iter().filter(early).count();
+            self.control.totals.spurious_losses += spurious as u64;
+        }
         let rtt = self.rtt.assumed();
         self.control.on_delivered(now, &self.delivered, flight, rtt, recovering, ambiguous);
     }

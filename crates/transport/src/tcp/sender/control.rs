@@ -69,7 +69,8 @@ impl Control {
         for sent in delivered {
             self.totals.acked_bytes += Bytes::new(sent.size());
             if sent.fate == Fate::Lost {
-                // The algorithm has been told of it as a loss.
+                // The algorithm has been told of it as a loss, and nothing was sent in its place.
+                self.totals.spurious_losses += 1;
                 continue;
             }
             self.algorithm.on_ack(
@@ -124,9 +125,9 @@ impl Control {
         self.respond("ECN", true, |algorithm| algorithm.on_ecn(PATH, &congestion));
     }
 
-    /// The last reduction was for nothing.
+    /// Undoes the last reduction: the losses behind it were spurious.
     pub(super) fn on_spurious(&mut self, evidence: &str) {
-        self.totals.spurious_losses += 1;
+        self.totals.undos += 1;
         let before = self.window();
         self.algorithm.on_spurious_loss(PATH);
         let detail =
