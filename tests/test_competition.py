@@ -88,7 +88,7 @@ def test_a_controller_comes_out_alike_under_both_transports(controller: str, sce
     """Without random loss nothing is left to chance: headers (0.8 %) and a reduction more or less remain."""
     flows = {}
     for transport, own in (
-        ("tcp", {"pacing": True, "receive_buffer": "unlimited"}),
+        ("tcp", {"pacing": True, "receive_buffer": "unlimited", "send_buffer": "unlimited"}),
         ("quic", {"payload": "1472 B"}),
     ):
         overrides = {

@@ -20,7 +20,7 @@ METRICS = (
     "flows.main.delay_ms.mean",
     "flows.main.goodput_bps",
 )
-TCP = as_text({"kind": "tcp", "tls": True, "receive_buffer": "unlimited"})
+TCP = as_text({"kind": "tcp", "tls": True, "receive_buffer": "unlimited", "send_buffer": "unlimited"})
 FLOWS = ((TCP, 1), ("quic", 1), ("quic", 2))
 QUEUES = {"7 packets": 0.3, "15 packets": 1.0, "unlimited": 5_000.0}
 

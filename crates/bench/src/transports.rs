@@ -11,7 +11,7 @@ use crate::{CASES, Case, DELAY, ROUNDS, timed};
 /// Name and parameters of what is compared: packets of 1,500 bytes each, and the same controller.
 const TRANSPORTS: [(&str, &str); 2] = [
     ("quic", r#"{ kind = "quic", payload = "1472 B" }"#),
-    ("tcp", r#"{ kind = "tcp", receive_buffer = "unlimited" }"#),
+    ("tcp", r#"{ kind = "tcp", receive_buffer = "unlimited", send_buffer = "unlimited" }"#),
 ];
 
 /// Wall nanoseconds per packet, and packets.

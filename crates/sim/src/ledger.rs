@@ -115,6 +115,7 @@ impl FlowLedger {
             Report::Delivered { stream, offset } => {
                 self.streams[stream].delivered(now, stream, offset, finished)
             }
+            Report::Room { .. } => return,
             Report::Datagram { stream, message, payload } => {
                 self.streams[stream].datagram(now, stream, message, payload.get(), finished);
                 payload.get()

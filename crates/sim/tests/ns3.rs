@@ -118,7 +118,7 @@ fn ours(transport: &str, queue: u64, end: u64) -> (Measured, Vec<Episode>) {
             ),
             &format!(
                 r#"
-                transport = {{ kind = "tcp", receive_buffer = "unlimited", {transport} }}
+                transport = {{ kind = "tcp", receive_buffer = "unlimited", send_buffer = "unlimited", {transport} }}
                 source = {{ kind = "bulk", size = "1000 GB" }}
                 "#
             ),

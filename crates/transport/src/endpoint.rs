@@ -72,6 +72,13 @@ pub enum Report {
         /// Bytes from the start of the stream.
         offset: u64,
     },
+    /// The transport's own send buffer takes all bytes of the stream below `offset`: a blocking write of them returns.
+    Room {
+        /// Stream number within the flow.
+        stream: usize,
+        /// Bytes from the start of the stream.
+        offset: u64,
+    },
     /// All bytes of the stream below `offset` have been handed to the receiving application in order.
     Delivered {
         /// Stream number within the flow.

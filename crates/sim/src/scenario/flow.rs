@@ -26,7 +26,8 @@ leobench_base::words! {
     pub enum ApplicationSpec {
         /// Into a buffer of its own, in which messages wait: sources keep to their clocks.
         Buffered = "buffered",
-        /// With calls that block while more than a packet's worth of their stream is unsent: sources stand still.
+        /// With calls that block while more than a packet's worth of their stream is unsent (QUIC), or the send buffer is
+        /// full (TCP): sources stand still.
         Blocking = "blocking",
     }
 }
@@ -220,6 +221,15 @@ impl Spec for Streams {
     }
 }
 
+/// When a blocking write returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlocksUntil {
+    /// Once so many bytes of its stream are unsent at most.
+    Unsent(Bytes),
+    /// Once the transport's own send buffer has taken it.
+    Taken,
+}
+
 /// What a scenario needs to know of any transport.
 pub trait TransportModel {
     /// Largest payload it sends in a packet.
@@ -241,6 +251,12 @@ pub trait TransportModel {
     /// Whether a connection carries several streams.
     fn has_streams(&self) -> bool {
         true
+    }
+
+    /// When a blocking write returns: once a packet's worth is unsent, as in quic-go (Khan et al. 2023, Computer Networks,
+    /// section 5.1), unless the transport has a send buffer of its own.
+    fn blocks_until(&self) -> BlocksUntil {
+        BlocksUntil::Unsent(self.payload())
     }
 
     /// Whether the ends open a connection, so that packets of full size go both ways.
@@ -288,6 +304,10 @@ impl TransportModel for TcpSpec {
 
     fn payload_key(&self) -> &'static str {
         "mss"
+    }
+
+    fn blocks_until(&self) -> BlocksUntil {
+        BlocksUntil::Taken
     }
 
     fn headers(&self) -> Bytes {

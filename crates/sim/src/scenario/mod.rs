@@ -19,7 +19,8 @@ use leobench_base::spec::{Schema, Spec, Value, json};
 
 pub use competition::CompetitionSpec;
 pub use flow::{
-    ApplicationSpec, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel, TransportSpec,
+    ApplicationSpec, BlocksUntil, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel,
+    TransportSpec,
 };
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub use load::{ScenarioError, Source, Syntax, load, load_file};

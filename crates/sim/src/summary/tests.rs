@@ -176,6 +176,11 @@ fn the_file_holds_what_it_promises() {
     };
     let mut summary = serde_json::to_value(summary(&[input], &[link])).unwrap();
     round_quantiles(&mut summary);
+    let path = json!({
+        "path": 0, "srtt_ms": null, "sent_packets": 101, "lost_packets": 1, "retransmitted_packets": 0,
+        "retransmitted_bytes": 0, "congestion_events": 0, "timeouts": 0, "spurious_losses": 0, "undos": 0,
+        "ecn_marks": 2,
+    });
     let expected = json!({
         "scenario": "demo", "seed": 7, "engine": "virtual", "virtual_s": 2.5, "packets": 42,
         "flows": [{
@@ -190,11 +195,7 @@ fn the_file_holds_what_it_promises() {
                 "name": "video", "goodput_bps": 1e7, "messages": 1, "undelivered_messages": 0,
                 "delay_ms": delay(&["p99", "max"]), "jitter_ms": null,
             }],
-            "paths": [{
-                "path": 0, "srtt_ms": null, "sent_packets": 101, "lost_packets": 1,
-                "retransmitted_packets": 0, "retransmitted_bytes": 0, "congestion_events": 0,
-                "timeouts": 0, "spurious_losses": 0, "undos": 0, "ecn_marks": 2,
-            }],
+            "paths": [path],
         }],
         "links": [{
             "name": "uplink/a->b", "mean_rate_bps": 4e6, "utilisation": 0.25,

@@ -76,6 +76,8 @@ pub struct TcpEndpoint {
     /// Offsets up to which application data of this end, and of the other, has been reported.
     reported_sent: u64,
     reported_delivered: u64,
+    /// How far the application was told it may write.
+    reported_room: u64,
     retransmitted: Bytes,
     retransmitted_packets: u64,
     sent_packets: u64,
@@ -111,10 +113,11 @@ impl TcpEndpoint {
             our_scale: receiver.scale(),
             sender: Sender::new(spec, stamps, spec.congestion.model().build(&context)),
             receiver,
-            outgoing: Outgoing::new(buffer, spec.tls),
+            outgoing: Outgoing::new(buffer, spec),
             established: false,
             reported_sent: 0,
             reported_delivered: 0,
+            reported_room: 0,
             retransmitted: Bytes::ZERO,
             retransmitted_packets: 0,
             sent_packets: 0,
@@ -229,8 +232,15 @@ impl TcpEndpoint {
             self.acknowledge(now);
         }
         self.sender.on_time(now);
-        while let Some(departure) = self.sender.next(now, &mut self.outgoing) {
-            self.depart(now, &departure);
+        self.outgoing.make_room(self.sender.una());
+        loop {
+            while let Some(departure) = self.sender.next(now, &mut self.outgoing) {
+                self.depart(now, &departure);
+            }
+            self.sender.grow_room(&mut self.outgoing);
+            if !self.outgoing.make_room(self.sender.una()) {
+                break;
+            }
         }
         let sender = self.sender.settle(now, &self.outgoing);
         [sender, self.receiver.deadline()].into_iter().flatten().min()
@@ -238,6 +248,11 @@ impl TcpEndpoint {
 
     fn report(&mut self, outbox: &mut Outbox) {
         if self.outgoing.buffer().is_some() {
+            let room = self.outgoing.limit();
+            if room > self.reported_room {
+                self.reported_room = room;
+                outbox.reports.push(Report::Room { stream: 0, offset: room });
+            }
             let offset = self.outgoing.plaintext_sent(self.sender.nxt());
             if offset > self.reported_sent {
                 self.reported_sent = offset;

@@ -21,6 +21,7 @@ mod outgoing;
 mod ranges;
 mod receiver;
 mod rtt;
+mod send_room;
 mod sender;
 mod sequence;
 mod spec;

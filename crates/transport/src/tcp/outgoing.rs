@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use leobench_base::segment::Mark;
 
+use super::send_room::{Progress, SendRoom};
+use super::spec::TcpSpec;
 use crate::buffer::SendBuffer;
 
 /// Maximum plaintext in a record (RFC 8446 section 5.1).
@@ -20,6 +22,8 @@ pub(super) const RECORD_OVERHEAD: u64 = RECORD_HEADER + RECORD_TRAILER;
 pub(super) struct Outgoing {
     /// The application's messages, if it sends any.
     buffer: Option<SendBuffer>,
+    /// How much of them the send buffer takes.
+    room: SendRoom,
     tls: bool,
     /// Whether application data may be sent.
     open: bool,
@@ -44,10 +48,11 @@ struct Record {
 }
 
 impl Outgoing {
-    pub(super) fn new(buffer: Option<SendBuffer>, tls: bool) -> Self {
+    pub(super) fn new(buffer: Option<SendBuffer>, spec: &TcpSpec) -> Self {
         Self {
             buffer,
-            tls,
+            room: SendRoom::new(spec),
+            tls: spec.tls,
             open: false,
             finished: false,
             written: 0,
@@ -90,8 +95,37 @@ impl Outgoing {
         self.finished = true;
     }
 
+    /// The kernel's send buffer.
+    pub(super) fn room(&mut self) -> &mut SendRoom {
+        &mut self.room
+    }
+
+    /// How much the application may have written for its writes to return.
+    pub(super) fn limit(&self) -> u64 {
+        self.room.limit()
+    }
+
+    /// Lets the application write on as far as there is room, when all below `una` is acknowledged; whether it may
+    /// write more than before.
+    pub(super) fn make_room(&mut self, una: u64) -> bool {
+        let Some(buffer) = &self.buffer else { return false };
+        let sent = buffer.taken();
+        let acked = if self.tls { self.plaintext_sent(una) } else { una.min(sent) };
+        self.room.advance(Progress { written: sent + buffer.backlog(), sent, acked })
+    }
+
+    /// Application data in the send buffer that has not been sent. A record is made before it is written: its rest follows.
     fn backlog(&self) -> u64 {
-        if self.open { self.buffer.as_ref().map_or(0, SendBuffer::backlog) } else { 0 }
+        let Some(buffer) = self.buffer.as_ref().filter(|_| self.open) else { return 0 };
+        let fits = self.room.limit().saturating_sub(buffer.taken());
+        let fits = if self.tls { fits.div_ceil(RECORD).saturating_mul(RECORD) } else { fits };
+        buffer.backlog().min(fits)
+    }
+
+    /// Whether the application has data that the send buffer has no room for.
+    fn is_full(&self) -> bool {
+        let written = |buffer: &SendBuffer| buffer.taken() + buffer.backlog();
+        self.buffer.as_ref().is_some_and(|buffer| written(buffer) > self.room.limit())
     }
 
     /// The end of the stream, if known.
@@ -108,7 +142,7 @@ impl Outgoing {
 
     /// Whether the FIN is at `offset`.
     pub(super) fn fin_at(&self, offset: u64) -> bool {
-        self.finished && self.open && offset == self.end()
+        self.finished && self.open && offset == self.end() && !self.is_full()
     }
 
     /// Fixes the layout of everything below `to`, which is being sent.

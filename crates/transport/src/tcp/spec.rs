@@ -41,6 +41,11 @@ leobench_base::spec! {
         /// reading rate. Linux counts its own overhead in `tcp_rmem`, so it advertises about half of its 6 MiB,
         /// depending on kernel and packet sizes.
         pub receive_buffer: Window = Window::Bytes(Bytes::new(6 << 20)),
+        /// The largest send buffer: what the application may write ahead of acknowledgements. It starts with room for two
+        /// initial windows and grows with the congestion window (`tcp_wmem` of Linux). A blocking write waits for room.
+        pub send_buffer: Window = Window::Bytes(Bytes::new(4 << 20)),
+        /// How much of what is written may be unsent (`TCP_NOTSENT_LOWAT`); Linux sets no limit of its own.
+        pub notsent_lowat: Window = Window::Unlimited,
         /// Whether segments are spread over the round trip instead of sent in bursts. A controller with its own rate
         /// always paces.
         pub pacing: bool = false,
@@ -71,13 +76,18 @@ fn check(spec: &TcpSpec) -> Result<(), Fault> {
     if spec.delayed_ack >= SimDuration::from_millis(500) {
         return Err(Fault::new("delayed_ack", "is too long", "a time below 500 ms"));
     }
-    match spec.receive_buffer {
-        Window::Bytes(size) if size < spec.mss + spec.mss => {
-            let allowed = format!("at least two segments, {}", spec.mss + spec.mss);
-            Err(Fault::new("receive_buffer", "is too small", allowed))
+    let buffers = [
+        ("receive_buffer", spec.receive_buffer, "two segments", spec.mss + spec.mss),
+        ("send_buffer", spec.send_buffer, "two segments", spec.mss + spec.mss),
+        ("notsent_lowat", spec.notsent_lowat, "a segment", spec.mss),
+    ];
+    for (field, window, segments, least) in buffers {
+        if matches!(window, Window::Bytes(size) if size < least) {
+            let allowed = format!("at least {segments}, {least}");
+            return Err(Fault::new(field, "is too small", allowed));
         }
-        Window::Bytes(_) | Window::Unlimited => Ok(()),
     }
+    Ok(())
 }
 
 impl TcpSpec {

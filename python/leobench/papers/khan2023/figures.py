@@ -23,8 +23,8 @@ _BAND, _QUEUE, _STREAMS = "links.uplink.channel.preset", "links.uplink.queue.lim
 
 # The protocols as the campaigns of Fig. 5 write them; one without parameters keeps its name.
 _TCP: tuple[dict[str, object], ...] = (
-    {"kind": "tcp", "tls": True, "receive_buffer": "unlimited"},
-    {"kind": "tcp", "congestion": "newreno", "tls": True, "receive_buffer": "unlimited"},
+    {"kind": "tcp", "tls": True, "receive_buffer": "unlimited", "send_buffer": "unlimited"},
+    {"kind": "tcp", "congestion": "newreno", "tls": True, "receive_buffer": "unlimited", "send_buffer": "unlimited"},
     {"kind": "tcp", "congestion": {"kind": "cubic", "slow_start": "hystart"}},
 )
 _QUIC: tuple[dict[str, object], ...] = (

@@ -1,18 +1,19 @@
-//! Sources without a buffer of their own, whose send calls block (Khan et al. 2023, Computer Networks, section 5.1, of
-//! quic-go 0.15.1): the transport keeps a single packet's worth of a stream, so that an application which is faster than
-//! the network stalls, and produces less than it was told to.
+//! Sources without a buffer of their own, whose send calls block: an application which is faster than the network stalls,
+//! and produces less than it was told to. A call returns once a single packet's worth of its stream is unsent (Khan et
+//! al. 2023, Computer Networks, section 5.1, of quic-go 0.15.1), or once the transport's send buffer has taken the message (TCP).
 
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
 
 use super::{Action, Application, End, Feed, MOST_AT_ONCE};
+use crate::scenario::BlocksUntil;
 
 /// Sources that each write with blocking calls.
 ///
-/// A call hands a message over and returns once no more than a packet's worth of its stream has never been sent. Until
-/// then the source stands still. Its clock stops too, and its next interval counts from the return of the call, unless the
-/// source keeps time: then the messages that are due during the call follow at once.
+/// A call hands a message over and returns once the transport has taken it. Until then the source stands still. Its clock
+/// stops too, and its next interval counts from the return of the call, unless the source keeps time: then the messages
+/// that are due during the call follow at once.
 pub(super) struct Blocking {
     callers: Vec<Caller>,
     streams: Vec<Progress>,
@@ -21,8 +22,7 @@ pub(super) struct Blocking {
     start: SimTime,
     /// No call is made at or after it.
     stop: SimTime,
-    /// Most bytes of a stream that a call leaves behind.
-    packet: u64,
+    until: BlocksUntil,
     finished: bool,
 }
 
@@ -44,17 +44,22 @@ struct Caller {
 struct Progress {
     written: u64,
     sent: u64,
+    /// What the transport's send buffer has room for.
+    room: u64,
 }
 
 impl Progress {
-    /// Bytes that have never been sent.
-    fn unsent(self) -> u64 {
-        self.written - self.sent
+    /// Whether the call that wrote last returns.
+    fn returns(self, until: BlocksUntil) -> bool {
+        match until {
+            BlocksUntil::Unsent(most) => self.written - self.sent <= most.get(),
+            BlocksUntil::Taken => self.written <= self.room,
+        }
     }
 }
 
 impl Blocking {
-    pub(super) fn new(feeds: Vec<Feed>, start: SimTime, stop: SimTime, packet: Bytes) -> Self {
+    pub(super) fn new(feeds: Vec<Feed>, start: SimTime, stop: SimTime, until: BlocksUntil) -> Self {
         let numbers = feeds.iter().enumerate();
         let caller_of: Vec<_> =
             numbers.flat_map(|(number, feed)| vec![number; feed.streams]).collect();
@@ -64,7 +69,7 @@ impl Blocking {
             callers: feeds.into_iter().map(Caller::new).collect(),
             start,
             stop,
-            packet: packet.get(),
+            until,
             finished: false,
         }
     }
@@ -81,7 +86,7 @@ impl Blocking {
             actions.push(Action::Write { end: End::Sender, stream, message });
             self.streams[stream].written += size.get();
             caller.call = Some(stream);
-            if self.streams[stream].unsent() <= self.packet {
+            if self.streams[stream].returns(self.until) {
                 caller.on_return(now, self.start);
             }
         }
@@ -149,10 +154,19 @@ impl Application for Blocking {
     }
 
     fn on_report(&mut self, now: SimTime, _end: End, report: Report) -> bool {
-        let Report::Sent { stream, offset } = report else { return false };
-        self.streams[stream].sent = offset;
+        let stream = match report {
+            Report::Sent { stream, offset } => {
+                self.streams[stream].sent = offset;
+                stream
+            }
+            Report::Room { stream, offset } => {
+                self.streams[stream].room = offset;
+                stream
+            }
+            Report::Delivered { .. } | Report::Datagram { .. } => return false,
+        };
         let caller = &mut self.callers[self.caller_of[stream]];
-        let returns = caller.call == Some(stream) && self.streams[stream].unsent() <= self.packet;
+        let returns = caller.call == Some(stream) && self.streams[stream].returns(self.until);
         if returns {
             caller.on_return(now, self.start);
         }

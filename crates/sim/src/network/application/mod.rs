@@ -110,8 +110,8 @@ pub(super) fn build(flow: &FlowSpec, end: SimTime, rng: &RngTree) -> Box<dyn App
     match flow.application {
         ApplicationSpec::Buffered => Box::new(Buffered::new(feeds, start, stop)),
         ApplicationSpec::Blocking => {
-            let packet = flow.transport.model().payload();
-            Box::new(Blocking::new(feeds, start, stop, packet))
+            let until = flow.transport.model().blocks_until();
+            Box::new(Blocking::new(feeds, start, stop, until))
         }
     }
 }

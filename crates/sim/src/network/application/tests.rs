@@ -5,7 +5,7 @@ use leobench_base::{Bytes, SimDuration};
 use proptest::prelude::*;
 
 use super::*;
-use crate::scenario::ObjectSpec;
+use crate::scenario::{BlocksUntil, ObjectSpec};
 
 fn ms(millis: u64) -> SimTime {
     SimTime::ZERO + SimDuration::from_millis(millis)
@@ -41,7 +41,8 @@ fn blocking(script: &[(u64, u64)], streams: usize, stop: u64) -> Blocking {
 fn paced(script: &[(u64, u64)], streams: usize, stop: u64, keeps_time: bool) -> Blocking {
     let source = Box::new(Script { messages: script.to_vec(), keeps_time });
     let feed = Feed { source, first_stream: 0, streams, dealt: 0 };
-    Blocking::new(vec![feed], ms(100), ms(stop), Bytes::new(1_000))
+    let until = BlocksUntil::Unsent(Bytes::new(1_000));
+    Blocking::new(vec![feed], ms(100), ms(stop), until)
 }
 
 /// What an application writes at `now`, with the time of the call: stream, size, time in milliseconds.

@@ -56,6 +56,16 @@ fn tcp() {
             "transport = { kind = \"tcp\", receive_buffer = \"2 kB\" }",
             "flows.main.transport.receive_buffer = \"2 kB\": is too small; allowed: at least two segments, 2.896 kB",
         ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", send_buffer = \"1 kB\" }",
+            "flows.main.transport.send_buffer = \"1 kB\": is too small; allowed: at least two segments, 2.896 kB",
+        ),
+        (
+            quic,
+            "transport = { kind = \"tcp\", notsent_lowat = \"1 B\" }",
+            "flows.main.transport.notsent_lowat = \"1 B\": is too small; allowed: at least a segment, 1.448 kB",
+        ),
     ]);
 }
 

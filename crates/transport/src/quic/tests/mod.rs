@@ -157,7 +157,7 @@ impl Pipe {
             let (known, stream, offset) = match report {
                 Report::Sent { stream, offset } => (&mut self.sent, stream, offset),
                 Report::Delivered { stream, offset } => (&mut self.delivered, stream, offset),
-                Report::Datagram { .. } => panic!("{report:?}"),
+                Report::Datagram { .. } | Report::Room { .. } => panic!("{report:?}"),
             };
             let again = matches!(report, Report::Sent { .. }) && known[stream] == offset;
             assert!(again || known[stream] < offset, "{report:?} after {}", known[stream]);

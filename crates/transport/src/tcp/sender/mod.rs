@@ -392,6 +392,16 @@ impl Sender {
         }
     }
 
+    /// While a write waits and the congestion window is not filled, the send buffer grows with the latter
+    /// (`tcp_should_expand_sndbuf`, `tcp_sndbuf_expand`; `bbr_sndbuf_expand` for three windows instead of two).
+    pub(super) fn grow_room(&self, outgoing: &mut Outgoing) {
+        let window = self.window();
+        if outgoing.room().is_blocked() && self.flying() < window {
+            let factor = if self.control.rules_alone() { 3 } else { 2 };
+            outgoing.room().grow(window / self.agreed.mss, factor);
+        }
+    }
+
     /// Called when no more segments can be sent now: records the limiting factor, and returns the next wake-up.
     pub(super) fn settle(&mut self, now: SimTime, outgoing: &Outgoing) -> Option<SimTime> {
         self.tell_limits(outgoing);

@@ -122,3 +122,46 @@ fn a_window_that_opens_does_not_shorten_the_timeout() {
          2700 > 1000-2000",
     );
 }
+
+/// A path of 100 Mbit/s and 200 ms holds 2.5 MB; a send buffer of 500 kB lets a fifth of that fly.
+#[test]
+fn the_send_buffer_limits_what_is_in_flight() {
+    let limited = |send_buffer| {
+        let spec = spec(|spec| {
+            spec.send_buffer = send_buffer;
+            spec.receive_buffer = Window::Unlimited;
+        });
+        let mut pipe = Pipe::new(&spec, Role::Client);
+        pipe.delay = SimDuration::from_millis(100);
+        pipe.rate = BitRate::from_bps(100_000_000);
+        pipe.write(50_000_000);
+        pipe.run(ms(3_000), |_| false);
+        let before = pipe.delivered;
+        pipe.run(ms(5_000), |_| false);
+        (pipe.delivered - before) as f64 * 8.0 / 2.0
+    };
+    let goodput = limited(Window::Bytes(Bytes::new(500_000)));
+    // At least two thirds of the buffer are always full: the writer wakes when a third is free.
+    let full = 500_000.0 * 8.0 / 0.2;
+    assert!((0.66 * full..=1.01 * full).contains(&goodput), "{goodput} of {full}");
+    assert!(limited(Window::Unlimited) > 90e6);
+}
+
+/// A call returns as soon as the buffer takes its message, long before it is sent, until the buffer is full.
+#[test]
+fn writes_return_while_the_send_buffer_has_room() {
+    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
+    pipe.rate = BitRate::from_bps(10_000_000);
+    pipe.run(ms(1), |_| false);
+    assert_eq!(pipe.room, 87_040, "room for two initial windows");
+    pipe.write(200_000);
+    pipe.run(ms(30), |_| false);
+    assert_eq!(pipe.room, 87_040, "nothing is acknowledged yet");
+    pipe.run(ms(10_000), |pipe| pipe.room >= 200_000);
+    assert!(pipe.sent < 200_000 && pipe.delivered < pipe.sent);
+    // Two windows of segments, each with its share of overhead.
+    let window = pipe.path().cwnd.get() / 1_448;
+    let una = pipe.room.saturating_sub(2 * window.max(10) * 4_352);
+    assert!(una <= pipe.delivered, "{una} of {}", pipe.delivered);
+    pipe.deliver(200_000);
+}

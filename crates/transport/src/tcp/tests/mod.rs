@@ -71,6 +71,7 @@ struct Pipe {
     dropped: [usize; 2],
     sent: u64,
     delivered: u64,
+    room: u64,
     events: [Vec<(SimTime, Event)>; 2],
 }
 
@@ -94,6 +95,7 @@ impl Pipe {
             dropped: [0; 2],
             sent: 0,
             delivered: 0,
+            room: 0,
             events: [Vec::new(), Vec::new()],
         }
     }
@@ -148,11 +150,14 @@ impl Pipe {
             let (known, offset) = match report {
                 Report::Sent { offset, stream: 0 } => (&mut self.sent, offset),
                 Report::Delivered { offset, stream: 0 } => (&mut self.delivered, offset),
+                Report::Room { offset, stream: 0 } => (&mut self.room, offset),
                 other => panic!("{other:?}"),
             };
             assert!(offset > *known, "{report:?} after {known}");
             *known = offset;
             assert!(self.delivered <= self.sent, "{report:?} before it was sent");
+            // A TLS record is written whole.
+            assert!(self.sent <= self.room.saturating_add(1 << 14), "{report:?} without room");
         }
         let now = self.now;
         self.events[end].extend(outbox.events.into_iter().map(|event| (now, event)));
