@@ -41,13 +41,12 @@ def run(title: str, duration_s: int) -> tuple[Figures, Figures]:
 
 @pytest.mark.parametrize("title", ["loss reno", "loss cubic"])
 def test_random_loss(title: str) -> None:
-    # About 20 losses hit each run, at other times. Over seeds, goodput and the number of recoveries vary with
-    # a standard deviation of up to a quarter, the ratio of two by a third. Three of that are a factor of 2.
+    # Over 40 seeds, goodput in 40 s has a standard deviation of 11 to 13 %; in 20 s it is √2 times that, and
+    # √2 times again for the ratio of two runs: a quarter. Three of that are about a factor of 2.
     linux, ours = run(title, 20)
     assert linux.figures["lost on the link"] > 5
     for name in ("goodput Mbit/s", "recoveries"):
-        assert ours.figures[name] == pytest.approx(linux.figures[name], rel=1.0, abs=3), name
-        assert linux.figures[name] == pytest.approx(ours.figures[name], rel=1.0, abs=3), name
+        assert linux.figures[name] / 2 < ours.figures[name] < linux.figures[name] * 2, name
     # With nothing but losses, both send again what was lost, and little else.
     for found in (linux.figures, ours.figures):
         assert found["retransmissions"] == pytest.approx(found["lost on the link"], rel=0.25, abs=3)
@@ -62,7 +61,7 @@ def test_a_queue_as_long_as_the_path(title: str) -> None:
     assert ours.figures["recoveries"] == pytest.approx(linux.figures["recoveries"], abs=2)
 
 
-@pytest.mark.parametrize("title", ["outage-drop cubic", "outage-hold reno"])
+@pytest.mark.parametrize("title", ["outage-drop reno", "outage-hold reno"])
 def test_an_outage(title: str) -> None:
     # Linux's timer wheel rounds every timeout up, by up to an eighth of it. The first one depends on how much
     # the round trip varied before, some 100 ms here.
@@ -82,7 +81,8 @@ def test_overtaking_packets() -> None:
     linux, ours = run("steps cubic", 10)
     assert ours.figures["goodput Mbit/s"] == pytest.approx(linux.figures["goodput Mbit/s"], rel=0.01)
     for found in (linux.figures, ours.figures):
-        assert found["undos"] == found["recoveries"] > 0
+        assert found["undos"] > 0
+        assert found["undos"] == pytest.approx(found["recoveries"], abs=1)
     for name in ("recoveries", "retransmissions"):
         assert linux.figures[name] / 3.5 < ours.figures[name] < linux.figures[name] * 3.5, name
 

@@ -118,12 +118,14 @@ def _outage(
 ) -> dict[str, float]:
     """When timers sent, in seconds from the start of an outage, and when data flowed again, from its end."""
     start, end = (at * MILLISECOND for at in span_ms)
-    timers = by_timers(sent_at, acked_at, (start, end))
-    figures = {f"timer {number} at s": (at - start) / 1e9 for number, at in enumerate(timers[:TIMERS], 1)}
+    figures: dict[str, float] = {}
     heard = min((at for at in acked_at if at >= end), default=None)
     if heard is not None:
         figures["first acknowledgement after s"] = (heard - end) / 1e9
     back = since(totals, end, BACK)
     if back is not None:
         figures["first MB acknowledged after s"] = back
-    return figures
+    timers = by_timers(sent_at, acked_at, (start, end))
+    return figures | {
+        f"timer {number} at s": (at - start) / 1e9 for number, at in enumerate(timers[:TIMERS], 1)
+    }
