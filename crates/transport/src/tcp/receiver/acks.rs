@@ -28,8 +28,8 @@ impl AckTiming {
         Self { every, delay, pending: 0, deadline: None, quick: 0, last_data: None }
     }
 
-    /// Data arrived in order; returns whether to acknowledge it at once. `window` is the receive window, `idle` the
-    /// silence after which the other end restarts from its initial window.
+    /// Data arrived in order; returns whether to acknowledge it at once, as in Linux while the window grows. `window` is
+    /// the receive window, `idle` the silence after which the other end restarts from its initial window.
     pub(super) fn on_data(
         &mut self,
         now: SimTime,
@@ -37,12 +37,16 @@ impl AckTiming {
         mss: u64,
         window: u64,
         idle: SimDuration,
+        grows: bool,
     ) -> bool {
         if self.last_data.is_none_or(|last| now.saturating_since(last) > idle) {
             // As in Linux: enough to fill half the window.
             self.quick = (window / (2 * mss)).clamp(LEAST_QUICK, MOST_QUICK);
         }
         self.last_data = Some(now);
+        if grows {
+            self.quick = self.quick.max(1);
+        }
         self.pending += bytes;
         // As in Linux for 2: more than one segment.
         if self.delay.is_zero() || self.quick > 0 || self.pending > (self.every - 1) * mss {

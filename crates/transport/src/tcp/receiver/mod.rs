@@ -164,7 +164,9 @@ impl Receiver {
             self.timing.hurry();
             return true;
         }
-        self.timing.on_data(now, end - start, self.mss, self.window.capacity(), idle)
+        let window = self.window.open(self.unread());
+        let grows = self.window.grow(arrival.payload, self.unread(), self.mss);
+        self.timing.on_data(now, end - start, self.mss, window, idle, grows)
     }
 
     /// Inserts a segment; returns whether it was the expected one.
@@ -250,6 +252,6 @@ impl Receiver {
         let known = self.window.edge() - self.next;
         self.reads = reads;
         self.deliver(now);
-        reads && self.window.capacity() - self.unread() >= 2 * known.max(1)
+        reads && self.window.open(self.unread()) >= 2 * known.max(1)
     }
 }

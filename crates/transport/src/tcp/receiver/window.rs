@@ -12,12 +12,19 @@ const MAX_SCALE: u8 = 14;
 const SPARE_SEGMENTS: u64 = 16;
 /// Segments in the other end's initial window (RFC 6928).
 const INITIAL_SEGMENTS: u64 = 10;
+/// Segments by which the window grows with every one received, as in Linux (`tcp_grow_window`).
+const GROWTH_SEGMENTS: u64 = 2;
+/// Smaller segments do not let the window grow, as in Linux.
+const LEAST_GROWTH_PAYLOAD: u64 = 128;
 
 /// The receive window.
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveWindow {
+    /// Size of the buffer, which grows in steps, and how large it may become.
     capacity: u64,
     most: u64,
+    /// The largest window to advertise, which follows the capacity segment by segment (`rcv_ssthresh` in Linux).
+    limit: u64,
     /// Maximum bytes read in a round trip. Initially the other end's initial window, but at most half of the capacity,
     /// because full segments may leave nearly as much unused.
     space: u64,
@@ -39,6 +46,7 @@ impl ReceiveWindow {
         Self {
             capacity,
             most,
+            limit: capacity,
             space: (capacity / 2).min(INITIAL_SEGMENTS * mss),
             since: SimTime::ZERO,
             read: 0,
@@ -52,9 +60,19 @@ impl ReceiveWindow {
         (0..MAX_SCALE).find(|scale| 65_535 << scale >= self.most).unwrap_or(MAX_SCALE)
     }
 
-    /// The total capacity in bytes.
-    pub(super) fn capacity(&self) -> u64 {
-        self.capacity
+    /// The window in bytes, with `unread` bytes waiting for the application.
+    pub(super) fn open(&self, unread: u64) -> u64 {
+        self.capacity.saturating_sub(unread).min(self.limit)
+    }
+
+    /// A segment arrived in order; returns whether the window grows with it.
+    pub(super) fn grow(&mut self, payload: u64, unread: u64, mss: u64) -> bool {
+        let room = self.capacity.saturating_sub(unread).saturating_sub(self.limit);
+        if room == 0 || payload < LEAST_GROWTH_PAYLOAD {
+            return false;
+        }
+        self.limit += room.min(GROWTH_SEGMENTS * mss);
+        true
     }
 
     /// The byte after the last advertised one.
@@ -66,7 +84,7 @@ impl ReceiveWindow {
     /// power of `scale`. Its edge moves by at least a segment or half the buffer (RFC 9293 section 3.8.6.2.2), and
     /// never back (section 3.8.6.2.1). An unchanged edge is rounded up (RFC 7323 section 2.4), as in Linux.
     pub(super) fn offer(&mut self, next: u64, unread: u64, mss: u64, scale: u8) -> u16 {
-        let room = next + self.capacity.saturating_sub(unread);
+        let room = next + self.open(unread);
         let mut units = self.edge.saturating_sub(next).div_ceil(1 << scale);
         if room >= self.edge + mss.min(self.capacity / 2) {
             units = units.max((room - next) >> scale);

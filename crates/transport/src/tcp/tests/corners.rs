@@ -4,9 +4,11 @@
 //! variance of 50 ms are 200), and a tail loss probe leaves 200 ms after the last event (RFC 8985 section 7.2). The window
 //! is ten segments at first, and halves.
 
-use leobench_base::SimDuration;
+use leobench_base::spec::Window;
+use leobench_base::{Bytes, SimDuration};
 
 use super::script::play;
+use crate::tcp::TcpSpec;
 
 /// Plays it with the sender as it is by default, but for timestamps.
 fn sender(script: &str) {
@@ -318,6 +320,33 @@ fn an_idle_time_restarts_the_window() {
     );
 }
 
+/// A receiver whose window is at its limit from the start.
+fn constant_window(spec: &mut TcpSpec) {
+    spec.receive_buffer = Window::Bytes(Bytes::new(64 << 10));
+}
+
+#[test]
+fn acknowledgements_do_not_wait_while_the_window_grows() {
+    // At 100 ms the capacity grows from 65,536 to 105,600 bytes: with 16,000 read in a round trip, to 48,000, and the
+    // growth over the initial window twice over. The window follows by two segments for every one of the next 21.
+    let quick = |segments: std::ops::RangeInclusive<u64>, time: u64| {
+        let acks: Vec<_> = segments.map(|segment| format!("{time} > ack {segment}000")).collect();
+        acks.join("\n")
+    };
+    let (first, second) = (quick(1..=16, 0), quick(17..=37, 100));
+    let script = format!(
+        "0    < 0-16000
+         {first}
+         100  < 16000-38000 echo 0
+         {second}
+         140  > ack 38000
+         150  < 38000-39000 echo 50
+         151  < 39000-40000 echo 51
+         151  > ack 40000"
+    );
+    play(false, |spec| spec.timestamps = true, &script);
+}
+
 #[test]
 fn acknowledgements_wait_for_a_second_segment_or_40_ms() {
     // But for the first sixteen.
@@ -327,7 +356,7 @@ fn acknowledgements_wait_for_a_second_segment_or_40_ms() {
          200  < 17000-18000
          201  < 18000-19000
          201  > ack 19000";
-    play(false, |_| (), &format!("0 < 0-16000\n{}\n{script}", quick.join("\n")));
+    play(false, constant_window, &format!("0 < 0-16000\n{}\n{script}", quick.join("\n")));
 }
 
 #[test]
@@ -344,7 +373,10 @@ fn as_many_segments_are_acknowledged_together_as_was_asked_for() {
          243  > ack 22000";
     play(
         false,
-        |spec| spec.ack_every = leobench_base::spec::Whole::nearest(3),
+        |spec| {
+            constant_window(spec);
+            spec.ack_every = leobench_base::spec::Whole::nearest(3);
+        },
         &format!("0 < 0-16000\n{}\n{script}", quick.join("\n")),
     );
 }
@@ -402,8 +434,7 @@ fn a_reader_that_stops_shuts_the_window_and_opens_it_again() {
         false,
         |spec| {
             spec.delayed_ack = SimDuration::ZERO;
-            spec.receive_buffer =
-                leobench_base::spec::Window::Bytes(leobench_base::Bytes::new(4_000));
+            spec.receive_buffer = Window::Bytes(Bytes::new(4_000));
         },
         "0   stop
          1   < 0-1000
