@@ -123,7 +123,7 @@ impl Rack {
                 self.deadline = Some(sent.at + patience);
                 break;
             }
-            board.lose(number);
+            board.lose_overdue(number);
             lost.push(sent);
         }
     }
@@ -140,18 +140,13 @@ impl Rack {
         self.deadline = None;
         let Some(first) = board.first() else { return };
         let patience = self.rtt + self.window(board, rtt, true);
-        while let Some(number) = board.oldest_flying() {
+        for number in board.numbers() {
             let sent = *board.get(number);
-            if sent.at + patience > now {
-                break;
+            if sent.fate == Fate::Flying && (number == first || sent.at + patience <= now) {
+                board.lose(number);
+                lost.push(sent);
             }
-            board.lose(number);
-            lost.push(sent);
         }
-        let head = *board.get(first);
-        if head.fate == Fate::Flying {
-            board.lose(first);
-            lost.push(head);
-        }
+        lost.sort_unstable_by_key(|sent| sent.transmission);
     }
 }

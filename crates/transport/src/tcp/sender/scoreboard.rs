@@ -6,6 +6,7 @@
 //! therefore scans the window, and every operation takes amortised constant or logarithmic time.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
 use leobench_base::SimTime;
 
@@ -37,6 +38,8 @@ pub(in crate::tcp) struct Sent {
     pub fate: Fate,
     /// Whether that was a retransmission.
     pub repeated: bool,
+    /// Whether RACK has taken that transmission for lost.
+    overdue: bool,
 }
 
 impl Sent {
@@ -100,6 +103,11 @@ impl Scoreboard {
         (!self.segments.is_empty()).then(|| self.first + self.segments.len() as u64 - 1)
     }
 
+    /// The numbers of all segments that are not acknowledged.
+    pub fn numbers(&self) -> Range<u64> {
+        self.first..self.first + self.segments.len() as u64
+    }
+
     /// The unacknowledged segment with a number.
     pub fn get(&self, number: u64) -> &Sent {
         &self.segments[(number - self.first) as usize]
@@ -114,8 +122,15 @@ impl Scoreboard {
     pub fn push(&mut self, now: SimTime, start: u64, end: u64) -> u64 {
         let (number, transmission) = (self.first + self.segments.len() as u64, self.stamp());
         self.transmissions.push_back((number, transmission));
-        let fate = Fate::Flying;
-        self.segments.push_back(Sent { start, end, at: now, transmission, fate, repeated: false });
+        self.segments.push_back(Sent {
+            start,
+            end,
+            at: now,
+            transmission,
+            fate: Fate::Flying,
+            repeated: false,
+            overdue: false,
+        });
         self.flying += end - start;
         transmission
     }
@@ -132,7 +147,14 @@ impl Scoreboard {
         } else if !sent.repeated {
             self.retransmissions += 1;
         }
-        *sent = Sent { at: now, transmission, fate: Fate::Flying, repeated: true, ..*sent };
+        *sent = Sent {
+            at: now,
+            transmission,
+            fate: Fate::Flying,
+            repeated: true,
+            overdue: false,
+            ..*sent
+        };
         transmission
     }
 
@@ -218,7 +240,13 @@ impl Scoreboard {
         }
     }
 
-    /// The number of the segment whose latest transmission is the oldest in flight.
+    /// Marks a segment lost on RACK's behalf, which does not judge this transmission again.
+    pub fn lose_overdue(&mut self, number: u64) {
+        self.lose(number);
+        self.segments[(number - self.first) as usize].overdue = true;
+    }
+
+    /// The number of the segment whose latest transmission is the oldest in flight, of those that RACK may judge.
     pub fn oldest_flying(&mut self) -> Option<u64> {
         self.drop_overtaken();
         self.transmissions.front().map(|(number, _)| *number)
@@ -237,7 +265,15 @@ impl Scoreboard {
         }
     }
 
-    /// Undoes all losses: segments waiting for retransmission are in flight again.
+    /// Lets RACK judge lost segments again once their loss is undone.
+    pub fn judge_again(&mut self) {
+        for number in &self.lost {
+            self.segments[(number - self.first) as usize].overdue = false;
+        }
+    }
+
+    /// Undoes all losses: segments waiting for retransmission are in flight again. Only a timeout marks them again if
+    /// RACK marked them before. So it is in Linux, where RACK takes what it marks from its list (`tsorted_sent_queue`).
     pub fn restore_lost(&mut self) {
         while let Some(number) = self.lost.pop_first() {
             let sent = &mut self.segments[(number - self.first) as usize];
@@ -246,7 +282,7 @@ impl Scoreboard {
             self.retransmissions += u64::from(sent.repeated);
         }
         let segments = (self.first..).zip(&self.segments);
-        let flying = segments.filter(|(_, sent)| sent.fate == Fate::Flying);
+        let flying = segments.filter(|(_, sent)| sent.fate == Fate::Flying && !sent.overdue);
         self.transmissions = flying.map(|(number, sent)| (number, sent.transmission)).collect();
         self.transmissions
             .make_contiguous()

@@ -79,9 +79,12 @@ impl Sender {
                     self.holds_repairs = true;
                     return;
                 }
+            } else if self.mode == Mode::Recovery {
+                self.board.judge_again();
             }
             self.undo_reduction("timestamps");
         } else if all_duplicates {
+            self.board.judge_again();
             self.undo_reduction("DSACK");
         } else if self.mode == Mode::Timeout {
             self.doubt_further(ack, advanced);

@@ -320,6 +320,29 @@ fn an_idle_time_restarts_the_window() {
     );
 }
 
+#[test]
+fn an_undone_loss_is_declared_again_only_by_the_timeout() {
+    // The first segment was late, and nothing but its retransmission is out. RACK takes the others for lost no more, though
+    // they were sent more than a round trip and a quarter before.
+    play(
+        true,
+        |spec| spec.timestamps = true,
+        "0    write 10000
+         0    > 0-10000
+         100  < ack 0 sack 9000-10000 echo 0
+         125  ! congestion
+         125  > 0-1000
+         130  < ack 1000 sack 9000-10000 echo 0
+         130  ! undo
+         131  < ack 3000 sack 9000-10000 echo 0
+         438.15625 ! timeout
+         438.15625 ! congestion
+         438.15625 > 3000-4000
+         539  < ack 4000 sack 9000-10000 echo 439
+         539  > 4000-6000",
+    );
+}
+
 /// A receiver whose window is at its limit from the start.
 fn constant_window(spec: &mut TcpSpec) {
     spec.receive_buffer = Window::Bytes(Bytes::new(64 << 10));

@@ -10,8 +10,10 @@ enum Step {
     Push(u64),
     Repeat(usize),
     Lose(usize),
+    LoseOverdue(usize),
     Sack(usize, usize),
     Acknowledge(usize),
+    JudgeAgain,
     Restore,
     Renege,
 }
@@ -20,9 +22,11 @@ fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (1u64..9).prop_map(Step::Push),
         2 => (0usize..20).prop_map(Step::Repeat),
-        3 => (0usize..20).prop_map(Step::Lose),
+        2 => (0usize..20).prop_map(Step::Lose),
+        2 => (0usize..20).prop_map(Step::LoseOverdue),
         3 => (0usize..20, 1usize..5).prop_map(|(from, count)| Step::Sack(from, count)),
         2 => (0usize..6).prop_map(Step::Acknowledge),
+        1 => Just(Step::JudgeAgain),
         1 => Just(Step::Restore),
         1 => Just(Step::Renege),
     ]
@@ -39,7 +43,8 @@ fn check(board: &mut Scoreboard, list: &[Sent], gone: usize) {
     assert_eq!(board.sacked_segments(), sacked as u64);
     let first = list.iter().skip(gone).position(|sent| sent.fate == Fate::Lost);
     assert_eq!(board.first_lost(), first.map(|index| (gone + index) as u64));
-    let oldest = flying.iter().min_by_key(|sent| sent.transmission).map(|sent| sent.start);
+    let judged = flying.iter().filter(|sent| !sent.overdue);
+    let oldest = judged.min_by_key(|sent| sent.transmission).map(|sent| sent.start);
     let found = board.oldest_flying();
     assert_eq!(found.map(|number| board.get(number).start), oldest);
 }
@@ -62,7 +67,15 @@ proptest! {
                     prop_assert_eq!(board.push(now, start, start + size), stamp);
                     let fate = Fate::Flying;
                     let (end, repeated) = (start + size, false);
-                    list.push(Sent { start, end, at: now, transmission: stamp, fate, repeated });
+                    list.push(Sent {
+                        start,
+                        end,
+                        at: now,
+                        transmission: stamp,
+                        fate,
+                        repeated,
+                        overdue: false,
+                    });
                     stamp += 1;
                 }
                 Step::Repeat(index) => {
@@ -72,8 +85,14 @@ proptest! {
                     }
                     prop_assert_eq!(board.repeat(now, index as u64), stamp);
                     let fate = Fate::Flying;
-                    list[index] =
-                        Sent { at: now, transmission: stamp, fate, repeated: true, ..list[index] };
+                    list[index] = Sent {
+                        at: now,
+                        transmission: stamp,
+                        fate,
+                        repeated: true,
+                        overdue: false,
+                        ..list[index]
+                    };
                     stamp += 1;
                 }
                 Step::Lose(index) => {
@@ -82,6 +101,18 @@ proptest! {
                     if list[index].fate == Fate::Flying {
                         list[index].fate = Fate::Lost;
                     }
+                }
+                Step::LoseOverdue(index) => {
+                    let Some(index) = pick(index, &list) else { continue };
+                    board.lose_overdue(index as u64);
+                    list[index].overdue = true;
+                    if list[index].fate == Fate::Flying {
+                        list[index].fate = Fate::Lost;
+                    }
+                }
+                Step::JudgeAgain => {
+                    board.judge_again();
+                    list.iter_mut().filter(|s| s.fate == Fate::Lost).for_each(|s| s.overdue = false);
                 }
                 Step::Sack(index, count) => {
                     let Some(index) = pick(index, &list) else { continue };
