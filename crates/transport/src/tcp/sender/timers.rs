@@ -40,6 +40,19 @@ impl Sender {
             self.rto_at = self.rtt.deadline(now);
         }
         self.schedule(now);
+        self.hasten_probe(now);
+    }
+
+    /// After new data, a probe is sent no later than the timeout of the oldest segment, counted from when that was
+    /// sent, as in Linux (`tcp_rto_delta_us`).
+    fn hasten_probe(&mut self, now: SimTime) {
+        let Some(first) = self.board.first() else { return };
+        let end = self.rtt.deadline(self.board.get(first).at);
+        if let Some(timer) = &mut self.timer {
+            if timer.kind == Kind::Probe && end > now {
+                timer.at = timer.at.min(end);
+            }
+        }
     }
 
     /// Restarts the timeout (RFC 6298 section 5.3).

@@ -50,6 +50,21 @@ fn a_probe_is_new_data_if_there_is_any() {
 }
 
 #[test]
+fn after_new_data_the_probe_is_no_later_than_the_timeout_of_the_oldest_segment() {
+    // Which was sent at 0. The new data alone would be probed at 380 ms.
+    sender(
+        "0    write 2000
+         0    > 0-2000
+         100  < ack 1000
+         180  write 1000
+         180  > 2000-3000
+         300  ! probe
+         300  > 2000-3000
+         310  < ack 3000",
+    );
+}
+
+#[test]
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     sender(
         "0    write 13000
