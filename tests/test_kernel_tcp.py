@@ -75,16 +75,17 @@ def test_an_outage(title: str) -> None:
 
 
 def test_overtaking_packets() -> None:
-    # Both undo every reduction, and goodput does not suffer. Linux had 4 recoveries and 22 retransmissions.
-    # leobench may have up to 3.5 times as many: it had 10 and 54 when this was written, as it undoes while
-    # retransmissions are outstanding and Linux does not.
+    # Both undo every reduction, and goodput does not suffer. Linux had 4 recoveries and 22 retransmissions,
+    # leobench 3 and 41: its receiver delays acknowledgements of full segments with PSH, Linux's does not. An
+    # acknowledgement more or less where the delay falls is worth a recovery.
     linux, ours = run("steps cubic", 10)
     assert ours.figures["goodput Mbit/s"] == pytest.approx(linux.figures["goodput Mbit/s"], rel=0.01)
     for found in (linux.figures, ours.figures):
         assert found["undos"] > 0
         assert found["undos"] == pytest.approx(found["recoveries"], abs=1)
-    for name in ("recoveries", "retransmissions"):
-        assert linux.figures[name] / 3.5 < ours.figures[name] < linux.figures[name] * 3.5, name
+    assert ours.figures["recoveries"] == pytest.approx(linux.figures["recoveries"], abs=2)
+    retransmissions = linux.figures["retransmissions"]
+    assert retransmissions / 2.5 < ours.figures["retransmissions"] < retransmissions * 2.5
 
 
 def children(process: int) -> list[int]:
