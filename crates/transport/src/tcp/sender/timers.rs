@@ -48,10 +48,10 @@ impl Sender {
     fn hasten_probe(&mut self, now: SimTime) {
         let Some(first) = self.board.first() else { return };
         let end = self.rtt.deadline(self.board.get(first).at);
-        if let Some(timer) = &mut self.timer {
-            if timer.kind == Kind::Probe && end > now {
-                timer.at = timer.at.min(end);
-            }
+        if let Some(timer) =
+            self.timer.as_mut().filter(|timer| timer.kind == Kind::Probe && end > now)
+        {
+            timer.at = timer.at.min(end);
         }
     }
 
