@@ -102,10 +102,14 @@ impl FlowLedger {
     /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`; returns the
     /// bytes delivered.
     pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {
+        // Room in a send buffer delivers nothing.
         let known = finished.len();
         let (Report::Sent { stream, .. }
         | Report::Delivered { stream, .. }
-        | Report::Datagram { stream, .. }) = report;
+        | Report::Datagram { stream, .. }) = report
+        else {
+            return 0;
+        };
         let kept = self.streams[stream].open.len();
         let arrived = match report {
             Report::Sent { stream, offset } => {
@@ -115,7 +119,7 @@ impl FlowLedger {
             Report::Delivered { stream, offset } => {
                 self.streams[stream].delivered(now, stream, offset, finished)
             }
-            Report::Room { .. } => return,
+            Report::Room { .. } => 0,
             Report::Datagram { stream, message, payload } => {
                 self.streams[stream].datagram(now, stream, message, payload.get(), finished);
                 payload.get()

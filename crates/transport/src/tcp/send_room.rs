@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn room(change: impl FnOnce(&mut TcpSpec)) -> SendRoom {
-        let mut spec: TcpSpec = leobench_base::spec::Example::example();
+        let mut spec = TcpSpec::default();
         change(&mut spec);
         SendRoom::new(&spec)
     }

@@ -111,7 +111,10 @@ fn applications(script: &[(u64, u64)]) -> [Box<dyn Application>; 2] {
     };
     [
         Box::new(Buffered::new(feed(), ms(100), ms(1_000))),
-        Box::new(Blocking::new(feed(), ms(100), ms(1_000), Bytes::new(1_000_000))),
+        {
+            let until = BlocksUntil::Unsent(Bytes::new(1_000_000));
+            Box::new(Blocking::new(feed(), ms(100), ms(1_000), until))
+        },
     ]
 }
 

@@ -397,7 +397,7 @@ impl Sender {
     pub(super) fn grow_room(&self, outgoing: &mut Outgoing) {
         let window = self.window();
         if outgoing.room().is_blocked() && self.flying() < window {
-            let factor = if self.control.rules_alone() { 3 } else { 2 };
+            let factor = if self.control.bypasses_recovery() { 3 } else { 2 };
             outgoing.room().grow(window / self.agreed.mss, factor);
         }
     }
