@@ -30,6 +30,7 @@ pub(super) struct Arrival {
 #[derive(Debug)]
 pub(super) struct Receiver {
     mss: u64,
+    sack: bool,
     /// Next byte expected (`RCV.NXT`); a FIN counts as a byte.
     next: u64,
     ahead: RangeSet,
@@ -60,6 +61,7 @@ impl Receiver {
     pub(super) fn new(spec: &TcpSpec) -> Self {
         Self {
             mss: spec.mss.get(),
+            sack: spec.sack,
             next: 0,
             ahead: RangeSet::default(),
             recent: Vec::with_capacity(MOST_SACK_BLOCKS + 1),
@@ -160,12 +162,14 @@ impl Receiver {
         let had_gap = !self.ahead.is_empty();
         let in_order = self.place(start, end);
         self.deliver(now);
+        let window = self.window.open(self.unread());
+        // Beyond a gap too, but not without SACK: duplicate acknowledgements must not move the window (RFC 5681 section 2).
+        let grows =
+            (self.sack || in_order) && self.window.grow(arrival.payload, self.unread(), self.mss);
         if !in_order || had_gap || arrival.fin {
             self.timing.hurry();
             return true;
         }
-        let window = self.window.open(self.unread());
-        let grows = self.window.grow(arrival.payload, self.unread(), self.mss);
         self.timing.on_data(now, end - start, self.mss, window, idle, grows)
     }
 
