@@ -91,7 +91,7 @@ def test_an_outage_explains_silence(transport: str, interruption: str, tmp_path:
     assert warnings(tmp_path, transport, interruption) == []
 
 
-@pytest.mark.parametrize(("loss", "seconds", "warned"), [(PER_PACKET, 1_735, 1), (IN_TIME, 52, 0)])
+@pytest.mark.parametrize(("loss", "seconds", "warned"), [(PER_PACKET, 293, 1), (IN_TIME, 48, 0)])
 def test_a_burst_ends_by_itself_in_time_but_not_per_packet(
     loss: str, seconds: int, warned: int, tmp_path: Path
 ) -> None:
