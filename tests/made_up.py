@@ -71,8 +71,8 @@ def flow(name: str, **changes: Any) -> dict[str, Any]:
         "name": name, "transport": "quic", "congestion": "cubic", "offered_bps": 40e6, "goodput_bps": 37.9e6,
         "messages": 3000, "undelivered_messages": 0, "delay_ms": delays, "jitter_ms": 1.0,
         "rtt_ms": {"mean": 230.0, "p50": 200.0, "p95": 700.0}, "sent_packets": 230_000, "lost_packets": 23,
-        "retransmitted_bytes": 27_600, "congestion_events": 3, "timeouts": 0, "spurious_losses": 0, "undos": 0,
-        "ecn_marks": 0, "completion_s": 60.2, "paths": [],
+        "retransmitted_bytes": 27_600, "congestion_events": 3, "timeouts": 0, "spurious_losses": 0,
+        "undos": 0, "ecn_marks": 0, "completion_s": 60.2, "paths": [],
         "streams": [{"name": "s1", "goodput_bps": 37.9e6, "delay_ms": delays}],
     } | changes  # fmt: skip
 

@@ -22,9 +22,10 @@ _KEYS = ("variant", "replicate")
 _BAND, _QUEUE, _STREAMS = "links.uplink.channel.preset", "links.uplink.queue.limit", "flows.main.streams"
 
 # The protocols as the campaigns of Fig. 5 write them; one without parameters keeps its name.
+_UNLIMITED: dict[str, object] = {"tls": True, "receive_buffer": "unlimited", "send_buffer": "unlimited"}
 _TCP: tuple[dict[str, object], ...] = (
-    {"kind": "tcp", "tls": True, "receive_buffer": "unlimited", "send_buffer": "unlimited"},
-    {"kind": "tcp", "congestion": "newreno", "tls": True, "receive_buffer": "unlimited", "send_buffer": "unlimited"},
+    {"kind": "tcp", **_UNLIMITED},
+    {"kind": "tcp", "congestion": "newreno", **_UNLIMITED},
     {"kind": "tcp", "congestion": {"kind": "cubic", "slow_start": "hystart"}},
 )
 _QUIC: tuple[dict[str, object], ...] = (
