@@ -144,11 +144,10 @@ def test_tables_become_parquet_unchanged_and_in_order(tmp_path: Path) -> None:
     frame.clear().write_ipc(arrow / "events.arrow")
     folder.fill(tmp_path, arrow, {"seed": 1}, json.dumps({"scenario": "s"}))
     assert not arrow.exists()
-    result = leobench.open(tmp_path)
-    assert result.tables.channel.equals(frame)
-    assert result.tables.events.schema == frame.schema
-    assert set(result.tables) == {"channel", "events"}
-    assert result.manifest == {"seed": 1}
+    assert pl.read_parquet(tmp_path / "channel.parquet", glob=False).equals(frame)
+    assert pl.read_parquet(tmp_path / "events.parquet", glob=False).schema == frame.schema
+    assert {file.name for file in tmp_path.glob("*.parquet")} == {"channel.parquet", "events.parquet"}
+    assert json.loads((tmp_path / folder.MANIFEST).read_text()) == {"seed": 1}
 
 
 def test_folders_that_are_no_results_are_refused(tmp_path: Path) -> None:
@@ -160,3 +159,15 @@ def test_folders_that_are_no_results_are_refused(tmp_path: Path) -> None:
         (tmp_path / folder.MANIFEST).write_text(text)
         with pytest.raises(InputError, match=r"manifest\.json: (cannot be read|holds no JSON object)"):
             leobench.open(tmp_path)
+
+
+@pytest.mark.parametrize("broken", ["manifest.json", "summary.json", "transport.parquet"])
+def test_damaged_folders_are_refused_by_file(broken: str, quick: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    leobench.run(quick, out=folder)
+    if broken.endswith(".json"):
+        (folder / broken).write_text("{}")
+    else:
+        (folder / broken).unlink()
+    with pytest.raises(leobench.InputError, match=broken):
+        leobench.open(folder)

@@ -193,6 +193,13 @@ def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> 
         raise RunError(f"the results cannot be written: {error}") from error
 
 
+# What every result folder has there.
+_IN_MANIFEST = ("scenario", "validity")
+# Tables that folders of earlier versions lack.
+_ADDED_LATER = ("opportunities",)
+_IN_SUMMARY = ("scenario", "seed", "flows", "links")
+
+
 def read(folder: Path) -> Result:
     """Opens a result folder.
 
@@ -212,8 +219,17 @@ def read(folder: Path) -> Result:
             "open it with leobench.CampaignResult.open, as docs/campaigns.md describes"
         )
     summary = _load(folder / SUMMARY)
+    for file, content, keys in ((MANIFEST, manifest, _IN_MANIFEST), (SUMMARY, summary, _IN_SUMMARY)):
+        missing = [key for key in keys if key not in content]
+        if missing:
+            raise InputError(
+                f"{folder / file}: is damaged: `{missing[0]}` is missing; run the scenario again"
+            )
     files = {name: folder / f"{name}.parquet" for name in TABLES}
     present = {name: file for name, file in files.items() if file.is_file()}
+    lost = [name for name in TABLES if name not in present and name not in _ADDED_LATER]
+    if lost:
+        raise InputError(f"{files[lost[0]]}: is missing; run the scenario again")
     return Result(manifest, summary, Tables.from_parquet(present), folder)
 
 

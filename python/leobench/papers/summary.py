@@ -29,7 +29,7 @@ _COLUMNS = (
 # As the claims are told, each with the words before it; those that hold are only counted.
 _TOLD = {
     Outcome.UNDER_NONE: "Hold under no reading tried",
-    Outcome.DOES_NOT_HOLD: "Do not hold as written; no other reading was declared",
+    Outcome.DOES_NOT_HOLD: "Do not hold as written; no other reading was tried",
     Outcome.UNDER_READING: "Hold under a reading only",
     Outcome.CANNOT_TELL: "The runs cannot tell",
     Outcome.NOT_EVALUATED: "Not evaluated",

@@ -81,6 +81,8 @@ def _choose(
         raise InputError(f"delays: --link = {link}: delays are of flows; leave it out, or give --flow")
     warm_up = routes.nanoseconds(result.scenario["warm_up"]) / 1e9
     chosen = view.choose("delays", result, flow, None, warm_up if start_s is None else start_s, end_s)
+    if not result.scenario["record"]["messages"]:
+        raise InputError("delays: the run recorded no messages; run it with record.messages = true")
     if not any(chosen.has_delays(each) for each in chosen.flows):
         raise InputError(
             f"delays: no 10 messages{chosen.whose} were delivered and recorded; "

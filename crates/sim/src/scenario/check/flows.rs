@@ -89,10 +89,10 @@ fn endless(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), S
         if !matches!(source, SourceSpec::Bulk(BulkSpec { size: None })) {
             continue;
         }
-        let (problem, allowed) = if spec.until == Until::Drained {
-            ("is left out, but the run waits for the end", "a size, or `until = \"time\"`")
-        } else if !flow.transport.model().connects() {
+        let (problem, allowed) = if !flow.transport.model().connects() {
             ("is left out, but the transport takes the message at once", "a size")
+        } else if spec.until == Until::Drained {
+            ("is left out, but the run waits for the end", "a size, or `until = \"time\"`")
         } else {
             continue;
         };
