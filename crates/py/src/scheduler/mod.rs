@@ -10,7 +10,7 @@ use std::sync::Arc;
 use leobench_base::spec::{Fault, Table, Value};
 use leobench_base::{RngTree, SimTime};
 use leobench_transport::buffer::SendBuffer;
-use leobench_transport::scheduler::python::{self, Chooser, Host, PythonSpec};
+use leobench_transport::scheduler::python::{self, Host, PluginScheduler, PythonSpec};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -72,7 +72,7 @@ impl Host for Interpreter {
         spec: &PythonSpec,
         streams: usize,
         rng: &RngTree,
-    ) -> Result<Box<dyn Chooser>, String> {
+    ) -> Result<Box<dyn PluginScheduler>, String> {
         Python::attach(|py| {
             let built = build(py, spec, streams, rng.rng().bits());
             let scheduler = built.map_err(|problem| problem.problem)?;
@@ -89,7 +89,7 @@ impl Host for Interpreter {
                 streams: Vec::new(),
                 occupied: vec![false; streams],
                 waiting: None,
-            }) as Box<dyn Chooser>)
+            }) as Box<dyn PluginScheduler>)
         })
     }
 }
@@ -193,7 +193,7 @@ impl Changes {
     }
 }
 
-impl Chooser for PythonScheduler {
+impl PluginScheduler for PythonScheduler {
     fn fills_packets(&self) -> bool {
         self.fills_packets
     }
@@ -215,12 +215,12 @@ impl Chooser for PythonScheduler {
         now: SimTime,
         streams: &SendBuffer,
         room: u64,
-        wishes: &mut Vec<(usize, u64)>,
+        requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String> {
         self.shared.set_now(now);
         Python::attach(|py| {
             let returned = self.call(py, now, streams, room);
-            self.read(&returned.map_err(|error| raised(py, &error))?, wishes)
+            self.read(&returned.map_err(|error| raised(py, &error))?, requests)
         })
     }
 }
@@ -267,7 +267,7 @@ impl PythonScheduler {
     fn read(
         &self,
         returned: &Bound<'_, PyAny>,
-        wishes: &mut Vec<(usize, u64)>,
+        requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String> {
         let py = returned.py();
         let items = returned.try_iter().map_err(|error| {
@@ -291,7 +291,7 @@ impl PythonScheduler {
                     shown(&bytes)
                 ));
             };
-            wishes.push((number, bytes));
+            requests.push((number, bytes));
         }
         Ok(())
     }

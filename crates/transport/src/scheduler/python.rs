@@ -37,7 +37,7 @@ fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
 }
 
 /// A scheduler implemented outside this crate.
-pub trait Chooser: Send {
+pub trait PluginScheduler: Send {
     /// Called when a stream has changed, like [`StreamScheduler::on_change`].
     fn on_change(&mut self, stream: usize, streams: &SendBuffer);
 
@@ -46,7 +46,7 @@ pub trait Chooser: Send {
         false
     }
 
-    /// Appends to `wishes` the streams for a packet with `room` bytes for STREAM frames, in order, each with its bytes.
+    /// Appends to `requests` the streams for a packet with `room` bytes for STREAM frames, in order, each with its bytes.
     ///
     /// # Errors
     /// A description of the failure.
@@ -55,7 +55,7 @@ pub trait Chooser: Send {
         now: SimTime,
         streams: &SendBuffer,
         room: u64,
-        wishes: &mut Vec<(usize, u64)>,
+        requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String>;
 }
 
@@ -76,7 +76,7 @@ pub trait Host: Send + Sync {
         spec: &PythonSpec,
         streams: usize,
         rng: &RngTree,
-    ) -> Result<Box<dyn Chooser>, String>;
+    ) -> Result<Box<dyn PluginScheduler>, String>;
 }
 
 static HOST: OnceLock<Box<dyn Host>> = OnceLock::new();
@@ -115,26 +115,26 @@ impl SchedulerModel for PythonSpec {
 
     fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
         let host = registered().ok_or_else(|| NO_HOST.to_owned())?;
-        let chooser = host.build(self, streams, rng)?;
-        Ok(Box::new(Python { chooser, wishes: Vec::new(), wished: vec![0; streams] }))
+        let plugin = host.build(self, streams, rng)?;
+        Ok(Box::new(Python { plugin, requests: Vec::new(), requested: vec![0; streams] }))
     }
 }
 
 /// Calls a scheduler and rejects invalid choices.
 struct Python {
-    chooser: Box<dyn Chooser>,
-    wishes: Vec<(usize, u64)>,
+    plugin: Box<dyn PluginScheduler>,
+    requests: Vec<(usize, u64)>,
     /// The bytes requested per stream for the current packet; zero between packets.
-    wished: Vec<u64>,
+    requested: Vec<u64>,
 }
 
 impl StreamScheduler for Python {
     fn fills_packets(&self) -> bool {
-        self.chooser.fills_packets()
+        self.plugin.fills_packets()
     }
 
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
-        self.chooser.on_change(stream, streams);
+        self.plugin.on_change(stream, streams);
     }
 
     fn schedule(
@@ -143,12 +143,12 @@ impl StreamScheduler for Python {
         streams: &SendBuffer,
         packet: &mut PacketShares,
     ) -> Result<(), String> {
-        self.wishes.clear();
-        self.chooser.choose(now, streams, packet.room(), &mut self.wishes)?;
+        self.requests.clear();
+        self.plugin.choose(now, streams, packet.room(), &mut self.requests)?;
         self.add_up(streams, packet.room())?;
-        for (stream, _) in &self.wishes {
+        for (stream, _) in &self.requests {
             // All requests for one stream go into one frame, at the position of the first.
-            let bytes = std::mem::take(&mut self.wished[*stream]);
+            let bytes = std::mem::take(&mut self.requested[*stream]);
             if bytes > 0 {
                 packet.give(streams, *stream, bytes);
             }
@@ -161,7 +161,7 @@ impl Python {
     /// Adds up the requests for each stream.
     fn add_up(&mut self, streams: &SendBuffer, room: u64) -> Result<(), String> {
         let mut sum = 0u64;
-        for (stream, bytes) in &self.wishes {
+        for (stream, bytes) in &self.requests {
             let Some(buffer) = streams.streams().get(*stream) else {
                 let last = streams.streams().len() - 1;
                 return Err(format!(
@@ -175,11 +175,11 @@ impl Python {
             if !streams.is_occupied(*stream) {
                 return Err(format!("chose stream {stream}, which flow control holds back"));
             }
-            let wished = &mut self.wished[*stream];
-            *wished = wished.saturating_add(*bytes);
-            if *wished > waiting {
+            let requested = &mut self.requested[*stream];
+            *requested = requested.saturating_add(*bytes);
+            if *requested > waiting {
                 return Err(format!(
-                    "gave stream {stream} {wished} bytes, of which {waiting} are waiting"
+                    "gave stream {stream} {requested} bytes, of which {waiting} are waiting"
                 ));
             }
             sum = sum.saturating_add(*bytes);

@@ -20,12 +20,12 @@ impl Host for InOrder {
         _spec: &PythonSpec,
         _streams: usize,
         _rng: &RngTree,
-    ) -> Result<Box<dyn Chooser>, String> {
+    ) -> Result<Box<dyn PluginScheduler>, String> {
         Ok(Box::new(Self))
     }
 }
 
-impl Chooser for InOrder {
+impl PluginScheduler for InOrder {
     fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
 
     fn fills_packets(&self) -> bool {
@@ -37,13 +37,13 @@ impl Chooser for InOrder {
         _now: SimTime,
         streams: &SendBuffer,
         mut room: u64,
-        wishes: &mut Vec<(usize, u64)>,
+        requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String> {
         for (stream, buffer) in streams.streams().iter().enumerate() {
             let bytes = buffer.backlog().min(room);
             if bytes > 0 && streams.is_occupied(stream) {
                 room -= bytes;
-                wishes.push((stream, bytes));
+                requests.push((stream, bytes));
             }
         }
         Ok(())
@@ -53,7 +53,7 @@ impl Chooser for InOrder {
 /// Returns the same choice for every packet.
 struct Fixed(&'static [(usize, u64)]);
 
-impl Chooser for Fixed {
+impl PluginScheduler for Fixed {
     fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
 
     fn choose(
@@ -61,22 +61,22 @@ impl Chooser for Fixed {
         _now: SimTime,
         _streams: &SendBuffer,
         _room: u64,
-        wishes: &mut Vec<(usize, u64)>,
+        requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String> {
-        wishes.extend(self.0);
+        requests.extend(self.0);
         Ok(())
     }
 }
 
 /// The shares of a packet of 1,000 bytes; 600, 2,000, 0 and, held back, 500 bytes are waiting.
-fn scheduled(wishes: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
+fn scheduled(requests: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
     let mut streams = SendBuffer::new(&[Attributes::default(); 4]);
     for (stream, size) in [(0, 600), (1, 2_000), (3, 500)] {
         streams.push(stream, Message { size: Bytes::new(size), created: SimTime::ZERO });
     }
     streams.hold(3, true);
-    let chooser = Box::new(Fixed(wishes));
-    let mut scheduler = Python { chooser, wishes: Vec::new(), wished: vec![0; 4] };
+    let plugin = Box::new(Fixed(requests));
+    let mut scheduler = Python { plugin, requests: Vec::new(), requested: vec![0; 4] };
     let mut packet = PacketShares::default();
     let mut given = Vec::new();
     // Twice, because no state may remain between packets.
@@ -91,8 +91,8 @@ fn scheduled(wishes: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
 
 #[test]
 fn wishes_are_granted_in_order_and_the_last_is_cut_for_the_headers() {
-    let shares = |wishes| -> Vec<_> {
-        scheduled(wishes).unwrap().iter().map(|share| (share.stream, share.bytes)).collect()
+    let shares = |requests| -> Vec<_> {
+        scheduled(requests).unwrap().iter().map(|share| (share.stream, share.bytes)).collect()
     };
     assert_eq!(shares(&[(1, 10), (0, 20)]), [(1, 10), (0, 20)]);
     // Headers (RFC 9000 section 19.8) at offset 0: type, stream and two bytes of length, then type and stream.
@@ -105,7 +105,7 @@ fn wishes_are_granted_in_order_and_the_last_is_cut_for_the_headers() {
 
 #[test]
 fn what_no_packet_can_hold_is_refused() {
-    let refused = |wishes| scheduled(wishes).unwrap_err();
+    let refused = |requests| scheduled(requests).unwrap_err();
     assert_eq!(refused(&[(4, 1)]), "chose stream 4, which there is not; allowed: 0 to 3");
     assert_eq!(refused(&[(2, 1)]), "chose stream 2, which has no bytes waiting");
     assert_eq!(refused(&[(3, 1)]), "chose stream 3, which flow control holds back");
