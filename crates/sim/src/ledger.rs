@@ -102,14 +102,11 @@ impl FlowLedger {
     /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`; returns the
     /// bytes delivered.
     pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {
-        // Room in a send buffer delivers nothing.
         let known = finished.len();
         let (Report::Sent { stream, .. }
         | Report::Delivered { stream, .. }
-        | Report::Datagram { stream, .. }) = report
-        else {
-            return 0;
-        };
+        | Report::Room { stream, .. }
+        | Report::Datagram { stream, .. }) = report;
         let kept = self.streams[stream].open.len();
         let arrived = match report {
             Report::Sent { stream, offset } => {

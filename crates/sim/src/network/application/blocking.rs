@@ -74,11 +74,11 @@ impl Blocking {
         }
     }
 
-    /// Makes the calls of one source that are due, until one blocks or there is no more `room`.
-    fn call(&mut self, number: usize, now: SimTime, room: &mut usize, actions: &mut Vec<Action>) {
+    /// Makes the calls of one source that are due, until one blocks or the `budget` is spent.
+    fn call(&mut self, number: usize, now: SimTime, budget: &mut usize, actions: &mut Vec<Action>) {
         let caller = &mut self.callers[number];
-        while *room > 0 && caller.next(self.start).is_some_and(|at| at <= now && at < self.stop) {
-            *room -= 1;
+        while *budget > 0 && caller.next(self.start).is_some_and(|at| at <= now && at < self.stop) {
+            *budget -= 1;
             caller.due = caller.feed.source.next().unwrap_or(caller.due);
             let Some(size) = caller.feed.source.produce() else { break };
             let (stream, message) = (caller.feed.deal(), Message { size, created: now });
@@ -141,9 +141,9 @@ impl Application for Blocking {
     }
 
     fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
-        let mut room = MOST_AT_ONCE;
+        let mut budget = MOST_AT_ONCE;
         for number in 0..self.callers.len() {
-            self.call(number, now, &mut room, actions);
+            self.call(number, now, &mut budget, actions);
         }
         let (start, stop) = (self.start, self.stop);
         let more = self.callers.iter().any(|caller| caller.may_call(now, start, stop));

@@ -45,13 +45,13 @@ impl Application for Buffered {
             let next = feed.source.next().and_then(|next| absolute(start, next));
             next.filter(|at| *at <= now && *at < stop)
         };
-        let mut room = MOST_AT_ONCE;
+        let mut budget = MOST_AT_ONCE;
         for feed in &mut self.feeds {
-            while room > 0
+            while budget > 0
                 && let Some(created) = due(feed)
                 && let Some(size) = feed.source.produce()
             {
-                room -= 1;
+                budget -= 1;
                 let (stream, message) = (feed.deal(), Message { size, created });
                 actions.push(Action::Create { stream, message });
                 actions.push(Action::Write { end: End::Sender, stream, message });

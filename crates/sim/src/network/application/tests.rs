@@ -109,10 +109,11 @@ fn applications(script: &[(u64, u64)]) -> [Box<dyn Application>; 2] {
         let source = Box::new(Script { messages: script.to_vec(), keeps_time: false });
         vec![Feed { source, first_stream: 0, streams: 2, dealt: 0 }]
     };
-    [Box::new(Buffered::new(feed(), ms(100), ms(1_000))), {
-        let until = BlocksUntil::Unsent(Bytes::new(1_000_000));
-        Box::new(Blocking::new(feed(), ms(100), ms(1_000), until))
-    }]
+    let until = BlocksUntil::Unsent(Bytes::new(1_000_000));
+    [
+        Box::new(Buffered::new(feed(), ms(100), ms(1_000))),
+        Box::new(Blocking::new(feed(), ms(100), ms(1_000), until)),
+    ]
 }
 
 #[test]
