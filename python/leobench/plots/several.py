@@ -67,13 +67,9 @@ def runs(
     for result, label, colour in zip(results, names.of_runs(results), colours, strict=False):
         try:
             chosen = view.choose(kind, result, flow, link, start_s, end_s)
+            view.require_series(kind, result)
         except InputError as error:
             raise InputError(f"{result.folder or label}: {error}") from error
-        if chosen.result.tables.queues.is_empty():
-            raise InputError(
-                f"{result.folder or label}: {kind}: the run recorded no series; "
-                "run it with record.series = true"
-            )
         found.append(Run(label, colour, chosen.alone()))
     return found
 

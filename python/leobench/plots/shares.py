@@ -115,8 +115,7 @@ def _choose(
         raise InputError(
             "shares: the run has fewer than two flows that are not background; allowed: two or more"
         )
-    if result.tables.transport.is_empty():
-        raise InputError("shares: the run recorded no series; run it with record.series = true")
+    view.require_series("shares", result)
     return view.choose("shares", result, None, link, start_s, end_s)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from leobench.errors import InputError
 from leobench.plots import rates, several, style, view
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ def draw(
         InputError: If there is no such flow, link or time, or the run recorded no series.
     """
     chosen = view.choose("throughput", result, flow, link, start_s, end_s)
-    if result.tables.queues.is_empty():
-        raise InputError("throughput: the run recorded no series; run it with record.series = true")
+    view.require_series("throughput", result)
     figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.subplots()
     panel(axes, chosen, link=link)

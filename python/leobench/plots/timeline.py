@@ -75,8 +75,7 @@ def draw(
         InputError: If there is no such flow, link or time, or the run recorded no series.
     """
     chosen = view.choose("timeline", result, flow, link, start_s, end_s)
-    if result.tables.queues.is_empty():
-        raise InputError("timeline: the run recorded no series; run it with record.series = true")
+    view.require_series("timeline", result)
     shown = [panels.queue, panels.window, panels.delay] if chosen.has_window else [panels.queue, panels.delay]
     drawn = [throughput.panel, *shown]
     figure = Figure(figsize=(_WIDTH, _PANEL * len(drawn)), layout="constrained")

@@ -125,6 +125,16 @@ def choose(
     return View(result, shown, len(chosen) - len(shown), bottleneck, start, end)
 
 
+def require_series(kind: str, result: Result) -> None:
+    """Checks that a run recorded the series that figures over time need.
+
+    Raises:
+        InputError: If it did not.
+    """
+    if result.tables.queues.is_empty():
+        raise InputError(f"{kind}: the run recorded no series; run it with record.series = true")
+
+
 def _bottleneck(result: Result, flows: list[Summary], links: Mapping[str, Summary]) -> Summary:
     """The link direction that is used most of those on the way of the flows' data."""
     ways = (routes.of_flow(result.scenario, flow["name"]) for flow in flows)
