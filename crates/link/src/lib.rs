@@ -10,6 +10,9 @@ mod testing;
 mod transmitter;
 
 pub use channel::{Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Service};
-pub use link::{Link, LinkConfig, LinkCounters, LinkOutput, Tally};
+pub use link::{Link, LinkConfig, LinkCounters, LinkOutput};
 pub use loss::{LossModel, LossProcess, LossSpec};
-pub use queue::{Backlog, Drop, DropCause, QueueDiscipline, QueueModel, QueueSpec};
+pub use queue::{
+    Backlog, Capacity, Cause, Causes, Drop, Fates, Mark, QueueDiscipline, QueueModel, QueueSpec,
+    Tallies, Tally, Verdict,
+};

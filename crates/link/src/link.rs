@@ -6,7 +6,7 @@ use leobench_base::{Bytes, LogHistogram, Packet, RngTree, SimDuration, SimRng, S
 
 use crate::channel::ChannelState;
 use crate::loss::LossProcess;
-use crate::queue::{Backlog, Drop, DropCause, QueueDiscipline};
+use crate::queue::{Backlog, Cause, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally, Verdict};
 use crate::transmitter::Transmitter;
 
 /// What a link is made of.
@@ -35,30 +35,14 @@ pub struct LinkConfig {
 pub struct LinkOutput {
     /// Packets that reached the far end, in the order of their arrival.
     pub arrivals: Vec<Packet>,
-    /// Packets that did not get through.
-    pub drops: Vec<Drop>,
-}
-
-/// A number of packets and their bytes by IP length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Packets.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: Bytes,
-}
-
-impl Tally {
-    fn count(&mut self, size: Bytes) {
-        self.packets += 1;
-        self.bytes += size;
-    }
+    /// Packets that did not get through, and those that the queue marked.
+    pub fates: Fates,
 }
 
 /// Totals of a link since the start of the run.
 ///
-/// At any moment, enqueued = delivered + dropped + backlog + in flight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// At any moment, enqueued = delivered + dropped + flushed + backlog + in flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Packets handed to the link, whatever became of them.
     pub enqueued: Tally,
@@ -70,18 +54,18 @@ pub struct LinkCounters {
     pub delivered: Tally,
     /// Bits the channel offered: its rate over the time it was up, or its opportunities.
     pub capacity_bits: u128,
-    dropped: [Tally; DropCause::ALL.len()],
+    /// Waiting packets that were taken off the link.
+    pub flushed: Tally,
+    /// Packets dropped, by cause.
+    pub dropped: Tallies,
+    /// Packets that the queue marked, by cause.
+    pub marked: Tallies,
 }
 
 impl LinkCounters {
-    /// Packets dropped for one cause.
-    pub const fn dropped(&self, cause: DropCause) -> Tally {
-        self.dropped[cause as usize]
-    }
-
     /// Packets dropped for any cause.
     pub fn dropped_packets(&self) -> u64 {
-        self.dropped.iter().map(|tally| tally.packets).sum()
+        self.dropped.packets()
     }
 }
 
@@ -100,6 +84,8 @@ pub struct Link {
     transmitter: Transmitter,
     /// End of the transmission under way.
     sent_at: Option<SimTime>,
+    /// When the queue, which holds its packets back, is to be asked again; never during a transmission.
+    held_until: Option<SimTime>,
     /// Packets on the wire and propagating, in the order of their arrival. The one being transmitted is the last; when
     /// it will arrive is not known yet.
     flight: VecDeque<Flying>,
@@ -126,10 +112,17 @@ struct Flying {
 impl Link {
     /// A link at the start of the run, with nothing on it, on a channel in `state`.
     pub fn new(config: LinkConfig, state: &ChannelState) -> Self {
+        let causes = config.queue.causes();
+        let counters = LinkCounters {
+            dropped: Tallies::new(Cause::OF_LINKS.into_iter().chain(causes.drops)),
+            marked: Tallies::new(causes.marks),
+            ..LinkCounters::default()
+        };
         Self {
             queue: config.queue,
             transmitter: Transmitter::new(state, config.rate_scale),
             sent_at: None,
+            held_until: None,
             flight: VecDeque::new(),
             loss: config.loss,
             state_loss: state.loss,
@@ -141,7 +134,7 @@ impl Link {
             overtaking: config.overtaking,
             up: state.up,
             last_arrival: SimTime::ZERO,
-            counters: LinkCounters::default(),
+            counters,
             queue_delay: LogHistogram::new(),
         }
     }
@@ -151,15 +144,16 @@ impl Link {
         self.advance(now, out);
         self.counters.enqueued.count(packet.meta.size);
         packet.meta.arrival = now;
-        let first = out.drops.len();
+        let fates = &mut out.fates;
+        let before = Before::of(fates);
         if !self.up {
-            out.drops.push(Drop { packet, cause: DropCause::Down });
+            fates.drop(packet, Cause::DOWN);
         } else if packet.meta.size > self.mtu {
-            out.drops.push(Drop { packet, cause: DropCause::Mtu });
+            fates.drop(packet, Cause::MTU);
         } else {
-            self.queue.enqueue(now, packet, &mut out.drops);
+            self.queue.enqueue(now, packet, fates);
         }
-        self.count_drops(&out.drops[first..]);
+        self.count(fates, before);
         if self.sent_at.is_none() {
             self.start_next(now, out);
             self.advance(now, out);
@@ -168,9 +162,8 @@ impl Link {
 
     /// Takes on a new state of the channel at `now`. What was due before `now` still saw the old state.
     pub fn set_channel(&mut self, now: SimTime, state: &ChannelState, out: &mut LinkOutput) {
-        while let Some(at) = self.sent_at.filter(|at| *at < now) {
-            self.finish(at, out);
-            self.start_next(at, out);
+        while let Some(at) = self.due().filter(|at| *at < now) {
+            self.go_on(at, out);
         }
         self.transmitter.change(now, state);
         self.up = state.up;
@@ -184,9 +177,8 @@ impl Link {
 
     /// Does everything due up to and including `now`.
     pub fn advance(&mut self, now: SimTime, out: &mut LinkOutput) {
-        while let Some(at) = self.sent_at.filter(|at| *at <= now) {
-            self.finish(at, out);
-            self.start_next(at, out);
+        while let Some(at) = self.due().filter(|at| *at <= now) {
+            self.go_on(at, out);
         }
         while self.flight.front().is_some_and(|flying| flying.arrival <= now) {
             if let Some(Flying { packet, .. }) = self.flight.pop_front() {
@@ -199,10 +191,21 @@ impl Link {
     /// When something is due next; `None` if nothing ever is unless a packet or a state of the channel comes.
     pub fn next_wake(&self) -> Option<SimTime> {
         let arrival = self.flight.front().map(|flying| flying.arrival);
-        match (self.sent_at, arrival) {
-            (Some(sent), Some(arrival)) => Some(sent.min(arrival)),
-            (sent, arrival) => sent.or(arrival),
+        match (self.due(), arrival) {
+            (Some(due), Some(arrival)) => Some(due.min(arrival)),
+            (due, arrival) => due.or(arrival),
         }
+    }
+
+    /// Takes every waiting packet off the link at `now`, in order of arrival; the one on the wire goes on.
+    pub fn flush(&mut self, now: SimTime, packets: &mut Vec<Packet>, out: &mut LinkOutput) {
+        self.advance(now, out);
+        let first = packets.len();
+        self.queue.flush(packets);
+        for packet in &packets[first..] {
+            self.counters.flushed.count(packet.meta.size);
+        }
+        self.held_until = None;
     }
 
     /// How much waits, the packet on the wire not counted.
@@ -217,7 +220,7 @@ impl Link {
 
     /// The totals up to and including `now`, which must not be before the last call.
     pub fn counters(&self, now: SimTime) -> LinkCounters {
-        LinkCounters { capacity_bits: self.transmitter.offered_bits(now), ..self.counters }
+        LinkCounters { capacity_bits: self.transmitter.offered_bits(now), ..self.counters.clone() }
     }
 
     /// Time from a packet's arrival to the start of its transmission, in nanoseconds, over the packets sent.
@@ -230,17 +233,36 @@ impl Link {
         self.queue_delay = LogHistogram::new();
     }
 
-    /// Puts the next packet on the wire, if there is one and the channel serves.
+    /// When a transmission ends or the queue is asked again.
+    fn due(&self) -> Option<SimTime> {
+        self.sent_at.or(self.held_until)
+    }
+
+    /// Ends the transmission that is due at `at`, if there is one, and starts the next.
+    fn go_on(&mut self, at: SimTime, out: &mut LinkOutput) {
+        if self.sent_at.is_some() {
+            self.finish(at, out);
+        }
+        self.start_next(at, out);
+    }
+
+    /// Puts the next packet on the wire, if the queue hands one out and the channel serves.
     fn start_next(&mut self, now: SimTime, out: &mut LinkOutput) {
+        self.held_until = None;
         if !self.transmitter.is_ready() {
             return;
         }
-        let first = out.drops.len();
-        let next = self.queue.dequeue(now, &mut out.drops);
-        self.count_drops(&out.drops[first..]);
-        let Some(packet) = next else {
-            self.transmitter.pause();
-            return;
+        let before = Before::of(&out.fates);
+        let verdict = self.queue.dequeue(now, &mut out.fates);
+        self.count(&out.fates, before);
+        let packet = match verdict {
+            Verdict::Packet(packet) => packet,
+            Verdict::Empty => return self.transmitter.pause(),
+            Verdict::NotBefore(time) => {
+                assert!(time > now, "the queue holds packets back until {time}, but it is {now}");
+                self.held_until = Some(time);
+                return self.transmitter.pause();
+            }
         };
         self.queue_delay.record((now - packet.meta.arrival).as_nanos());
         self.sent_at = Some(self.transmitter.start(now, self.wire_size(packet.meta.size)));
@@ -272,11 +294,11 @@ impl Link {
 
     /// Drops the packet whose transmission just ended.
     fn drop_last(&mut self, out: &mut LinkOutput) {
-        let first = out.drops.len();
-        let lost = self.flight.pop_back();
-        out.drops
-            .extend(lost.map(|Flying { packet, .. }| Drop { packet, cause: DropCause::Channel }));
-        self.count_drops(&out.drops[first..]);
+        let before = Before::of(&out.fates);
+        if let Some(Flying { packet, .. }) = self.flight.pop_back() {
+            out.fates.drop(packet, Cause::CHANNEL);
+        }
+        self.count(&out.fates, before);
     }
 
     /// Moves the last packet before those that arrive later than it.
@@ -287,15 +309,32 @@ impl Link {
         }
     }
 
-    fn count_drops(&mut self, drops: &[Drop]) {
-        for Drop { packet, cause } in drops {
-            self.counters.dropped[*cause as usize].count(packet.meta.size);
+    /// Counts what was dropped and marked since.
+    fn count(&mut self, fates: &Fates, before: Before) {
+        for Drop { packet, cause } in &fates.drops[before.drops..] {
+            self.counters.dropped.count(*cause, packet.meta.size);
+        }
+        for Mark { meta, cause } in &fates.marks[before.marks..] {
+            self.counters.marked.count(*cause, meta.size);
         }
     }
 
     /// Bytes of an IP packet of `size` on the wire.
     fn wire_size(&self, size: Bytes) -> Bytes {
         Bytes::new(size.get().saturating_add_signed(self.overhead).max(1))
+    }
+}
+
+/// How many packets had been dropped and marked.
+#[derive(Clone, Copy)]
+struct Before {
+    drops: usize,
+    marks: usize,
+}
+
+impl Before {
+    fn of(fates: &Fates) -> Self {
+        Self { drops: fates.drops.len(), marks: fates.marks.len() }
     }
 }
 

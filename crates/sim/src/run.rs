@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use leobench_base::{Bytes, SimTime};
-use leobench_link::{DropCause, LinkCounters};
 
 use crate::capture::CaptureOptions;
 use crate::network::{BuildError, Network, NetworkError, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
-    DroppedPackets, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary,
+    ByCause, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary,
 };
 
 /// What drives a run, as results name it.
@@ -178,7 +177,8 @@ impl Run {
                     capacity: Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX)),
                     delivered: wire,
                     delivered_packets: counters.delivered.packets - view.before.delivered.packets,
-                    dropped_packets: dropped(counters, &view.before),
+                    dropped_packets: ByCause::since(&view.before.dropped, &counters.dropped),
+                    marked_packets: ByCause::since(&view.before.marked, &counters.marked),
                     queue_delay,
                 }
             })
@@ -188,16 +188,6 @@ impl Run {
         let stalls = stalls.filter_map(|((name, _), stall)| Some((name.clone(), (*stall)?)));
         let stalls = stalls.collect();
         Ok(Outcome { summary, stalls, tables: ended.observed.recorder.finish()? })
-    }
-}
-
-fn dropped(now: &LinkCounters, before: &LinkCounters) -> DroppedPackets {
-    let count = |cause| now.dropped(cause).packets - before.dropped(cause).packets;
-    DroppedPackets {
-        queue: count(DropCause::Queue),
-        channel: count(DropCause::Channel),
-        down: count(DropCause::Down),
-        mtu: count(DropCause::Mtu),
     }
 }
 
@@ -219,3 +209,6 @@ fn offered(flow: &FlowSpec) -> Option<f64> {
         (Streams::Dealt(_), None) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

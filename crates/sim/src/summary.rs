@@ -8,9 +8,11 @@ use serde::Serialize;
 use crate::ledger::{FlowLedger, Statistics};
 use crate::scenario::CompetitionSpec;
 
+mod by_cause;
 mod competition;
 mod page;
 
+pub use by_cause::ByCause;
 use competition::Competitor;
 pub use competition::{CompetitionSummary, CompetitorSummary};
 
@@ -176,22 +178,12 @@ pub struct LinkSummary {
     /// Packets that came out at the far end.
     pub delivered_packets: u64,
     /// Packets that did not, by cause.
-    pub dropped_packets: DroppedPackets,
+    pub dropped_packets: ByCause,
+    /// Packets that the queue marked, by cause; only where it can mark.
+    #[serde(skip_serializing_if = "ByCause::is_empty")]
+    pub marked_packets: ByCause,
     /// How long packets waited in the queue.
     pub queue_delay_ms: QueueDelaySummary,
-}
-
-/// Dropped packets by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct DroppedPackets {
-    /// By the queue discipline.
-    pub queue: u64,
-    /// Lost on the channel.
-    pub channel: u64,
-    /// Arrived while the link was down.
-    pub down: u64,
-    /// Larger than the link's MTU.
-    pub mtu: u64,
 }
 
 /// Delays in milliseconds; quantiles within 0.1 %, all `null` without a delivered message.
@@ -271,7 +263,7 @@ pub struct FlowSummaryInput<'a> {
 }
 
 /// What the summary needs to know of a link in one direction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LinkSummaryInput<'a> {
     /// Its name, `name/a->b`.
     pub name: &'a str,
@@ -284,7 +276,9 @@ pub struct LinkSummaryInput<'a> {
     /// Packets it delivered in that time.
     pub delivered_packets: u64,
     /// Packets it dropped in that time.
-    pub dropped_packets: DroppedPackets,
+    pub dropped_packets: ByCause,
+    /// Packets its queue marked in that time.
+    pub marked_packets: ByCause,
     /// Waiting times in its queue in that time, in nanoseconds.
     pub queue_delay: &'a LogHistogram,
 }
@@ -372,7 +366,8 @@ impl LinkSummaryInput<'_> {
             mean_rate_bps: ratio(capacity, self.span.as_secs_f64()),
             utilisation: ratio(self.delivered.bits() as f64, capacity),
             delivered_packets: self.delivered_packets,
-            dropped_packets: self.dropped_packets,
+            dropped_packets: self.dropped_packets.clone(),
+            marked_packets: self.marked_packets.clone(),
             queue_delay_ms: QueueDelaySummary {
                 mean: self.queue_delay.mean().map(millis),
                 p95: quantile(self.queue_delay, 0.95),

@@ -41,7 +41,10 @@ fn a_bulk_transfer_fills_a_steady_link() {
     // What the sender missed is what the queue dropped: nothing else loses or reorders here.
     let flow = &summary.flows[0];
     assert_eq!((flow.timeouts, flow.spurious_losses), (0, 0));
-    assert!(flow.lost_packets.abs_diff(link.dropped_packets.queue) <= 400, "{flow:?} {link:?}");
+    assert!(
+        flow.lost_packets.abs_diff(link.dropped_packets.of("queue")) <= 400,
+        "{flow:?} {link:?}"
+    );
 }
 
 /// A message of `size` bytes from a to b over UDP, with these links; its delay in nanoseconds.
@@ -276,7 +279,7 @@ fn the_warm_up_is_left_out() {
     assert!((flow.delay_ms.max.unwrap() - 6.028).abs() < 1e-6, "{:?}", flow.delay_ms);
     assert!((flow.goodput_bps.unwrap() / 4e6 - 1.0).abs() < 0.002, "{:?}", flow.goodput_bps);
     assert_eq!(flow.sent_packets, 2_500);
-    assert_eq!(link.dropped_packets.queue, 0);
+    assert_eq!(link.dropped_packets.of("queue"), 0);
     assert!((link.mean_rate_bps.unwrap() - 8e6).abs() < 1.0, "{link:?}");
     assert!((link.utilisation.unwrap() - 4.112 / 8.0).abs() < 0.001, "{link:?}");
     assert_eq!(link.queue_delay_ms.p95, Some(0.0));

@@ -82,10 +82,11 @@ fn check_links(outcome: &Outcome, lives: &BTreeMap<i64, Life>) {
             steps.filter(|step| step.event == event && step.cause == cause).count() as u64
         };
         assert_eq!(link.delivered_packets, count("deliver", ""), "{}", link.name);
-        let dropped = link.dropped_packets;
-        assert_eq!(dropped.queue, count("drop", "queue"), "{}", link.name);
-        assert_eq!(dropped.channel, count("drop", "channel"), "{}", link.name);
-        assert_eq!(dropped.down, count("drop", "down"), "{}", link.name);
+        for (event, packets) in [("drop", &link.dropped_packets), ("mark", &link.marked_packets)] {
+            for (cause, packets) in packets.iter() {
+                assert_eq!(packets, count(event, cause), "{}: {event} {cause}", link.name);
+            }
+        }
     }
 }
 

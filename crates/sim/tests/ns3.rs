@@ -127,7 +127,7 @@ fn ours(transport: &str, queue: u64, end: u64) -> (Measured, Vec<Episode>) {
     );
     let (flow, link) = (&outcome.summary.flows[0], &outcome.summary.links[0]);
     assert_eq!((flow.timeouts, flow.spurious_losses), (0, 0), "{transport}, {queue} packets");
-    assert_eq!(flow.lost_packets, link.dropped_packets.queue, "{transport}, {queue} packets");
+    assert_eq!(flow.lost_packets, link.dropped_packets.of("queue"), "{transport}, {queue} packets");
     let measured = Measured {
         goodput_bps: flow.goodput_bps.unwrap(),
         episodes: flow.congestion_events as f64,

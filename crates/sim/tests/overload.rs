@@ -80,6 +80,6 @@ fn a_measured_starlink_path_is_used_as_it_allows() {
     assert!((40e6..60e6).contains(&rate), "rate {rate}");
     // The least one-way delay is 7 ms, and opportunities are whole milliseconds apart.
     assert!((14_000_000..20_000_000).contains(&least), "round trip {least} ns");
-    assert!(flow.lost_packets <= link.dropped_packets.queue + 500, "{flow:?} {link:?}");
-    assert_eq!((flow.spurious_losses, link.dropped_packets.channel), (0, 0));
+    assert!(flow.lost_packets <= link.dropped_packets.of("queue") + 500, "{flow:?} {link:?}");
+    assert_eq!((flow.spurious_losses, link.dropped_packets.of("channel")), (0, 0));
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from leobench.cli.columns import NONE, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _MOST_STREAMS = 10  # of a flow
 _DELAYS = ("mean", "p50", "p95", "p99")
@@ -24,8 +24,10 @@ _PAGE_HEAD = (("", "page"), ("", "objects"), ("", "arrived"), ("complete", "afte
 _LATE_HEAD = ("", "late")
 _LINK_HEAD = (
     ("", "link"), ("mean rate", "Mbit/s"), ("", "used"), ("packets", "delivered"), ("dropped", "by queue"),
-    ("on", "channel"), ("while", "down"), ("over", "MTU"), ("queued", "mean ms"), ("", "p95"),
+    ("on", "channel"), ("while", "down"), ("over", "MTU"),
 )  # fmt: skip
+_WAIT_HEAD = (("queued", "mean ms"), ("", "p95"))
+_LINK_CAUSES = ("queue", "channel", "down", "mtu")
 
 
 def render(summary: Mapping[str, Any]) -> str:
@@ -46,7 +48,7 @@ def render(summary: Mapping[str, Any]) -> str:
         left = sum(len(flow["streams"]) for flow in several) - len(streams)
         if left:
             parts[-1] += f"\n... and {left:,} more streams; all in summary.json"
-    parts.append(table(_LINK_HEAD, [_link(link) for link in summary["links"]], words=1))
+    parts.append(_links(summary["links"]))
     if summary["fairness_jain"] is not None:
         parts.append(_competition(summary))
     return "\n\n".join(parts)
@@ -110,14 +112,34 @@ def _competition(summary: Mapping[str, Any]) -> str:
     return f"{clauses[0]}: {', '.join(clauses[1:])}"
 
 
-def _link(link: Mapping[str, Any]) -> list[str]:
+def _links(links: Sequence[Mapping[str, Any]]) -> str:
+    """The links, with a column for every cause that a queue of theirs names."""
+    drops = [cause for cause in _causes(links, "dropped_packets") if cause not in _LINK_CAUSES]
+    marks = _causes(links, "marked_packets")
+    head = [
+        *_LINK_HEAD,
+        *(("dropped", cause) for cause in drops),
+        *(("marked", cause) for cause in marks),
+        *_WAIT_HEAD,
+    ]
+    return table(head, [_link(link, drops, marks) for link in links], words=1)
+
+
+def _causes(links: Sequence[Mapping[str, Any]], what: str) -> list[str]:
+    """All causes, in order of appearance."""
+    return list(dict.fromkeys(cause for link in links for cause in link.get(what, {})))
+
+
+def _link(link: Mapping[str, Any], drops: Sequence[str], marks: Sequence[str]) -> list[str]:
     used = link["utilisation"]
+    dropped, marked = link["dropped_packets"], link.get("marked_packets", {})
     return [
         link["name"],
         _megabits(link["mean_rate_bps"]),
         NONE if used is None else f"{used:.1%}",
         f"{link['delivered_packets']:,}",
-        *(f"{link['dropped_packets'][cause]:,}" for cause in ("queue", "channel", "down", "mtu")),
+        *(f"{dropped.get(cause, 0):,}" for cause in (*_LINK_CAUSES, *drops)),
+        *(f"{marked.get(cause, 0):,}" for cause in marks),
         _millis(link["queue_delay_ms"]["mean"]),
         _millis(link["queue_delay_ms"]["p95"]),
     ]

@@ -33,6 +33,7 @@ _FAR = 20.0
 
 # Beyond so many streams, colours cannot be told apart.
 _MOST_STREAMS = 5
+_OF_LINK = ("channel", "down", "mtu")  # causes of drops that are not the queue's
 
 
 def queue(axes: Axes, view: View) -> None:
@@ -42,7 +43,9 @@ def queue(axes: Axes, view: View) -> None:
     factor, unit = style.byte_unit(float(np.max(backlog, initial=0.0)))
     dense = bands.draw(axes, times, backlog / factor, style.BLUE, legend=True)
     waited = view.link["queue_delay_ms"]["mean"]
-    drops = view.link["dropped_packets"]["queue"]
+    drops = sum(view.link["dropped_packets"].values()) - sum(
+        view.link["dropped_packets"][cause] for cause in _OF_LINK
+    )
     details = [] if waited is None else [f"mean wait {style.millis_text(waited)}"]
     details.append(f"{_count(drops, 'packet')} dropped")
     title = f"Queue of {view.link['name']}: {', '.join(details)}{view.scope}"

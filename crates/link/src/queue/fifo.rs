@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use leobench_base::spec::{Fault, Limit};
-use leobench_base::{Bytes, Packet, RngTree, SimTime};
+use leobench_base::{Packet, RngTree, SimTime};
 
-use super::{Backlog, Drop, DropCause, QueueDiscipline, QueueModel};
+use super::{Backlog, Capacity, Cause, Fates, QueueDiscipline, QueueModel, Verdict, check_limit};
 
 leobench_base::spec! {
     /// First in, first out; drops what arrives when it is full.
@@ -16,52 +16,48 @@ leobench_base::spec! {
 }
 
 fn check(spec: &FifoSpec) -> Result<(), Fault> {
-    if matches!(spec.limit, Limit::Packets(0) | Limit::Bytes(Bytes::ZERO)) {
-        return Err(Fault::new("limit", "is zero, so nothing gets through", "a limit above zero"));
-    }
-    Ok(())
+    check_limit(&spec.limit)
 }
 
 impl QueueModel for FifoSpec {
-    fn build(&self, _rng: &RngTree) -> Box<dyn QueueDiscipline> {
-        Box::new(Fifo { limit: self.limit, packets: VecDeque::new(), bytes: Bytes::ZERO })
+    fn limit(&self) -> &Limit {
+        &self.limit
+    }
+
+    fn build(&self, capacity: Capacity, _rng: &RngTree) -> Box<dyn QueueDiscipline> {
+        Box::new(Fifo { capacity, packets: VecDeque::new(), backlog: Backlog::default() })
     }
 }
 
 #[derive(Debug)]
 struct Fifo {
-    limit: Limit,
+    capacity: Capacity,
     packets: VecDeque<Packet>,
-    bytes: Bytes,
-}
-
-impl Fifo {
-    fn fits(&self, size: Bytes) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => (self.packets.len() as u64) < limit,
-            Limit::Bytes(limit) => self.bytes + size <= limit,
-            Limit::Unlimited => true,
-        }
-    }
+    backlog: Backlog,
 }
 
 impl QueueDiscipline for Fifo {
-    fn enqueue(&mut self, _now: SimTime, packet: Packet, drops: &mut Vec<Drop>) {
-        if self.fits(packet.meta.size) {
-            self.bytes += packet.meta.size;
+    fn enqueue(&mut self, _now: SimTime, packet: Packet, fates: &mut Fates) {
+        if self.capacity.fits(self.backlog, packet.meta.size) {
+            self.backlog.add(packet.meta.size);
             self.packets.push_back(packet);
         } else {
-            drops.push(Drop { packet, cause: DropCause::Queue });
+            fates.drop(packet, Cause::QUEUE);
         }
     }
 
-    fn dequeue(&mut self, _now: SimTime, _drops: &mut Vec<Drop>) -> Option<Packet> {
-        let packet = self.packets.pop_front()?;
-        self.bytes -= packet.meta.size;
-        Some(packet)
+    fn dequeue(&mut self, _now: SimTime, _fates: &mut Fates) -> Verdict {
+        let Some(packet) = self.packets.pop_front() else { return Verdict::Empty };
+        self.backlog.remove(packet.meta.size);
+        Verdict::Packet(packet)
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+        self.backlog
+    }
+
+    fn flush(&mut self, out: &mut Vec<Packet>) {
+        self.backlog = Backlog::default();
+        out.extend(self.packets.drain(..));
     }
 }

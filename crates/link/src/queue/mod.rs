@@ -1,44 +1,12 @@
-//! Queue disciplines: which waiting packet is sent next, and which is dropped. One file per discipline, one line
-//! here to register it.
+//! Queue disciplines: which waiting packet is sent next, and which is dropped or marked. One file per discipline, one
+//! line here to register it.
 
+mod cause;
+
+use leobench_base::spec::{Fault, Limit};
 use leobench_base::{Bytes, Packet, RngTree, SimTime};
 
-/// Why a packet did not get through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DropCause {
-    /// The queue discipline dropped it.
-    Queue,
-    /// It was lost on the channel.
-    Channel,
-    /// The link was down when it arrived.
-    Down,
-    /// It was larger than the link's MTU.
-    Mtu,
-}
-
-impl DropCause {
-    /// All causes, in the order of their declaration.
-    pub const ALL: [Self; 4] = [Self::Queue, Self::Channel, Self::Down, Self::Mtu];
-
-    /// The cause's name in tables and summaries.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Channel => "channel",
-            Self::Down => "down",
-            Self::Mtu => "mtu",
-        }
-    }
-}
-
-/// A packet that did not get through, and why.
-#[derive(Debug)]
-pub struct Drop {
-    /// The packet.
-    pub packet: Packet,
-    /// Why it was dropped.
-    pub cause: DropCause,
-}
+pub use cause::{Cause, Causes, Drop, Fates, Mark, Tallies, Tally};
 
 /// How much waits in a queue, the packet on the wire not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,24 +17,117 @@ pub struct Backlog {
     pub bytes: Bytes,
 }
 
-/// A queue in front of a transmitter. Time is handed in; whatever is dropped is handed out.
+impl Backlog {
+    /// Counts a packet that comes.
+    pub fn add(&mut self, size: Bytes) {
+        self.packets += 1;
+        self.bytes += size;
+    }
+
+    /// Counts a packet that goes.
+    pub fn remove(&mut self, size: Bytes) {
+        self.packets -= 1;
+        self.bytes -= size;
+    }
+}
+
+/// What a queue discipline answers when asked for the next packet.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Send this packet.
+    Packet(Packet),
+    /// Nothing waits.
+    Empty,
+    /// Packets wait, but none may be sent before this time, which is later than now.
+    NotBefore(SimTime),
+}
+
+impl Verdict {
+    /// The packet to send, if there is one.
+    pub fn packet(self) -> Option<Packet> {
+        match self {
+            Self::Packet(packet) => Some(packet),
+            Self::Empty | Self::NotBefore(_) => None,
+        }
+    }
+}
+
+/// A queue in front of a transmitter. Time is handed in; dropped and marked packets are handed out.
 ///
-/// At any moment, packets enqueued = packets dequeued + dropped + backlog (the conformance suite checks it).
+/// At any moment, packets enqueued = packets dequeued + dropped + flushed + backlog, and every packet comes out or is
+/// dropped if it is asked for at the times of [`Verdict::NotBefore`] (the conformance suite checks both).
 pub trait QueueDiscipline: Send {
     /// Takes a packet in, or drops it or others to make room.
-    fn enqueue(&mut self, now: SimTime, packet: Packet, drops: &mut Vec<Drop>);
+    fn enqueue(&mut self, now: SimTime, packet: Packet, fates: &mut Fates);
 
     /// The packet to send next; may drop others on the way (active queue management).
-    fn dequeue(&mut self, now: SimTime, drops: &mut Vec<Drop>) -> Option<Packet>;
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict;
 
     /// How much waits.
     fn backlog(&self) -> Backlog;
+
+    /// Hands out every waiting packet in order of arrival, undecided, and is empty afterwards.
+    fn flush(&mut self, out: &mut Vec<Packet>);
+
+    /// The causes it names. Summaries have those from the start, at zero; others only once they occur.
+    fn causes(&self) -> Causes {
+        Causes::default()
+    }
+}
+
+/// Puts packets from several queues into order of arrival; those of one instant by number.
+#[expect(dead_code)]
+pub(crate) fn by_arrival(packets: &mut [Packet]) {
+    packets.sort_by_key(|packet| (packet.meta.arrival, packet.meta.id));
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// No limit.
+    Unlimited,
+}
+
+impl Capacity {
+    /// What a limit comes to.
+    pub fn of(limit: &Limit) -> Self {
+        match limit {
+            Limit::Packets(packets) => Self::Packets(*packets),
+            Limit::Bytes(bytes) => Self::Bytes(*bytes),
+            Limit::Unlimited => Self::Unlimited,
+        }
+    }
+
+    /// Whether a packet of `size` bytes fits beside the `backlog`.
+    pub fn fits(self, backlog: Backlog, size: Bytes) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets < limit,
+            Self::Bytes(limit) => backlog.bytes + size <= limit,
+            Self::Unlimited => true,
+        }
+    }
+
+    /// Whether the `backlog` is more than this.
+    pub fn is_exceeded(self, backlog: Backlog) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets > limit,
+            Self::Bytes(limit) => backlog.bytes > limit,
+            Self::Unlimited => false,
+        }
+    }
 }
 
 /// A queue specification: builds the discipline it describes.
 pub trait QueueModel {
-    /// Builds the queue, empty; random disciplines draw from `rng`.
-    fn build(&self, rng: &RngTree) -> Box<dyn QueueDiscipline>;
+    /// How much may wait.
+    fn limit(&self) -> &Limit;
+
+    /// Builds the queue, empty, with the capacity that its limit comes to; random disciplines draw from `rng`.
+    fn build(&self, capacity: Capacity, rng: &RngTree) -> Box<dyn QueueDiscipline>;
 }
 
 leobench_base::kinds! {
@@ -74,6 +135,14 @@ leobench_base::kinds! {
     pub enum QueueSpec as dyn QueueModel {
         Fifo(pub mod fifo::FifoSpec) = "fifo",
     }
+}
+
+/// Refuses a limit under which nothing gets through.
+fn check_limit(limit: &Limit) -> Result<(), Fault> {
+    if matches!(limit, Limit::Packets(0) | Limit::Bytes(Bytes::ZERO)) {
+        return Err(Fault::new("limit", "is zero, so nothing gets through", "a limit above zero"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,76 +1,224 @@
-use leobench_base::Meta;
-use leobench_base::spec::{At, Limit, Spec};
+use std::collections::BTreeSet;
+
+use leobench_base::spec::{At, Spec};
+use leobench_base::{Ecn, SimDuration};
 use proptest::prelude::*;
 
 use super::*;
 use crate::testing::{assert_refused, packet, read};
 
 fn build(spec: &QueueSpec) -> Box<dyn QueueDiscipline> {
-    spec.model().build(&RngTree::new(1))
+    let model = spec.model();
+    model.build(Capacity::of(model.limit()), &RngTree::new(1))
 }
 
 #[derive(Clone, Debug)]
 enum Operation {
-    Enqueue(u64),
+    Enqueue { size: u64, flow: u16, ecn: Ecn },
     Dequeue,
+    Flush,
 }
 
 fn any_operation() -> impl Strategy<Value = Operation> {
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
     prop_oneof![
-        3 => (1u64..3000).prop_map(Operation::Enqueue),
-        2 => Just(Operation::Dequeue),
+        60 => (1u64..3000, 0u16..5, ecn)
+            .prop_map(|(size, flow, ecn)| Operation::Enqueue { size, flow, ecn }),
+        40 => Just(Operation::Dequeue),
+        1 => Just(Operation::Flush),
     ]
 }
 
-/// Every discipline: what goes in comes out once, is dropped once, or still waits.
-fn conserves(spec: &QueueSpec, operations: &[(u64, Operation)]) {
-    let mut queue = build(spec);
-    let mut drops = Vec::new();
-    let mut sent = Vec::new();
-    let (mut now, mut entered, mut entered_bytes) = (SimTime::ZERO, 0, 0);
-    for (gap, operation) in operations {
-        now += leobench_base::SimDuration::from_nanos(*gap);
+/// A discipline under test, and everything that went in and came out.
+struct Bench {
+    kind: &'static str,
+    queue: Box<dyn QueueDiscipline>,
+    now: SimTime,
+    entered: Vec<(Bytes, Ecn)>,
+    left: Vec<Packet>,
+    flushed: Vec<Packet>,
+    fates: Fates,
+}
+
+impl Bench {
+    fn new(spec: &QueueSpec) -> Self {
+        Self {
+            kind: spec.kind(),
+            queue: build(spec),
+            now: SimTime::ZERO,
+            entered: Vec::new(),
+            left: Vec::new(),
+            flushed: Vec::new(),
+            fates: Fates::default(),
+        }
+    }
+
+    fn run(&mut self, operation: &Operation) {
         match operation {
-            Operation::Enqueue(size) => {
-                let mut packet = packet(entered, *size);
-                packet.meta.arrival = now;
-                queue.enqueue(now, packet, &mut drops);
-                entered += 1;
-                entered_bytes += size;
+            Operation::Enqueue { size, flow, ecn } => {
+                let mut packet = packet(self.entered.len() as u64, *size);
+                packet.meta.arrival = self.now;
+                packet.meta.ecn = *ecn;
+                packet.meta.source.set_port(*flow);
+                self.entered.push((packet.meta.size, *ecn));
+                self.queue.enqueue(self.now, packet, &mut self.fates);
             }
             Operation::Dequeue => {
-                let waiting = queue.backlog().packets;
-                let packet = queue.dequeue(now, &mut drops);
-                assert!(waiting > 0 || packet.is_none(), "{}: a packet from nowhere", spec.kind());
-                sent.extend(packet.map(|packet| packet.meta));
+                self.dequeue();
+            }
+            Operation::Flush => {
+                let first = self.flushed.len();
+                self.queue.flush(&mut self.flushed);
+                let times = self.flushed[first..].iter();
+                assert!(times.map(|packet| packet.meta.arrival).is_sorted(), "{}", self.kind);
+                assert_eq!(self.queue.backlog(), Backlog::default(), "{}", self.kind);
             }
         }
-        let gone: Vec<&Meta> =
-            sent.iter().chain(drops.iter().map(|drop| &drop.packet.meta)).collect();
-        let gone_bytes: u64 = gone.iter().map(|meta| meta.size.get()).sum();
-        let Backlog { packets, bytes } = queue.backlog();
-        assert_eq!(gone.len() as u64 + packets, entered, "{}", spec.kind());
-        assert_eq!(gone_bytes + bytes.get(), entered_bytes, "{}", spec.kind());
+        self.assert_conserved();
     }
-    while let Some(packet) = queue.dequeue(now, &mut drops) {
-        sent.push(packet.meta);
+
+    /// Asks for a packet; when to ask again, if the discipline holds packets back.
+    fn dequeue(&mut self) -> Option<SimTime> {
+        let waiting = self.queue.backlog().packets;
+        match self.queue.dequeue(self.now, &mut self.fates) {
+            Verdict::Packet(packet) => {
+                assert!(waiting > 0, "{}: a packet from nowhere", self.kind);
+                self.left.push(packet);
+                None
+            }
+            Verdict::Empty => {
+                assert_eq!(self.queue.backlog(), Backlog::default(), "{} stalls", self.kind);
+                None
+            }
+            Verdict::NotBefore(time) => {
+                assert!(time > self.now, "{}: {time} is not after {}", self.kind, self.now);
+                assert!(self.queue.backlog().packets > 0, "{} holds nothing back", self.kind);
+                Some(time)
+            }
+        }
     }
-    assert_eq!(queue.backlog(), Backlog::default(), "{}", spec.kind());
-    let mut ids: Vec<u64> =
-        sent.iter().chain(drops.iter().map(|drop| &drop.packet.meta)).map(|meta| meta.id).collect();
-    ids.sort_unstable();
-    assert!(ids.into_iter().eq(0..entered), "{}: a packet was lost or doubled", spec.kind());
+
+    fn gone(&self) -> impl Iterator<Item = &Packet> {
+        let dropped = self.fates.drops.iter().map(|drop| &drop.packet);
+        self.left.iter().chain(&self.flushed).chain(dropped)
+    }
+
+    fn assert_conserved(&self) {
+        let Backlog { packets, bytes } = self.queue.backlog();
+        let gone_bytes: Bytes = self.gone().map(|packet| packet.meta.size).sum();
+        let entered_bytes: Bytes = self.entered.iter().map(|(size, _)| *size).sum();
+        assert_eq!(
+            self.gone().count() as u64 + packets,
+            self.entered.len() as u64,
+            "{}",
+            self.kind
+        );
+        assert_eq!(gone_bytes + bytes, entered_bytes, "{}", self.kind);
+    }
+
+    /// Takes everything out, waiting when told to. Every wait ends with a packet sent or dropped.
+    fn drain(&mut self) {
+        while self.queue.backlog().packets > 0 {
+            let Some(time) = self.dequeue() else { continue };
+            self.now = time;
+            let before = self.gone().count();
+            self.dequeue();
+            assert!(self.gone().count() > before, "{}: waited for nothing", self.kind);
+        }
+        self.assert_conserved();
+        let mut ids: Vec<u64> = self.gone().map(|packet| packet.meta.id).collect();
+        ids.sort_unstable();
+        assert!(ids.into_iter().eq(0..self.entered.len() as u64), "{}: lost or doubled", self.kind);
+    }
+
+    /// Only packets that can be marked are, and every cause was declared.
+    fn assert_declared(&self) {
+        let causes = self.queue.causes();
+        for Drop { cause, .. } in &self.fates.drops {
+            let declared = *cause == Cause::QUEUE || causes.drops.contains(cause);
+            assert!(declared, "{} drops for `{}`", self.kind, cause.name());
+        }
+        let mut marked = BTreeSet::new();
+        for Mark { meta, cause } in &self.fates.marks {
+            assert!(causes.marks.contains(cause), "{} marks for `{}`", self.kind, cause.name());
+            assert!(marked.insert(meta.id), "{} marks a packet twice", self.kind);
+        }
+        for packet in self.gone() {
+            let came = self.entered[packet.meta.id as usize].1;
+            let marked = marked.contains(&packet.meta.id);
+            let expected = if marked { Ecn::Ce } else { came };
+            assert!(!marked || matches!(came, Ecn::Ect0 | Ecn::Ect1), "{}: {came:?}", self.kind);
+            assert_eq!(packet.meta.ecn, expected, "{}", self.kind);
+        }
+    }
+}
+
+fn any_operations() -> impl Strategy<Value = Vec<(u64, Operation)>> {
+    let gap = prop_oneof![Just(0u64), 0u64..100_000, 0u64..5_000_000, 0u64..500_000_000];
+    prop::collection::vec((gap, any_operation()), 0..300)
 }
 
 proptest! {
+    /// What goes in comes out once, is dropped once, is flushed once, or still waits; and nothing waits for ever.
     #[test]
-    fn every_discipline_conserves_packets(
-        operations in prop::collection::vec((0u64..5_000_000, any_operation()), 0..200),
-    ) {
+    fn every_discipline_conserves_packets_and_never_stalls(operations in any_operations()) {
         for spec in QueueSpec::examples() {
-            conserves(&spec, &operations);
+            let mut bench = Bench::new(&spec);
+            for (gap, operation) in &operations {
+                bench.now += SimDuration::from_nanos(*gap);
+                bench.run(operation);
+            }
+            bench.drain();
+            bench.assert_declared();
         }
     }
+
+    /// The same packets at the same times meet the same fate.
+    #[test]
+    fn every_discipline_repeats_itself(operations in any_operations()) {
+        for spec in QueueSpec::examples() {
+            let [first, second] = [(); 2].map(|()| {
+                let mut bench = Bench::new(&spec);
+                for (gap, operation) in &operations {
+                    bench.now += SimDuration::from_nanos(*gap);
+                    bench.run(operation);
+                }
+                bench.gone().map(|packet| packet.meta.clone()).collect::<Vec<_>>()
+            });
+            prop_assert_eq!(first, second);
+        }
+    }
+}
+
+#[test]
+fn causes_have_names_of_their_own() {
+    for spec in QueueSpec::examples() {
+        let causes = build(&spec).causes();
+        for cause in causes.drops.iter().chain(&causes.marks) {
+            let name = cause.name();
+            let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            assert!(!name.is_empty() && name.chars().all(letter), "{}: `{name}`", spec.kind());
+            assert!(
+                !Cause::OF_LINKS[1..].contains(cause),
+                "{}: `{name}` is the link's",
+                spec.kind()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_summary_has_the_declared_causes_first() {
+    let (early, late) = (Cause::new("early"), Cause::new("late"));
+    let mut tallies = Tallies::new([Cause::QUEUE, early, early]);
+    tallies.count(late, Bytes::new(10));
+    tallies.count(early, Bytes::new(20));
+    tallies.count(late, Bytes::new(30));
+    let tally = |packets, bytes| Tally { packets, bytes: Bytes::new(bytes) };
+    let expected = [(Cause::QUEUE, tally(0, 0)), (early, tally(1, 20)), (late, tally(2, 40))];
+    assert_eq!(tallies.iter().collect::<Vec<_>>(), expected);
+    assert_eq!((tallies.of(late), tallies.packets()), (tally(2, 40), 3));
+    assert_eq!(tallies.of(Cause::MTU), tally(0, 0));
 }
 
 #[test]
@@ -83,12 +231,12 @@ fn specifications_read_back_what_they_write() {
 /// Enqueues packets of the given sizes; the sizes that went in and those that were dropped.
 fn fill(limit: Limit, sizes: &[u64]) -> (Vec<u64>, Vec<u64>) {
     let mut queue = build(&QueueSpec::Fifo(fifo::FifoSpec { limit }));
-    let mut drops = Vec::new();
+    let mut fates = Fates::default();
     for (id, size) in (0..).zip(sizes) {
-        queue.enqueue(SimTime::ZERO, packet(id, *size), &mut drops);
+        queue.enqueue(SimTime::ZERO, packet(id, *size), &mut fates);
     }
-    let dropped = drops.iter().map(|drop| drop.packet.meta.size.get()).collect();
-    let kept = std::iter::from_fn(|| queue.dequeue(SimTime::ZERO, &mut drops));
+    let dropped = fates.drops.iter().map(|drop| drop.packet.meta.size.get()).collect();
+    let kept = std::iter::from_fn(|| queue.dequeue(SimTime::ZERO, &mut fates).packet());
     (kept.map(|packet| packet.meta.size.get()).collect(), dropped)
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
 use leobench_link::channel::ChannelContext;
-use leobench_link::{Link, LinkConfig, LinkCounters, LinkOutput};
+use leobench_link::{Capacity, Link, LinkConfig, LinkCounters, LinkOutput};
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use leobench_transport::tcp::{TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
@@ -203,8 +203,10 @@ impl Builder<'_> {
                 let served = channels.iter().find(|slot| slot.links.contains(&number));
                 let Some(slot) = served else { unreachable!("every link has a channel") };
                 let rng = self.rng.child("links").child(name).child(direction.key());
+                let queue = link.queue(direction).model();
+                let capacity = Capacity::of(queue.limit());
                 let config = LinkConfig {
-                    queue: link.queue(direction).model().build(&rng.child("queue")),
+                    queue: queue.build(capacity, &rng.child("queue")),
                     loss: link.loss(direction).map(|loss| loss.model().build(&rng.child("loss"))),
                     delay: link.delay(direction),
                     overhead: link.overhead.get(),

@@ -15,8 +15,8 @@ mod wake;
 
 use std::net::SocketAddr;
 
-use leobench_base::{Body, LogHistogram, Packet, SimTime};
-use leobench_link::{Channel, Drop, Link, LinkCounters, LinkOutput};
+use leobench_base::{Body, LogHistogram, Meta, Packet, SimTime};
+use leobench_link::{Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 
@@ -202,8 +202,8 @@ impl Network {
 
     /// Passes on what a link has put out.
     fn deliver(&mut self, link: usize) -> Result<(), NetworkError> {
-        if !self.link_output.drops.is_empty() {
-            self.account_drops(link)?;
+        if !self.link_output.fates.is_empty() {
+            self.account_fates(link)?;
         }
         if self.link_output.arrivals.is_empty() {
             return Ok(());
@@ -212,8 +212,8 @@ impl Network {
         let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
         for packet in arrivals.drain(..) {
             if self.observer.packets {
-                let flow = self.flow_of(&packet);
-                self.observer.packet(self.now, link, flow, &packet, PacketEvent::Deliver)?;
+                let flow = self.flow_of(&packet.meta);
+                self.observer.packet(self.now, link, flow, &packet.meta, PacketEvent::Deliver)?;
             }
             self.forward(node, packet)?;
         }
@@ -221,21 +221,25 @@ impl Network {
         Ok(())
     }
 
-    fn account_drops(&mut self, link: usize) -> Result<(), NetworkError> {
-        let mut drops = std::mem::take(&mut self.link_output.drops);
-        for Drop { packet, cause } in drops.drain(..) {
-            let flow = self.flow_of(&packet);
-            self.observer.dropped(self.now, link, flow, &packet, cause)?;
+    fn account_fates(&mut self, link: usize) -> Result<(), NetworkError> {
+        let mut fates = std::mem::take(&mut self.link_output.fates);
+        for Mark { meta, cause } in fates.marks.drain(..) {
+            let flow = self.flow_of(&meta);
+            self.observer.marked(self.now, link, flow, &meta, cause)?;
+        }
+        for Drop { packet, cause } in fates.drops.drain(..) {
+            let flow = self.flow_of(&packet.meta);
+            self.observer.dropped(self.now, link, flow, &packet.meta, cause)?;
             if let (Some(flow), Body::Datagram(datagram)) = (flow, &packet.body) {
                 self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
             }
         }
-        self.link_output.drops = drops;
+        self.link_output.fates = fates;
         Ok(())
     }
 
-    fn flow_of(&self, packet: &Packet) -> Option<usize> {
-        self.addresses.get(&packet.meta.destination).map(|endpoint| endpoint / 2)
+    fn flow_of(&self, meta: &Meta) -> Option<usize> {
+        self.addresses.get(&meta.destination).map(|endpoint| endpoint / 2)
     }
 
     /// A packet is at a node: it goes to an endpoint there, or over the next link towards one.
@@ -252,7 +256,7 @@ impl Network {
         let Some(link) = self.routes.next_hop(node, target) else { return Ok(()) };
         if self.observer.packets {
             let flow = Some(endpoint / 2);
-            self.observer.packet(self.now, link, flow, &packet, PacketEvent::Enqueue)?;
+            self.observer.packet(self.now, link, flow, &packet.meta, PacketEvent::Enqueue)?;
         }
         self.links[link].enqueue(self.now, packet, &mut self.link_output);
         self.wakes.set(self.layout.links + link, self.links[link].next_wake());
@@ -363,6 +367,12 @@ impl Network {
     fn senders(&self) -> Vec<SenderState> {
         let senders = self.endpoints.iter().step_by(2);
         senders.map(|slot| SenderState::of(self.now, &*slot.endpoint)).collect()
+    }
+
+    /// Puts another link in the place of one, at the start of a run.
+    #[cfg(test)]
+    pub(crate) fn replace_link(&mut self, number: usize, link: Link) {
+        self.links[number] = link;
     }
 
     fn flow_error(&self, flow: usize, error: EndpointError) -> NetworkError {

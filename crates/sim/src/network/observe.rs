@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{BitRate, Bytes, LogHistogram, Packet, SimDuration, SimTime};
-use leobench_link::{ChannelState, DropCause, Link, LinkCounters, Service};
+use leobench_base::{BitRate, Bytes, LogHistogram, Meta, SimDuration, SimTime};
+use leobench_link::{Cause, ChannelState, Link, LinkCounters, Service};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
 
@@ -216,10 +216,10 @@ impl Observer {
         now: SimTime,
         link: usize,
         flow: Option<usize>,
-        packet: &Packet,
+        meta: &Meta,
         event: PacketEvent,
     ) -> Result<(), SinkError> {
-        let (number, size) = (packet.meta.id, packet.meta.size);
+        let (number, size) = (meta.id, meta.size);
         self.recorder.packet(now, &PacketRow { packet: number, link, event, size, flow })
     }
 
@@ -228,15 +228,39 @@ impl Observer {
         now: SimTime,
         link: usize,
         flow: Option<usize>,
-        packet: &Packet,
-        cause: DropCause,
+        meta: &Meta,
+        cause: Cause,
     ) -> Result<(), SinkError> {
-        self.packet(now, link, flow, packet, PacketEvent::Drop(cause))?;
+        self.packet(now, link, flow, meta, PacketEvent::Drop(cause))?;
+        self.packet_event(now, "drop", link, flow, meta, cause)
+    }
+
+    pub(super) fn marked(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        flow: Option<usize>,
+        meta: &Meta,
+        cause: Cause,
+    ) -> Result<(), SinkError> {
+        self.packet(now, link, flow, meta, PacketEvent::Mark(cause))?;
+        self.packet_event(now, "mark", link, flow, meta, cause)
+    }
+
+    fn packet_event(
+        &mut self,
+        now: SimTime,
+        kind: &str,
+        link: usize,
+        flow: Option<usize>,
+        meta: &Meta,
+        cause: Cause,
+    ) -> Result<(), SinkError> {
         let flow = flow.map_or("nobody", |flow| self.names.flows[flow].name.as_str());
         self.detail.clear();
         // Writing to a string cannot fail.
-        let _ = write!(self.detail, "{}: packet {} of {flow}", cause.name(), packet.meta.id);
-        self.recorder.event(now, "drop", &self.names.links[link], &self.detail)
+        let _ = write!(self.detail, "{}: packet {} of {flow}", cause.name(), meta.id);
+        self.recorder.event(now, kind, &self.names.links[link], &self.detail)
     }
 
     pub(super) fn channel(

@@ -1,7 +1,7 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
-use leobench_link::{Backlog, DropCause};
+use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::{PathId, PathSample};
 
@@ -79,8 +79,10 @@ pub enum PacketEvent {
     Enqueue,
     /// It left the link at the far end.
     Deliver,
+    /// It goes on with a congestion mark.
+    Mark(Cause),
     /// It went no further.
-    Drop(DropCause),
+    Drop(Cause),
 }
 
 /// A packet at a link.
@@ -318,6 +320,7 @@ impl Recorder {
         let (event, cause) = match packet.event {
             PacketEvent::Enqueue => ("enqueue", None),
             PacketEvent::Deliver => ("deliver", None),
+            PacketEvent::Mark(cause) => ("mark", Some(cause.name())),
             PacketEvent::Drop(cause) => ("drop", Some(cause.name())),
         };
         let row = [

@@ -169,8 +169,12 @@ const PACKETS: &[Column] = &[
     TIME,
     Column::integer("packet", "number of the packet within the run"),
     LINK,
-    Column::text("event", "`enqueue`, `deliver` or `drop`"),
-    Column::text("cause", "why it was dropped: `queue`, `channel`, `down` or `mtu`").or_null(),
+    Column::text("event", "`enqueue`, `deliver`, `mark` or `drop`"),
+    Column::text(
+        "cause",
+        "why it was marked or dropped: `queue`, `channel`, `down`, `mtu`, or a cause of the queue",
+    )
+    .or_null(),
     Column::integer("size_bytes", "length of the IP packet, bytes"),
     FLOW.or_null(),
 ];

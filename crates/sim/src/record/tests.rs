@@ -5,7 +5,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
-use leobench_link::{Backlog, DropCause};
+use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::{Attributes, Message, SendBuffer};
 use leobench_transport::endpoint::{PathId, PathSample, Totals};
 
@@ -94,7 +94,9 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     };
     recorder.packet(ms(6), &packet)?;
     recorder.packet(ms(7), &PacketRow { event: PacketEvent::Deliver, ..packet })?;
-    let drop = PacketEvent::Drop(DropCause::Mtu);
+    let mark = PacketEvent::Mark(Cause::new("pie"));
+    recorder.packet(ms(7), &PacketRow { event: mark, ..packet })?;
+    let drop = PacketEvent::Drop(Cause::MTU);
     recorder.packet(ms(8), &PacketRow { event: drop, flow: None, ..packet })
 }
 
@@ -127,6 +129,7 @@ const EVERYTHING: [(Table, &[&str]); 9] = [
         &[
             "6000000 9 uplink/a->b enqueue - 1280 call",
             "7000000 9 uplink/a->b deliver - 1280 call",
+            "7000000 9 uplink/a->b mark pie 1280 call",
             "8000000 9 uplink/a->b drop mtu 1280 -",
         ],
     ),

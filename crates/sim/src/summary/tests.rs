@@ -1,10 +1,11 @@
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_link::Cause;
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::{PathSample, Report, Totals};
 use serde_json::{Value, json};
 
 use super::{
-    DroppedPackets, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary, jain,
+    ByCause, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary, jain,
     totals_since,
 };
 use crate::ledger::FlowLedger;
@@ -132,7 +133,8 @@ fn an_idle_run_is_all_null_and_never_not_a_number() {
         capacity: Bytes::ZERO,
         delivered: Bytes::ZERO,
         delivered_packets: 0,
-        dropped_packets: DroppedPackets::default(),
+        dropped_packets: ByCause::default(),
+        marked_packets: ByCause::default(),
         queue_delay: &nothing,
     };
     let summary = summary(&[flow("a", &names, &ledger, &nothing)], &[link]);
@@ -167,7 +169,8 @@ fn the_file_holds_what_it_promises() {
         capacity: Bytes::new(1_000_000),
         delivered: Bytes::new(250_000),
         delivered_packets: 100,
-        dropped_packets: DroppedPackets { queue: 4, channel: 3, down: 2, mtu: 1 },
+        dropped_packets: ByCause::new(Cause::OF_LINKS.into_iter().zip([4, 3, 2, 1])),
+        marked_packets: ByCause::default(),
         queue_delay: &rtt,
     };
     let delay = |extra: &[&str]| {

@@ -1,4 +1,5 @@
 mod conservation;
+mod held;
 mod service;
 mod theory;
 mod trace;
@@ -9,7 +10,7 @@ use leobench_base::{BitRate, Bytes, Packet, RngTree, SimDuration, SimTime};
 use super::{Link, LinkConfig, LinkOutput};
 use crate::channel::ChannelState;
 use crate::queue::fifo::FifoSpec;
-use crate::queue::{DropCause, QueueModel};
+use crate::queue::{Capacity, Cause, QueueModel};
 use crate::testing::packet;
 
 const MS: u64 = 1_000_000;
@@ -22,7 +23,7 @@ fn plain() -> LinkConfig {
 fn with_queue(limit: Limit) -> LinkConfig {
     let rng = RngTree::new(1);
     LinkConfig {
-        queue: FifoSpec { limit }.build(&rng),
+        queue: FifoSpec { limit }.build(Capacity::of(&limit), &rng),
         loss: None,
         delay: SimDuration::ZERO,
         overhead: 0,
@@ -46,13 +47,20 @@ struct Bench {
     link: Link,
     out: LinkOutput,
     arrivals: Vec<(u64, u64)>,
-    drops: Vec<(u64, DropCause)>,
+    drops: Vec<(u64, Cause)>,
+    marks: Vec<(u64, Cause)>,
 }
 
 impl Bench {
     fn new(config: LinkConfig, state: &ChannelState) -> Self {
         let link = Link::new(config, state);
-        Self { link, out: LinkOutput::default(), arrivals: Vec::new(), drops: Vec::new() }
+        Self {
+            link,
+            out: LinkOutput::default(),
+            arrivals: Vec::new(),
+            drops: Vec::new(),
+            marks: Vec::new(),
+        }
     }
 
     /// Wakes the link whenever it asks to be, up to and including `nanos`.
@@ -84,8 +92,11 @@ impl Bench {
         for packet in self.out.arrivals.drain(..) {
             self.arrivals.push((packet.meta.id, now.as_nanos()));
         }
-        for drop in self.out.drops.drain(..) {
+        for drop in self.out.fates.drops.drain(..) {
             self.drops.push((drop.packet.meta.id, drop.cause));
+        }
+        for mark in self.out.fates.marks.drain(..) {
+            self.marks.push((mark.meta.id, mark.cause));
         }
     }
 }

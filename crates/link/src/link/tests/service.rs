@@ -48,7 +48,7 @@ fn larger_packets_than_the_mtu_are_dropped() {
     bench.send(0, 0, 1500);
     bench.send(0, 1, 1501);
     bench.run(9 * MS);
-    assert_eq!((bench.arrivals.len(), bench.drops), (1, vec![(1, DropCause::Mtu)]));
+    assert_eq!((bench.arrivals.len(), bench.drops), (1, vec![(1, Cause::MTU)]));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_queue_limit_leaves_out_the_packet_on_the_wire() {
     for id in 0..4 {
         bench.send(0, id, 1000);
     }
-    assert_eq!(bench.drops, [(3, DropCause::Queue)]);
+    assert_eq!(bench.drops, [(3, Cause::QUEUE)]);
     assert_eq!(bench.link.backlog(), Backlog { packets: 2, bytes: Bytes::new(2000) });
     assert_eq!(bench.link.in_flight(), 1);
     // As a transmission ends, the place it frees goes to a packet that comes at that instant.
@@ -122,7 +122,7 @@ fn a_link_that_is_down_drops_what_arrives_and_keeps_what_waits() {
     bench.run(50 * MS);
     // 0 propagates and 1 is on the wire as the link goes down; both arrive. 2 waits; 3 came too late.
     assert_eq!(bench.arrivals, [(0, 6 * MS), (1, 7 * MS)]);
-    assert_eq!(bench.drops, [(3, DropCause::Down)]);
+    assert_eq!(bench.drops, [(3, Cause::DOWN)]);
     bench.change(100 * MS, &mbps(8));
     bench.run(200 * MS);
     assert_eq!(bench.arrivals[2..], [(2, 106 * MS)]);
@@ -194,7 +194,7 @@ fn the_counters_add_up() {
     assert_eq!(counters.wire_bytes, Bytes::new(2000));
     assert_eq!(counters.capacity_bits, 16_000);
     let dropped: Vec<u64> =
-        DropCause::ALL.into_iter().map(|cause| counters.dropped(cause).bytes.get()).collect();
+        Cause::OF_LINKS.into_iter().map(|cause| counters.dropped.of(cause).bytes.get()).collect();
     assert_eq!((dropped, counters.dropped_packets()), (vec![990, 0, 500, 3000], 3));
     assert_eq!(bench.link.queue_delay().mean(), Some(0.5 * MS as f64));
 }
@@ -225,7 +225,7 @@ fn lost(loss: Option<f64>, state_loss: f64) -> Vec<u64> {
     }
     bench.run(2000 * MS);
     assert_eq!(bench.arrivals.len() + bench.drops.len(), 1000);
-    assert!(bench.drops.iter().all(|(_, cause)| *cause == DropCause::Channel));
+    assert!(bench.drops.iter().all(|(_, cause)| *cause == Cause::CHANNEL));
     bench.drops.into_iter().map(|(id, _)| id).collect()
 }
 
@@ -261,5 +261,5 @@ fn the_loss_process_is_told_when_the_transmission_ends() {
     // Looked at long afterwards, so that the time of the call is not the time of the loss.
     bench.link.advance(at(100 * MS), &mut bench.out);
     bench.collect(at(100 * MS));
-    assert_eq!(bench.drops, [(1, DropCause::Channel)]);
+    assert_eq!(bench.drops, [(1, Cause::CHANNEL)]);
 }
