@@ -158,6 +158,9 @@ def test_the_parameters_of_everything_can_be_seen(capsys: Capture) -> None:
     assert said.endswith(
         '\nExample: channel = { kind = "on_off", rate = "80 Mbps", on = "5 s", off = "500 ms" }\n'
     )
+    assert cli.main(["list", "channels", "reconfiguration"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert 'such as "10 ms"; or a table whose `kind` is `fixed` (`value`), `uniform` (`from`, `to`),' in said
     assert cli.main(["list", "congestion", "cubic"]) == 0
     assert capsys.readouterr().out.endswith('\nExample: congestion = "cubic"\n')
     assert cli.main(["list", "channels", "lms"]) == 0

@@ -112,6 +112,8 @@ def type_text(schema: Schema) -> str:
     """The values that a schema allows, in words."""
     if "enum" in schema:
         return _words(schema["enum"], " or ")
+    if "oneOf" in schema and "title" in schema:
+        return str(schema["title"])
     if "oneOf" in schema:
         kinds = [
             option["properties"]["kind"]["const"] for option in schema["oneOf"] if "properties" in option

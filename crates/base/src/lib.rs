@@ -1,6 +1,8 @@
 //! Types that every other crate uses: units, virtual time, named random streams, packets, and the specifications of
 //! scenario files. It depends on no other crate of leobench and reads no clock.
 
+pub mod clock;
+pub mod distribution;
 pub mod histogram;
 pub mod packet;
 pub mod rng;
@@ -10,6 +12,8 @@ pub mod time;
 pub mod units;
 pub mod wire;
 
+pub use clock::{Clock, ClockSpec};
+pub use distribution::{DurationDistribution, RateDistribution};
 pub use histogram::LogHistogram;
 pub use packet::{Body, Ecn, Meta, Packet, Protocol};
 pub use rng::{RngTree, SimRng};

@@ -54,6 +54,11 @@ impl RngTree {
 pub struct SimRng(Pcg64);
 
 impl SimRng {
+    /// More than any standard exponential number that 53 random bits yield: 53 ln 2 = 36.74.
+    pub const LARGEST_EXPONENTIAL: f64 = 36.75;
+    /// More than any number that [`normal`](Self::normal) returns: the root of 2 * 53 ln 2 = 8.571.
+    pub const LARGEST_NORMAL: f64 = 8.58;
+
     /// 64 uniform bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
@@ -88,6 +93,12 @@ impl SimRng {
     /// An exponential time with the given mean, by inversion.
     pub fn exponential(&mut self, mean: SimDuration) -> SimDuration {
         mean * -libm::log1p(-self.unit())
+    }
+
+    /// A standard normal number (Box and Muller 1958, "A Note on the Generation of Random Normal Deviates").
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log1p(-self.unit())).sqrt();
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
     }
 
     /// The index of one of `weights`, drawn in proportion to them.

@@ -90,6 +90,7 @@ leobench_base::kinds! {
         OnOff(pub mod on_off::OnOffSpec) = "on_off",
         Schedule(pub mod schedule::ScheduleSpec) = "schedule",
         Trace(pub mod trace::TraceSpec) = "trace",
+        Reconfiguration(pub mod reconfiguration::ReconfigurationSpec) = "reconfiguration",
     }
 }
 

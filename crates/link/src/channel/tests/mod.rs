@@ -1,4 +1,5 @@
 mod conformance;
 mod markov;
+mod reconfiguration;
 mod schedule;
 mod trace;
