@@ -30,9 +30,9 @@ pub struct Meta {
     pub id: u64,
     /// Length of the whole IP packet.
     pub size: Bytes,
-    /// Source address and port.
+    /// Source address and port; port zero if the packet has none.
     pub source: SocketAddr,
-    /// Destination address and port.
+    /// Destination address and port; port zero if the packet has none.
     pub destination: SocketAddr,
     /// Transport protocol; completes the five-tuple.
     pub protocol: Protocol,
@@ -50,6 +50,33 @@ pub enum Protocol {
     Udp,
     /// TCP segments.
     Tcp,
+    /// The IP protocol of this number, neither UDP's nor TCP's.
+    Other(u8),
+}
+
+impl Protocol {
+    /// ICMP for IPv4 (RFC 792).
+    pub const ICMP: Self = Self::Other(1);
+    /// ICMP for IPv6 (RFC 4443).
+    pub const ICMPV6: Self = Self::Other(58);
+
+    /// The protocol of this number (IANA, "Assigned Internet Protocol Numbers").
+    pub const fn from_number(number: u8) -> Self {
+        match number {
+            6 => Self::Tcp,
+            17 => Self::Udp,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number of the protocol in an IP header.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Tcp => 6,
+            Self::Udp => 17,
+            Self::Other(number) => number,
+        }
+    }
 }
 
 /// The ECN field of the IP header (RFC 3168 section 5).

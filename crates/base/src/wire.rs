@@ -1,16 +1,22 @@
-//! Packets as bytes on the wire: an IP header (RFC 791, RFC 8200) with UDP (RFC 768) or TCP (RFC 9293), including
-//! lengths and checksums. Payload without content is zeros.
+//! Packets as bytes on the wire. Writing: an IP header (RFC 791, RFC 8200) with UDP (RFC 768) or TCP (RFC 9293), including
+//! lengths and checksums. Payload without content is zeros. Reading: the packets of other programs, of any IP protocol.
+
+mod parse;
+mod too_big;
 
 use std::net::{IpAddr, SocketAddr};
 
 use etherparse::err::packet::BuildVecWriteError;
 use etherparse::{
-    IpEcn, IpHeaders, Ipv4Extensions, Ipv4Header, Ipv6Extensions, Ipv6Header, PacketBuilder,
-    PacketBuilderStep, TcpHeader, TcpOptionElement, TcpOptionWriteError,
+    IpEcn, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header, Ipv6Extensions, Ipv6Header,
+    PacketBuilder, PacketBuilderStep, TcpHeader, TcpOptionElement, TcpOptionWriteError,
 };
 
 use crate::packet::{Body, Ecn, Meta, Packet, Protocol};
 use crate::segment::{Flags, Options, Segment};
+
+pub use parse::{ParseError, parse};
+pub use too_big::{TooBigError, too_big};
 
 /// Maximum length of an IPv4 packet, or of the payload of an IPv6 packet (RFC 791 section 3.1, RFC 8200 section 3).
 const LONGEST: usize = 65_535;
@@ -77,8 +83,8 @@ fn write_tcp(meta: &Meta, segment: &Segment, bytes: &mut Vec<u8>) -> Result<(), 
 }
 
 fn write_filler(meta: &Meta, bytes: &mut Vec<u8>) -> Result<(), WireError> {
-    let ip = if meta.source.is_ipv4() { Ipv4Header::MIN_LEN } else { Ipv6Header::LEN };
-    let within = meta.size.get().saturating_sub(ip as u64);
+    let header = if meta.source.is_ipv4() { Ipv4Header::MIN_LEN } else { Ipv6Header::LEN };
+    let within = meta.size.get().saturating_sub(header as u64);
     match meta.protocol {
         Protocol::Udp => write_udp(meta, zeros(within.saturating_sub(8))?, bytes),
         Protocol::Tcp => {
@@ -86,6 +92,9 @@ fn write_filler(meta: &Meta, bytes: &mut Vec<u8>) -> Result<(), WireError> {
             let payload = within.saturating_sub(bare.len());
             let payload = u32::try_from(payload).unwrap_or(u32::MAX);
             write_tcp(meta, &Segment { payload, ..bare }, bytes)
+        }
+        Protocol::Other(number) => {
+            Ok(ip(meta)?.write_to_vec(bytes, IpNumber(number), zeros(within)?)?)
         }
     }
 }

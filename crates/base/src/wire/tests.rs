@@ -12,7 +12,7 @@ use crate::segment::{SackBlocks, Timestamps};
 use crate::time::SimTime;
 use crate::units::Bytes;
 
-fn meta(protocol: Protocol, six: bool, size: u64) -> Meta {
+pub(super) fn meta(protocol: Protocol, six: bool, size: u64) -> Meta {
     let host = |last: u8| {
         if six {
             IpAddr::from(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, last.into()))
@@ -31,14 +31,14 @@ fn meta(protocol: Protocol, six: bool, size: u64) -> Meta {
     }
 }
 
-fn written(packet: &Packet) -> Vec<u8> {
+pub(super) fn written(packet: &Packet) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(packet, &mut bytes).unwrap();
     assert_eq!(bytes.len() as u64, packet.meta.size.get(), "of {packet:?}");
     bytes
 }
 
-fn hex(text: &str) -> Vec<u8> {
+pub(super) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<_> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
 }
@@ -147,7 +147,13 @@ fn what_has_no_content_has_its_length() {
         let body = Body::Datagram(datagram);
         let bytes = written(&Packet { meta: meta(Protocol::Udp, six, ip + 1_260), body });
         assert_eq!(opened(&bytes).3[8..], [0; 1_252]);
-        for (protocol, header) in [(Protocol::Udp, 8), (Protocol::Tcp, 20)] {
+        let protocols = [
+            (Protocol::Udp, 8),
+            (Protocol::Tcp, 20),
+            (Protocol::ICMP, 0),
+            (Protocol::Other(253), 0),
+        ];
+        for (protocol, header) in protocols {
             for payload in [0, 1, 1_000] {
                 let meta = meta(protocol, six, ip + header + payload);
                 written(&Packet { meta, body: Body::Filler });
@@ -253,7 +259,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_segment()(
+    pub(super) fn any_segment()(
         options in any_options().prop_filter("40 bytes of options", |options| options.len() <= 40),
         (seq, ack, window) in any::<(u32, u32, u16)>(),
         bits in any::<u8>(),
