@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod distribution;
 pub mod histogram;
+pub mod id;
 pub mod packet;
 pub mod rng;
 pub mod segment;
@@ -15,7 +16,8 @@ pub mod wire;
 pub use clock::{Clock, ClockSpec};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use histogram::LogHistogram;
-pub use packet::{Body, Ecn, Meta, Packet, Protocol};
+pub use id::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId};
+pub use packet::{Body, Destination, Ecn, Label, Meta, Packet, Protocol};
 pub use rng::{RngTree, SimRng};
 pub use time::{SimDuration, SimTime};
 pub use units::{BitRate, Bytes};

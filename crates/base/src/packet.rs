@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use bytes::{Bytes as Payload, BytesMut};
 
+use crate::id::{FlowId, LinkId, NodeId};
 use crate::segment::Segment;
 use crate::time::SimTime;
 use crate::units::Bytes;
@@ -38,9 +39,52 @@ pub struct Meta {
     pub protocol: Protocol,
     /// Explicit congestion notification field (RFC 3168).
     pub ecn: Ecn,
+    /// What the network knows of it. Endpoints leave it empty.
+    pub label: Label,
     /// When the packet reached the queue in which it waits, or was sent, in the link's own time (a real-time driver may
     /// observe it late).
     pub arrival: SimTime,
+}
+
+impl Meta {
+    /// The header of a packet that an endpoint sends at `now`; the network numbers and labels it.
+    pub fn new(
+        now: SimTime,
+        protocol: Protocol,
+        source: SocketAddr,
+        destination: SocketAddr,
+        size: Bytes,
+    ) -> Self {
+        let (ecn, label) = (Ecn::NotEct, Label::default());
+        Self { id: 0, size, source, destination, protocol, ecn, label, arrival: now }
+    }
+
+    /// The same with an ECN field.
+    #[must_use]
+    pub fn with_ecn(self, ecn: Ecn) -> Self {
+        Self { ecn, ..self }
+    }
+}
+
+/// What the network finds out about a packet where it enters, so that no hop has to look up its addresses again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// Whose packet it is, if a flow's.
+    pub flow: Option<FlowId>,
+    /// Where it is addressed to.
+    pub to: Destination,
+}
+
+/// What an address stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Destination {
+    /// Nothing in this network.
+    #[default]
+    Unknown,
+    /// A node, by its own address.
+    Node(NodeId),
+    /// An interface, which is reached over its own link only.
+    Interface(LinkId),
 }
 
 /// Transport protocol of a packet.

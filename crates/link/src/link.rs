@@ -208,6 +208,31 @@ impl Link {
         self.held_until = None;
     }
 
+    /// Drops every waiting packet at `now`; the one on the wire goes on.
+    pub fn drop_waiting(&mut self, now: SimTime, cause: Cause, out: &mut LinkOutput) {
+        self.advance(now, out);
+        let mut packets = Vec::new();
+        self.queue.flush(&mut packets);
+        self.held_until = None;
+        let before = Before::of(&out.fates);
+        for packet in packets {
+            out.fates.drop(packet, cause);
+        }
+        self.count(&out.fates, before);
+    }
+
+    /// Drops every packet on the link at `now`, whether it waits, is being transmitted or propagates.
+    pub fn drop_all(&mut self, now: SimTime, cause: Cause, out: &mut LinkOutput) {
+        self.drop_waiting(now, cause, out);
+        let before = Before::of(&out.fates);
+        for Flying { packet, .. } in self.flight.drain(..) {
+            out.fates.drop(packet, cause);
+        }
+        self.count(&out.fates, before);
+        self.sent_at = None;
+        self.transmitter.pause();
+    }
+
     /// How much waits, the packet on the wire not counted.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()

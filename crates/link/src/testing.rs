@@ -4,22 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 
 use leobench_base::spec::{At, Spec, SpecError};
-use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimTime};
+use leobench_base::{Body, Bytes, Meta, Packet, Protocol, RngTree, SimTime};
 
 use crate::channel::ChannelContext;
 
 /// A UDP packet without content, of `size` bytes.
 pub(crate) fn packet(id: u64, size: u64) -> Packet {
-    let meta = Meta {
-        id,
-        size: Bytes::new(size),
-        source: ([10, 0, 0, 1], 1).into(),
-        destination: ([10, 0, 0, 2], 2).into(),
-        protocol: Protocol::Udp,
-        ecn: Ecn::NotEct,
-        arrival: SimTime::ZERO,
-    };
-    Packet { meta, body: Body::Filler }
+    let ends = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], 2)].map(Into::into);
+    let meta = Meta::new(SimTime::ZERO, Protocol::Udp, ends[0], ends[1], Bytes::new(size));
+    Packet { meta: Meta { id, ..meta }, body: Body::Filler }
 }
 
 /// Seed `seed`, files from this crate's `testdata`.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use leobench_base::wire::{self, WireError};
-use leobench_base::{Packet, SimTime};
+use leobench_base::{EndpointId, Packet, SimTime};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -19,6 +19,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 };
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
+use typed_index_collections::TiVec;
 
 /// Bytes kept of a packet unless somebody asks for more or less: the headers of IP and TCP at their longest, 100 bytes, and
 /// the start of what they carry.
@@ -38,8 +39,10 @@ pub struct CaptureOptions {
 
 /// Which way a packet passes the interface; the values of the option `epb_flags`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passage {
+pub enum Passage {
+    /// It comes in.
     Inbound = 0b01,
+    /// It goes out.
     Outbound = 0b10,
 }
 
@@ -75,9 +78,8 @@ pub enum CaptureError {
 }
 
 /// The captures of a run, one per endpoint.
-pub(crate) struct Captures {
-    /// By endpoint.
-    ends: Vec<Capture>,
+pub struct Captures {
+    ends: TiVec<EndpointId, Capture>,
     snaplen: usize,
     /// The packet at hand, whole.
     bytes: Vec<u8>,
@@ -97,11 +99,11 @@ impl Captures {
     ///
     /// # Errors
     /// If one cannot be created.
-    pub(crate) fn new<'a>(
+    pub fn new<'a>(
         options: &CaptureOptions,
         flows: impl Iterator<Item = (&'a str, [&'a str; 2])>,
     ) -> Result<Self, CaptureError> {
-        let mut ends = Vec::new();
+        let mut ends = TiVec::new();
         for (flow, nodes) in flows {
             for (end, node) in ["sender", "receiver"].into_iter().zip(nodes) {
                 ends.push(Capture::new(options, flow, end, node)?);
@@ -114,10 +116,10 @@ impl Captures {
     ///
     /// # Errors
     /// If it has no form on the wire, or cannot be written.
-    pub(crate) fn record(
+    pub fn record(
         &mut self,
         now: SimTime,
-        endpoint: usize,
+        endpoint: EndpointId,
         passage: Passage,
         packet: &Packet,
     ) -> Result<(), CaptureError> {
@@ -143,7 +145,7 @@ impl Captures {
     ///
     /// # Errors
     /// If what is still buffered cannot be written.
-    pub(crate) fn finish(self) -> Result<(), CaptureError> {
+    pub fn finish(self) -> Result<(), CaptureError> {
         for Capture { name, mut file, .. } in self.ends {
             file.flush().map_err(|error| CaptureError::Write { name, error })?;
         }

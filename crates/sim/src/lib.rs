@@ -10,5 +10,6 @@ pub mod routes;
 pub mod run;
 pub mod scenario;
 pub mod summary;
+pub mod topology;
 
 pub use run::{Outcome, Progress, Run, RunError, RunOptions};

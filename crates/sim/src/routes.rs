@@ -1,17 +1,19 @@
-//! Static shortest-path routes, the same for the engine that forwards by them and the checks that rely on them.
+//! Shortest-path routes over the links in use, the same for the engine that forwards by them and the checks that rely on
+//! them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use leobench_base::SimDuration;
+use leobench_base::{LinkId, NodeId, SimDuration};
+use typed_index_collections::{TiSlice, TiVec};
 
 /// One direction of a link as the routes see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Number of the node it leads from.
-    pub from: usize,
-    /// Number of the node it leads to.
-    pub to: usize,
+    /// The node it leads from.
+    pub from: NodeId,
+    /// The node it leads to.
+    pub to: NodeId,
     /// Propagation delay, the metric.
     pub delay: SimDuration,
 }
@@ -19,94 +21,127 @@ pub struct Edge {
 /// Cost of reaching a destination: nanoseconds of delay, then hops.
 type Cost = (u64, usize);
 
-/// The routes to some of the nodes.
+/// By node, the link to forward by.
+type Hops = TiVec<NodeId, Option<LinkId>>;
+
+/// The routes to the nodes that somebody sends to.
 ///
-/// The path is the one of least delay; among equals that of fewest hops, then that by the edges given first. As the
+/// The path is the one of least delay; among equals that of fewest hops, then that by the links given first. As the
 /// cost of the rest of the path falls with every hop, forwarding hop by hop cannot loop.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    edges: Vec<Edge>,
-    /// By destination and node: the edge to forward by. Empty for the destinations that were not asked for.
-    next_hops: Vec<Vec<Option<usize>>>,
+    edges: TiVec<LinkId, Edge>,
+    /// Whether routes may lead over a link.
+    usable: TiVec<LinkId, bool>,
+    /// By destination; empty for those that nobody sends to.
+    hops: TiVec<NodeId, Hops>,
 }
 
 impl Routes {
-    /// The routes over `edges` between so many `nodes` to the `destinations`; time and memory grow with their number.
+    /// Routes over `edges` between so many `nodes`, to no destination yet.
     ///
     /// # Panics
-    /// If an edge or a destination is a node that does not exist.
-    pub fn new(
-        nodes: usize,
-        edges: Vec<Edge>,
-        destinations: impl IntoIterator<Item = usize>,
-    ) -> Self {
-        let mut into = vec![Vec::new(); nodes];
-        for edge in &edges {
-            into[edge.to].push(*edge);
-        }
-        let mut next_hops = vec![Vec::new(); nodes];
-        for destination in destinations {
-            if next_hops[destination].is_empty() {
-                next_hops[destination] = hops_to(destination, &edges, &into);
-            }
-        }
-        Self { edges, next_hops }
+    /// If an edge leads from or to a node that does not exist.
+    pub fn new(nodes: usize, edges: TiVec<LinkId, Edge>) -> Self {
+        assert!(edges.iter().all(|edge| edge.from.index().max(edge.to.index()) < nodes));
+        let usable = edges.iter().map(|_| true).collect();
+        Self { edges, usable, hops: TiVec::from(vec![Hops::new(); nodes]) }
     }
 
-    /// The edges by number.
-    pub fn edges(&self) -> &[Edge] {
+    /// The same with the routes to these destinations.
+    #[must_use]
+    pub fn to(mut self, destinations: impl IntoIterator<Item = NodeId>) -> Self {
+        for destination in destinations {
+            self.add(destination);
+        }
+        self
+    }
+
+    /// Computes the routes to a destination, unless they are known. Time and memory grow with the number of destinations.
+    pub fn add(&mut self, destination: NodeId) {
+        if self.hops[destination].is_empty() {
+            self.hops[destination] = self.hops_to(destination);
+        }
+    }
+
+    /// The links by number.
+    pub fn edges(&self) -> &TiSlice<LinkId, Edge> {
         &self.edges
     }
 
-    /// The edge that `node` forwards by to `destination`, one of those asked for; `None` if there is no way, or none to
-    /// go.
-    pub fn next_hop(&self, node: usize, destination: usize) -> Option<usize> {
-        self.next_hops[destination][node]
+    /// Says whether routes may lead over a link, and at which delay, from the next [`update`](Self::update) on.
+    pub fn set(&mut self, link: LinkId, usable: bool, delay: SimDuration) {
+        self.usable[link] = usable;
+        self.edges[link].delay = delay;
     }
 
-    /// The edges from `from` to `to`, one of the destinations asked for, in order of travel; `None` if there is no way.
-    pub fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
-        let mut path = Vec::new();
-        let mut node = from;
-        while node != to {
-            let edge = self.next_hop(node, to)?;
-            path.push(edge);
-            node = self.edges[edge].to;
-        }
-        Some(path)
-    }
-}
-
-/// The edge that every node forwards by to `destination`.
-fn hops_to(destination: usize, edges: &[Edge], into: &[Vec<Edge>]) -> Vec<Option<usize>> {
-    let costs = costs_to(destination, into);
-    let mut best: Vec<Option<(Cost, usize)>> = vec![None; into.len()];
-    for (index, edge) in edges.iter().enumerate() {
-        let Some(rest) = costs[edge.to] else { continue };
-        let way = (through(edge, rest), index);
-        if edge.from != destination && best[edge.from].is_none_or(|best| way < best) {
-            best[edge.from] = Some(way);
-        }
-    }
-    best.iter().map(|best| best.map(|(_, edge)| edge)).collect()
-}
-
-/// What it costs to get from every node to `destination` (Dijkstra 1959), walking edges backwards.
-fn costs_to(destination: usize, into: &[Vec<Edge>]) -> Vec<Option<Cost>> {
-    let mut costs: Vec<Option<Cost>> = vec![None; into.len()];
-    let mut open = BinaryHeap::from([Reverse(((0, 0), destination))]);
-    while let Some(Reverse((cost, node))) = open.pop() {
-        if costs[node].is_some() {
-            continue;
-        }
-        costs[node] = Some(cost);
-        for edge in &into[node] {
-            if costs[edge.from].is_none() {
-                open.push(Reverse((through(edge, cost), edge.from)));
+    /// Computes all routes anew.
+    pub fn update(&mut self) {
+        for destination in 0..self.hops.len() {
+            let destination = NodeId::from(destination);
+            if !self.hops[destination].is_empty() {
+                self.hops[destination] = self.hops_to(destination);
             }
         }
     }
-    costs
+
+    /// The link that `node` forwards by to `destination`, which must have been added; `None` if there is no way, or none
+    /// to go.
+    pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
+        self.hops[destination][node]
+    }
+
+    /// The links from `from` to `to`, which must have been added, in order of travel; `None` if there is no way.
+    pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        let mut path = Vec::new();
+        let mut node = from;
+        while node != to {
+            let link = self.next_hop(node, to)?;
+            path.push(link);
+            node = self.edges[link].to;
+        }
+        Some(path)
+    }
+
+    fn in_use(&self) -> impl Iterator<Item = (LinkId, &Edge)> {
+        self.edges.iter_enumerated().filter(|(link, _)| self.usable[*link])
+    }
+
+    /// The link that every node forwards by to `destination`.
+    fn hops_to(&self, destination: NodeId) -> Hops {
+        let costs = self.costs_to(destination);
+        let mut best: TiVec<NodeId, Option<(Cost, LinkId)>> = TiVec::from(vec![None; costs.len()]);
+        for (link, edge) in self.in_use() {
+            let Some(rest) = costs[edge.to] else { continue };
+            let way = (through(edge, rest), link);
+            if edge.from != destination && best[edge.from].is_none_or(|best| way < best) {
+                best[edge.from] = Some(way);
+            }
+        }
+        best.iter().map(|best| best.map(|(_, link)| link)).collect()
+    }
+
+    /// What it costs to get from every node to `destination` (Dijkstra 1959), walking links backwards.
+    fn costs_to(&self, destination: NodeId) -> TiVec<NodeId, Option<Cost>> {
+        let mut into: TiVec<NodeId, Vec<&Edge>> = TiVec::from(vec![Vec::new(); self.hops.len()]);
+        for (_, edge) in self.in_use() {
+            into[edge.to].push(edge);
+        }
+        let mut costs: TiVec<NodeId, Option<Cost>> = TiVec::from(vec![None; self.hops.len()]);
+        let mut open = BinaryHeap::from([Reverse(((0, 0), destination))]);
+        while let Some(Reverse((cost, node))) = open.pop() {
+            if costs[node].is_some() {
+                continue;
+            }
+            costs[node] = Some(cost);
+            for edge in &into[node] {
+                if costs[edge.from].is_none() {
+                    open.push(Reverse((through(edge, cost), edge.from)));
+                }
+            }
+        }
+        costs
+    }
 }
 
 /// Cost of taking `edge` and then a path of cost `rest`.
@@ -121,11 +156,20 @@ mod tests {
     use super::*;
 
     fn edge(from: usize, to: usize, millis: u64) -> Edge {
-        Edge { from, to, delay: SimDuration::from_millis(millis) }
+        Edge { from: from.into(), to: to.into(), delay: SimDuration::from_millis(millis) }
+    }
+
+    fn routes(edges: &[Edge], nodes: usize) -> Routes {
+        Routes::new(nodes, edges.to_vec().into())
+    }
+
+    fn path(routes: &Routes, from: usize, to: usize) -> Option<Vec<usize>> {
+        let path = routes.path(from.into(), to.into())?;
+        Some(path.into_iter().map(LinkId::index).collect())
     }
 
     fn route(edges: &[Edge], nodes: usize, from: usize, to: usize) -> Option<Vec<usize>> {
-        Routes::new(nodes, edges.to_vec(), [to]).path(from, to)
+        path(&routes(edges, nodes).to([to.into()]), from, to)
     }
 
     #[test]
@@ -150,6 +194,23 @@ mod tests {
         assert_eq!(route(&edges, 3, 1, 1), Some(vec![]));
     }
 
+    #[test]
+    fn an_update_follows_the_links_in_use_and_their_delays() {
+        let mut routes = routes(&[edge(0, 1, 10), edge(0, 1, 20)], 2).to([NodeId::from(1)]);
+        let [first, second] = [0, 1].map(LinkId::from);
+        routes.set(first, false, SimDuration::from_millis(10));
+        assert_eq!(path(&routes, 0, 1), Some(vec![0]), "not before the update");
+        routes.update();
+        assert_eq!(path(&routes, 0, 1), Some(vec![1]));
+        routes.set(second, false, SimDuration::from_millis(20));
+        routes.update();
+        assert_eq!(path(&routes, 0, 1), None);
+        routes.set(first, true, SimDuration::from_millis(30));
+        routes.set(second, true, SimDuration::from_millis(20));
+        routes.update();
+        assert_eq!(path(&routes, 0, 1), Some(vec![1]));
+    }
+
     proptest! {
         /// Against Floyd and Warshall's all-pairs distances (Floyd 1962).
         #[test]
@@ -159,7 +220,7 @@ mod tests {
             let edges: Vec<_> = links.iter().map(|(from, to, ms)| edge(*from, *to, *ms)).collect();
             let mut least = [[None::<SimDuration>; 7]; 7];
             for edge in &edges {
-                let cell = &mut least[edge.from][edge.to];
+                let cell = &mut least[edge.from.index()][edge.to.index()];
                 *cell = Some(cell.map_or(edge.delay, |delay| delay.min(edge.delay)));
             }
             for (node, row) in least.iter_mut().enumerate() {
@@ -171,9 +232,9 @@ mod tests {
                     least[from][to] = Some(least[from][to].map_or(sum, |delay| delay.min(sum)));
                 }
             }
-            let routes = Routes::new(7, edges.clone(), 0..7);
+            let routes = routes(&edges, 7).to((0..7).map(NodeId::from));
             for (from, to) in (0..49).map(|n| (n / 7, n % 7)) {
-                let taken = routes.path(from, to);
+                let taken = path(&routes, from, to);
                 let delay = taken.map(|path| path.iter().map(|edge| edges[*edge].delay).sum());
                 prop_assert_eq!(delay, least[from][to]);
             }

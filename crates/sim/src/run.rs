@@ -1,11 +1,14 @@
 //! A run in virtual time: builds the network, drives it to the end, and sums it up.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::{Bytes, FlowId, SimTime};
+use leobench_transport::quic::QlogWriter;
 
-use crate::capture::CaptureOptions;
-use crate::network::{BuildError, Network, NetworkError, Stall};
+use crate::capture::{CaptureOptions, Captures};
+use crate::network::{BuildError, Network, NetworkError, Sinks, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
@@ -90,7 +93,13 @@ impl Run {
             Until::Time => (sources_end, SimTime::MAX),
             Until::Drained => (sources_end + scenario.spec.drain_limit, SimTime::ZERO),
         };
-        let network = Network::new(scenario, seed, options, sink)?;
+        let flows = scenario.spec.flows.iter();
+        let flows = flows.map(|(name, flow)| (name.as_str(), [flow.from.as_str(), flow.to.as_str()]));
+        let captures = options.capture.as_ref().map(|options| Captures::new(options, flows));
+        let captures = captures.transpose().map_err(BuildError::Capture)?;
+        let mut open_qlog = |flow: &str, end: &str| qlog(options.qlog.as_deref(), flow, end);
+        let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog };
+        let network = Network::new(scenario, seed, sinks)?;
         Ok(Self { scenario: scenario.clone(), seed, network, end, drains_from, done: false })
     }
 
@@ -145,19 +154,21 @@ impl Run {
             .flows
             .iter()
             .enumerate()
-            .map(|(index, (name, flow))| FlowSummaryInput {
+            .map(|(number, flow)| (FlowId::from(number), flow))
+            .map(|(number, (name, flow))| FlowSummaryInput {
                 name,
-                streams: &names.flows[index].streams,
+                streams: &names.flows[number].streams,
                 transport: flow.transport.kind(),
                 congestion: congestion(flow),
                 start: SimTime::ZERO + flow.start,
                 offered_bps: offered(flow),
-                ledger: &ended.observed.ledgers[index],
+                ledger: &ended.observed.ledgers[number],
                 end: run.end,
-                totals: ended.senders[index].totals,
-                rtt: &ended.senders[index].rtts,
-                paths: &ended.senders[index].paths,
-                page: ended.pages[index]
+                totals: ended.senders[number].totals,
+                rtt: &ended.senders[number].rtts,
+                dropped: &ended.observed.dropped[number],
+                paths: &ended.senders[number].paths,
+                page: ended.pages[number]
                     .as_ref()
                     .map(|objects| PageInput { start: SimTime::ZERO + flow.start, objects }),
             })
@@ -189,6 +200,15 @@ impl Run {
         let stalls = stalls.collect();
         Ok(Outcome { summary, stalls, tables: ended.observed.recorder.finish()? })
     }
+}
+
+/// The qlog of an end of a flow in a folder, if there is one.
+fn qlog(folder: Option<&Path>, flow: &str, end: &str) -> io::Result<Option<QlogWriter>> {
+    let Some(folder) = folder else { return Ok(None) };
+    let path = folder.join(format!("{flow}-{end}.sqlog"));
+    let file = File::create(&path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+    Ok(Some(Box::new(BufWriter::new(file))))
 }
 
 fn congestion(flow: &FlowSpec) -> Option<&'static str> {

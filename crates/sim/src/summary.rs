@@ -2,6 +2,7 @@
 //! ever not-a-number.
 
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_link::Tallies;
 use leobench_transport::endpoint::{PathSample, Totals};
 use serde::Serialize;
 
@@ -108,6 +109,8 @@ pub struct FlowSummary {
     pub undos: u64,
     /// Packets that arrived with a congestion mark.
     pub ecn_marks: u64,
+    /// Its packets, either way, that the network dropped, by cause.
+    pub dropped_packets: ByCause,
     /// When the last byte was delivered, in seconds from the start of the run, if all were.
     pub completion_s: Option<f64>,
     /// Its page, if it is one.
@@ -256,6 +259,8 @@ pub struct FlowSummaryInput<'a> {
     pub totals: Totals,
     /// Round-trip times its sender measured after the warm-up, in nanoseconds.
     pub rtt: &'a LogHistogram,
+    /// Its packets, either way, that the network dropped after the warm-up.
+    pub dropped: &'a Tallies,
     /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
     /// Its page, if it is one.
@@ -316,6 +321,7 @@ impl FlowSummaryInput<'_> {
             spurious_losses: self.totals.spurious_losses,
             undos: self.totals.undos,
             ecn_marks: self.totals.ecn_marks,
+            dropped_packets: ByCause::since(&Tallies::default(), self.dropped),
             completion_s: statistics.completion().filter(|_| whole).map(SimTime::as_secs_f64),
             page,
             streams: streams

@@ -8,7 +8,7 @@ use etherparse::{
     Ipv6Header, Ipv6HeaderSlice, Ipv6RawExtHeaderSlice, ip_number,
 };
 
-use crate::packet::{Body, Ecn, Meta, Packet, Protocol};
+use crate::packet::{Label, Body, Ecn, Meta, Packet, Protocol};
 use crate::time::SimTime;
 use crate::units::Bytes;
 
@@ -84,6 +84,7 @@ pub fn parse(mut bytes: Payload, id: u64, arrival: SimTime) -> Result<Packet, Pa
         destination: SocketAddr::new(layout.destination, port(2)),
         protocol,
         ecn: layout.ecn,
+        label: Label::default(),
         arrival,
     };
     Ok(Packet { meta, body: Body::Raw(bytes) })

@@ -20,15 +20,8 @@ pub(super) fn meta(protocol: Protocol, six: bool, size: u64) -> Meta {
             IpAddr::from(Ipv4Addr::new(10, 0, 0, last))
         }
     };
-    Meta {
-        id: 7,
-        size: Bytes::new(size),
-        source: SocketAddr::new(host(1), 32_768),
-        destination: SocketAddr::new(host(2), 4_433),
-        protocol,
-        ecn: Ecn::NotEct,
-        arrival: SimTime::ZERO,
-    }
+    let ends = [SocketAddr::new(host(1), 32_768), SocketAddr::new(host(2), 4_433)];
+    Meta { id: 7, ..Meta::new(SimTime::ZERO, protocol, ends[0], ends[1], Bytes::new(size)) }
 }
 
 pub(super) fn written(packet: &Packet) -> Vec<u8> {

@@ -7,7 +7,7 @@ use etherparse::{Icmpv4Type, Icmpv6Type, Ipv4Header, Ipv6Header, ip_number};
 
 use super::parse::{Layout, ParseError, layout};
 use super::{WireError, ip};
-use crate::packet::{Ecn, Meta, Protocol};
+use crate::packet::{Label, Ecn, Meta, Protocol};
 use crate::time::SimTime;
 use crate::units::Bytes;
 
@@ -54,6 +54,7 @@ pub fn too_big(packet: &[u8], router: IpAddr, mtu: Bytes) -> Result<Option<Vec<u
         destination: SocketAddr::new(layout.source, 0),
         protocol: if layout.source.is_ipv4() { Protocol::ICMP } else { Protocol::ICMPV6 },
         ecn: Ecn::NotEct,
+        label: Label::default(),
         arrival: SimTime::ZERO,
     };
     let builder = ip(&meta)?;

@@ -16,8 +16,26 @@ impl Cause {
     /// It was larger than the link's MTU.
     pub const MTU: Self = Self("mtu");
 
+    /// Its link was left in a handover.
+    pub const HANDOVER: Self = Self("handover");
+    /// No node knew a way to where it was going.
+    pub const NO_ROUTE: Self = Self("no_route");
+    /// Nobody was there to take it.
+    pub const NO_PORT: Self = Self("no_port");
+
     /// The causes of every link, in the order of the summary.
     pub const OF_LINKS: [Self; 4] = [Self::QUEUE, Self::CHANNEL, Self::DOWN, Self::MTU];
+
+    /// The causes of drops that every network has, in the order of the summary.
+    pub const OF_NETWORKS: [Self; 7] = [
+        Self::QUEUE,
+        Self::CHANNEL,
+        Self::DOWN,
+        Self::MTU,
+        Self::HANDOVER,
+        Self::NO_ROUTE,
+        Self::NO_PORT,
+    ];
 
     /// A cause of this name: small letters, digits and `_`.
     pub const fn new(name: &'static str) -> Self {

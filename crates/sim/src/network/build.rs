@@ -1,32 +1,30 @@
 //! A network from a scenario.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use leobench_base::spec::Fault;
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::channel::ChannelContext;
-use leobench_link::{Capacity, Link, LinkConfig, LinkCounters, LinkOutput};
+use leobench_link::{Capacity, LinkConfig};
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use leobench_transport::tcp::{TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
-use leobench_transport::{Endpoint, EndpointError, Outbox};
-use rustc_hash::FxHashMap;
+use leobench_transport::{Endpoint, EndpointError};
 
 use super::application::{self, Application};
-use super::observe::{FlowRoutes, LinkView, Observer};
+use super::builder::{EndParts, FlowParts, NetworkBuilder};
 use super::stalls::StallWatch;
-use super::{ChannelSlot, EndpointSlot, FlowSlot, Layout, Network, NetworkError, WakeTree};
+use super::{Network, NetworkError};
 use crate::capture::{CaptureError, Captures};
 use crate::ledger::FlowLedger;
-use crate::record::{FlowNames, Names, RecordSettings, Recorder, SinkError, TableSink};
-use crate::routes::Routes;
-use crate::run::RunOptions;
+use crate::record::{FlowNames, RecordSettings, SinkError, TableSink};
 use crate::scenario::{
-    Direction, FlowSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec,
+    Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
+    TransportSpec,
 };
+use crate::topology::{Handover, HandoverConfig, Transition, Trigger};
 
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
@@ -54,13 +52,15 @@ pub enum BuildError {
     /// The scenario was not checked: it names what does not exist, or leaves out what it must say.
     #[error("the scenario is not sound: {0}")]
     Unsound(String),
-    /// A qlog file cannot be created.
-    #[error("{file}: {error}")]
+    /// A qlog cannot be opened.
+    #[error("the qlog of the {end} of flow `{flow}`: {error}")]
     Qlog {
-        /// The file.
-        file: String,
+        /// Name of the flow.
+        flow: String,
+        /// Which end of it.
+        end: &'static str,
         /// Why not.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// Results cannot be written.
     #[error(transparent)]
@@ -81,169 +81,223 @@ impl From<NetworkError> for BuildError {
     }
 }
 
+/// Opens the qlog of one end (`sender` or `receiver`) of the flow of a name; none if nobody wants it.
+pub type OpenQlog<'a> = dyn FnMut(&str, &str) -> io::Result<Option<QlogWriter>> + 'a;
+
+/// Where a network writes what it is asked for.
+pub struct Sinks<'a> {
+    /// The tables.
+    pub tables: Box<dyn TableSink>,
+    /// The packet captures.
+    pub captures: Option<Captures>,
+    /// The qlogs.
+    pub qlogs: &'a mut OpenQlog<'a>,
+}
+
 /// What is being built, and from what.
-struct Builder<'a> {
+struct FromScenario<'a> {
     spec: &'a ScenarioSpec,
     folder: &'a Path,
     rng: RngTree,
-    routes: Routes,
-    options: RunOptions,
+    builder: NetworkBuilder,
+    qlogs: &'a mut OpenQlog<'a>,
 }
 
 impl Network {
     /// Builds the network of a scenario at the start of a run.
     ///
     /// # Errors
-    /// If a channel's files are unusable, or results, qlogs or captures cannot be written.
-    pub fn new(
-        scenario: &Scenario,
-        seed: u64,
-        options: RunOptions,
-        sink: Box<dyn TableSink>,
-    ) -> Result<Self, BuildError> {
+    /// If a channel's files are unusable, or results or qlogs cannot be written.
+    pub fn new(scenario: &Scenario, seed: u64, sinks: Sinks<'_>) -> Result<Self, BuildError> {
         let spec = &scenario.spec;
-        let edges = spec.edges().ok_or_else(|| unsound("a link names a node that is not there"))?;
-        let ends = spec.flows.iter().flat_map(|(_, flow)| [&flow.from, &flow.to]);
-        let destinations = ends.filter_map(|name| spec.node(name));
-        let routes = Routes::new(spec.nodes.len(), edges, destinations);
+        let mut builder = NetworkBuilder::default();
+        let record = &spec.record;
+        let settings = RecordSettings {
+            interval: record.interval,
+            messages: record.messages,
+            series: record.series,
+            packets: record.packets,
+        };
+        builder.record(settings, sinks.tables);
+        builder.capture(sinks.captures);
+        builder.limits(spec.limits);
+        builder.warm_up(SimTime::ZERO + spec.warm_up);
         let rng = RngTree::new(seed);
-        Builder { spec, folder: &scenario.folder, rng, routes, options }.build(sink)
+        let parts =
+            FromScenario { spec, folder: &scenario.folder, rng, builder, qlogs: sinks.qlogs };
+        parts.build()
     }
 }
 
-impl Builder<'_> {
-    fn build(self, sink: Box<dyn TableSink>) -> Result<Network, BuildError> {
-        let channels = self.channels()?;
-        let links = self.links(&channels);
-        let (mut flows, mut endpoints) = (Vec::new(), Vec::new());
-        let mut addresses = FxHashMap::default();
-        let mut routes = Vec::new();
-        for (index, (name, flow)) in self.spec.flows.iter().enumerate() {
-            let ends = self.ends(index, name, flow)?;
-            for (end, address) in [(0, ends.sender), (1, ends.receiver)] {
-                addresses.insert(address, 2 * index + end);
-            }
-            let [sender, receiver] = self.endpoints(name, flow, &ends)?;
-            endpoints.push(EndpointSlot { endpoint: sender, node: ends.from });
-            endpoints.push(EndpointSlot { endpoint: receiver, node: ends.to });
-            flows.push(FlowSlot { name: name.clone(), application: self.application(name, flow) });
-            routes.push(FlowRoutes { there: ends.there, back: ends.back, recorded: None });
+impl FromScenario<'_> {
+    fn build(mut self) -> Result<Network, BuildError> {
+        for (name, _) in &self.spec.nodes {
+            self.builder.node(name);
         }
-        let observer = self.observer(routes, sink);
-        let captures = self.captures()?;
-        let mut network = Network {
-            now: SimTime::ZERO,
-            wakes: WakeTree::new(channels.len() + links.len() + 3 * flows.len() + 1),
-            layout: Layout {
-                links: channels.len(),
-                applications: channels.len() + links.len(),
-                endpoints: channels.len() + links.len() + flows.len(),
-                observer: channels.len() + links.len() + 3 * flows.len(),
-            },
-            channels,
-            links,
-            routes: self.routes,
-            flows,
-            endpoints,
-            addresses,
-            observer,
-            captures,
-            packets: 0,
-            limits: self.spec.limits,
-            steps: 0,
-            link_output: LinkOutput::default(),
-            outbox: Outbox::default(),
-            actions: Vec::new(),
-        };
-        network.start()?;
-        Ok(network)
+        for (number, (name, link)) in self.spec.links.iter().enumerate() {
+            let ends = [self.node(&link.between[0])?, self.node(&link.between[1])?];
+            let configs = Direction::BOTH.map(|direction| self.link(name, link, direction));
+            self.builder.cable(name, ends, configs);
+            self.channels(name, link, CableId::from(number).links())?;
+        }
+        for (name, handover) in &self.spec.handovers {
+            self.handover(name, handover)?;
+        }
+        for (number, (name, flow)) in self.spec.flows.iter().enumerate() {
+            let ends = self.ends(FlowId::from(number), flow)?;
+            let flow = self.flow(name, flow, &ends)?;
+            self.builder.flow(flow);
+        }
+        Ok(self.builder.build()?)
+    }
+
+    fn node(&self, name: &str) -> Result<NodeId, BuildError> {
+        let node = self.spec.node(name);
+        node.ok_or_else(|| unsound(format!("there is no node {name}")))
+    }
+
+    fn cable(&self, name: &str) -> Result<CableId, BuildError> {
+        let place = self.spec.links.iter().position(|(link, _)| link == name);
+        place.map(CableId::from).ok_or_else(|| unsound(format!("there is no link {name}")))
     }
 
     /// One channel for both directions of a link, or one for each.
-    fn channels(&self) -> Result<Vec<ChannelSlot>, BuildError> {
-        let mut channels = Vec::new();
-        for (index, (name, link)) in self.spec.links.iter().enumerate() {
-            let rng = self.rng.child("links").child(name);
-            let [forward, backward] = [2 * index, 2 * index + 1];
-            if link.shares_channel() {
-                let links = vec![forward, backward];
-                channels.push(self.channel(name, link, Direction::Forward, links, &rng)?);
-                continue;
-            }
-            for (direction, number) in Direction::BOTH.into_iter().zip([forward, backward]) {
-                let rng = rng.child(direction.key());
-                channels.push(self.channel(name, link, direction, vec![number], &rng)?);
-            }
+    fn channels(
+        &mut self,
+        name: &str,
+        link: &LinkSpec,
+        links: [LinkId; 2],
+    ) -> Result<(), BuildError> {
+        let rng = self.rng.child("links").child(name);
+        if link.shares_channel() {
+            return self.channel(name, link, Direction::Forward, links.into(), &rng);
         }
-        Ok(channels)
+        for (direction, number) in Direction::BOTH.into_iter().zip(links) {
+            let rng = rng.child(direction.key());
+            self.channel(name, link, direction, vec![number], &rng)?;
+        }
+        Ok(())
     }
 
     fn channel(
-        &self,
+        &mut self,
         name: &str,
         link: &LinkSpec,
         direction: Direction,
-        links: Vec<usize>,
+        links: Vec<LinkId>,
         rng: &RngTree,
-    ) -> Result<ChannelSlot, BuildError> {
+    ) -> Result<(), BuildError> {
         let spec = link.channel(direction);
         let spec = spec.ok_or_else(|| unsound(format!("links.{name} has no channel")))?;
         let context = ChannelContext { folder: self.folder.into(), rng: rng.child("channel") };
         let built = spec.model().build(&context);
         let channel = built.map_err(|fault| BuildError::Channel { link: name.into(), fault })?;
-        Ok(ChannelSlot { channel, links })
+        self.builder.channel(channel, links);
+        Ok(())
     }
 
-    /// The links, two directions each, forward first.
-    fn links(&self, channels: &[ChannelSlot]) -> Vec<Link> {
-        let mut links = Vec::new();
-        for (name, link) in &self.spec.links {
-            for direction in Direction::BOTH {
-                let number = links.len();
-                let served = channels.iter().find(|slot| slot.links.contains(&number));
-                let Some(slot) = served else { unreachable!("every link has a channel") };
-                let rng = self.rng.child("links").child(name).child(direction.key());
-                let queue = link.queue(direction).model();
-                let capacity = Capacity::of(queue.limit());
-                let config = LinkConfig {
-                    queue: queue.build(capacity, &rng.child("queue")),
-                    loss: link.loss(direction).map(|loss| loss.model().build(&rng.child("loss"))),
-                    delay: link.delay(direction),
-                    overhead: link.overhead.get(),
-                    mtu: link.mtu,
-                    overtaking: link.overtaking,
-                    rate_scale: link.rate_scale(direction),
-                    rng,
-                };
-                links.push(Link::new(config, slot.channel.state()));
-            }
+    /// One direction of a link.
+    fn link(&self, name: &str, link: &LinkSpec, direction: Direction) -> LinkConfig {
+        let rng = self.rng.child("links").child(name).child(direction.key());
+        let queue = link.queue(direction).model();
+        let capacity = Capacity::of(queue.limit());
+        LinkConfig {
+            queue: queue.build(capacity, &rng.child("queue")),
+            loss: link.loss(direction).map(|loss| loss.model().build(&rng.child("loss"))),
+            delay: link.delay(direction),
+            overhead: link.overhead.get(),
+            mtu: link.mtu,
+            overtaking: link.overtaking,
+            rate_scale: link.rate_scale(direction),
+            rng,
         }
-        links
     }
 
-    fn ends(&self, index: usize, name: &str, flow: &FlowSpec) -> Result<Ends, BuildError> {
-        let node = |node: &str| {
-            let number = self.spec.node(node);
-            number.ok_or_else(|| unsound(format!("flows.{name} names node {node}")))
+    fn handover(&mut self, name: &str, spec: &HandoverSpec) -> Result<(), BuildError> {
+        let node = self.node(&spec.node)?;
+        let links = spec.links.iter().map(|link| self.cable(link)).collect::<Result<Vec<_>, _>>()?;
+        let rng = self.rng.child("handovers").child(name);
+        let trigger = match (&spec.at, spec.down_for) {
+            (Some(times), _) => Trigger::At(times.iter().map(|at| SimTime::ZERO + *at).collect()),
+            (None, Some(after)) => Trigger::Down { after, back: spec.up_for },
+            (None, None) => Trigger::Clock(spec.clock(&rng)),
         };
-        let (from, to) = (node(&flow.from)?, node(&flow.to)?);
-        let route = |from, to| {
-            let links = self.routes.path(from, to);
-            links.ok_or_else(|| unsound(format!("flows.{name} has no route")))
+        let transition = if spec.overlap.is_zero() {
+            Transition::BreakBeforeMake(spec.outage)
+        } else {
+            Transition::MakeBeforeBreak(spec.overlap)
         };
-        let (there, back) = (route(from, to)?, route(to, from)?);
+        if spec.kind == HandoverKind::Rebind {
+            self.builder.nat(node, &links);
+        }
+        let config = HandoverConfig { node, links, trigger, transition, left: spec.old_packets };
+        self.builder.topology(name, Box::new(Handover::new(config)));
+        Ok(())
+    }
+
+    fn ends(&self, number: FlowId, flow: &FlowSpec) -> Result<Ends, BuildError> {
         let port = |first: u16| {
-            let number = u16::try_from(index).ok().and_then(|index| first.checked_add(index));
-            number.ok_or_else(|| unsound("more flows than ports"))
+            let number = u16::try_from(number.index()).ok();
+            let port = number.and_then(|number| first.checked_add(number));
+            port.ok_or_else(|| unsound("more flows than ports"))
         };
-        // Each end sends from, and is reached at, the interface its packets leave by.
-        let sender = SocketAddr::new(interface(there[0]), port(SENDER_PORT)?);
-        let receiver = SocketAddr::new(interface(back[0]), port(RECEIVER_PORT)?);
-        Ok(Ends { from, to, there, back, sender, receiver })
+        let (from, to) = (self.node(&flow.from)?, self.node(&flow.to)?);
+        let sender = SocketAddr::new(self.address(&flow.from)?, port(SENDER_PORT)?);
+        let receiver = SocketAddr::new(self.address(&flow.to)?, port(RECEIVER_PORT)?);
+        Ok(Ends { from, to, sender, receiver })
+    }
+
+    /// The address that a node uses at the start: its own, or that of an interface where it migrates from one to the next.
+    fn address(&self, name: &str) -> Result<IpAddr, BuildError> {
+        let migrates = |handover: &HandoverSpec| {
+            handover.node == name && handover.kind == HandoverKind::Migrate
+        };
+        let node = self.node(name)?;
+        match self.spec.handovers.iter().find(|(_, handover)| migrates(handover)) {
+            Some((_, handover)) => {
+                let first = self.cable(handover.links.first().map_or("", String::as_str))?;
+                Ok(self.builder.interface_address(node, first))
+            }
+            None => Ok(NetworkBuilder::own_address(node)),
+        }
+    }
+
+    fn flow(&mut self, name: &str, flow: &FlowSpec, ends: &Ends) -> Result<FlowParts, BuildError> {
+        let [sender, receiver] = self.endpoints(name, flow, ends)?;
+        let protocol = match flow.transport {
+            TransportSpec::Tcp(_) => Protocol::Tcp,
+            TransportSpec::Quic(_) | TransportSpec::Udp(_) => Protocol::Udp,
+        };
+        let end = |endpoint, node, address: SocketAddr| EndParts {
+            endpoint,
+            node,
+            protocol,
+            port: address.port(),
+        };
+        let thinks = flow.objects.iter().flatten().map(|object| object.think);
+        let think = thinks.max().unwrap_or_default();
+        Ok(FlowParts {
+            names: FlowNames { name: name.to_owned(), streams: flow.stream_names() },
+            ends: [
+                end(sender, ends.from, ends.sender),
+                end(receiver, ends.to, ends.receiver),
+            ],
+            application: self.application(name, flow),
+            ledger: self.ledger(flow),
+            stalls: flow.transport.model().connects().then(|| StallWatch::new(think)),
+        })
+    }
+
+    fn ledger(&self, flow: &FlowSpec) -> FlowLedger {
+        let warm_up = SimTime::ZERO + self.spec.warm_up;
+        let deadlines = flow.attributes().into_iter().map(|stream| stream.deadline);
+        let ledger = FlowLedger::new(flow.stream_count(), warm_up).with_deadlines(deadlines);
+        let competes = self.spec.competitors().count() > 1 && !flow.background;
+        if competes { ledger.with_deliveries(self.spec.competition.step()) } else { ledger }
     }
 
     fn endpoints(
-        &self,
+        &mut self,
         name: &str,
         flow: &FlowSpec,
         ends: &Ends,
@@ -266,7 +320,7 @@ impl Builder<'_> {
     }
 
     fn quic(
-        &self,
+        &mut self,
         name: &str,
         flow: &FlowSpec,
         spec: &QuicSpec,
@@ -280,6 +334,10 @@ impl Builder<'_> {
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
         let streams = flow.attributes();
         let asks = flow.objects.is_some();
+        let qlog = (self.qlogs)(name, end).map_err(|error| {
+            let flow = name.to_owned();
+            BuildError::Qlog { flow, end, error }
+        })?;
         let endpoint = QuicEndpoint::new(QuicConfig {
             spec,
             role,
@@ -289,7 +347,7 @@ impl Builder<'_> {
             remote,
             start: SimTime::ZERO + flow.start,
             rng: &self.rng.child("flows").child(name).child(end),
-            qlog: self.qlog_writer(name, end)?,
+            qlog,
         });
         endpoint.map_err(|error| BuildError::Endpoint { flow: name.to_owned(), error })
     }
@@ -317,119 +375,18 @@ impl Builder<'_> {
         })
     }
 
-    fn qlog_writer(&self, flow: &str, end: &str) -> Result<Option<QlogWriter>, BuildError> {
-        let Some(folder) = &self.options.qlog else { return Ok(None) };
-        let file = folder.join(format!("{flow}-{end}.sqlog"));
-        match File::create(&file) {
-            Ok(file) => Ok(Some(Box::new(BufWriter::new(file)))),
-            Err(error) => Err(BuildError::Qlog { file: file.display().to_string(), error }),
-        }
-    }
-
-    fn captures(&self) -> Result<Option<Captures>, CaptureError> {
-        let flows = self.spec.flows.iter();
-        let flows =
-            flows.map(|(name, flow)| (name.as_str(), [flow.from.as_str(), flow.to.as_str()]));
-        self.options.capture.as_ref().map(|options| Captures::new(options, flows)).transpose()
-    }
-
     fn application(&self, name: &str, flow: &FlowSpec) -> Box<dyn Application> {
         let end = SimTime::ZERO + self.spec.duration;
         application::build(flow, end, &self.rng.child("flows").child(name))
-    }
-
-    fn observer(&self, routes: Vec<FlowRoutes>, sink: Box<dyn TableSink>) -> Observer {
-        let warm_up = SimTime::ZERO + self.spec.warm_up;
-        let record = &self.spec.record;
-        let settings = RecordSettings {
-            interval: record.interval,
-            messages: record.messages,
-            series: record.series,
-            packets: record.packets,
-        };
-        let flows = self.spec.flows.iter();
-        let compete = self.spec.competitors().count() > 1;
-        let ledgers = flows.map(|(_, flow)| {
-            let deadlines = flow.attributes().into_iter().map(|stream| stream.deadline);
-            let ledger = FlowLedger::new(flow.stream_count(), warm_up).with_deadlines(deadlines);
-            if compete && !flow.background {
-                ledger.with_deliveries(self.spec.competition.step())
-            } else {
-                ledger
-            }
-        });
-        let views = self.spec.links.iter().flat_map(|(_, link)| {
-            Direction::BOTH.map(|direction| LinkView {
-                own_delay: link.delay(direction),
-                rate_scale: link.rate_scale(direction),
-                channel: Default::default(),
-                open: true,
-                before: LinkCounters::default(),
-            })
-        });
-        let stalls = self.spec.flows.iter().map(|(_, flow)| {
-            let thinks = flow.objects.iter().flatten().map(|object| object.think);
-            let think = thinks.max().unwrap_or_default();
-            flow.transport.model().connects().then(|| StallWatch::new(think))
-        });
-        let recorder = Recorder::new(settings, self.names(), sink);
-        let (ledgers, stalls) = (ledgers.collect(), stalls.collect());
-        Observer::new(recorder, ledgers, stalls, views.collect(), routes, warm_up)
-    }
-
-    fn names(&self) -> Names {
-        let flows = self
-            .spec
-            .flows
-            .iter()
-            .map(|(name, flow)| FlowNames { name: name.clone(), streams: flow.stream_names() });
-        let links = self.spec.links.iter().flat_map(|(name, link)| {
-            Direction::BOTH.map(|direction| {
-                let [from, to] = link.ends(direction);
-                format!("{name}/{from}->{to}")
-            })
-        });
-        Names { flows: flows.collect(), links: links.collect() }
-    }
-}
-
-impl Network {
-    /// Wakes everybody at the start, and records what the channels offer there.
-    fn start(&mut self) -> Result<(), NetworkError> {
-        for (number, slot) in self.channels.iter().enumerate() {
-            self.wakes.set(number, slot.channel.next_change());
-            for &link in &slot.links {
-                self.observer.channel(SimTime::ZERO, link, slot.channel.state())?;
-            }
-        }
-        self.observer.paths(SimTime::ZERO)?;
-        for (flow, slot) in self.flows.iter().enumerate() {
-            self.wakes.set(self.layout.applications + flow, slot.application.next_wake());
-        }
-        for endpoint in 0..self.endpoints.len() {
-            self.wakes.set(self.layout.endpoints + endpoint, Some(SimTime::ZERO));
-        }
-        self.wakes.set(self.layout.observer, Some(self.observer.next_wake()));
-        Ok(())
     }
 }
 
 /// The two ends of a flow.
 struct Ends {
-    from: usize,
-    to: usize,
-    there: Vec<usize>,
-    back: Vec<usize>,
+    from: NodeId,
+    to: NodeId,
     sender: SocketAddr,
     receiver: SocketAddr,
-}
-
-/// Address of the interface from which a link (by its number, two directions each) is entered: every link is a
-/// network of its own, `10.x.y.0/30` by its place in the scenario.
-fn interface(link: usize) -> IpAddr {
-    let network = (link / 2) as u32;
-    let host = 1 + (link % 2) as u32;
-    IpAddr::V4(Ipv4Addr::from_bits((10 << 24) | (network << 2) | host))
 }
 
 fn unsound(problem: impl Into<String>) -> BuildError {

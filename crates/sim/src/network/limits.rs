@@ -1,7 +1,7 @@
 //! What a network keeps, held against the limits of its run: what a source produces and the network cannot carry piles
 //! up, and would otherwise end in an abort.
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::{Bytes, LinkId, SimTime};
 
 use super::Network;
 use crate::limits::{self, LimitsSpec, about, number};
@@ -69,12 +69,12 @@ impl Network {
             .messages()
             .map(|(messages, bytes)| messages * limits::MESSAGE.get() + bytes)
             .sum();
-        let links: u64 = (0..self.links.len()).map(|link| self.packets_in(link).1).sum();
+        let links: u64 = self.links.keys().map(|link| self.packets_in(link).1).sum();
         flows + links + self.observer.recorded_in_memory().get()
     }
 
     /// Packets in a link, waiting or on their way, and the memory they take.
-    fn packets_in(&self, link: usize) -> (u64, u64) {
+    fn packets_in(&self, link: LinkId) -> (u64, u64) {
         let link = &self.links[link];
         let (backlog, in_flight) = (link.backlog(), link.in_flight());
         let packets = backlog.packets + in_flight;
@@ -97,10 +97,10 @@ impl Network {
                 flow.name
             ),
         });
-        let packets = (0..self.links.len()).map(|link| {
+        let packets = self.links.keys().map(|link| {
             let (packets, bytes) = self.packets_in(link);
-            let name = self.observer.link_name(link);
-            let table = name.split('/').next().unwrap_or(name);
+            let names = self.observer.names();
+            let (name, table) = (&names.links[link], &names.cables[link.cable()]);
             Kept {
                 bytes,
                 what: format!("{} packets in link `{name}`", number(packets as f64)),

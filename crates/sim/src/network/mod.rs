@@ -3,49 +3,69 @@
 //! Nothing in it reads a clock or waits. A driver hands it the time with [`Network::advance`] and learns from
 //! [`Network::next_wake`] when something is due next; how fast that time comes is the driver's affair.
 //!
-//! Simultaneous events are ordered by class, then by number within the class: channels change, packets arrive,
+//! Simultaneous events are ordered by class, then by number within the class: the topology moves, channels change, packets arrive,
 //! applications write, endpoints act, samples are taken.
 
 mod application;
 mod build;
+mod builder;
+mod edge;
+mod forwarding;
 mod limits;
+mod motion;
+mod nat;
 mod observe;
+mod schedule;
 mod stalls;
 mod wake;
 
 use std::net::SocketAddr;
 
-use leobench_base::{Body, LogHistogram, Meta, Packet, SimTime};
-use leobench_link::{Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
+use leobench_base::{
+    Body, EndpointId, FlowId, Label, LinkId, LogHistogram, NodeId, Packet, PortId,
+    Protocol, SimTime,
+};
+use leobench_link::{Cause, Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
+use typed_index_collections::TiVec;
 
-pub(crate) use application::ObjectTimes;
-use application::{Action, Application, End};
-pub use build::BuildError;
+pub use application::{Action, Application, End, ObjectTimes};
+pub use build::{BuildError, OpenQlog, Sinks};
+pub use builder::{EndParts, FlowParts, NetworkBuilder};
+pub use edge::Egress;
+use forwarding::{Forwarding, Hop};
+pub use forwarding::Attachment;
 pub use limits::LimitError;
+use motion::Held;
+use nat::Nat;
 pub(crate) use observe::Observed;
 use observe::{Observer, SenderState};
-pub use stalls::Stall;
+use schedule::{Entity, Schedule};
+pub use stalls::{Stall, StallWatch};
 pub use wake::WakeTree;
 
 use crate::capture::{CaptureError, Captures, Passage};
 use crate::limits::LimitsSpec;
-use crate::record::{PacketEvent, SinkError};
-use crate::routes::Routes;
+use crate::record::{PacketEvent, Place, SinkError};
+use crate::topology::{Change, Topology};
 
 /// A network with everything in it.
 pub struct Network {
     now: SimTime,
-    wakes: WakeTree,
-    layout: Layout,
+    wakes: Schedule,
+    topologies: Vec<Box<dyn Topology>>,
     channels: Vec<ChannelSlot>,
-    links: Vec<Link>,
-    routes: Routes,
-    flows: Vec<FlowSlot>,
-    /// Both ends of every flow: the sender of flow f at 2f, its receiver at 2f + 1.
-    endpoints: Vec<EndpointSlot>,
-    addresses: FxHashMap<SocketAddr, usize>,
+    links: TiVec<LinkId, Link>,
+    forwarding: Forwarding,
+    nats: TiVec<NodeId, Option<Nat>>,
+    flows: TiVec<FlowId, FlowSlot>,
+    endpoints: TiVec<EndpointId, EndpointSlot>,
+    /// Who listens where.
+    listeners: FxHashMap<(NodeId, Protocol, u16), EndpointId>,
+    ports: TiVec<PortId, edge::Port>,
+    /// By node, where packets leave that no endpoint is there for.
+    egress_at: TiVec<NodeId, Option<PortId>>,
     observer: Observer,
     captures: Option<Captures>,
     packets: u64,
@@ -54,31 +74,42 @@ pub struct Network {
     link_output: LinkOutput,
     outbox: Outbox,
     actions: Vec<Action>,
-}
-
-/// Which numbers in the wake tree belong to which class; classes in order of precedence at equal times.
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    links: usize,
-    applications: usize,
-    endpoints: usize,
-    observer: usize,
+    changes: Vec<Change>,
+    /// Packets of links that were left, until there is a way for them.
+    held: Vec<Held>,
 }
 
 /// A channel and the links that follow it.
 struct ChannelSlot {
     channel: Box<dyn Channel>,
-    links: Vec<usize>,
+    links: Vec<LinkId>,
 }
 
 struct EndpointSlot {
     endpoint: Box<dyn Endpoint>,
-    node: usize,
+    node: NodeId,
+    flow: FlowId,
+    end: End,
+    /// The way of the last packet that it sent, as most go the same way.
+    way: Option<Way>,
+}
+
+/// Where the packets of an endpoint go that have these addresses.
+#[derive(Clone, Copy)]
+struct Way {
+    source: SocketAddr,
+    destination: SocketAddr,
+    label: Label,
+    /// The interface they leave by, if that is up to their source.
+    bound_to: Option<LinkId>,
 }
 
 struct FlowSlot {
     name: String,
     application: Box<dyn Application>,
+    /// By [`End`].
+    ends: [EndpointId; 2],
+    nodes: [NodeId; 2],
 }
 
 /// A network at its end.
@@ -86,11 +117,11 @@ pub(crate) struct Ended {
     /// What was observed of it.
     pub(crate) observed: Observed,
     /// What the senders have done.
-    pub(crate) senders: Vec<SenderState>,
+    pub(crate) senders: TiVec<FlowId, SenderState>,
     /// Totals and waiting times of the links.
-    pub(crate) links: Vec<(LinkCounters, LogHistogram)>,
+    pub(crate) links: TiVec<LinkId, (LinkCounters, LogHistogram)>,
     /// By flow, what became of the objects of its page, if it has one.
-    pub(crate) pages: Vec<Option<Vec<ObjectTimes>>>,
+    pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
 }
 
 /// Why a run could not go on.
@@ -118,7 +149,7 @@ pub enum NetworkError {
 impl Network {
     /// When something is due next; `None` if nothing ever will be.
     pub fn next_wake(&self) -> Option<SimTime> {
-        self.wakes.next().map(|(time, _)| time)
+        self.wakes.next_time()
     }
 
     /// The time it was last advanced to.
@@ -154,17 +185,14 @@ impl Network {
             let senders = self.senders();
             self.observer.end_warm_up(&mut self.links, senders);
         }
-        if entity >= self.layout.observer {
-            self.sample()?;
-        } else if entity >= self.layout.endpoints {
-            self.poll(entity - self.layout.endpoints)?;
-        } else if entity >= self.layout.applications {
-            self.write(entity - self.layout.applications)?;
-        } else if entity >= self.layout.links {
-            self.transmit(entity - self.layout.links)?;
-        } else {
-            self.change(entity)?;
-        }
+        match entity {
+            Entity::Topology(place) => self.move_on(place),
+            Entity::Channel(place) => self.change(place),
+            Entity::Link(link) => self.transmit(link),
+            Entity::Application(flow) => self.write(flow),
+            Entity::Endpoint(endpoint) => self.poll(endpoint),
+            Entity::Observer => self.sample(),
+        }?;
         Ok(true)
     }
 
@@ -178,42 +206,46 @@ impl Network {
     }
 
     /// A channel changes: its links follow.
-    fn change(&mut self, channel: usize) -> Result<(), NetworkError> {
-        self.channels[channel].channel.advance(self.now);
-        for index in 0..self.channels[channel].links.len() {
-            let slot = &self.channels[channel];
+    fn change(&mut self, place: usize) -> Result<(), NetworkError> {
+        let was_up = self.channels[place].channel.state().up;
+        self.channels[place].channel.advance(self.now);
+        let is_up = self.channels[place].channel.state().up;
+        for index in 0..self.channels[place].links.len() {
+            let slot = &self.channels[place];
             let (link, state) = (slot.links[index], slot.channel.state());
             self.links[link].set_channel(self.now, state, &mut self.link_output);
-            self.wakes.set(self.layout.links + link, self.links[link].next_wake());
+            self.wakes.set(Entity::Link(link), self.links[link].next_wake());
             self.observer.channel(self.now, link, state)?;
             self.deliver(link)?;
+            if was_up != is_up {
+                self.tell_topologies(link, is_up);
+            }
         }
-        self.wakes.set(channel, self.channels[channel].channel.next_change());
-        self.observer.paths(self.now)?;
+        self.wakes.set(Entity::Channel(place), self.channels[place].channel.next_change());
+        self.observer.paths(self.now, &self.channels[place].links)?;
         Ok(())
     }
 
     /// A link ends a transmission, or packets reach its far end.
-    fn transmit(&mut self, link: usize) -> Result<(), NetworkError> {
+    fn transmit(&mut self, link: LinkId) -> Result<(), NetworkError> {
         self.links[link].advance(self.now, &mut self.link_output);
-        self.wakes.set(self.layout.links + link, self.links[link].next_wake());
+        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
         self.deliver(link)
     }
 
     /// Passes on what a link has put out.
-    fn deliver(&mut self, link: usize) -> Result<(), NetworkError> {
+    fn deliver(&mut self, link: LinkId) -> Result<(), NetworkError> {
         if !self.link_output.fates.is_empty() {
             self.account_fates(link)?;
         }
         if self.link_output.arrivals.is_empty() {
             return Ok(());
         }
-        let node = self.routes.edges()[link].to;
+        let node = self.forwarding.edge(link).to;
         let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
         for packet in arrivals.drain(..) {
             if self.observer.packets {
-                let flow = self.flow_of(&packet.meta);
-                self.observer.packet(self.now, link, flow, &packet.meta, PacketEvent::Deliver)?;
+                self.observer.packet(self.now, link, &packet.meta, PacketEvent::Deliver)?;
             }
             self.forward(node, packet)?;
         }
@@ -221,53 +253,87 @@ impl Network {
         Ok(())
     }
 
-    fn account_fates(&mut self, link: usize) -> Result<(), NetworkError> {
+    fn account_fates(&mut self, link: LinkId) -> Result<(), NetworkError> {
         let mut fates = std::mem::take(&mut self.link_output.fates);
         for Mark { meta, cause } in fates.marks.drain(..) {
-            let flow = self.flow_of(&meta);
-            self.observer.marked(self.now, link, flow, &meta, cause)?;
+            self.observer.marked(self.now, link, &meta, cause)?;
         }
         for Drop { packet, cause } in fates.drops.drain(..) {
-            let flow = self.flow_of(&packet.meta);
-            self.observer.dropped(self.now, link, flow, &packet.meta, cause)?;
-            if let (Some(flow), Body::Datagram(datagram)) = (flow, &packet.body) {
-                self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
-            }
+            self.observer.dropped(self.now, Place::Link(link), &packet.meta, cause)?;
+            self.lose(&packet)?;
         }
         self.link_output.fates = fates;
         Ok(())
     }
 
-    fn flow_of(&self, meta: &Meta) -> Option<usize> {
-        self.addresses.get(&meta.destination).map(|endpoint| endpoint / 2)
+    /// A packet goes no further, at a node.
+    fn strand(&mut self, node: NodeId, packet: &Packet, cause: Cause) -> Result<(), NetworkError> {
+        self.observer.dropped(self.now, Place::Node(node), &packet.meta, cause)?;
+        self.lose(packet)
     }
 
-    /// A packet is at a node: it goes to an endpoint there, or over the next link towards one.
-    fn forward(&mut self, node: usize, packet: Packet) -> Result<(), NetworkError> {
-        let Some(&endpoint) = self.addresses.get(&packet.meta.destination) else {
-            // An address that nobody has: as on any network, nobody receives it.
-            return Ok(());
-        };
-        let target = self.endpoints[endpoint].node;
-        if target == node {
-            self.capture(endpoint, Passage::Inbound, &packet)?;
-            return self.input(endpoint, Input::Packet(packet));
+    /// The message of a lost datagram is lost.
+    fn lose(&mut self, packet: &Packet) -> Result<(), NetworkError> {
+        if let (Some(flow), Body::Datagram(datagram)) = (packet.meta.label.flow, &packet.body) {
+            self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
         }
-        let Some(link) = self.routes.next_hop(node, target) else { return Ok(()) };
+        Ok(())
+    }
+
+    /// A packet is at a node: it has arrived, or goes on over the next link.
+    fn forward(&mut self, node: NodeId, packet: Packet) -> Result<(), NetworkError> {
+        match self.forwarding.hop(node, packet.meta.label.to) {
+            Hop::Here => self.arrive(node, packet),
+            Hop::Over(link) => self.leave_by(node, link, packet),
+            Hop::Nowhere => self.strand(node, &packet, Cause::NO_ROUTE),
+        }
+    }
+
+    /// A packet leaves a node by a link, translated where the node does that.
+    fn leave_by(
+        &mut self,
+        node: NodeId,
+        link: LinkId,
+        mut packet: Packet,
+    ) -> Result<(), NetworkError> {
+        if let Some(nat) = &mut self.nats[node]
+            && nat.translates(link)
+        {
+            let Some(port) = nat.leave(link, packet.meta.protocol, packet.meta.source) else {
+                return self.strand(node, &packet, Cause::NO_PORT);
+            };
+            let outside = Forwarding::interface_address(link);
+            packet.meta.source = SocketAddr::new(outside, port);
+        }
         if self.observer.packets {
-            let flow = Some(endpoint / 2);
-            self.observer.packet(self.now, link, flow, &packet.meta, PacketEvent::Enqueue)?;
+            self.observer.packet(self.now, link, &packet.meta, PacketEvent::Enqueue)?;
         }
         self.links[link].enqueue(self.now, packet, &mut self.link_output);
-        self.wakes.set(self.layout.links + link, self.links[link].next_wake());
+        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
         // At the very instant this packet comes in, another one may reach the far end.
         self.deliver(link)
+    }
+
+    /// A packet has reached the node that it is addressed to.
+    fn arrive(&mut self, node: NodeId, mut packet: Packet) -> Result<(), NetworkError> {
+        let (protocol, destination) = (packet.meta.protocol, packet.meta.destination);
+        if let Some(inside) = self.translated(node, &packet) {
+            packet.meta.destination = inside;
+            packet.meta.label.to = self.forwarding.destination(inside.ip());
+            self.forwarding.expect(packet.meta.label.to);
+            return self.forward(node, packet);
+        }
+        let Some(&endpoint) = self.listeners.get(&(node, protocol, destination.port())) else {
+            return self.leave_network(node, packet);
+        };
+        self.capture(endpoint, Passage::Inbound, &packet)?;
+        self.input(endpoint, Input::Packet(packet))
     }
 
     /// A packet leaves an endpoint, or reaches it.
     fn capture(
         &mut self,
-        endpoint: usize,
+        endpoint: EndpointId,
         passage: Passage,
         packet: &Packet,
     ) -> Result<(), CaptureError> {
@@ -277,25 +343,28 @@ impl Network {
         }
     }
 
-    fn input(&mut self, endpoint: usize, input: Input) -> Result<(), NetworkError> {
-        self.wakes.set(self.layout.endpoints + endpoint, Some(self.now));
-        let done = self.endpoints[endpoint].endpoint.input(self.now, input);
-        done.map_err(|error| self.flow_error(endpoint / 2, error))
+    fn input(&mut self, endpoint: EndpointId, input: Input) -> Result<(), NetworkError> {
+        self.wakes.set(Entity::Endpoint(endpoint), Some(self.now));
+        let slot = &mut self.endpoints[endpoint];
+        let done = slot.endpoint.input(self.now, input);
+        let flow = slot.flow;
+        done.map_err(|error| self.flow_error(flow, error))
     }
 
     /// The applications of a flow do what is due.
-    fn write(&mut self, flow: usize) -> Result<(), NetworkError> {
+    fn write(&mut self, flow: FlowId) -> Result<(), NetworkError> {
         let mut actions = std::mem::take(&mut self.actions);
-        let application = &mut self.flows[flow].application;
+        let FlowSlot { application, ends, .. } = &mut self.flows[flow];
+        let ends = *ends;
         application.advance(self.now, &mut actions);
-        self.wakes.set(self.layout.applications + flow, application.next_wake());
+        self.wakes.set(Entity::Application(flow), application.next_wake());
         for action in actions.drain(..) {
             match action {
                 Action::Create { stream, message } => self.observer.created(flow, stream, message),
                 Action::Write { end, stream, message } => {
-                    self.input(2 * flow + end as usize, Input::Message { stream, message })?;
+                    self.input(ends[end as usize], Input::Message { stream, message })?;
                 }
-                Action::Finish { end } => self.input(2 * flow + end as usize, Input::Finish)?,
+                Action::Finish { end } => self.input(ends[end as usize], Input::Finish)?,
             }
         }
         self.actions = actions;
@@ -303,43 +372,81 @@ impl Network {
     }
 
     /// An endpoint acts.
-    fn poll(&mut self, endpoint: usize) -> Result<(), NetworkError> {
-        let flow = endpoint / 2;
+    fn poll(&mut self, endpoint: EndpointId) -> Result<(), NetworkError> {
         let slot = &mut self.endpoints[endpoint];
-        let node = slot.node;
+        let (flow, end) = (slot.flow, slot.end);
         let wake = match slot.endpoint.poll(self.now, &mut self.outbox) {
             Ok(wake) => wake,
             Err(error) => return Err(self.flow_error(flow, error)),
         };
-        self.wakes.set(self.layout.endpoints + endpoint, wake);
-        let (end, application) = (End::of(endpoint), &mut self.flows[flow].application);
+        self.wakes.set(Entity::Endpoint(endpoint), wake);
+        let application = &mut self.flows[flow].application;
         for report in self.outbox.reports.drain(..) {
             if end.reports_data(report) {
                 self.observer.report(self.now, flow, report)?;
             }
             if application.on_report(self.now, end, report) {
-                self.wakes.set(self.layout.applications + flow, application.next_wake());
+                self.wakes.set(Entity::Application(flow), application.next_wake());
             }
         }
         for event in self.outbox.events.drain(..) {
-            self.observer.event(self.now, endpoint, &event)?;
+            self.observer.event(self.now, flow, end, &event)?;
         }
         let mut packets = std::mem::take(&mut self.outbox.packets);
-        for mut packet in packets.drain(..) {
-            packet.meta.id = self.packets;
-            self.packets += 1;
-            self.capture(endpoint, Passage::Outbound, &packet)?;
-            self.forward(node, packet)?;
+        for packet in packets.drain(..) {
+            self.send(endpoint, packet)?;
         }
         self.outbox.packets = packets;
         Ok(())
     }
 
+    /// A packet of an endpoint enters the network.
+    fn send(&mut self, endpoint: EndpointId, mut packet: Packet) -> Result<(), NetworkError> {
+        let node = self.endpoints[endpoint].node;
+        let way = self.way(endpoint, packet.meta.source, packet.meta.destination);
+        packet.meta.id = self.packets;
+        packet.meta.label = way.label;
+        self.packets += 1;
+        self.capture(endpoint, Passage::Outbound, &packet)?;
+        self.enter(node, way.bound_to, packet)
+    }
+
+    /// A packet enters the network at a node, from one of its interfaces if it is bound to that.
+    fn enter(
+        &mut self,
+        node: NodeId,
+        bound_to: Option<LinkId>,
+        packet: Packet,
+    ) -> Result<(), NetworkError> {
+        match bound_to.map(|link| self.forwarding.over(link)) {
+            Some(Hop::Over(link)) => self.leave_by(node, link, packet),
+            Some(_) => self.strand(node, &packet, Cause::NO_ROUTE),
+            None => self.forward(node, packet),
+        }
+    }
+
+    /// Where the packets of an endpoint from `source` to `destination` go.
+    fn way(&mut self, endpoint: EndpointId, source: SocketAddr, destination: SocketAddr) -> Way {
+        let slot = &mut self.endpoints[endpoint];
+        let same = |way: &Way| way.source == source && way.destination == destination;
+        if let Some(way) = slot.way.filter(same) {
+            return way;
+        }
+        let to = self.forwarding.destination(destination.ip());
+        self.forwarding.expect(to);
+        let label = Label { flow: Some(slot.flow), to };
+        let bound_to = self.forwarding.bound_to(slot.node, source.ip());
+        let way = Way { source, destination, label, bound_to };
+        slot.way = Some(way);
+        way
+    }
+
     /// Samples are taken.
     fn sample(&mut self) -> Result<(), NetworkError> {
-        let endpoints = self.endpoints.iter().step_by(2).map(|slot| &*slot.endpoint);
-        self.observer.sample(self.now, &mut self.links, endpoints)?;
-        self.wakes.set(self.layout.observer, Some(self.observer.next_wake()));
+        let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
+        let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
+        self.observer.sample(self.now, &self.links, senders)?;
+        self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())
     }
 
@@ -351,9 +458,10 @@ impl Network {
         if let Some(captures) = self.captures.take() {
             captures.finish()?;
         }
-        for endpoint in 0..self.endpoints.len() {
-            let done = self.endpoints[endpoint].endpoint.finish();
-            done.map_err(|error| self.flow_error(endpoint / 2, error))?;
+        for endpoint in self.endpoints.keys() {
+            let slot = &mut self.endpoints[endpoint];
+            let (flow, done) = (slot.flow, slot.endpoint.finish());
+            done.map_err(|error| self.flow_error(flow, error))?;
         }
         let senders = self.senders();
         let Self { now, links, observer, flows, .. } = self;
@@ -364,18 +472,19 @@ impl Network {
     }
 
     /// What the senders have done, by flow.
-    fn senders(&self) -> Vec<SenderState> {
-        let senders = self.endpoints.iter().step_by(2);
-        senders.map(|slot| SenderState::of(self.now, &*slot.endpoint)).collect()
+    fn senders(&self) -> TiVec<FlowId, SenderState> {
+        let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
+        let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
+        senders.map(|sender| SenderState::of(self.now, sender)).collect()
     }
 
     /// Puts another link in the place of one, at the start of a run.
     #[cfg(test)]
-    pub(crate) fn replace_link(&mut self, number: usize, link: Link) {
+    pub(crate) fn replace_link(&mut self, number: LinkId, link: Link) {
         self.links[number] = link;
     }
 
-    fn flow_error(&self, flow: usize, error: EndpointError) -> NetworkError {
+    fn flow_error(&self, flow: FlowId, error: EndpointError) -> NetworkError {
         NetworkError::Flow { flow: self.flows[flow].name.clone(), error }
     }
 }

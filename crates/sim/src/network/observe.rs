@@ -2,39 +2,48 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{BitRate, Bytes, LogHistogram, Meta, SimDuration, SimTime};
-use leobench_link::{Cause, ChannelState, Link, LinkCounters, Service};
+use leobench_base::{
+    BitRate, Bytes, FlowId, LinkId, LogHistogram, Meta, NodeId, SimDuration, SimTime,
+};
+use leobench_link::{Cause, ChannelState, Link, LinkConfig, LinkCounters, Service, Tallies};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
+use typed_index_collections::{TiSlice, TiVec};
 
+use super::application::End;
 use super::stalls::{Stall, StallWatch};
 use crate::ledger::FlowLedger;
 use crate::record::{
-    ChannelRow, FlowNames, MessageRow, Names, PacketEvent, PacketRow, Recorder, SinkError,
+    ChannelRow, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings, Recorder, SinkError,
+    TableSink,
 };
 use crate::summary::totals_since;
+use crate::topology::HandoverStage;
 
 /// Watches a network and feeds the recorder.
 pub(super) struct Observer {
     recorder: Recorder,
     /// Whether every packet is recorded.
     pub(super) packets: bool,
-    ledgers: Vec<FlowLedger>,
-    /// By flow; `None` for those whose data does not wait for anything.
-    stalls: Vec<Option<StallWatch>>,
-    links: Vec<LinkView>,
+    ledgers: TiVec<FlowId, FlowLedger>,
+    /// `None` for flows whose data does not wait for anything.
+    stalls: TiVec<FlowId, Option<StallWatch>>,
+    links: TiVec<LinkId, LinkView>,
     /// Totals of the senders at the end of the warm-up, and their paths.
-    before: Vec<SenderState>,
-    routes: Vec<FlowRoutes>,
+    before: TiVec<FlowId, SenderState>,
+    routes: TiVec<FlowId, FlowRoutes>,
+    /// Packets of each flow, either way, that the network dropped.
+    dropped: TiVec<FlowId, Tallies>,
     next_sample: SimTime,
     warm_up: SimTime,
     /// Whether the warm-up is over.
     warm: bool,
     samples: Vec<PathSample>,
     rows: Vec<MessageRow>,
-    names: Names,
-    /// Names of both ends of every flow, senders first.
-    endpoints: Vec<String>,
+    /// By link, the flows whose packets take it.
+    over: TiVec<LinkId, Vec<FlowId>>,
+    /// Names of both ends of every flow, the sender first.
+    ends: TiVec<FlowId, [String; 2]>,
     detail: String,
 }
 
@@ -50,12 +59,14 @@ pub(crate) struct LinkView {
     pub(crate) before: LinkCounters,
 }
 
-/// The links a flow's packets take, there and back.
-pub(super) struct FlowRoutes {
-    pub(super) there: Vec<usize>,
-    pub(super) back: Vec<usize>,
+/// The links a flow's packets take, there and back, if there is a way.
+struct FlowRoutes {
+    /// The nodes at its ends.
+    ends: [NodeId; 2],
+    there: Option<Vec<LinkId>>,
+    back: Option<Vec<LinkId>>,
     /// Base round-trip time and bottleneck last recorded.
-    pub(super) recorded: Option<(SimDuration, Option<BitRate>)>,
+    recorded: Option<(SimDuration, Option<BitRate>)>,
 }
 
 /// What a sender has done and measured since the start.
@@ -96,33 +107,67 @@ impl SenderState {
 /// What the summary takes over.
 pub(crate) struct Observed {
     pub(crate) recorder: Recorder,
-    pub(crate) ledgers: Vec<FlowLedger>,
+    pub(crate) ledgers: TiVec<FlowId, FlowLedger>,
     /// The longest stall of every flow, if it has one.
-    pub(crate) stalls: Vec<Option<Stall>>,
-    pub(crate) links: Vec<LinkView>,
+    pub(crate) stalls: TiVec<FlowId, Option<Stall>>,
+    pub(crate) links: TiVec<LinkId, LinkView>,
     /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
-    pub(crate) before: Vec<SenderState>,
+    pub(crate) before: TiVec<FlowId, SenderState>,
+    /// Packets of each flow, either way, that the network dropped after the warm-up.
+    pub(crate) dropped: TiVec<FlowId, Tallies>,
+}
+
+/// What an observer is made of.
+pub(super) struct ObserverParts {
+    pub(super) settings: RecordSettings,
+    pub(super) names: Names,
+    pub(super) sink: Box<dyn TableSink>,
+    pub(super) ledgers: TiVec<FlowId, FlowLedger>,
+    pub(super) stalls: TiVec<FlowId, Option<StallWatch>>,
+    pub(super) links: TiVec<LinkId, LinkView>,
+    /// The nodes at the ends of every flow.
+    pub(super) flows: TiVec<FlowId, [NodeId; 2]>,
+    pub(super) warm_up: SimTime,
+}
+
+impl LinkView {
+    pub(super) fn new(config: &LinkConfig) -> Self {
+        Self {
+            own_delay: config.delay,
+            rate_scale: config.rate_scale,
+            channel: Default::default(),
+            open: true,
+            before: LinkCounters::default(),
+        }
+    }
+
+    /// Propagation delay, that of the channel included.
+    fn delay(&self) -> SimDuration {
+        self.own_delay + self.channel.0
+    }
 }
 
 impl Observer {
-    pub(super) fn new(
-        recorder: Recorder,
-        ledgers: Vec<FlowLedger>,
-        stalls: Vec<Option<StallWatch>>,
-        links: Vec<LinkView>,
-        routes: Vec<FlowRoutes>,
-        warm_up: SimTime,
-    ) -> Self {
+    pub(super) fn new(parts: ObserverParts) -> Self {
+        let ObserverParts { settings, names, sink, ledgers, stalls, links, flows, warm_up } = parts;
+        let ends = |name: &str| ["sender", "receiver"].map(|end| format!("{name}/{end}"));
+        let routes = flows.iter().map(|ends| FlowRoutes {
+            ends: *ends,
+            there: None,
+            back: None,
+            recorded: None,
+        });
         Self {
-            packets: recorder.settings().packets,
-            endpoints: endpoint_names(recorder.names()),
-            names: recorder.names().clone(),
-            recorder,
+            packets: settings.packets,
+            ends: names.flows.iter().map(|flow| ends(&flow.name)).collect(),
+            over: links.iter().map(|_| Vec::new()).collect(),
+            dropped: flows.iter().map(|_| Tallies::new(Cause::OF_NETWORKS)).collect(),
+            routes: routes.collect(),
+            recorder: Recorder::new(settings, names, sink),
             ledgers,
             stalls,
             links,
-            before: Vec::new(),
-            routes,
+            before: TiVec::new(),
             next_sample: SimTime::ZERO,
             warm_up,
             warm: warm_up == SimTime::ZERO,
@@ -130,6 +175,16 @@ impl Observer {
             rows: Vec::new(),
             detail: String::new(),
         }
+    }
+
+    /// The names of everything.
+    pub(super) fn names(&self) -> &Names {
+        self.recorder.names()
+    }
+
+    /// Propagation delay of a link now.
+    pub(super) fn delay(&self, link: LinkId) -> SimDuration {
+        self.links[link].delay()
     }
 
     pub(super) fn next_wake(&self) -> SimTime {
@@ -154,15 +209,11 @@ impl Observer {
         self.recorder.kept()
     }
 
-    pub(super) fn link_name(&self, link: usize) -> &str {
-        &self.names.links[link]
-    }
-
     pub(super) fn is_drained(&self) -> bool {
         self.ledgers.iter().all(FlowLedger::is_drained)
     }
 
-    pub(super) fn created(&mut self, flow: usize, stream: usize, message: Message) {
+    pub(super) fn created(&mut self, flow: FlowId, stream: usize, message: Message) {
         self.ledgers[flow].created(stream, message);
         if let Some(watch) = &mut self.stalls[flow] {
             watch.data_waits(message.created);
@@ -172,7 +223,7 @@ impl Observer {
     pub(super) fn report(
         &mut self,
         now: SimTime,
-        flow: usize,
+        flow: FlowId,
         report: Report,
     ) -> Result<(), SinkError> {
         let arrived = self.ledgers[flow].report(now, report, &mut self.rows);
@@ -187,7 +238,7 @@ impl Observer {
     pub(super) fn lost(
         &mut self,
         now: SimTime,
-        flow: usize,
+        flow: FlowId,
         stream: usize,
         message: u64,
     ) -> Result<(), SinkError> {
@@ -195,7 +246,7 @@ impl Observer {
         self.record_messages(flow)
     }
 
-    fn record_messages(&mut self, flow: usize) -> Result<(), SinkError> {
+    fn record_messages(&mut self, flow: FlowId) -> Result<(), SinkError> {
         for row in self.rows.drain(..) {
             self.recorder.message(flow, &row)?;
         }
@@ -205,68 +256,81 @@ impl Observer {
     pub(super) fn event(
         &mut self,
         now: SimTime,
-        endpoint: usize,
+        flow: FlowId,
+        end: End,
         event: &Event,
     ) -> Result<(), SinkError> {
-        self.recorder.event(now, event.kind, &self.endpoints[endpoint], &event.detail)
+        self.recorder.event(now, event.kind, &self.ends[flow][end as usize], &event.detail)
     }
 
     pub(super) fn packet(
         &mut self,
         now: SimTime,
-        link: usize,
-        flow: Option<usize>,
+        link: LinkId,
         meta: &Meta,
         event: PacketEvent,
     ) -> Result<(), SinkError> {
-        let (number, size) = (meta.id, meta.size);
-        self.recorder.packet(now, &PacketRow { packet: number, link, event, size, flow })
+        let place = Place::Link(link);
+        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
+        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })
     }
 
     pub(super) fn dropped(
         &mut self,
         now: SimTime,
-        link: usize,
-        flow: Option<usize>,
+        place: Place,
         meta: &Meta,
         cause: Cause,
     ) -> Result<(), SinkError> {
-        self.packet(now, link, flow, meta, PacketEvent::Drop(cause))?;
-        self.packet_event(now, "drop", link, flow, meta, cause)
+        if let Some(flow) = meta.label.flow.filter(|_| self.warm) {
+            self.dropped[flow].count(cause, meta.size);
+        }
+        self.decided(now, place, meta, PacketEvent::Drop(cause))
     }
 
     pub(super) fn marked(
         &mut self,
         now: SimTime,
-        link: usize,
-        flow: Option<usize>,
+        link: LinkId,
         meta: &Meta,
         cause: Cause,
     ) -> Result<(), SinkError> {
-        self.packet(now, link, flow, meta, PacketEvent::Mark(cause))?;
-        self.packet_event(now, "mark", link, flow, meta, cause)
+        self.decided(now, Place::Link(link), meta, PacketEvent::Mark(cause))
     }
 
-    fn packet_event(
+    /// Records that a packet was dropped or marked.
+    fn decided(
         &mut self,
         now: SimTime,
-        kind: &str,
-        link: usize,
-        flow: Option<usize>,
+        place: Place,
         meta: &Meta,
-        cause: Cause,
+        event: PacketEvent,
     ) -> Result<(), SinkError> {
-        let flow = flow.map_or("nobody", |flow| self.names.flows[flow].name.as_str());
+        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
+        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })?;
+        let names = self.recorder.names();
+        let flow = flow.map_or("nobody", |flow| names.flows[flow].name.as_str());
+        let cause = event.cause().map_or("", Cause::name);
         self.detail.clear();
         // Writing to a string cannot fail.
-        let _ = write!(self.detail, "{}: packet {} of {flow}", cause.name(), meta.id);
-        self.recorder.event(now, kind, &self.names.links[link], &self.detail)
+        let _ = write!(self.detail, "{cause}: packet {packet} of {flow}");
+        self.recorder.event_at(now, event.name(), place, &self.detail)
+    }
+
+    /// A stage of a handover is reached.
+    pub(super) fn handover(
+        &mut self,
+        now: SimTime,
+        topology: usize,
+        stage: &HandoverStage,
+    ) -> Result<(), SinkError> {
+        self.recorder.handover(now, topology, stage)
     }
 
     pub(super) fn channel(
         &mut self,
         now: SimTime,
-        link: usize,
+        link: LinkId,
         state: &ChannelState,
     ) -> Result<(), SinkError> {
         let view = &mut self.links[link];
@@ -281,24 +345,59 @@ impl Observer {
         self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
     }
 
-    /// Records what the network offers every flow, where that has changed.
-    pub(super) fn paths(&mut self, now: SimTime) -> Result<(), SinkError> {
-        for (flow, routes) in self.routes.iter_mut().enumerate() {
-            let delay = |link: &usize| {
-                let view = &self.links[*link];
-                view.own_delay + view.channel.0
-            };
-            let base_rtt = routes.there.iter().chain(&routes.back).map(delay).sum();
+    /// Packets take other ways from now on: `path` says which between two nodes.
+    pub(super) fn reroute(
+        &mut self,
+        now: SimTime,
+        path: &dyn Fn(NodeId, NodeId) -> Option<Vec<LinkId>>,
+    ) -> Result<(), SinkError> {
+        self.over.iter_mut().for_each(Vec::clear);
+        for (flow, routes) in self.routes.iter_mut_enumerated() {
+            let [from, to] = routes.ends;
+            let ways = [path(from, to), path(to, from)];
+            for link in ways.iter().flatten().flatten() {
+                if self.over[*link].last() != Some(&flow) {
+                    self.over[*link].push(flow);
+                }
+            }
+            let known = [&routes.there, &routes.back];
+            if now == SimTime::ZERO || known.into_iter().ne(&ways) {
+                for (way, direction) in ways.iter().zip(["there", "back"]) {
+                    self.recorder.route(now, flow, direction, way.as_deref())?;
+                }
+            }
+            [routes.there, routes.back] = ways;
+        }
+        self.routes.keys().try_for_each(|flow| self.path(now, flow))
+    }
+
+    /// Records what the network offers the flows over these links, where that has changed.
+    pub(super) fn paths(&mut self, now: SimTime, links: &[LinkId]) -> Result<(), SinkError> {
+        let mut flows: Vec<_> = links.iter().flat_map(|link| &self.over[*link]).copied().collect();
+        flows.sort_unstable();
+        flows.dedup();
+        flows.into_iter().try_for_each(|flow| self.path(now, flow))
+    }
+
+    /// Records what the network offers a flow, if that has changed.
+    fn path(&mut self, now: SimTime, flow: FlowId) -> Result<(), SinkError> {
+        let routes = &mut self.routes[flow];
+        let (Some(there), Some(back)) = (&routes.there, &routes.back) else {
             if let Some(watch) = &mut self.stalls[flow] {
-                let mut both = routes.there.iter().chain(&routes.back);
-                watch.path(now, both.all(|link| self.links[*link].open));
+                watch.path(now, false);
             }
-            let rates = routes.there.iter().map(|link| self.links[*link].channel.1);
-            let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
-            if routes.recorded != Some((base_rtt, bottleneck)) {
-                routes.recorded = Some((base_rtt, bottleneck));
-                self.recorder.path(now, flow, PathId::default(), base_rtt, bottleneck)?;
-            }
+            return Ok(());
+        };
+        let views = || there.iter().chain(back).map(|link| &self.links[*link]);
+        let base_rtt = views().map(LinkView::delay).sum();
+        if let Some(watch) = &mut self.stalls[flow] {
+            watch.path(now, views().all(|view| view.open));
+        }
+        let rates = there.iter().map(|link| self.links[*link].channel.1);
+        let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
+        if routes.recorded != Some((base_rtt, bottleneck)) {
+            routes.recorded = Some((base_rtt, bottleneck));
+            self.recorder.path(now, flow, PathId::default(), base_rtt, bottleneck)?;
         }
         Ok(())
     }
@@ -307,22 +406,22 @@ impl Observer {
     pub(super) fn sample<'e>(
         &mut self,
         now: SimTime,
-        links: &mut [Link],
+        links: &TiSlice<LinkId, Link>,
         senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
     ) -> Result<(), SinkError> {
         if now < self.next_sample {
             return Ok(());
         }
         self.next_sample = now + self.recorder.settings().interval;
-        for (index, link) in links.iter().enumerate() {
-            self.recorder.queue(now, index, link.backlog())?;
-            if self.links[index].channel.1.is_none() {
+        for (number, link) in links.iter_enumerated() {
+            self.recorder.queue(now, number, link.backlog())?;
+            if self.links[number].channel.1.is_none() {
                 let bits = link.counters(now).capacity_bits;
-                self.recorder.opportunities(now, index, Bytes::new((bits / 8) as u64))?;
+                self.recorder.opportunities(now, number, Bytes::new((bits / 8) as u64))?;
             }
         }
         for (flow, sender) in senders.enumerate() {
-            self.sample_flow(now, flow, sender)?;
+            self.sample_flow(now, flow.into(), sender)?;
         }
         Ok(())
     }
@@ -330,7 +429,7 @@ impl Observer {
     fn sample_flow(
         &mut self,
         now: SimTime,
-        flow: usize,
+        flow: FlowId,
         sender: &dyn Endpoint,
     ) -> Result<(), SinkError> {
         self.samples.clear();
@@ -352,7 +451,11 @@ impl Observer {
     }
 
     /// Ends the warm-up: from here on everything counts.
-    pub(super) fn end_warm_up(&mut self, links: &mut [Link], senders: Vec<SenderState>) {
+    pub(super) fn end_warm_up(
+        &mut self,
+        links: &mut TiSlice<LinkId, Link>,
+        senders: TiVec<FlowId, SenderState>,
+    ) {
         self.warm = true;
         self.before = senders;
         for (view, link) in self.links.iter_mut().zip(links) {
@@ -363,20 +466,15 @@ impl Observer {
 
     /// Records the messages still open, and hands everything over.
     pub(super) fn finish(mut self, now: SimTime) -> Result<Observed, SinkError> {
-        for (flow, ledger) in self.ledgers.iter_mut().enumerate() {
+        for (flow, ledger) in self.ledgers.iter_mut_enumerated() {
             for row in ledger.take_open(now) {
                 self.recorder.message(flow, &row)?;
             }
         }
-        let Self { recorder, ledgers, stalls, links, before, routes, warm_up, .. } = self;
+        let Self { recorder, ledgers, stalls, links, before, routes, warm_up, dropped, .. } = self;
         let stalls = stalls.into_iter().zip(&routes).map(|(watch, routes)| {
             watch.and_then(|watch| watch.finish(now, routes.base_rtt(), warm_up))
         });
-        Ok(Observed { recorder, ledgers, stalls: stalls.collect(), links, before })
+        Ok(Observed { recorder, ledgers, stalls: stalls.collect(), links, before, dropped })
     }
-}
-
-fn endpoint_names(names: &Names) -> Vec<String> {
-    let ends = |flow: &FlowNames| ["sender", "receiver"].map(|end| format!("{}/{end}", flow.name));
-    names.flows.iter().flat_map(ends).collect()
 }

@@ -25,7 +25,7 @@ pub struct Stall {
 /// after at most the length of the outage. So a stall is one of which the path was open for longer than it was cut off,
 /// and longer than is ordinary.
 #[derive(Clone, Debug)]
-pub(super) struct StallWatch {
+pub struct StallWatch {
     /// Time without a delivery that is ordinary for the flow, its round trips apart.
     ordinary: SimDuration,
     /// Since when data waits without a delivery, and the outages until then.
@@ -39,7 +39,7 @@ pub(super) struct StallWatch {
 
 impl StallWatch {
     /// A watch of a flow whose answers may take `think` besides.
-    pub(super) fn new(think: SimDuration) -> Self {
+    pub fn new(think: SimDuration) -> Self {
         Self {
             ordinary: ORDINARY + think,
             waiting: None,

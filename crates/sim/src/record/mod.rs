@@ -7,9 +7,9 @@ mod sink;
 mod tables;
 
 pub use recorder::{
-    ChannelRow, FlowNames, MessageRow, Names, PacketEvent, PacketRow, RecordSettings, Recorder,
+    ChannelRow, FlowNames, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings, Recorder,
 };
-pub use sink::{FileSink, MemorySink, SinkError, Stored, StoredTable, TableSink};
+pub use sink::{FileSink, MemorySink, Nowhere, SinkError, Stored, StoredTable, TableSink};
 pub use tables::{Column, ColumnKind, Table};
 
 #[cfg(test)]

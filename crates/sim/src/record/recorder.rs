@@ -1,13 +1,15 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
-use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, CableId, FlowId, LinkId, NodeId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::{PathId, PathSample};
+use typed_index_collections::TiVec;
 
 use super::rows::{Batch, Cell};
 use super::sink::{SinkError, StoredTable, TableSink};
 use super::tables::Table;
+use crate::topology::HandoverStage;
 
 /// What is recorded besides events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +28,25 @@ pub struct RecordSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// The flows.
-    pub flows: Vec<FlowNames>,
+    pub flows: TiVec<FlowId, FlowNames>,
     /// The links, one per direction, named `name/a->b`.
-    pub links: Vec<String>,
+    pub links: TiVec<LinkId, String>,
+    /// The links, both directions together.
+    pub cables: TiVec<CableId, String>,
+    /// The nodes.
+    pub nodes: TiVec<NodeId, String>,
+    /// What moves.
+    pub topologies: Vec<String>,
+}
+
+impl Names {
+    /// The name of a place.
+    fn place(&self, place: Place) -> &str {
+        match place {
+            Place::Link(link) => &self.links[link],
+            Place::Node(node) => &self.nodes[node],
+        }
+    }
 }
 
 /// The names of a flow.
@@ -85,19 +103,48 @@ pub enum PacketEvent {
     Drop(Cause),
 }
 
-/// A packet at a link.
+impl PacketEvent {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Enqueue => "enqueue",
+            Self::Deliver => "deliver",
+            Self::Mark(_) => "mark",
+            Self::Drop(_) => "drop",
+        }
+    }
+
+    /// Why it happened, if that needs a reason.
+    pub const fn cause(self) -> Option<Cause> {
+        match self {
+            Self::Enqueue | Self::Deliver => None,
+            Self::Mark(cause) | Self::Drop(cause) => Some(cause),
+        }
+    }
+}
+
+/// Where something happens to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At a link.
+    Link(LinkId),
+    /// At a node, between its links.
+    Node(NodeId),
+}
+
+/// What happened to a packet somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRow {
     /// Number of the packet within the run.
     pub packet: u64,
-    /// Index of the link.
-    pub link: usize,
+    /// Where.
+    pub place: Place,
     /// What happened to it.
     pub event: PacketEvent,
     /// Length of the IP packet.
     pub size: Bytes,
-    /// Index of the flow it belongs to, if to any.
-    pub flow: Option<usize>,
+    /// The flow it belongs to, if to any.
+    pub flow: Option<FlowId>,
 }
 
 /// Writes the tables of a run.
@@ -140,7 +187,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If the sink fails.
-    pub fn message(&mut self, flow: usize, message: &MessageRow) -> Result<(), SinkError> {
+    pub fn message(&mut self, flow: FlowId, message: &MessageRow) -> Result<(), SinkError> {
         if !self.settings.messages {
             return Ok(());
         }
@@ -164,7 +211,7 @@ impl Recorder {
     pub fn transport(
         &mut self,
         now: SimTime,
-        flow: usize,
+        flow: FlowId,
         sample: &PathSample,
     ) -> Result<(), SinkError> {
         if !self.settings.series {
@@ -196,7 +243,7 @@ impl Recorder {
     pub fn stream(
         &mut self,
         now: SimTime,
-        flow: usize,
+        flow: FlowId,
         stream: usize,
         buffer: &StreamBuffer,
     ) -> Result<(), SinkError> {
@@ -219,7 +266,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If the sink fails.
-    pub fn queue(&mut self, now: SimTime, link: usize, backlog: Backlog) -> Result<(), SinkError> {
+    pub fn queue(&mut self, now: SimTime, link: LinkId, backlog: Backlog) -> Result<(), SinkError> {
         if !self.settings.series {
             return Ok(());
         }
@@ -235,7 +282,7 @@ impl Recorder {
     pub fn opportunities(
         &mut self,
         now: SimTime,
-        link: usize,
+        link: LinkId,
         offered: Bytes,
     ) -> Result<(), SinkError> {
         if !self.settings.series {
@@ -252,7 +299,7 @@ impl Recorder {
     pub fn channel(
         &mut self,
         now: SimTime,
-        link: usize,
+        link: LinkId,
         state: &ChannelRow<'_>,
     ) -> Result<(), SinkError> {
         if !self.settings.series {
@@ -277,7 +324,7 @@ impl Recorder {
     pub fn path(
         &mut self,
         now: SimTime,
-        flow: usize,
+        flow: FlowId,
         path: PathId,
         base_rtt: SimDuration,
         bottleneck: Option<BitRate>,
@@ -317,22 +364,77 @@ impl Recorder {
         if !self.settings.packets {
             return Ok(());
         }
-        let (event, cause) = match packet.event {
-            PacketEvent::Enqueue => ("enqueue", None),
-            PacketEvent::Deliver => ("deliver", None),
-            PacketEvent::Mark(cause) => ("mark", Some(cause.name())),
-            PacketEvent::Drop(cause) => ("drop", Some(cause.name())),
-        };
         let row = [
             now.into(),
             packet.packet.into(),
-            self.names.links[packet.link].as_str().into(),
-            event.into(),
-            cause.into(),
+            self.names.place(packet.place).into(),
+            packet.event.name().into(),
+            packet.event.cause().map(Cause::name).into(),
             packet.size.into(),
             packet.flow.map(|flow| self.names.flows[flow].name.as_str()).into(),
         ];
         self.tables.append(Table::Packets, row)
+    }
+
+    /// A rare event at a link or a node.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn event_at(
+        &mut self,
+        now: SimTime,
+        kind: &str,
+        place: Place,
+        detail: &str,
+    ) -> Result<(), SinkError> {
+        let row = [now.into(), kind.into(), self.names.place(place).into(), detail.into()];
+        self.tables.append(Table::Events, row)
+    }
+
+    /// The links that a flow's packets take from now on in a direction, `there` (from its sender) or `back`; none if there
+    /// is no way.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn route(
+        &mut self,
+        now: SimTime,
+        flow: FlowId,
+        direction: &str,
+        links: Option<&[LinkId]>,
+    ) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let links = links.map(|links| {
+            let names: Vec<_> = links.iter().map(|link| self.names.links[*link].as_str()).collect();
+            names.join(" ")
+        });
+        let flow = self.names.flows[flow].name.as_str();
+        let row = [now.into(), flow.into(), direction.into(), links.as_deref().into()];
+        self.tables.append(Table::Routes, row)
+    }
+
+    /// A stage of a handover by the topology of this place.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn handover(
+        &mut self,
+        now: SimTime,
+        topology: usize,
+        stage: &HandoverStage,
+    ) -> Result<(), SinkError> {
+        let row = [
+            now.into(),
+            self.names.topologies[topology].as_str().into(),
+            stage.number.into(),
+            self.names.nodes[stage.node].as_str().into(),
+            self.names.cables[stage.from].as_str().into(),
+            self.names.cables[stage.to].as_str().into(),
+            stage.stage.name().into(),
+        ];
+        self.tables.append(Table::Handovers, row)
     }
 
     /// Completes the tables and says where they are.

@@ -29,6 +29,10 @@ pub enum Table {
     Packets,
     /// What the delivery opportunities of every link that a trace serves could have carried, sampled.
     Opportunities,
+    /// The links that every flow's packets take, on change.
+    Routes,
+    /// The beginning and the end of every handover.
+    Handovers,
 }
 
 /// Type of a column's values.
@@ -170,11 +174,7 @@ const PACKETS: &[Column] = &[
     Column::integer("packet", "number of the packet within the run"),
     LINK,
     Column::text("event", "`enqueue`, `deliver`, `mark` or `drop`"),
-    Column::text(
-        "cause",
-        "why it was marked or dropped: `queue`, `channel`, `down`, `mtu`, or a cause of the queue",
-    )
-    .or_null(),
+    Column::text("cause", "why it was marked or dropped: `queue`, `channel`, `down`, `mtu`, or a cause of the queue").or_null(),
     Column::integer("size_bytes", "length of the IP packet, bytes"),
     FLOW.or_null(),
 ];
@@ -188,9 +188,26 @@ const OPPORTUNITIES: &[Column] = &[
     ),
 ];
 
+const ROUTES: &[Column] = &[
+    TIME,
+    FLOW,
+    Column::text("direction", "`there` (from the end that sends data) or `back`"),
+    Column::text("links", "links in one direction, in order of travel; null if there is no way").or_null(),
+];
+
+const HANDOVERS: &[Column] = &[
+    TIME,
+    Column::text("handover", "name of the handovers' table in the scenario"),
+    Column::integer("number", "number of the handover within its table, from 0"),
+    Column::text("node", "the node that moves"),
+    Column::text("from_link", "the link that it leaves"),
+    Column::text("to_link", "the link that it moves to"),
+    Column::text("stage", "`begin` or `end`"),
+];
+
 impl Table {
     /// All tables, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Messages,
         Self::Transport,
         Self::Streams,
@@ -200,6 +217,8 @@ impl Table {
         Self::Events,
         Self::Packets,
         Self::Opportunities,
+        Self::Routes,
+        Self::Handovers,
     ];
 
     /// Name of the table, and of its file without the ending.
@@ -214,6 +233,8 @@ impl Table {
             Self::Events => "events",
             Self::Packets => "packets",
             Self::Opportunities => "opportunities",
+            Self::Routes => "routes",
+            Self::Handovers => "handovers",
         }
     }
 
@@ -229,6 +250,8 @@ impl Table {
             Self::Events => EVENTS,
             Self::Packets => PACKETS,
             Self::Opportunities => OPPORTUNITIES,
+            Self::Routes => ROUTES,
+            Self::Handovers => HANDOVERS,
         }
     }
 

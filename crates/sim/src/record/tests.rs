@@ -4,13 +4,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
-use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, CableId, FlowId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::{Attributes, Message, SendBuffer};
 use leobench_transport::endpoint::{PathId, PathSample, Totals};
 
 use super::rows::BATCH_ROWS;
 use super::*;
+use crate::topology::{HandoverStage, Stage};
 
 const SETTINGS: RecordSettings = RecordSettings {
     interval: SimDuration::from_millis(10),
@@ -22,8 +23,11 @@ const SETTINGS: RecordSettings = RecordSettings {
 fn names() -> Names {
     let streams = vec!["audio".to_owned(), "video".to_owned()];
     Names {
-        flows: vec![FlowNames { name: "call".to_owned(), streams }],
-        links: vec!["uplink/a->b".to_owned(), "uplink/b->a".to_owned()],
+        flows: vec![FlowNames { name: "call".to_owned(), streams }].into(),
+        links: vec!["uplink/a->b".to_owned(), "uplink/b->a".to_owned()].into(),
+        cables: vec!["uplink".to_owned(), "other".to_owned()].into(),
+        nodes: vec!["a".to_owned(), "b".to_owned()].into(),
+        topologies: vec!["moves".to_owned()],
     }
 }
 
@@ -37,6 +41,7 @@ fn ms(millis: u64) -> SimTime {
 
 /// A row into every table, all distinguishable, with and without what may be missing.
 fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
+    let (call, [up, down]) = (FlowId::from(0), CableId::from(0).links());
     let message = MessageRow {
         stream: 1,
         number: 3,
@@ -45,8 +50,8 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
         first_sent: Some(ms(2)),
         delivered: Some(ms(40)),
     };
-    recorder.message(0, &message)?;
-    recorder.message(0, &MessageRow { number: 4, first_sent: None, delivered: None, ..message })?;
+    recorder.message(call, &message)?;
+    recorder.message(call, &MessageRow { number: 4, first_sent: None, delivered: None, ..message })?;
     let sample = PathSample {
         path: PathId(2),
         cwnd: Bytes::new(12_000),
@@ -64,14 +69,14 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
             ..Totals::default()
         },
     };
-    recorder.transport(ms(10), 0, &sample)?;
-    recorder.transport(ms(20), 0, &PathSample { phase: "start", ..PathSample::default() })?;
+    recorder.transport(ms(10), call, &sample)?;
+    recorder.transport(ms(20), call, &PathSample { phase: "start", ..PathSample::default() })?;
     let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
     buffer.push(1, Message { size: Bytes::new(500), created: ms(4) });
     buffer.push(1, Message { size: Bytes::new(600), created: ms(7) });
-    recorder.stream(ms(10), 0, 1, &buffer.streams()[1])?;
-    recorder.queue(ms(10), 1, Backlog { packets: 3, bytes: Bytes::new(4_500) })?;
-    recorder.opportunities(ms(10), 1, Bytes::new(6_000))?;
+    recorder.stream(ms(10), call, 1, &buffer.streams()[1])?;
+    recorder.queue(ms(10), down, Backlog { packets: 3, bytes: Bytes::new(4_500) })?;
+    recorder.opportunities(ms(10), down, Bytes::new(6_000))?;
     let channel = ChannelRow {
         rate: Some(BitRate::from_bps(45_000_000)),
         delay: SimDuration::from_millis(15),
@@ -79,29 +84,36 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
         up: true,
         label: "line-of-sight",
     };
-    recorder.channel(ms(0), 0, &channel)?;
-    recorder.channel(ms(5), 1, &ChannelRow { rate: None, up: false, ..channel })?;
+    recorder.channel(ms(0), up, &channel)?;
+    recorder.channel(ms(5), down, &ChannelRow { rate: None, up: false, ..channel })?;
     let base_rtt = SimDuration::from_millis(30);
-    recorder.path(ms(0), 0, PathId(0), base_rtt, Some(BitRate::from_bps(45_000_000)))?;
-    recorder.path(ms(5), 0, PathId(1), base_rtt, None)?;
+    recorder.path(ms(0), call, PathId(0), base_rtt, Some(BitRate::from_bps(45_000_000)))?;
+    recorder.path(ms(5), call, PathId(1), base_rtt, None)?;
     recorder.event(ms(6), "congestion", "call", "window halved")?;
     let packet = PacketRow {
         packet: 9,
-        link: 0,
+        place: Place::Link(up),
         event: PacketEvent::Enqueue,
         size: Bytes::new(1_280),
-        flow: Some(0),
+        flow: Some(call),
     };
     recorder.packet(ms(6), &packet)?;
     recorder.packet(ms(7), &PacketRow { event: PacketEvent::Deliver, ..packet })?;
     let mark = PacketEvent::Mark(Cause::new("pie"));
     recorder.packet(ms(7), &PacketRow { event: mark, ..packet })?;
     let drop = PacketEvent::Drop(Cause::MTU);
-    recorder.packet(ms(8), &PacketRow { event: drop, flow: None, ..packet })
+    recorder.packet(ms(8), &PacketRow { event: drop, flow: None, ..packet })?;
+    let drop = PacketEvent::Drop(Cause::NO_ROUTE);
+    recorder.packet(ms(9), &PacketRow { event: drop, place: Place::Node(1.into()), ..packet })?;
+    recorder.route(ms(0), call, "there", Some(&[up, down]))?;
+    recorder.route(ms(5), call, "back", None)?;
+    let (from, to) = (0.into(), 1.into());
+    let stage = HandoverStage { number: 3, node: 1.into(), from, to, stage: Stage::Begin };
+    recorder.handover(ms(9), 0, &stage)
 }
 
 /// The rows recorded by [`record_everything`], as a person would write them.
-const EVERYTHING: [(Table, &[&str]); 9] = [
+const EVERYTHING: [(Table, &[&str]); 11] = [
     (
         Table::Messages,
         &["call video 3 700 1000000 2000000 40000000", "call video 4 700 1000000 - -"],
@@ -131,9 +143,12 @@ const EVERYTHING: [(Table, &[&str]); 9] = [
             "7000000 9 uplink/a->b deliver - 1280 call",
             "7000000 9 uplink/a->b mark pie 1280 call",
             "8000000 9 uplink/a->b drop mtu 1280 -",
+            "9000000 9 b drop no_route 1280 call",
         ],
     ),
     (Table::Opportunities, &["10000000 uplink/b->a 6000"]),
+    (Table::Routes, &["0 call there uplink/a->b uplink/b->a", "5000000 call back -"]),
+    (Table::Handovers, &["9000000 moves 3 b uplink other begin"]),
 ];
 
 fn read(table: &StoredTable) -> Vec<RecordBatch> {
@@ -196,7 +211,7 @@ fn what_is_switched_off_is_not_recorded() {
         .filter(|table| !rows(table).is_empty())
         .map(|table| table.table)
         .collect();
-    assert_eq!(filled, [Table::Events]);
+    assert_eq!(filled, [Table::Events, Table::Handovers]);
 }
 
 #[test]

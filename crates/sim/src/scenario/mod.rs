@@ -7,6 +7,7 @@
 mod check;
 mod competition;
 mod flow;
+mod handover;
 mod link;
 mod load;
 mod overrides;
@@ -22,10 +23,11 @@ pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel,
     TransportSpec,
 };
+pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub use load::{ScenarioError, Source, Syntax, load, load_file};
 pub use page::ObjectSpec;
-pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, Until};
+pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
 
 /// A scenario that was read and checked, and may be run.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,15 @@
 //! The scenario as a whole: what runs, for how long, and what is recorded of it.
 
-use leobench_base::SimDuration;
+use leobench_base::{LinkId, NodeId, SimDuration};
 use rustc_hash::FxHashMap;
+use typed_index_collections::TiVec;
 
 use super::competition::CompetitionSpec;
 use super::flow::FlowSpec;
+use super::handover::HandoverSpec;
 use super::link::{Direction, LinkSpec};
 use crate::limits::LimitsSpec;
-use crate::routes::Edge;
+use crate::routes::{Edge, Routes};
 
 leobench_base::words! {
     /// When a run ends.
@@ -48,13 +50,21 @@ leobench_base::spec! {
         pub links: Vec<(String, LinkSpec)>,
         /// The flows by name.
         pub flows: Vec<(String, FlowSpec)>,
+        /// How nodes move from link to link, by name.
+        pub handovers: Vec<(String, HandoverSpec)> = Vec::new(),
     }
 }
 
 impl ScenarioSpec {
     /// Number of the node of this name, in the order of the file.
-    pub fn node(&self, name: &str) -> Option<usize> {
-        self.nodes.iter().position(|(node, _)| node == name)
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.nodes.iter().position(|(node, _)| node == name).map(NodeId::from)
+    }
+
+    /// The link (by its place in the file) and the direction that a number stands for: two for every link, forward before
+    /// backward.
+    pub fn direction(&self, link: LinkId) -> (usize, Direction) {
+        (link.index() / Direction::BOTH.len(), Direction::BOTH[link.index() % Direction::BOTH.len()])
     }
 
     /// The flows that compete with each other: all that are not background.
@@ -64,9 +74,13 @@ impl ScenarioSpec {
 
     /// The directions of all links as routes see them, by their delay without the channel's: two for every link in
     /// the order of the file, forward before backward. `None` if a link names a node that does not exist.
-    pub fn edges(&self) -> Option<Vec<Edge>> {
-        let places: FxHashMap<_, _> =
-            self.nodes.iter().zip(0..).map(|((name, _), place)| (name.as_str(), place)).collect();
+    pub fn edges(&self) -> Option<TiVec<LinkId, Edge>> {
+        let places: FxHashMap<_, _> = self
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(place, (name, _))| (name.as_str(), NodeId::from(place)))
+            .collect();
         let directions = self.links.iter().flat_map(|(_, link)| {
             Direction::BOTH.map(|direction| {
                 let [from, to] = link.ends(direction).map(|name| places.get(name).copied());
@@ -74,6 +88,51 @@ impl ScenarioSpec {
             })
         });
         directions.collect()
+    }
+
+    /// The networks that a run goes through: that of the start, and for every handover those with each of its other links in
+    /// use while all other nodes are at their first.
+    pub fn topologies(&self) -> impl Iterator<Item = StaticTopology<'_>> {
+        let moves = self.handovers.iter().flat_map(|(_, handover)| {
+            handover.links.iter().skip(1).map(move |link| (handover, link.as_str()))
+        });
+        std::iter::once(None).chain(moves.map(Some)).map(|moved| StaticTopology { spec: self, moved })
+    }
+}
+
+/// The network while nothing moves.
+#[derive(Clone, Copy, Debug)]
+pub struct StaticTopology<'a> {
+    spec: &'a ScenarioSpec,
+    /// A node that is not at its first link, and the link that it is at.
+    moved: Option<(&'a HandoverSpec, &'a str)>,
+}
+
+impl StaticTopology<'_> {
+    /// The node that is not at its first link, and the link that it is at.
+    pub fn moved(&self) -> Option<(&str, &str)> {
+        self.moved.map(|(handover, link)| (handover.node.as_str(), link))
+    }
+
+    /// The routes to some destinations; none if the scenario names nodes that do not exist.
+    pub fn routes(&self, destinations: impl IntoIterator<Item = NodeId>) -> Routes {
+        let edges = self.spec.edges().unwrap_or_default();
+        let mut routes = Routes::new(self.spec.nodes.len(), edges.clone());
+        for (link, edge) in edges.iter_enumerated() {
+            let name = &self.spec.links[self.spec.direction(link).0].0;
+            routes.set(link, self.is_in_use(name), edge.delay);
+        }
+        routes.to(destinations)
+    }
+
+    fn is_in_use(&self, link: &str) -> bool {
+        self.spec.handovers.iter().all(|(_, handover)| {
+            let in_use = match self.moved {
+                Some((moved, at)) if std::ptr::eq(moved, handover) => Some(at),
+                _ => handover.links.first().map(String::as_str),
+            };
+            in_use == Some(link) || !handover.links.iter().any(|other| other == link)
+        })
     }
 }
 

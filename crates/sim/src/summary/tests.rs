@@ -1,5 +1,7 @@
+use std::sync::LazyLock;
+
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
-use leobench_link::Cause;
+use leobench_link::{Cause, Tallies};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::{PathSample, Report, Totals};
 use serde_json::{Value, json};
@@ -45,10 +47,13 @@ fn flow<'a>(
         ledger,
         totals: Totals::default(),
         rtt,
+        dropped: &NO_DROPS,
         paths: &[],
         page: None,
     }
 }
+
+static NO_DROPS: LazyLock<Tallies> = LazyLock::new(Tallies::default);
 
 /// A ledger with one message of a megabit, created at 0 and delivered after `millis`.
 fn megabit_in(millis: u64) -> FlowLedger {
@@ -193,7 +198,7 @@ fn the_file_holds_what_it_promises() {
             "rtt_ms": {"mean": 50.0, "p50": 50.0, "p95": 50.0},
             "sent_packets": 101, "lost_packets": 1,
             "retransmitted_packets": 0, "retransmitted_bytes": 0, "congestion_events": 0, "timeouts": 0,
-            "spurious_losses": 0, "undos": 0, "ecn_marks": 2, "completion_s": 0.1,
+            "spurious_losses": 0, "undos": 0, "ecn_marks": 2, "dropped_packets": {}, "completion_s": 0.1,
             "streams": [{
                 "name": "video", "goodput_bps": 1e7, "messages": 1, "undelivered_messages": 0,
                 "delay_ms": delay(&["p99", "max"]), "jitter_ms": null,

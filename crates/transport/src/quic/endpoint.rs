@@ -315,16 +315,11 @@ impl QuicEndpoint {
         self.sent_datagrams += 1;
         self.sent_bytes += size;
         let source_ip = transmit.src_ip.unwrap_or(self.local.ip());
+        let source = SocketAddr::new(source_ip, self.local.port());
+        let size_on_ip = size + IPV4_UDP_HEADER;
+        let meta = Meta::new(now, Protocol::Udp, source, transmit.destination, size_on_ip);
         outbox.packets.push(Packet {
-            meta: Meta {
-                id: 0,
-                size: size + IPV4_UDP_HEADER,
-                source: SocketAddr::new(source_ip, self.local.port()),
-                destination: transmit.destination,
-                protocol: Protocol::Udp,
-                ecn: ecn(transmit.ecn),
-                arrival: now,
-            },
+            meta: meta.with_ecn(ecn(transmit.ecn)),
             body: Body::Quic(BytesMut::from(&self.buffer[..transmit.size])),
         });
         size.get()

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
 use leobench_base::spec::Fault;
-use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
+use leobench_base::{Body, Bytes, Meta, Packet, Protocol, SimTime};
 
 use crate::buffer::{Attributes, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
@@ -98,15 +98,8 @@ impl UdpSender {
     }
 
     fn header(&self, now: SimTime, payload: Bytes) -> Meta {
-        Meta {
-            id: 0,
-            size: payload + IPV4_UDP_HEADER,
-            source: self.local,
-            destination: self.remote,
-            protocol: Protocol::Udp,
-            ecn: Ecn::NotEct,
-            arrival: now,
-        }
+        let size = payload + IPV4_UDP_HEADER;
+        Meta::new(now, Protocol::Udp, self.local, self.remote, size)
     }
 }
 

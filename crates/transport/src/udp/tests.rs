@@ -43,15 +43,8 @@ fn a_message_is_cut_into_datagrams_that_leave_at_once() {
     write(&mut sender, now, 1, 2_500);
     assert_eq!(sender.send_buffer().unwrap().backlog(), 2_500);
     let outbox = poll(&mut sender, now);
-    let expected = Meta {
-        id: 0,
-        size: Bytes::new(1_028),
-        source: "10.0.0.1:1".parse().unwrap(),
-        destination: "10.0.0.1:2".parse().unwrap(),
-        protocol: Protocol::Udp,
-        ecn: Ecn::NotEct,
-        arrival: now,
-    };
+    let ends = ["10.0.0.1:1", "10.0.0.1:2"].map(|end| end.parse().unwrap());
+    let expected = Meta::new(now, Protocol::Udp, ends[0], ends[1], Bytes::new(1_028));
     assert_eq!(outbox.packets[0].meta, expected);
     let sizes: Vec<_> = outbox.packets.iter().map(|packet| packet.meta.size.get()).collect();
     assert_eq!(sizes, [1_028, 1_028, 528]);

@@ -21,7 +21,7 @@ use crate::scenario::{ApplicationSpec, FlowSpec, StreamSpec, Streams};
 const MOST_AT_ONCE: usize = 100;
 
 /// The applications at both ends of one flow.
-pub(super) trait Application: Send {
+pub trait Application: Send {
     /// When it next has something to do; `None` if nothing but a report can give it more.
     fn next_wake(&self) -> Option<SimTime>;
 
@@ -45,7 +45,7 @@ pub(super) trait Application: Send {
 
 /// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
     /// Sends the flow's data.
     Sender = 0,
     /// Receives it.
@@ -53,11 +53,6 @@ pub(super) enum End {
 }
 
 impl End {
-    /// Which end of its flow an endpoint is, both ends of every flow counted through, senders first.
-    pub(super) fn of(endpoint: usize) -> Self {
-        if endpoint.is_multiple_of(2) { Self::Sender } else { Self::Receiver }
-    }
-
     /// Whether a report from this end is about the flow's data, and not about what asks for it.
     pub(super) fn reports_data(self, report: Report) -> bool {
         matches!(report, Report::Sent { .. }) == (self == Self::Sender)
@@ -66,20 +61,37 @@ impl End {
 
 /// Something an application does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub enum Action {
     /// A message of the flow comes into being: its delay counts from here.
-    Create { stream: usize, message: Message },
+    Create {
+        /// Stream number within the flow.
+        stream: usize,
+        /// The message.
+        message: Message,
+    },
     /// A message is handed to the transport at an end.
-    Write { end: End, stream: usize, message: Message },
+    Write {
+        /// At which end.
+        end: End,
+        /// Stream number within the flow.
+        stream: usize,
+        /// The message.
+        message: Message,
+    },
     /// Nothing more will be written at an end.
-    Finish { end: End },
+    Finish {
+        /// At which end.
+        end: End,
+    },
 }
 
 /// When an object of a page was asked for and had arrived, if it was and had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ObjectTimes {
-    pub(crate) requested: Option<SimTime>,
-    pub(crate) delivered: Option<SimTime>,
+pub struct ObjectTimes {
+    /// When it was asked for.
+    pub requested: Option<SimTime>,
+    /// When all of it had arrived.
+    pub delivered: Option<SimTime>,
 }
 
 /// One source and the streams its messages are dealt over in turn.

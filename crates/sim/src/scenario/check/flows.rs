@@ -1,16 +1,15 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
-use leobench_base::SimDuration;
+use leobench_base::{LinkId, NodeId, SimDuration};
 use leobench_base::spec::{Spec, SpecError, cut};
 use leobench_transport::SourceSpec;
 use leobench_transport::source::BulkSpec;
 use rustc_hash::FxHashMap;
 
 use super::super::{
-    ApplicationSpec, Direction, FlowSpec, OpenedBy, ScenarioSpec, Streams, TransportSpec, Until,
+    ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec, Until,
 };
 use super::{NAME, Names, Place, is_name, page};
-use crate::routes::Routes;
 
 pub(super) fn check(
     spec: &ScenarioSpec,
@@ -18,8 +17,11 @@ pub(super) fn check(
     flows: &Place<'_>,
 ) -> Result<(), SpecError> {
     let ends = spec.flows.iter().flat_map(|(_, flow)| [flow.from.as_str(), flow.to.as_str()]);
-    let ends = ends.filter_map(|name| nodes.places.get(name).copied());
-    let routes = Routes::new(nodes.listed.len(), spec.edges().unwrap_or_default(), ends);
+    let ends: Vec<_> = ends.filter_map(|name| nodes.places.get(name).copied()).collect();
+    let networks: Vec<_> = spec
+        .topologies()
+        .map(|topology| (topology, topology.routes(ends.iter().map(|end| NodeId::from(*end)))))
+        .collect();
     for (name, flow) in &spec.flows {
         let at = flows.key(name);
         times(flow, spec.duration, &at)?;
@@ -40,13 +42,15 @@ pub(super) fn check(
             let error = at.key("opened_by").error("the transport opens no connection");
             return Err(error.allowed("`from`"));
         }
-        let path = |from, to| {
-            let path = routes.path(from, to);
-            path.ok_or_else(|| no_path([nodes.listed[from], nodes.listed[to]], &at))
-        };
-        fits(spec, flow, &path(from, to)?, &at)?;
-        if connects {
-            fits(spec, flow, &path(to, from)?, &at)?;
+        for (topology, routes) in &networks {
+            let path = |from: usize, to: usize| {
+                let path = routes.path(from.into(), to.into());
+                path.ok_or_else(|| no_path([nodes.listed[from], nodes.listed[to]], topology, &at))
+            };
+            fits(spec, flow, &path(from, to)?, &at)?;
+            if connects {
+                fits(spec, flow, &path(to, from)?, &at)?;
+            }
         }
     }
     Ok(())
@@ -143,7 +147,7 @@ fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
     for index in 0..streams.count() {
         let (at, name) = (array.index(index), streams.name(index));
         if !is_name(&name) {
-            return Err(at.key("name").error("is no name").allowed(NAME));
+            return Err(at.key("name").error("is not a valid name").allowed(NAME));
         }
         if let Some(first) = seen.get(&name) {
             let problem = format!("stream {first} is named `{}` too", cut(&name));
@@ -161,13 +165,13 @@ fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
 fn fits(
     spec: &ScenarioSpec,
     flow: &FlowSpec,
-    edges: &[usize],
+    path: &[LinkId],
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
     let model = flow.transport.model();
     let (payload, headers) = (model.payload(), model.headers());
-    for edge in edges {
-        let (name, link) = &spec.links[edge / Direction::BOTH.len()];
+    for link in path {
+        let (name, link) = &spec.links[spec.direction(*link).0];
         if payload + headers > link.mtu {
             let transport = at.key("transport");
             let most = link.mtu.saturating_sub(headers);
@@ -193,7 +197,10 @@ fn fits(
     Ok(())
 }
 
-fn no_path([from, to]: [&str; 2], at: &Place<'_>) -> SpecError {
-    let error = at.key("to").error(format!("no links lead from `{}` to `{}`", cut(from), cut(to)));
-    error.allowed("a node that the links reach")
+fn no_path([from, to]: [&str; 2], topology: &StaticTopology<'_>, at: &Place<'_>) -> SpecError {
+    let when = topology.moved().map_or(String::new(), |(node, link)| {
+        format!(" while `{}` uses link `{}`", cut(node), cut(link))
+    });
+    let problem = format!("no links lead from `{}` to `{}`{when}", cut(from), cut(to));
+    at.key("to").error(problem).allowed("a node that the links reach")
 }

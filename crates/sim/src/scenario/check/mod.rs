@@ -1,6 +1,7 @@
 //! What the parts of a scenario must be together, beyond what each says for itself.
 
 mod flows;
+mod handovers;
 mod limits;
 mod links;
 mod page;
@@ -88,7 +89,9 @@ pub(super) fn check(scenario: &Scenario, tree: &Value) -> Result<(), SpecError> 
     names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"), "flow")?;
     let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
     links::check(scenario, &nodes, &root.key("links"))?;
+    handovers::links(spec, &nodes, &root.key("handovers"))?;
     flows::check(spec, &nodes, &root.key("flows"))?;
+    handovers::kinds(spec, &root.key("handovers"))?;
     limits::check(spec, &root)?;
     reference(spec, &root.key("competition").key("reference"))
 }
@@ -138,13 +141,15 @@ fn names<'n>(
     if names.len() == 0 {
         return Err(at.error("is empty").allowed(format!("at least one {what}")));
     }
-    for name in names {
-        if !is_name(name) {
-            let error = at.key(name).error(format!("{} is no name", quoted(name)));
-            return Err(error.allowed(NAME));
-        }
+    names.into_iter().try_for_each(|given| name(given, &at.key(given)))
+}
+
+/// Refuses what cannot be a name.
+fn name(name: &str, at: &Place<'_>) -> Result<(), SpecError> {
+    if is_name(name) {
+        return Ok(());
     }
-    Ok(())
+    Err(at.error(format!("{} is not a valid name", quoted(name))).allowed(NAME))
 }
 
 /// What a name is made of.

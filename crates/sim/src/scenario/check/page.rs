@@ -54,7 +54,7 @@ fn names(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
     for (index, object) in objects.iter().enumerate() {
         let at = array.index(index);
         if !is_name(&object.name) {
-            return Err(at.key("name").error("is no name").allowed(NAME));
+            return Err(at.key("name").error("is not a valid name").allowed(NAME));
         }
         count += u64::from(object.count.get());
         if count > u64::from(MOST_STREAMS) {

@@ -9,6 +9,7 @@ mod transports;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use leobench_base::LinkId;
 use tempfile::{TempDir, tempdir};
 
 use super::*;
@@ -96,8 +97,12 @@ fn directions_differ_where_the_file_says_so() {
     assert_eq!(rate(backward), r#"{ kind = "steady", rate = "10 Mbps" }"#);
     assert_ne!(link.queue(forward), link.queue(backward));
     let edges = scenario.spec.edges().unwrap();
-    assert_eq!((edges[0].from, edges[0].to, edges[1].from, edges[1].to), (0, 1, 1, 0));
-    assert_eq!(edges[1].delay.as_nanos(), 5_000_000);
+    let ends = |link: usize| {
+        let edge = edges[LinkId::from(link)];
+        [edge.from.index(), edge.to.index()]
+    };
+    assert_eq!([ends(0), ends(1)], [[0, 1], [1, 0]]);
+    assert_eq!(edges[LinkId::from(1)].delay.as_nanos(), 5_000_000);
 }
 
 #[test]

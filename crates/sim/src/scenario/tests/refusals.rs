@@ -26,14 +26,14 @@ fn keys_and_words() {
             "duration = ",
             "druation = ",
             "druation = \"10 s\": unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`; did you mean `duration`?",
+             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`; did you mean `duration`?",
         ),
         ("duration = \"10 s\"", "", "duration: is required but missing"),
         (
             "duration = ",
             "sed = 3\nduration = ",
             "sed = 3: unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`; did you mean `seed`?",
+             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`; did you mean `seed`?",
         ),
         (
             "duration = ",
@@ -68,7 +68,7 @@ fn names() {
         (
             "[nodes.client]",
             "[nodes.\"a b\"]",
-            "nodes.a b = {}: \"a b\" is no name; allowed: letters from a to z, digits, `_` and `-`",
+            "nodes.a b = {}: \"a b\" is not a valid name; allowed: letters from a to z, digits, `_` and `-`",
         ),
         (
             "name = \"test\"",
@@ -347,7 +347,7 @@ fn traffic() {
         (
             SOURCE,
             &format!("streams = [{}]", stream.replace("\"a\"", "\"a/b\"")),
-            "flows.main.streams[0].name = \"a/b\": is no name; allowed: letters from a to z, digits, `_` and `-`",
+            "flows.main.streams[0].name = \"a/b\": is not a valid name; allowed: letters from a to z, digits, `_` and `-`",
         ),
         (
             SOURCE,

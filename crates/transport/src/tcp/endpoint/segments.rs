@@ -66,17 +66,8 @@ impl TcpEndpoint {
         let size = Bytes::new(segment.len());
         self.sent_packets += 1;
         self.sent_bytes += size;
-        self.packets.push(Packet {
-            meta: Meta {
-                id: 0,
-                size: size + IPV4_HEADER,
-                source: self.local,
-                destination: self.remote,
-                protocol: Protocol::Tcp,
-                ecn,
-                arrival: now,
-            },
-            body: Body::Tcp(segment),
-        });
+        let meta =
+            Meta::new(now, Protocol::Tcp, self.local, self.remote, size + IPV4_HEADER).with_ecn(ecn);
+        self.packets.push(Packet { meta, body: Body::Tcp(segment) });
     }
 }

@@ -144,15 +144,8 @@ impl Player {
 
     fn deliver(&mut self, segment: Segment, ecn: Ecn) {
         let address = SocketAddr::from(([10, 0, 0, 9], 9));
-        let meta = Meta {
-            id: 0,
-            size: Bytes::new(20 + segment.len()),
-            source: address,
-            destination: address,
-            protocol: Protocol::Tcp,
-            ecn,
-            arrival: self.now,
-        };
+        let size = Bytes::new(20 + segment.len());
+        let meta = Meta::new(self.now, Protocol::Tcp, address, address, size).with_ecn(ecn);
         let packet = Packet { meta, body: Body::Tcp(segment) };
         self.end.input(self.now, Input::Packet(packet)).unwrap();
     }

@@ -1,0 +1,72 @@
+//! Numbers of the things in a network, each of a type of its own, so that none is taken for another.
+
+/// Defines index types: positions in the tables of a network, counted from 0.
+macro_rules! indices {
+    ($($(#[doc = $doc:literal])* $name:ident)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The position.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<usize> for $name {
+            /// # Panics
+            /// Beyond four thousand million.
+            fn from(index: usize) -> Self {
+                Self(u32::try_from(index).expect("fewer than 2^32 things of a kind"))
+            }
+        }
+
+        impl From<$name> for usize {
+            fn from(id: $name) -> Self {
+                id.index()
+            }
+        }
+    )*};
+}
+
+indices! {
+    /// A host or a router.
+    NodeId
+    /// One direction of a link; also the interface from which it is entered, at the node that it leads from.
+    LinkId
+    /// A link, both directions.
+    CableId
+    /// A flow: the data from one node to another over one connection.
+    FlowId
+    /// One end of a flow.
+    EndpointId
+    /// A place where packets enter and leave the network from outside.
+    PortId
+}
+
+/// The directions of links are numbered link by link: from its first node to its second, then back.
+impl CableId {
+    /// Both directions.
+    pub const fn links(self) -> [LinkId; 2] {
+        [LinkId(2 * self.0), LinkId(2 * self.0 + 1)]
+    }
+}
+
+impl LinkId {
+    /// The link that this is a direction of.
+    pub const fn cable(self) -> CableId {
+        CableId(self.0 / 2)
+    }
+
+    /// Whether it leads from the link's second node to its first.
+    pub const fn is_backward(self) -> bool {
+        self.0 % 2 == 1
+    }
+
+    /// The other direction.
+    #[must_use]
+    pub const fn back(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}

@@ -1,0 +1,328 @@
+//! A network from its parts: nodes, links with their channels, and flows between the nodes.
+//!
+//! What nobody asks for is not there: without [`record`](NetworkBuilder::record) nothing is recorded, without
+//! [`capture`](NetworkBuilder::capture) nothing captured.
+
+use std::net::IpAddr;
+
+use leobench_base::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime};
+use leobench_link::{Channel, Link, LinkConfig, LinkOutput};
+use leobench_transport::{Endpoint, Outbox};
+use rustc_hash::FxHashMap;
+use typed_index_collections::TiVec;
+
+use super::application::{Application, End};
+use super::edge::{Egress, Port};
+use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
+use super::nat::Nat;
+use super::observe::{LinkView, Observer, ObserverParts};
+use super::schedule::{Census, Entity, Schedule};
+use super::stalls::StallWatch;
+use super::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
+use crate::capture::Captures;
+use crate::ledger::FlowLedger;
+use crate::limits::LimitsSpec;
+use crate::record::{FlowNames, Names, Nowhere, RecordSettings, TableSink};
+use crate::routes::Edge;
+use crate::topology::Topology;
+
+/// Puts a network together.
+pub struct NetworkBuilder {
+    nodes: TiVec<NodeId, String>,
+    cables: TiVec<CableId, String>,
+    links: TiVec<LinkId, LinkParts>,
+    channels: Vec<ChannelSlot>,
+    topologies: Vec<Box<dyn Topology>>,
+    nats: Vec<(NodeId, Vec<LinkId>)>,
+    flows: TiVec<FlowId, FlowParts>,
+    ports: TiVec<PortId, Port>,
+    settings: RecordSettings,
+    sink: Box<dyn TableSink>,
+    handovers: Vec<String>,
+    captures: Option<Captures>,
+    limits: LimitsSpec,
+    warm_up: SimTime,
+}
+
+struct LinkParts {
+    ends: [NodeId; 2],
+    config: LinkConfig,
+}
+
+/// A flow and its two ends.
+pub struct FlowParts {
+    /// Its name, and its streams'.
+    pub names: FlowNames,
+    /// The end that sends its data, and the one that receives it.
+    pub ends: [EndParts; 2],
+    /// The applications at both ends.
+    pub application: Box<dyn Application>,
+    /// Where its messages are accounted for.
+    pub ledger: FlowLedger,
+    /// Watches for stalls, if its data waits for anything.
+    pub stalls: Option<StallWatch>,
+}
+
+/// One end of a flow.
+pub struct EndParts {
+    /// The transport.
+    pub endpoint: Box<dyn Endpoint>,
+    /// Where it is.
+    pub node: NodeId,
+    /// What it listens for.
+    pub protocol: Protocol,
+    /// The port it listens at.
+    pub port: u16,
+}
+
+impl Default for NetworkBuilder {
+    fn default() -> Self {
+        let interval = SimDuration::from_secs(1);
+        let settings = RecordSettings { interval, messages: false, series: false, packets: false };
+        Self {
+            nodes: TiVec::new(),
+            cables: TiVec::new(),
+            links: TiVec::new(),
+            channels: Vec::new(),
+            topologies: Vec::new(),
+            nats: Vec::new(),
+            flows: TiVec::new(),
+            ports: TiVec::new(),
+            settings,
+            sink: Box::new(Nowhere),
+            handovers: Vec::new(),
+            captures: None,
+            limits: LimitsSpec::DEFAULT,
+            warm_up: SimTime::ZERO,
+        }
+    }
+}
+
+impl NetworkBuilder {
+    /// Adds a node.
+    pub fn node(&mut self, name: &str) -> NodeId {
+        self.nodes.push_and_get_key(name.to_owned())
+    }
+
+    /// Adds a link between two nodes: from the first to the second, and back. Each direction needs a
+    /// [channel](Self::channel).
+    pub fn cable(&mut self, name: &str, ends: [NodeId; 2], configs: [LinkConfig; 2]) -> CableId {
+        let [there, back] = configs;
+        self.links.push(LinkParts { ends, config: there });
+        self.links.push(LinkParts { ends: [ends[1], ends[0]], config: back });
+        self.cables.push_and_get_key(name.to_owned())
+    }
+
+    /// Adds a channel that serves these directions of links.
+    pub fn channel(&mut self, channel: Box<dyn Channel>, links: Vec<LinkId>) {
+        self.channels.push(ChannelSlot { channel, links });
+    }
+
+    /// Adds something that moves; `name` is what tables call it.
+    pub fn topology(&mut self, name: &str, topology: Box<dyn Topology>) {
+        self.handovers.push(name.to_owned());
+        self.topologies.push(topology);
+    }
+
+    /// Translates the addresses of what leaves `node` over these links.
+    pub fn nat(&mut self, node: NodeId, outside: &[CableId]) {
+        let links = outside.iter().flat_map(|cable| cable.links());
+        let links = links.filter(|link| self.links[*link].ends[0] == node).collect();
+        self.nats.push((node, links));
+    }
+
+    /// Adds a flow.
+    pub fn flow(&mut self, flow: FlowParts) -> FlowId {
+        self.flows.push_and_get_key(flow)
+    }
+
+    /// Adds a port at `node`, where packets for it leave that no endpoint takes.
+    pub fn port(&mut self, node: NodeId, egress: Box<dyn Egress>) -> PortId {
+        self.ports.push_and_get_key(Port { node, egress })
+    }
+
+    /// The address of a node that does not change when its links do.
+    pub fn own_address(node: NodeId) -> IpAddr {
+        Forwarding::own_address(node)
+    }
+
+    /// The address of a node's interface to a link.
+    ///
+    /// # Panics
+    /// If the link does not end there.
+    pub fn interface_address(&self, node: NodeId, cable: CableId) -> IpAddr {
+        let link = cable.links().into_iter().find(|link| self.links[*link].ends[0] == node);
+        Forwarding::interface_address(link.expect("the node is at an end of the link"))
+    }
+
+    /// Records what these settings ask for into `sink`.
+    pub fn record(&mut self, settings: RecordSettings, sink: Box<dyn TableSink>) {
+        (self.settings, self.sink) = (settings, sink);
+    }
+
+    /// Captures the packets at the ends of flows, in the order in which the ends were added.
+    pub(crate) fn capture(&mut self, captures: Option<Captures>) {
+        self.captures = captures;
+    }
+
+    /// Limits what the network may take.
+    pub fn limits(&mut self, limits: LimitsSpec) {
+        self.limits = limits;
+    }
+
+    /// Leaves out of totals and statistics what happens before.
+    pub fn warm_up(&mut self, warm_up: SimTime) {
+        self.warm_up = warm_up;
+    }
+
+    /// The network at the start of a run.
+    ///
+    /// # Errors
+    /// If what its channels offer at the start cannot be recorded.
+    ///
+    /// # Panics
+    /// If a link has no channel, or there are more nodes or links than addresses.
+    pub fn build(self) -> Result<Network, NetworkError> {
+        assert!(self.nodes.len() < MOST_NODES && self.cables.len() < MOST_CABLES, "too many for addresses");
+        let names = self.names();
+        let edges = self.links.iter().map(|link| Edge {
+            from: link.ends[0],
+            to: link.ends[1],
+            delay: link.config.delay,
+        });
+        let forwarding = Forwarding::new(self.nodes.len(), edges.collect());
+        let views: TiVec<LinkId, _> = self.links.iter().map(|link| LinkView::new(&link.config)).collect();
+        let links = links(self.links, &self.channels);
+        let mut nats: TiVec<NodeId, Option<Nat>> = self.nodes.iter().map(|_| None).collect();
+        for (node, outside) in self.nats {
+            nats[node] = Some(Nat::new(outside));
+        }
+        let mut egress_at: TiVec<NodeId, Option<PortId>> = self.nodes.iter().map(|_| None).collect();
+        for (port, Port { node, .. }) in self.ports.iter_enumerated() {
+            egress_at[*node] = Some(port);
+        }
+        let mut endpoints = TiVec::new();
+        let mut listeners = FxHashMap::default();
+        let (mut flows, mut ledgers, mut stalls) = (TiVec::new(), TiVec::new(), TiVec::new());
+        for (number, flow) in self.flows.into_iter().enumerate() {
+            let ends = [End::Sender, End::Receiver].into_iter().zip(flow.ends).map(|(end, parts)| {
+                let EndParts { endpoint, node, protocol, port } = parts;
+                let slot = EndpointSlot { endpoint, node, flow: number.into(), end, way: None };
+                let id: EndpointId = endpoints.push_and_get_key(slot);
+                let before = listeners.insert((node, protocol, port), id);
+                assert!(before.is_none(), "port {port} of {} is taken", self.nodes[node]);
+                (node, id)
+            });
+            let ends: Vec<_> = ends.collect();
+            let ends = [ends[0], ends[1]];
+            let slot = FlowSlot {
+                name: flow.names.name,
+                application: flow.application,
+                ends: ends.map(|(_, id)| id),
+                nodes: ends.map(|(node, _)| node),
+            };
+            flows.push(slot);
+            ledgers.push(flow.ledger);
+            stalls.push(flow.stalls);
+        }
+        let parts = ObserverParts {
+            settings: self.settings,
+            names,
+            sink: self.sink,
+            ledgers,
+            stalls,
+            links: views,
+            flows: flows.iter().map(|flow: &FlowSlot| flow.nodes).collect(),
+            warm_up: self.warm_up,
+        };
+        let census = Census {
+            topologies: self.topologies.len(),
+            channels: self.channels.len(),
+            links: links.len(),
+            flows: flows.len(),
+            endpoints: endpoints.len(),
+        };
+        let mut network = Network {
+            now: SimTime::ZERO,
+            wakes: Schedule::new(census),
+            topologies: self.topologies,
+            channels: self.channels,
+            links,
+            forwarding,
+            nats,
+            flows,
+            endpoints,
+            listeners,
+            ports: self.ports,
+            egress_at,
+            observer: Observer::new(parts),
+            captures: self.captures,
+            packets: 0,
+            limits: self.limits,
+            steps: 0,
+            link_output: LinkOutput::default(),
+            outbox: Outbox::default(),
+            actions: Vec::new(),
+            changes: Vec::new(),
+            held: Vec::new(),
+        };
+        network.start()?;
+        Ok(network)
+    }
+
+    /// What tables call everything.
+    fn names(&self) -> Names {
+        let links = self.links.iter_enumerated().map(|(link, parts)| {
+            let [from, to] = parts.ends.map(|end| self.nodes[end].as_str());
+            format!("{}/{from}->{to}", self.cables[link.cable()])
+        });
+        Names {
+            flows: self.flows.iter().map(|flow| flow.names.clone()).collect(),
+            links: links.collect(),
+            cables: self.cables.clone(),
+            nodes: self.nodes.clone(),
+            topologies: self.handovers.clone(),
+        }
+    }
+}
+
+/// The links, each in the state of its channel.
+fn links(parts: TiVec<LinkId, LinkParts>, channels: &[ChannelSlot]) -> TiVec<LinkId, Link> {
+    let mut serving: TiVec<LinkId, Option<&ChannelSlot>> = parts.iter().map(|_| None).collect();
+    for slot in channels {
+        for link in &slot.links {
+            serving[*link] = Some(slot);
+        }
+    }
+    let links = parts.into_iter().zip(serving).map(|(parts, serving)| {
+        Link::new(parts.config, serving.expect("every link has a channel").channel.state())
+    });
+    links.collect()
+}
+
+impl Network {
+    /// Wakes everybody at the start, and records what the channels offer there.
+    fn start(&mut self) -> Result<(), NetworkError> {
+        for (place, topology) in self.topologies.iter().enumerate() {
+            self.wakes.set(Entity::Topology(place), topology.next_change());
+        }
+        for (place, slot) in self.channels.iter().enumerate() {
+            self.wakes.set(Entity::Channel(place), slot.channel.next_change());
+            for &link in &slot.links {
+                self.observer.channel(SimTime::ZERO, link, slot.channel.state())?;
+            }
+        }
+        for nodes in self.flows.iter().map(|flow| flow.nodes) {
+            self.forwarding.expect_at(nodes);
+        }
+        self.reroute()?;
+        for (flow, slot) in self.flows.iter_enumerated() {
+            self.wakes.set(Entity::Application(flow), slot.application.next_wake());
+        }
+        for endpoint in self.endpoints.keys() {
+            self.wakes.set(Entity::Endpoint(endpoint), Some(SimTime::ZERO));
+        }
+        self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
+        Ok(())
+    }
+}

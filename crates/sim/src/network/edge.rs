@@ -1,0 +1,55 @@
+//! The edges of the network: where packets of the world outside come in and go out.
+
+use leobench_base::{Label, NodeId, Packet, PortId, SimTime};
+use leobench_link::Cause;
+
+use super::{Network, NetworkError};
+
+/// Takes the packets that leave the network at a port.
+pub trait Egress: Send {
+    /// Takes a packet that is due at `now`.
+    fn take(&mut self, now: SimTime, packet: Packet);
+}
+
+/// A port at a node: packets for the node that no endpoint of the network is there for leave by it.
+pub(super) struct Port {
+    pub(super) node: NodeId,
+    pub(super) egress: Box<dyn Egress>,
+}
+
+impl Network {
+    /// A packet from outside enters at a port, at `now`, which is not before anything was worked off.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn inject(
+        &mut self,
+        now: SimTime,
+        port: PortId,
+        mut packet: Packet,
+    ) -> Result<(), NetworkError> {
+        self.now = self.now.max(now);
+        let node = self.ports[port].node;
+        let to = self.forwarding.destination(packet.meta.destination.ip());
+        self.forwarding.expect(to);
+        packet.meta.id = self.packets;
+        packet.meta.label = Label { flow: None, to };
+        packet.meta.arrival = self.now;
+        self.packets += 1;
+        let bound_to = self.forwarding.bound_to(node, packet.meta.source.ip());
+        self.enter(node, bound_to, packet)
+    }
+
+    /// A packet for a node at which no endpoint takes it leaves by the node's port, if it has one.
+    pub(super) fn leave_network(
+        &mut self,
+        node: NodeId,
+        packet: Packet,
+    ) -> Result<(), NetworkError> {
+        let Some(port) = self.egress_at[node] else {
+            return self.strand(node, &packet, Cause::NO_PORT);
+        };
+        self.ports[port].egress.take(self.now, packet);
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Who is where, and which way a packet goes: addresses, interfaces, and routes.
+//!
+//! A node has an address of its own, which stays whatever happens to its links, and an interface with an address for each
+//! link it is attached to. A packet *from* an interface's address leaves its node by that interface. A packet *to* an
+//! interface's address reaches it over that interface's link only; one to a node's own address takes the route of the moment.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use leobench_base::{CableId, Destination, LinkId, NodeId, SimDuration};
+use typed_index_collections::TiVec;
+
+use crate::routes::{Edge, Routes};
+
+/// How a link takes part in the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attachment {
+    /// Routes may lead over it.
+    Active,
+    /// It carries packets from and to the addresses of its interfaces, and no others.
+    Standby,
+    /// It carries nothing.
+    Detached,
+}
+
+/// What a node does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hop {
+    /// It is addressed to this node.
+    Here,
+    /// It goes on over this link.
+    Over(LinkId),
+    /// Nobody knows a way.
+    Nowhere,
+}
+
+/// The addresses of a network, the state of its links, and its routes.
+#[derive(Clone, Debug)]
+pub(super) struct Forwarding {
+    routes: Routes,
+    attachments: TiVec<LinkId, Attachment>,
+    nodes: usize,
+}
+
+/// Own addresses of nodes: 172.16.0.0/12 by number.
+const NODES: u32 = (172 << 24) | (16 << 16);
+/// How many of them there are.
+pub(super) const MOST_NODES: usize = 1 << 20;
+/// Addresses of interfaces: every link is a network of its own, `10.x.y.0/30` by its number.
+const INTERFACES: u32 = 10 << 24;
+/// How many such networks there are.
+pub(super) const MOST_CABLES: usize = 1 << 22;
+
+impl Forwarding {
+    /// Over `edges`, both directions of a link one after the other, between so many `nodes`; all links are active.
+    pub(super) fn new(nodes: usize, edges: TiVec<LinkId, Edge>) -> Self {
+        let attachments = edges.iter().map(|_| Attachment::Active).collect();
+        Self { routes: Routes::new(nodes, edges), attachments, nodes }
+    }
+
+    pub(super) fn edge(&self, link: LinkId) -> &Edge {
+        &self.routes.edges()[link]
+    }
+
+    /// The address of a node that does not change when its links do.
+    pub(super) fn own_address(node: NodeId) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::from_bits(NODES + 1 + node.index() as u32))
+    }
+
+    /// The address of the interface from which a link is entered.
+    pub(super) fn interface_address(link: LinkId) -> IpAddr {
+        let host = 1 + u32::from(link.is_backward());
+        IpAddr::V4(Ipv4Addr::from_bits(INTERFACES | (link.cable().index() as u32) << 2 | host))
+    }
+
+    /// What an address stands for.
+    pub(super) fn destination(&self, address: IpAddr) -> Destination {
+        let IpAddr::V4(address) = address else { return Destination::Unknown };
+        let bits = address.to_bits();
+        let node = bits.wrapping_sub(NODES + 1) as usize;
+        if node < self.nodes {
+            return Destination::Node(NodeId::from(node));
+        }
+        let place = bits.wrapping_sub(INTERFACES) as usize;
+        let (cable, host) = (place >> 2, place & 3);
+        let links = CableId::from(cable.min(MOST_CABLES)).links();
+        match host {
+            1 | 2 if links[1].index() < self.attachments.len() => Destination::Interface(links[host - 1]),
+            _ => Destination::Unknown,
+        }
+    }
+
+    /// Prepares for packets to a destination.
+    pub(super) fn expect(&mut self, destination: Destination) {
+        match destination {
+            Destination::Node(node) => self.routes.add(node),
+            Destination::Interface(link) => self.routes.add(self.edge(link).to),
+            Destination::Unknown => {}
+        }
+    }
+
+    /// Prepares for packets to the own addresses of these nodes.
+    pub(super) fn expect_at(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        for node in nodes {
+            self.routes.add(node);
+        }
+    }
+
+    /// The interface that a packet from `source` leaves `node` by, if that is up to its source.
+    pub(super) fn bound_to(&self, node: NodeId, source: IpAddr) -> Option<LinkId> {
+        match self.destination(source) {
+            Destination::Interface(link) if self.edge(link).from == node => Some(link),
+            _ => None,
+        }
+    }
+
+    /// What `node` does with a packet to `destination`, which must have been [expected](Self::expect).
+    pub(super) fn hop(&self, node: NodeId, destination: Destination) -> Hop {
+        let route = |to| self.routes.next_hop(node, to).map_or(Hop::Nowhere, Hop::Over);
+        match destination {
+            Destination::Node(to) if to == node => Hop::Here,
+            Destination::Node(to) => route(to),
+            Destination::Interface(link) => {
+                let edge = self.edge(link);
+                if edge.from == node {
+                    Hop::Here
+                } else if edge.to == node {
+                    self.over(link.back())
+                } else {
+                    route(edge.to)
+                }
+            }
+            Destination::Unknown => Hop::Nowhere,
+        }
+    }
+
+    /// The way over a link that carries packets of its interfaces, if it does.
+    pub(super) fn over(&self, link: LinkId) -> Hop {
+        if self.attachments[link] == Attachment::Detached { Hop::Nowhere } else { Hop::Over(link) }
+    }
+
+    /// The links that packets take from one node to another at the moment; `None` if there is no way.
+    pub(super) fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        self.routes.path(from, to)
+    }
+
+    /// Changes how both directions of a link take part, without effect on routes until they are [updated](Self::update).
+    pub(super) fn attach(&mut self, cable: CableId, attachment: Attachment) {
+        for link in cable.links() {
+            self.attachments[link] = attachment;
+        }
+    }
+
+    /// Computes the routes by the attachments and the delays that links have now.
+    pub(super) fn update(&mut self, delay: impl Fn(LinkId) -> SimDuration) {
+        for (link, attachment) in self.attachments.iter_enumerated() {
+            self.routes.set(link, *attachment == Attachment::Active, delay(link));
+        }
+        self.routes.update();
+    }
+}

@@ -1,0 +1,136 @@
+//! What moves: the one place where changes of the topology are applied.
+
+use std::net::SocketAddr;
+
+use leobench_base::{CableId, Destination, LinkId, NodeId, Packet, SimDuration};
+use leobench_link::Cause;
+use leobench_transport::Input;
+use leobench_transport::endpoint::InterfaceChange;
+
+use super::forwarding::{Attachment, Forwarding, Hop};
+use super::schedule::Entity;
+use super::{Network, NetworkError};
+use crate::topology::{Change, Forecast, LeftPackets};
+
+/// A packet that waits at a node for a way to go on.
+pub(super) struct Held {
+    node: NodeId,
+    packet: Packet,
+}
+
+impl Network {
+    /// What can be known now of the changes within `horizon`, topology by topology.
+    pub fn forecast(&self, horizon: SimDuration) -> Vec<Forecast> {
+        let mut forecasts = Vec::new();
+        for topology in &self.topologies {
+            topology.forecast(self.now, horizon, &mut forecasts);
+        }
+        forecasts
+    }
+
+    /// A topology changes.
+    pub(super) fn move_on(&mut self, place: usize) -> Result<(), NetworkError> {
+        let mut changes = std::mem::take(&mut self.changes);
+        self.topologies[place].advance(self.now, &mut changes);
+        self.wakes.set(Entity::Topology(place), self.topologies[place].next_change());
+        let mut moved = false;
+        for change in changes.drain(..) {
+            moved |= matches!(change, Change::Attach { .. });
+            self.apply(place, change)?;
+        }
+        self.changes = changes;
+        if moved { self.reroute() } else { Ok(()) }
+    }
+
+    /// A channel was interrupted or restored: topologies that watch it may move.
+    pub(super) fn tell_topologies(&mut self, link: LinkId, up: bool) {
+        for (place, topology) in self.topologies.iter_mut().enumerate() {
+            if topology.on_channel(self.now, link.cable(), up) {
+                self.wakes.set(Entity::Topology(place), topology.next_change());
+            }
+        }
+    }
+
+    fn apply(&mut self, topology: usize, change: Change) -> Result<(), NetworkError> {
+        match change {
+            Change::Attach { cable, attachment, left } => self.attach(cable, attachment, left),
+            Change::Handover(stage) => Ok(self.observer.handover(self.now, topology, &stage)?),
+        }
+    }
+
+    fn attach(
+        &mut self,
+        cable: CableId,
+        attachment: Attachment,
+        left: LeftPackets,
+    ) -> Result<(), NetworkError> {
+        self.forwarding.attach(cable, attachment);
+        for link in cable.links() {
+            if attachment == Attachment::Detached {
+                self.leave(link, left)?;
+                let node = self.forwarding.edge(link).from;
+                if let Some(nat) = &mut self.nats[node] {
+                    nat.forget(link);
+                }
+            }
+            if attachment != Attachment::Standby {
+                self.tell_endpoints(link, attachment == Attachment::Active)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A link is left in one direction.
+    fn leave(&mut self, link: LinkId, left: LeftPackets) -> Result<(), NetworkError> {
+        let out = &mut self.link_output;
+        match left {
+            LeftPackets::Drain => return Ok(()),
+            LeftPackets::Deliver => self.links[link].drop_waiting(self.now, Cause::HANDOVER, out),
+            LeftPackets::Drop => self.links[link].drop_all(self.now, Cause::HANDOVER, out),
+            LeftPackets::Forward => {
+                let node = self.forwarding.edge(link).from;
+                let mut packets = Vec::new();
+                self.links[link].flush(self.now, &mut packets, out);
+                self.held.extend(packets.into_iter().map(|packet| Held { node, packet }));
+            }
+        }
+        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
+        self.deliver(link)
+    }
+
+    /// The endpoints at a node learn that an interface can be used, or not any more.
+    fn tell_endpoints(&mut self, link: LinkId, up: bool) -> Result<(), NetworkError> {
+        let node = self.forwarding.edge(link).from;
+        let address = Forwarding::interface_address(link);
+        for endpoint in self.endpoints.keys() {
+            if self.endpoints[endpoint].node == node {
+                self.input(endpoint, Input::Interface(InterfaceChange { address, up }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The address and port behind the translation at `node` that a packet to it is meant for, if it is.
+    pub(super) fn translated(&self, node: NodeId, packet: &Packet) -> Option<SocketAddr> {
+        let (nat, Destination::Interface(link)) = (self.nats[node].as_ref()?, packet.meta.label.to) else {
+            return None;
+        };
+        nat.enter(link, packet.meta.protocol, packet.meta.destination.port())
+    }
+
+    /// Packets take new ways from here on.
+    pub(super) fn reroute(&mut self) -> Result<(), NetworkError> {
+        let Self { forwarding, observer, .. } = self;
+        forwarding.update(|link| observer.delay(link));
+        observer.reroute(self.now, &|from, to| forwarding.path(from, to))?;
+        for Held { node, packet } in std::mem::take(&mut self.held) {
+            let waits = matches!(packet.meta.label.to, Destination::Node(_));
+            if waits && self.forwarding.hop(node, packet.meta.label.to) == Hop::Nowhere {
+                self.held.push(Held { node, packet });
+            } else {
+                self.forward(node, packet)?;
+            }
+        }
+        Ok(())
+    }
+}

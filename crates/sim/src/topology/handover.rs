@@ -1,0 +1,326 @@
+//! Handovers: a node that moves from one of its links to the next.
+
+use std::collections::VecDeque;
+
+use leobench_base::clock::Clock;
+use leobench_base::{CableId, NodeId, SimDuration, SimTime};
+
+use super::{Attachment, Change, Forecast, HandoverStage, LeftPackets, Stage, Topology};
+
+/// How a node moves between its links.
+#[derive(Clone, Debug)]
+pub struct HandoverConfig {
+    /// The node.
+    pub node: NodeId,
+    /// Its links in the order of use, the first in use at the start; the first follows the last. At least two, and no
+    /// link twice in a row.
+    pub links: Vec<CableId>,
+    /// What starts a handover.
+    pub trigger: Trigger,
+    /// How the two links are in use one after the other.
+    pub transition: Transition,
+    /// What becomes of the packets on a link that is left.
+    pub left: LeftPackets,
+}
+
+/// What starts a handover.
+#[derive(Clone, Debug)]
+pub enum Trigger {
+    /// Each of these instants, in order.
+    At(VecDeque<SimTime>),
+    /// Every instant of a clock.
+    Clock(Clock),
+    /// The link in use has been down for so long without a break; if `back` is given, the node returns to the first link
+    /// once that has been up for so long.
+    Down {
+        /// How long it takes to notice that the link is down.
+        after: SimDuration,
+        /// How long the first link must have been up again.
+        back: Option<SimDuration>,
+    },
+}
+
+/// How two links are in use one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transition {
+    /// The old one is left first; for so long, there is none.
+    BreakBeforeMake(SimDuration),
+    /// The new one is in use first; for so long, the old one goes on for what was sent over it.
+    MakeBeforeBreak(SimDuration),
+}
+
+/// A node that moves between its links, as a state machine.
+///
+/// A handover that begins while the one before is under way ends that one at once.
+#[derive(Debug)]
+pub struct Handover {
+    config: HandoverConfig,
+    /// Position in `links` of the one in use, or to be used.
+    place: usize,
+    /// When the next one begins, if that is known.
+    next: Option<SimTime>,
+    pending: Option<Pending>,
+    number: u64,
+    /// By position in `links`: since when it is up or down.
+    states: Vec<(bool, SimTime)>,
+    begun: bool,
+}
+
+/// A handover under way.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    ends: SimTime,
+    from: CableId,
+    to: CableId,
+    number: u64,
+}
+
+impl Handover {
+    /// At the start of a run: the first link is in use, the others are not.
+    ///
+    /// # Panics
+    /// If there are fewer than two links, or one follows itself.
+    pub fn new(config: HandoverConfig) -> Self {
+        let count = config.links.len();
+        assert!(count > 1, "a handover needs two links");
+        assert!((0..count).all(|at| config.links[at] != config.links[(at + 1) % count]));
+        let states = config.links.iter().map(|_| (true, SimTime::ZERO)).collect();
+        let mut handover =
+            Self { config, place: 0, next: None, pending: None, number: 0, states, begun: false };
+        handover.schedule(SimTime::ZERO);
+        handover
+    }
+
+    /// Finds out when the next handover begins, later than `after`.
+    fn schedule(&mut self, after: SimTime) {
+        let (in_use, first) = (self.states[self.place], self.states[0]);
+        self.next = match &mut self.config.trigger {
+            Trigger::At(times) => times.pop_front(),
+            Trigger::Clock(clock) => Some(clock.next(after)),
+            Trigger::Down { after, back } => {
+                let noticed = (!in_use.0).then(|| in_use.1 + *after);
+                let returns = back.filter(|_| self.place > 0 && first.0).map(|back| first.1 + back);
+                noticed.into_iter().chain(returns).min()
+            }
+        };
+    }
+
+    /// The position in `links` that a handover beginning now leads to.
+    fn target(&self) -> usize {
+        let returns = matches!(self.config.trigger, Trigger::Down { back: Some(_), .. });
+        if returns && self.place > 0 && self.states[0].0 && self.states[self.place].0 {
+            return 0;
+        }
+        (self.place + 1) % self.config.links.len()
+    }
+
+    fn attach(&self, cable: CableId, attachment: Attachment) -> Change {
+        Change::Attach { cable, attachment, left: self.config.left }
+    }
+
+    fn stage(&self, pending: Pending, stage: Stage) -> Change {
+        let Pending { from, to, number, .. } = pending;
+        Change::Handover(HandoverStage { number, node: self.config.node, from, to, stage })
+    }
+
+    fn begin(&mut self, now: SimTime, changes: &mut Vec<Change>) {
+        self.end(changes);
+        let from = self.config.links[self.place];
+        self.place = self.target();
+        let to = self.config.links[self.place];
+        let (span, first) = match self.config.transition {
+            Transition::BreakBeforeMake(outage) => {
+                (outage, self.attach(from, Attachment::Detached))
+            }
+            Transition::MakeBeforeBreak(overlap) => {
+                changes.push(self.attach(from, Attachment::Standby));
+                (overlap, self.attach(to, Attachment::Active))
+            }
+        };
+        changes.push(first);
+        let pending = Pending { ends: now + span, from, to, number: self.number };
+        changes.push(self.stage(pending, Stage::Begin));
+        self.number += 1;
+        self.pending = Some(pending);
+        if span.is_zero() {
+            self.end(changes);
+        }
+        self.schedule(now);
+    }
+
+    /// Ends the handover under way, if there is one.
+    fn end(&mut self, changes: &mut Vec<Change>) {
+        let Some(pending) = self.pending.take() else { return };
+        changes.push(match self.config.transition {
+            Transition::BreakBeforeMake(_) => self.attach(pending.to, Attachment::Active),
+            Transition::MakeBeforeBreak(_) => self.attach(pending.from, Attachment::Detached),
+        });
+        changes.push(self.stage(pending, Stage::End));
+    }
+}
+
+impl Topology for Handover {
+    fn next_change(&self) -> Option<SimTime> {
+        if !self.begun {
+            return Some(SimTime::ZERO);
+        }
+        let ends = self.pending.map(|pending| pending.ends);
+        ends.into_iter().chain(self.next).min()
+    }
+
+    fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
+        if !self.begun {
+            self.begun = true;
+            for cable in &self.config.links {
+                if *cable != self.config.links[0] {
+                    changes.push(self.attach(*cable, Attachment::Detached));
+                }
+            }
+        }
+        while let Some(due) = self.next_change().filter(|due| *due <= now) {
+            if self.pending.is_some_and(|pending| pending.ends == due) {
+                self.end(changes);
+            } else {
+                self.begin(due, changes);
+            }
+        }
+    }
+
+    fn on_channel(&mut self, now: SimTime, cable: CableId, up: bool) -> bool {
+        for (link, state) in self.config.links.iter().zip(&mut self.states) {
+            if *link == cable && state.0 != up {
+                *state = (up, now);
+            }
+        }
+        let watches = matches!(self.config.trigger, Trigger::Down { .. });
+        if watches {
+            self.schedule(now);
+        }
+        watches
+    }
+
+    fn forecast(&self, now: SimTime, horizon: SimDuration, forecasts: &mut Vec<Forecast>) {
+        let Trigger::At(times) = &self.config.trigger else { return };
+        let outage = match self.config.transition {
+            Transition::BreakBeforeMake(outage) => outage,
+            Transition::MakeBeforeBreak(_) => SimDuration::ZERO,
+        };
+        let due = self.next.iter().chain(times).take_while(|at| **at <= now + horizon);
+        for (step, at) in due.enumerate().filter(|(_, at)| **at > now) {
+            let to = self.config.links[(self.place + 1 + step) % self.config.links.len()];
+            forecasts.push(Forecast { at: *at, node: self.config.node, to, outage });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> SimTime {
+        SimTime::ZERO + SimDuration::from_millis(millis)
+    }
+
+    fn config(links: &[usize], trigger: Trigger, transition: Transition) -> HandoverConfig {
+        HandoverConfig {
+            node: NodeId::from(0),
+            links: links.iter().map(|link| CableId::from(*link)).collect(),
+            trigger,
+            transition,
+            left: LeftPackets::default(),
+        }
+    }
+
+    fn times(millis: &[u64]) -> Trigger {
+        Trigger::At(millis.iter().copied().map(at).collect())
+    }
+
+    /// What changes by a time: `+1` active, `~1` standby, `-1` detached, `[0>1` begins, `0>1]` ends.
+    fn changes(handover: &mut Handover, until: u64) -> String {
+        let mut seen = Vec::new();
+        while let Some(due) = handover.next_change().filter(|due| *due <= at(until)) {
+            let mut changes = Vec::new();
+            handover.advance(due, &mut changes);
+            let words = changes.iter().map(|change| match change {
+                Change::Attach { cable, attachment, .. } => {
+                    let sign = match attachment {
+                        Attachment::Active => '+',
+                        Attachment::Standby => '~',
+                        Attachment::Detached => '-',
+                    };
+                    format!("{sign}{}", cable.index())
+                }
+                Change::Handover(HandoverStage { from, to, stage: Stage::Begin, .. }) => {
+                    format!("[{}>{}", from.index(), to.index())
+                }
+                Change::Handover(HandoverStage { from, to, .. }) => {
+                    format!("{}>{}]", from.index(), to.index())
+                }
+            });
+            let words: Vec<_> = words.collect();
+            seen.push(format!("{}: {}", due.as_nanos() / 1_000_000, words.join(" ")));
+        }
+        seen.join(", ")
+    }
+
+    #[test]
+    fn links_take_turns() {
+        let hard = Transition::BreakBeforeMake(SimDuration::ZERO);
+        let mut handover = Handover::new(config(&[0, 1, 2], times(&[5, 6, 7]), hard));
+        assert_eq!(
+            changes(&mut handover, 100),
+            "0: -1 -2, 5: -0 [0>1 +1 0>1], 6: -1 [1>2 +2 1>2], 7: -2 [2>0 +0 2>0]"
+        );
+        assert_eq!(handover.next_change(), None);
+    }
+
+    #[test]
+    fn an_outage_lies_between_and_an_overlap_over_both() {
+        let trigger = times(&[5]);
+        let outage = Transition::BreakBeforeMake(SimDuration::from_millis(3));
+        let mut handover = Handover::new(config(&[0, 1], trigger.clone(), outage));
+        assert_eq!(changes(&mut handover, 100), "0: -1, 5: -0 [0>1, 8: +1 0>1]");
+        let overlap = Transition::MakeBeforeBreak(SimDuration::from_millis(3));
+        let mut handover = Handover::new(config(&[0, 1], trigger, overlap));
+        assert_eq!(changes(&mut handover, 100), "0: -1, 5: ~0 +1 [0>1, 8: -0 0>1]");
+    }
+
+    #[test]
+    fn a_handover_ends_the_one_under_way() {
+        let outage = Transition::BreakBeforeMake(SimDuration::from_millis(3));
+        let mut handover = Handover::new(config(&[0, 1], times(&[5, 6]), outage));
+        assert_eq!(
+            changes(&mut handover, 100),
+            "0: -1, 5: -0 [0>1, 6: +1 0>1] -1 [1>0, 9: +0 1>0]"
+        );
+    }
+
+    #[test]
+    fn a_link_that_is_down_for_long_is_left() {
+        let back = Some(SimDuration::from_millis(20));
+        let trigger = Trigger::Down { after: SimDuration::from_millis(5), back };
+        let hard = Transition::BreakBeforeMake(SimDuration::ZERO);
+        let mut handover = Handover::new(config(&[0, 1], trigger, hard));
+        assert_eq!(changes(&mut handover, 9), "0: -1");
+        assert!(handover.on_channel(at(10), 0.into(), false));
+        assert!(handover.on_channel(at(14), 0.into(), true));
+        assert_eq!(changes(&mut handover, 29), "", "a short one goes unnoticed");
+        handover.on_channel(at(30), 0.into(), false);
+        assert_eq!(changes(&mut handover, 39), "35: -0 [0>1 +1 0>1]");
+        handover.on_channel(at(40), 0.into(), true);
+        handover.on_channel(at(50), 1.into(), false);
+        handover.on_channel(at(52), 1.into(), true);
+        assert_eq!(changes(&mut handover, 100), "60: -1 [1>0 +0 1>0]");
+    }
+
+    #[test]
+    fn a_timetable_is_known_ahead() {
+        let outage = Transition::BreakBeforeMake(SimDuration::from_millis(1));
+        let mut handover = Handover::new(config(&[0, 1], times(&[5, 8, 20]), outage));
+        changes(&mut handover, 5);
+        let mut known = Vec::new();
+        handover.forecast(at(5), SimDuration::from_millis(10), &mut known);
+        let outage = SimDuration::from_millis(1);
+        assert_eq!(known, [Forecast { at: at(8), node: 0.into(), to: 0.into(), outage }]);
+    }
+}

@@ -1,0 +1,113 @@
+//! Topologies: what moves in a network, and when. Each is a state machine that is handed the time, like everything else,
+//! and says what changes; the network applies it.
+
+mod handover;
+
+use leobench_base::{CableId, NodeId, SimDuration, SimTime};
+
+pub use crate::network::Attachment;
+pub use handover::{Handover, HandoverConfig, Transition, Trigger};
+
+/// Something that changes the network's links in the course of a run: a timetable of handovers, a random process, a
+/// constellation.
+pub trait Topology: Send {
+    /// When something changes next; `None` if nothing ever will unless a channel does.
+    fn next_change(&self) -> Option<SimTime>;
+
+    /// Appends what changes up to and including `now`, in order.
+    fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>);
+
+    /// A link was interrupted by its channel, or restored; whether the next change may be another one now.
+    fn on_channel(&mut self, now: SimTime, cable: CableId, up: bool) -> bool {
+        let _ = (now, cable, up);
+        false
+    }
+
+    /// Appends what can be known at `now` of the changes within `horizon`, in order of time.
+    fn forecast(&self, now: SimTime, horizon: SimDuration, forecasts: &mut Vec<Forecast>) {
+        let _ = (now, horizon, forecasts);
+    }
+}
+
+/// A change of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A link takes part in another way from now on. If it is detached, `left` says what becomes of what is on it.
+    Attach {
+        /// The link.
+        cable: CableId,
+        /// How it takes part.
+        attachment: Attachment,
+        /// What becomes of the packets on it.
+        left: LeftPackets,
+    },
+    /// A stage of a handover is reached, for the record.
+    Handover(HandoverStage),
+}
+
+leobench_base::words! {
+    /// What becomes of the packets on a link that is left, in both directions.
+    pub enum LeftPackets {
+        /// Those on the wire arrive; those in the queues are lost.
+        Deliver = "deliver",
+        /// Those in the queues are still sent, and all arrive.
+        Drain = "drain",
+        /// All are lost.
+        Drop = "drop",
+        /// Those on the wire arrive; those in the queues go back to the node where they wait, and from there the new way.
+        Forward = "forward",
+    }
+}
+
+impl Default for LeftPackets {
+    fn default() -> Self {
+        Self::Deliver
+    }
+}
+
+/// A stage of a handover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandoverStage {
+    /// Number of the handover within its process, from 0.
+    pub number: u64,
+    /// The node that moves.
+    pub node: NodeId,
+    /// The link it leaves.
+    pub from: CableId,
+    /// The link it moves to.
+    pub to: CableId,
+    /// Which stage.
+    pub stage: Stage,
+}
+
+/// The stages of a handover. They fall together where there is neither outage nor overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It begins: the new link is in use (make before break), or the old one is left (break before make).
+    Begin,
+    /// It is over: the old link is left, and the new one in use.
+    End,
+}
+
+impl Stage {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Begin => "begin",
+            Self::End => "end",
+        }
+    }
+}
+
+/// Something an endpoint may know ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// When.
+    pub at: SimTime,
+    /// The node that will move.
+    pub node: NodeId,
+    /// The link it will move to.
+    pub to: CableId,
+    /// How long neither link will carry its packets.
+    pub outage: SimDuration,
+}
