@@ -17,7 +17,7 @@ pub use clock::{Clock, ClockSpec};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use histogram::LogHistogram;
 pub use id::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId};
-pub use packet::{Body, Destination, Ecn, Label, Meta, Packet, Protocol};
+pub use packet::{Body, Destination, Ecn, Label, Meta, Packet, Protocol, mix};
 pub use rng::{RngTree, SimRng};
 pub use time::{SimDuration, SimTime};
 pub use units::{BitRate, Bytes};

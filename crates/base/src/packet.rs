@@ -1,6 +1,7 @@
 //! Packets: the header that links and queues read, and the content that endpoints exchange.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 
 use bytes::{Bytes as Payload, BytesMut};
 
@@ -59,11 +60,57 @@ impl Meta {
         Self { id: 0, size, source, destination, protocol, ecn, label, arrival: now }
     }
 
+    /// Labels it: it is a packet of `flow`, if of any, and addressed `to` somewhere.
+    pub fn label(&mut self, flow: Option<FlowId>, to: Destination) {
+        self.label.flow_hash = None;
+        self.label = Label { flow, to, flow_hash: NonZeroU32::new(self.flow_hash()) };
+    }
+
     /// The same with an ECN field.
     #[must_use]
     pub fn with_ecn(self, ecn: Ecn) -> Self {
         Self { ecn, ..self }
     }
+
+    /// A hash of the five-tuple, the same in every run; each direction of a flow has its own. Disciplines that spread
+    /// flows over queues perturb it with a seeded number.
+    pub fn flow_hash(&self) -> u32 {
+        if let Some(hash) = self.label.flow_hash {
+            return hash.get();
+        }
+        let protocol = u64::from(self.protocol.number());
+        let ends = [host_hash(self.source.ip()), host_hash(self.destination.ip())];
+        let ports = u64::from(self.source.port()) << 32 | u64::from(self.destination.port()) << 16;
+        let hash = mix(mix(u64::from(ends[0]) << 32 | u64::from(ends[1])) ^ (ports | protocol));
+        ((hash >> 32) as u32).max(1)
+    }
+
+    /// A hash of the source's address, the same in every run.
+    pub fn source_hash(&self) -> u32 {
+        host_hash(self.source.ip())
+    }
+
+    /// A hash of the destination's address, the same in every run.
+    pub fn destination_hash(&self) -> u32 {
+        host_hash(self.destination.ip())
+    }
+}
+
+fn host_hash(address: IpAddr) -> u32 {
+    let bits = match address {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    (mix(mix((bits >> 64) as u64) ^ bits as u64) >> 32) as u32
+}
+
+/// Spreads a number over all 64 bits, one to one (the finaliser of `SplitMix64`: Steele, Lea and Flood, "Fast splittable
+/// pseudorandom number generators", OOPSLA 2014, figure 14).
+pub const fn mix(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 /// What the network finds out about a packet where it enters, so that no hop has to look up its addresses again.
@@ -73,6 +120,8 @@ pub struct Label {
     pub flow: Option<FlowId>,
     /// Where it is addressed to.
     pub to: Destination,
+    /// [`Meta::flow_hash`], once it is known.
+    pub flow_hash: Option<NonZeroU32>,
 }
 
 /// What an address stands for.
@@ -112,6 +161,7 @@ impl Protocol {
             other => Self::Other(other),
         }
     }
+
 
     /// The number of the protocol in an IP header.
     pub const fn number(self) -> u8 {

@@ -1,11 +1,11 @@
 //! First in, first out, with tail drop.
 
-use std::collections::VecDeque;
-
 use leobench_base::spec::{Fault, Limit};
 use leobench_base::{Packet, RngTree, SimTime};
 
-use super::{Backlog, Capacity, Cause, Fates, QueueDiscipline, QueueModel, Verdict, check_limit};
+use super::{
+    Backlog, Capacity, Cause, Fates, Line, QueueDiscipline, QueueModel, Verdict, check_limit,
+};
 
 leobench_base::spec! {
     /// First in, first out; drops what arrives when it is full.
@@ -25,39 +25,34 @@ impl QueueModel for FifoSpec {
     }
 
     fn build(&self, capacity: Capacity, _rng: &RngTree) -> Box<dyn QueueDiscipline> {
-        Box::new(Fifo { capacity, packets: VecDeque::new(), backlog: Backlog::default() })
+        Box::new(Fifo { capacity, line: Line::default() })
     }
 }
 
 #[derive(Debug)]
 struct Fifo {
     capacity: Capacity,
-    packets: VecDeque<Packet>,
-    backlog: Backlog,
+    line: Line,
 }
 
 impl QueueDiscipline for Fifo {
     fn enqueue(&mut self, _now: SimTime, packet: Packet, fates: &mut Fates) {
-        if self.capacity.fits(self.backlog, packet.meta.size) {
-            self.backlog.add(packet.meta.size);
-            self.packets.push_back(packet);
+        if self.capacity.fits(self.line.backlog(), packet.meta.size) {
+            self.line.push(packet);
         } else {
             fates.drop(packet, Cause::QUEUE);
         }
     }
 
     fn dequeue(&mut self, _now: SimTime, _fates: &mut Fates) -> Verdict {
-        let Some(packet) = self.packets.pop_front() else { return Verdict::Empty };
-        self.backlog.remove(packet.meta.size);
-        Verdict::Packet(packet)
+        self.line.pop().map_or(Verdict::Empty, Verdict::Packet)
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.line.backlog()
     }
 
     fn flush(&mut self, out: &mut Vec<Packet>) {
-        self.backlog = Backlog::default();
-        out.extend(self.packets.drain(..));
+        self.line.flush(out);
     }
 }

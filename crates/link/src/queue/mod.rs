@@ -2,9 +2,13 @@
 //! line here to register it.
 
 mod cause;
+mod hash;
+mod line;
 
 use leobench_base::spec::{Fault, Limit};
 use leobench_base::{Bytes, Packet, RngTree, SimTime};
+
+pub(crate) use line::Line;
 
 pub use cause::{Cause, Causes, Drop, Fates, Mark, Tallies, Tally};
 
@@ -76,7 +80,6 @@ pub trait QueueDiscipline: Send {
 }
 
 /// Puts packets from several queues into order of arrival; those of one instant by number.
-#[expect(dead_code)]
 pub(crate) fn by_arrival(packets: &mut [Packet]) {
     packets.sort_by_key(|packet| (packet.meta.arrival, packet.meta.id));
 }
@@ -126,6 +129,11 @@ pub trait QueueModel {
     /// How much may wait.
     fn limit(&self) -> &Limit;
 
+    /// Where in the specification the limit is.
+    fn limit_key(&self) -> &'static str {
+        "limit"
+    }
+
     /// Builds the queue, empty, with the capacity that its limit comes to; random disciplines draw from `rng`.
     fn build(&self, capacity: Capacity, rng: &RngTree) -> Box<dyn QueueDiscipline>;
 }
@@ -134,6 +142,9 @@ leobench_base::kinds! {
     /// The queue disciplines.
     pub enum QueueSpec as dyn QueueModel {
         Fifo(pub mod fifo::FifoSpec) = "fifo",
+        Codel(pub mod codel::CodelSpec) = "codel",
+        FqCodel(pub mod fq_codel::FqCodelSpec) = "fq_codel",
+        Device(pub mod device::DeviceSpec) = "device",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The edges of the network: where packets of the world outside come in and go out.
 
-use leobench_base::{Label, NodeId, Packet, PortId, SimTime};
+use leobench_base::{NodeId, Packet, PortId, SimTime};
 use leobench_link::Cause;
 
 use super::{Network, NetworkError};
@@ -33,7 +33,7 @@ impl Network {
         let to = self.forwarding.destination(packet.meta.destination.ip());
         self.forwarding.expect(to);
         packet.meta.id = self.packets;
-        packet.meta.label = Label { flow: None, to };
+        packet.meta.label(None, to);
         packet.meta.arrival = self.now;
         self.packets += 1;
         let bound_to = self.forwarding.bound_to(node, packet.meta.source.ip());

@@ -22,7 +22,7 @@ mod wake;
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Body, EndpointId, FlowId, Label, LinkId, LogHistogram, NodeId, Packet, PortId,
+    Body, EndpointId, FlowId, Label, LinkId, LogHistogram, Meta, NodeId, Packet, PortId,
     Protocol, SimTime,
 };
 use leobench_link::{Cause, Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
@@ -304,6 +304,7 @@ impl Network {
             };
             let outside = Forwarding::interface_address(link);
             packet.meta.source = SocketAddr::new(outside, port);
+            packet.meta.label(packet.meta.label.flow, packet.meta.label.to);
         }
         if self.observer.packets {
             self.observer.packet(self.now, link, &packet.meta, PacketEvent::Enqueue)?;
@@ -319,8 +320,9 @@ impl Network {
         let (protocol, destination) = (packet.meta.protocol, packet.meta.destination);
         if let Some(inside) = self.translated(node, &packet) {
             packet.meta.destination = inside;
-            packet.meta.label.to = self.forwarding.destination(inside.ip());
-            self.forwarding.expect(packet.meta.label.to);
+            let to = self.forwarding.destination(inside.ip());
+            self.forwarding.expect(to);
+            packet.meta.label(packet.meta.label.flow, to);
             return self.forward(node, packet);
         }
         let Some(&endpoint) = self.listeners.get(&(node, protocol, destination.port())) else {
@@ -403,7 +405,7 @@ impl Network {
     /// A packet of an endpoint enters the network.
     fn send(&mut self, endpoint: EndpointId, mut packet: Packet) -> Result<(), NetworkError> {
         let node = self.endpoints[endpoint].node;
-        let way = self.way(endpoint, packet.meta.source, packet.meta.destination);
+        let way = self.way(endpoint, &packet.meta);
         packet.meta.id = self.packets;
         packet.meta.label = way.label;
         self.packets += 1;
@@ -425,17 +427,19 @@ impl Network {
         }
     }
 
-    /// Where the packets of an endpoint from `source` to `destination` go.
-    fn way(&mut self, endpoint: EndpointId, source: SocketAddr, destination: SocketAddr) -> Way {
+    /// Where an endpoint's packet goes.
+    fn way(&mut self, endpoint: EndpointId, meta: &Meta) -> Way {
         let slot = &mut self.endpoints[endpoint];
-        let same = |way: &Way| way.source == source && way.destination == destination;
+        let same = |way: &Way| way.source == meta.source && way.destination == meta.destination;
         if let Some(way) = slot.way.filter(same) {
             return way;
         }
-        let to = self.forwarding.destination(destination.ip());
+        let to = self.forwarding.destination(meta.destination.ip());
         self.forwarding.expect(to);
-        let label = Label { flow: Some(slot.flow), to };
-        let bound_to = self.forwarding.bound_to(slot.node, source.ip());
+        let mut meta = meta.clone();
+        meta.label(Some(slot.flow), to);
+        let bound_to = self.forwarding.bound_to(slot.node, meta.source.ip());
+        let Meta { source, destination, label, .. } = meta;
         let way = Way { source, destination, label, bound_to };
         slot.way = Some(way);
         way

@@ -1,3 +1,7 @@
+mod codel;
+mod device;
+mod fq_codel;
+
 use std::collections::BTreeSet;
 
 use leobench_base::spec::{At, Spec};
@@ -10,6 +14,48 @@ use crate::testing::{assert_refused, packet, read};
 fn build(spec: &QueueSpec) -> Box<dyn QueueDiscipline> {
     let model = spec.model();
     model.build(Capacity::of(model.limit()), &RngTree::new(1))
+}
+
+/// A discipline that is handed packets and asked for them one by one, times in microseconds.
+struct Probe {
+    queue: Box<dyn QueueDiscipline>,
+    fates: Fates,
+}
+
+impl Probe {
+    fn new(json: &str) -> Self {
+        Self { queue: build(&read(json).unwrap()), fates: Fates::default() }
+    }
+
+    /// Enqueues a packet of `size` bytes of a flow.
+    fn offer(&mut self, micros: u64, id: u64, size: u64, flow: u16) {
+        let mut packet = packet(id, size);
+        packet.meta.source.set_port(flow);
+        self.offer_packet(micros, packet);
+    }
+
+    fn offer_packet(&mut self, micros: u64, mut packet: Packet) {
+        packet.meta.arrival = at(micros);
+        self.queue.enqueue(at(micros), packet, &mut self.fates);
+    }
+
+    /// The id of the next packet.
+    fn take(&mut self, micros: u64) -> Option<u64> {
+        self.take_packet(micros).map(|packet| packet.meta.id)
+    }
+
+    fn take_packet(&mut self, micros: u64) -> Option<Packet> {
+        self.queue.dequeue(at(micros), &mut self.fates).packet()
+    }
+
+    /// The ids of the packets dropped so far.
+    fn dropped(&self) -> Vec<u64> {
+        self.fates.drops.iter().map(|drop| drop.packet.meta.id).collect()
+    }
+}
+
+fn at(micros: u64) -> SimTime {
+    SimTime::ZERO + SimDuration::from_micros(micros)
 }
 
 #[derive(Clone, Debug)]
@@ -230,7 +276,7 @@ fn specifications_read_back_what_they_write() {
 
 /// Enqueues packets of the given sizes; the sizes that went in and those that were dropped.
 fn fill(limit: Limit, sizes: &[u64]) -> (Vec<u64>, Vec<u64>) {
-    let mut queue = build(&QueueSpec::Fifo(fifo::FifoSpec { limit }));
+    let mut queue = build(&QueueSpec::Fifo(super::fifo::FifoSpec { limit }));
     let mut fates = Fates::default();
     for (id, size) in (0..).zip(sizes) {
         queue.enqueue(SimTime::ZERO, packet(id, *size), &mut fates);

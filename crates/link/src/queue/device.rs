@@ -1,0 +1,146 @@
+//! A queue discipline above the ring of a network device, which pushes back instead of dropping.
+
+use leobench_base::spec::{At, Fault, Limit, Schema, Spec, SpecError, Value, json};
+use leobench_base::{Bytes, Packet, RngTree, SimTime};
+
+use super::{
+    Backlog, Capacity, Causes, Fates, Line, QueueDiscipline, QueueModel, QueueSpec, Verdict,
+    by_arrival,
+};
+
+leobench_base::spec! {
+    /// A queue discipline above the ring of a device, which pushes back when it is full.
+    ///
+    /// As in Linux (qdisc and driver ring) and ns-3 (traffic control and `NetDevice` queue): the discipline sees a packet
+    /// leave when it moves to the ring, and manages only what the ring has no room for. With an unlimited ring it
+    /// manages nothing.
+    pub struct DeviceSpec
+        example = r#"{"ring": "7 packets", "queue": "fq_codel"}"#
+        check = check
+    {
+        /// How much the ring holds, the packet on the wire not counted. One in bytes takes packets until it is reached,
+        /// as Linux's byte queue limits do.
+        pub ring: Limit,
+        /// The discipline above the ring.
+        pub queue: Above,
+    }
+}
+
+fn check(spec: &DeviceSpec) -> Result<(), Fault> {
+    match spec.ring {
+        Limit::Packets(0) | Limit::Bytes(Bytes::ZERO) => {
+            Err(Fault::new("ring", "is zero, so nothing gets through", "a ring above zero"))
+        }
+        Limit::Packets(_) | Limit::Bytes(_) | Limit::Unlimited => Ok(()),
+    }
+}
+
+/// The queue discipline above a ring.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Above(pub Box<QueueSpec>);
+
+impl Above {
+    fn kinds() -> Vec<&'static str> {
+        QueueSpec::KINDS.iter().copied().filter(|kind| *kind != "device").collect()
+    }
+}
+
+/// As the queue of a link, but for a second ring. The schema leaves its keys open, or it would contain itself.
+impl Spec for Above {
+    fn schema() -> Schema {
+        json!({"oneOf": [{"enum": Self::kinds()}, {"type": "object"}]})
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        let queue = QueueSpec::read(value, at)?;
+        if let QueueSpec::Device(_) = queue {
+            let kinds = Self::kinds().join(", ");
+            return Err(at.error(value, "is a second ring").allowed(format!("one of {kinds}")));
+        }
+        Ok(Self(Box::new(queue)))
+    }
+
+    fn write(&self) -> Value {
+        self.0.write()
+    }
+}
+
+impl QueueModel for DeviceSpec {
+    fn limit(&self) -> &Limit {
+        self.queue.0.model().limit()
+    }
+
+    fn limit_key(&self) -> &'static str {
+        "queue.limit"
+    }
+
+    fn build(&self, capacity: Capacity, rng: &RngTree) -> Box<dyn QueueDiscipline> {
+        Box::new(Device {
+            room: self.ring,
+            ring: Line::default(),
+            queue: self.queue.0.model().build(capacity, rng),
+        })
+    }
+}
+
+struct Device {
+    room: Limit,
+    ring: Line,
+    queue: Box<dyn QueueDiscipline>,
+}
+
+impl Device {
+    fn has_room(&self) -> bool {
+        let Backlog { packets, bytes } = self.ring.backlog();
+        match self.room {
+            Limit::Packets(limit) => packets < limit,
+            Limit::Bytes(limit) => bytes < limit,
+            Limit::Unlimited => true,
+        }
+    }
+
+    /// Moves packets to the ring; the verdict that ended it, if the ring still has room.
+    fn fill(&mut self, now: SimTime, fates: &mut Fates) -> Option<Verdict> {
+        while self.has_room() {
+            match self.queue.dequeue(now, fates) {
+                Verdict::Packet(packet) => self.ring.push(packet),
+                verdict => return Some(verdict),
+            }
+        }
+        None
+    }
+}
+
+impl QueueDiscipline for Device {
+    fn enqueue(&mut self, now: SimTime, packet: Packet, fates: &mut Fates) {
+        self.queue.enqueue(now, packet, fates);
+        self.fill(now, fates);
+    }
+
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict {
+        let ended = self.fill(now, fates);
+        match self.ring.pop() {
+            Some(packet) => {
+                self.fill(now, fates);
+                Verdict::Packet(packet)
+            }
+            None => ended.unwrap_or(Verdict::Empty),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (ring, queue) = (self.ring.backlog(), self.queue.backlog());
+        Backlog { packets: ring.packets + queue.packets, bytes: ring.bytes + queue.bytes }
+    }
+
+    fn flush(&mut self, out: &mut Vec<Packet>) {
+        let first = out.len();
+        self.ring.flush(out);
+        self.queue.flush(out);
+        by_arrival(&mut out[first..]);
+    }
+
+    fn causes(&self) -> Causes {
+        self.queue.causes()
+    }
+}

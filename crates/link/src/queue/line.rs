@@ -1,0 +1,40 @@
+//! Packets in order of arrival, counted.
+
+use std::collections::VecDeque;
+
+use leobench_base::Packet;
+
+use super::Backlog;
+
+/// Waiting packets, the first to come in front.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    packets: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl Line {
+    /// Appends a packet.
+    pub fn push(&mut self, packet: Packet) {
+        self.backlog.add(packet.meta.size);
+        self.packets.push_back(packet);
+    }
+
+    /// Takes the first packet.
+    pub fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.backlog.remove(packet.meta.size);
+        Some(packet)
+    }
+
+    /// How much waits.
+    pub fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// Hands out every packet in order.
+    pub fn flush(&mut self, out: &mut Vec<Packet>) {
+        self.backlog = Backlog::default();
+        out.extend(self.packets.drain(..));
+    }
+}
