@@ -43,6 +43,17 @@ impl LogHistogram {
         Self { counts, count: self.count - earlier.count, sum: self.sum - earlier.sum, max }
     }
 
+    /// Counts all values of another histogram too.
+    pub fn add(&mut self, other: &Self) {
+        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
     /// The number of values counted.
     pub fn count(&self) -> u64 {
         self.count

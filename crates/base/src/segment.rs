@@ -126,6 +126,8 @@ pub struct Mark {
     pub record_end: u32,
     /// Bytes of application data in all records up to that point.
     pub plaintext: u64,
+    /// Whether the segment ends the message with which an application resumes a transfer over a new connection.
+    pub resumes: bool,
 }
 
 /// One TCP segment.
@@ -143,7 +145,7 @@ pub struct Segment {
     pub options: Options,
     /// Bytes of payload.
     pub payload: u32,
-    /// The end of the last record, if one ends in the segment.
+    /// The end of the last record or message of an application that ends in the segment, if one does.
     pub mark: Option<Mark>,
 }
 

@@ -164,6 +164,14 @@ impl SendBuffer {
         }
     }
 
+    /// The empty buffer of a single stream from which `taken` bytes of `arrived` messages have been taken.
+    pub(crate) fn from_offset(attributes: Attributes, taken: u64, arrived: u64) -> Self {
+        let mut buffer = Self::new(&[attributes]);
+        buffer.taken = taken;
+        (buffer.streams[0].taken, buffer.streams[0].arrived) = (taken, arrived);
+        buffer
+    }
+
     /// Puts a message behind the others of its stream.
     pub fn push(&mut self, stream: usize, message: Message) {
         self.streams[stream].push(message);

@@ -1,7 +1,8 @@
 //! What every transport looks like to the network: it is handed inputs and the time, and hands back packets,
 //! reports and its next wake-up.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::AddAssign;
 
 use leobench_base::{BitRate, Bytes, LogHistogram, Packet, SimDuration, SimTime};
 
@@ -60,6 +61,8 @@ pub struct Outbox {
     pub reports: Vec<Report>,
     /// Rare events worth recording, with the time they happened at.
     pub events: Vec<Event>,
+    /// Addresses at which the endpoint can be reached from now on, in addition to earlier ones.
+    pub addresses: Vec<SocketAddr>,
 }
 
 /// What happened to the data of a stream or a datagram.
@@ -162,6 +165,40 @@ pub struct Totals {
     pub ecn_marks: u64,
 }
 
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        self.sent_packets += other.sent_packets;
+        self.sent_bytes += other.sent_bytes;
+        self.received_packets += other.received_packets;
+        self.acked_bytes += other.acked_bytes;
+        self.lost_packets += other.lost_packets;
+        self.lost_bytes += other.lost_bytes;
+        self.retransmitted_bytes += other.retransmitted_bytes;
+        self.retransmitted_packets += other.retransmitted_packets;
+        self.congestion_events += other.congestion_events;
+        self.timeouts += other.timeouts;
+        self.spurious_losses += other.spurious_losses;
+        self.undos += other.undos;
+        self.ecn_marks += other.ecn_marks;
+    }
+}
+
+/// The loss of a connection: an outcome of a flow, not a failure of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// When the connection was lost.
+    pub at: SimTime,
+    /// Why, in the words of the stack.
+    pub reason: String,
+}
+
+impl Loss {
+    /// The event that reports it.
+    pub fn event(&self) -> Event {
+        Event { kind: "lost", detail: self.reason.clone() }
+    }
+}
+
 /// One transport at one end of a flow.
 ///
 /// Order of calls: any number of [`input`](Endpoint::input)s at an instant, then one [`poll`](Endpoint::poll) at that
@@ -170,14 +207,14 @@ pub trait Endpoint: Send {
     /// Takes something in.
     ///
     /// # Errors
-    /// If the connection has failed, or a plug-in misbehaved.
+    /// If a plug-in or the stack misbehaved.
     fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError>;
 
     /// Does what is due, appends what comes out to `outbox`, and says when to be polled next if nothing comes in
     /// before; `None` for never.
     ///
     /// # Errors
-    /// If the connection has failed, or a plug-in misbehaved.
+    /// If a plug-in or the stack misbehaved.
     fn poll(&mut self, now: SimTime, outbox: &mut Outbox)
     -> Result<Option<SimTime>, EndpointError>;
 
@@ -195,6 +232,12 @@ pub trait Endpoint: Send {
         LogHistogram::new()
     }
 
+    /// When and why its connection was lost for good, if it was. From then on the endpoint sends and reports nothing; it
+    /// accepts what the application writes, and never delivers it.
+    fn lost(&self) -> Option<&Loss> {
+        None
+    }
+
     /// Completes what it writes on the side, such as a qlog, at the end of a run.
     ///
     /// # Errors
@@ -207,13 +250,13 @@ pub trait Endpoint: Send {
 /// Why an endpoint cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
-    /// The connection was lost.
-    #[error("the connection was lost at {at}: {reason}")]
-    ConnectionLost {
+    /// The stack did something that leobench does not understand.
+    #[error("the stack at {at}: {problem}")]
+    Stack {
         /// When.
         at: SimTime,
-        /// Why, in the words of the stack.
-        reason: String,
+        /// What it did.
+        problem: String,
     },
     /// Its qlog could not be written.
     #[error("the qlog cannot be written: {0}")]
@@ -228,11 +271,4 @@ pub enum EndpointError {
         /// What it did.
         problem: String,
     },
-}
-
-impl EndpointError {
-    /// The connection was lost at a time, for a reason in the words of the stack.
-    pub fn lost(at: SimTime, reason: String) -> Self {
-        Self::ConnectionLost { at, reason }
-    }
 }

@@ -24,7 +24,7 @@ use super::tap::{MALFORMED, Tap};
 use crate::buffer::SendBuffer;
 use crate::congestion::CongestionContext;
 use crate::endpoint::{
-    Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
+    Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Report, Totals,
 };
 use crate::pacing::{Pacer, window_rate};
 use crate::scheduler::Multiplexer;
@@ -46,6 +46,9 @@ pub struct QuicEndpoint {
     client: Option<noq_proto::ClientConfig>,
     connection: Option<(ConnectionHandle, Connection)>,
     established: bool,
+    lost: Option<Loss>,
+    /// Whether the loss has been reported.
+    silent: bool,
     control: Arc<Control>,
     tap: Arc<Tap>,
     pacer: Option<Pacer>,
@@ -98,6 +101,8 @@ impl QuicEndpoint {
             client,
             connection: None,
             established: false,
+            lost: None,
+            silent: false,
             control,
             tap,
             pacer: spec.pacing.then(|| Pacer::new(burst, spec.payload)),
@@ -125,11 +130,11 @@ impl QuicEndpoint {
                 self.connection = Some(connection);
                 Ok(())
             }
-            Err(error) => Err(EndpointError::lost(now, error.to_string())),
+            Err(error) => Err(EndpointError::Stack { at: now, problem: error.to_string() }),
         }
     }
 
-    fn receive(&mut self, now: SimTime, meta: &Meta, data: BytesMut) -> Result<(), EndpointError> {
+    fn receive(&mut self, now: SimTime, meta: &Meta, data: BytesMut) {
         self.received_datagrams += 1;
         self.tap.set_time(now);
         let instant = self.clock.instant(now);
@@ -142,16 +147,17 @@ impl QuicEndpoint {
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
-                let accepted = self.endpoint.accept(incoming, instant, &mut self.buffer, None);
-                let accepted =
-                    accepted.map_err(|error| EndpointError::lost(now, error.cause.to_string()))?;
-                self.connection = Some(accepted);
+                match self.endpoint.accept(incoming, instant, &mut self.buffer, None) {
+                    Ok(accepted) => self.connection = Some(accepted),
+                    Err(error) => {
+                        self.lost = Some(Loss { at: now, reason: error.cause.to_string() });
+                    }
+                }
             }
             // A stateless answer (version negotiation, reset) has no place between two ends that were made for each
             // other: whatever asked for it is a stray packet of an earlier exchange.
             Some(DatagramEvent::Response(_)) | None => {}
         }
-        Ok(())
     }
 
     /// Lets the stack work off its events.
@@ -172,7 +178,7 @@ impl QuicEndpoint {
                     }
                 }
                 noq_proto::Event::ConnectionLost { reason } => {
-                    return Err(EndpointError::lost(now, reason.to_string()));
+                    self.lost = Some(Loss { at: now, reason: reason.to_string() });
                 }
                 noq_proto::Event::Stream(StreamEvent::Writable { id }) => {
                     if let Some(sender) = &mut self.sender {
@@ -334,12 +340,13 @@ impl QuicEndpoint {
         match sent.unreadable {
             None => Ok(()),
             Some(MALFORMED) => {
-                Err(EndpointError::lost(now, "a packet left that ends within a frame".into()))
+                let problem = "a packet left that ends within a frame".into();
+                Err(EndpointError::Stack { at: now, problem })
             }
-            Some(kind) => Err(EndpointError::lost(
-                now,
-                format!("a packet left with a frame of type {kind:#x}"),
-            )),
+            Some(kind) => {
+                let problem = format!("a packet left with a frame of type {kind:#x}");
+                Err(EndpointError::Stack { at: now, problem })
+            }
         }
     }
 
@@ -359,6 +366,13 @@ impl QuicEndpoint {
             self.expire(now, outbox);
         }
         self.process(now, outbox)?;
+        if let Some(loss) = &self.lost {
+            if !self.silent {
+                outbox.events.push(loss.event());
+            }
+            (self.silent, self.connection) = (true, None);
+            return Ok(None);
+        }
         let held_until = self.send(now, outbox)?;
         self.report_sent(now, outbox)?;
         self.control.take_events(&mut outbox.events);
@@ -377,7 +391,10 @@ impl Endpoint for QuicEndpoint {
     fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
         match input {
             Input::Packet(Packet { meta, body: Body::Quic(data) }) => {
-                self.receive(now, &meta, data)
+                if self.lost.is_none() {
+                    self.receive(now, &meta, data);
+                }
+                Ok(())
             }
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
             Input::Packet(_) | Input::Interface(_) => Ok(()),
@@ -437,6 +454,10 @@ impl Endpoint for QuicEndpoint {
 
     fn rtts(&self) -> LogHistogram {
         self.control.lock().rtts.clone()
+    }
+
+    fn lost(&self) -> Option<&Loss> {
+        self.lost.as_ref()
     }
 
     fn finish(&mut self) -> Result<(), EndpointError> {

@@ -104,9 +104,8 @@ impl Sender {
     ) -> Result<(), EndpointError> {
         while self.ids.len() < self.streams.buffer().streams().len() {
             let id = connection.streams().open(Dir::Uni);
-            let id = id.ok_or_else(|| {
-                EndpointError::lost(now, "the peer allows no more streams".into())
-            })?;
+            let problem = "the peer allows no more streams";
+            let id = id.ok_or_else(|| EndpointError::Stack { at: now, problem: problem.into() })?;
             self.ids.push(id);
         }
         Ok(())
@@ -342,7 +341,7 @@ impl Sender {
                 self.streams.hold(stream, true);
                 Ok(0)
             }
-            Err(error) => Err(EndpointError::lost(now, error.to_string())),
+            Err(error) => Err(EndpointError::Stack { at: now, problem: error.to_string() }),
         }
     }
 

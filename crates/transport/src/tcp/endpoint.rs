@@ -1,16 +1,20 @@
 //! One end of a TCP flow as an [`Endpoint`]: its state, its segments, and the handshake.
 
 mod handshake;
+mod matching;
 mod segments;
 
 use std::net::SocketAddr;
 
 use leobench_base::segment::{Flags, Segment};
-use leobench_base::{Body, Bytes, Ecn, LogHistogram, Packet, RngTree, SimDuration, SimTime};
+use leobench_base::{Body, Bytes, Ecn, LogHistogram, Meta, Packet, RngTree, SimDuration, SimTime};
 
 use self::handshake::Handshake;
+pub(super) use self::matching::Earlier;
+use super::interfaces::Interfaces;
 use super::outgoing::Outgoing;
 use super::receiver::{Arrival, Receiver};
+use super::resume::Exchange;
 use super::sender::{Ack, Agreed, Sender};
 use super::sequence::{Sequence, Stamps};
 use super::spec::TcpSpec;
@@ -18,7 +22,7 @@ use super::{Role, tls};
 use crate::buffer::{Attributes, SendBuffer};
 use crate::congestion::CongestionContext;
 use crate::endpoint::{
-    Endpoint, EndpointError, Event, Input, Outbox, PathId, PathSample, Report, Totals,
+    Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Report, Totals,
 };
 
 /// The configuration of an endpoint.
@@ -50,6 +54,7 @@ enum State {
     SynSent,
     SynReceived,
     Open,
+    Lost,
 }
 
 /// One end of a TCP connection.
@@ -57,9 +62,14 @@ pub struct TcpEndpoint {
     spec: TcpSpec,
     role: Role,
     local: SocketAddr,
+    /// A server learns it from the SYN.
     remote: SocketAddr,
+    interfaces: Interfaces,
+    /// The address at which others know that this end can be reached.
+    reachable: Option<SocketAddr>,
     start: SimTime,
     state: State,
+    loss: Option<Loss>,
     handshake: Handshake,
     /// Sequence numbers of this end and of the other.
     ours: Sequence,
@@ -72,12 +82,16 @@ pub struct TcpEndpoint {
     sender: Sender,
     receiver: Receiver,
     outgoing: Outgoing,
-    established: bool,
+    /// Whether application data may follow the handshake.
+    secure: bool,
+    exchange: Exchange,
     /// Offsets up to which application data of this end, and of the other, has been reported.
     reported_sent: u64,
     reported_delivered: u64,
     /// How far the application was told it may write.
     reported_room: u64,
+    /// Offset up to which earlier connections have sent application data.
+    sent_before: u64,
     retransmitted: Bytes,
     retransmitted_packets: u64,
     sent_packets: u64,
@@ -102,7 +116,10 @@ impl TcpEndpoint {
             role,
             local,
             remote,
+            interfaces: Interfaces::new(local.ip()),
+            reachable: Some(local),
             start,
+            loss: None,
             state: if role == Role::Client { State::Closed } else { State::Listen },
             handshake: Handshake::new(spec.initial_rto),
             ours,
@@ -114,10 +131,12 @@ impl TcpEndpoint {
             sender: Sender::new(spec, stamps, spec.congestion.model().build(&context)),
             receiver,
             outgoing: Outgoing::new(buffer, spec),
-            established: false,
+            secure: false,
+            exchange: Exchange::new(role, spec.tls, sends.is_some()),
             reported_sent: 0,
             reported_delivered: 0,
             reported_room: 0,
+            sent_before: 0,
             retransmitted: Bytes::ZERO,
             retransmitted_packets: 0,
             sent_packets: 0,
@@ -129,46 +148,50 @@ impl TcpEndpoint {
     }
 
     /// Handles a segment.
-    fn receive(&mut self, now: SimTime, ecn: Ecn, segment: &Segment) -> Result<(), EndpointError> {
+    fn receive(&mut self, now: SimTime, meta: &Meta, segment: &Segment) {
         self.received_packets += 1;
+        if self.state != State::Lost && !self.accepts(meta, segment) {
+            return self.reject(now, meta, segment);
+        }
         match self.state {
-            State::Closed => Ok(()),
-            State::Listen => {
-                self.listen(now, segment);
-                Ok(())
-            }
+            State::Closed | State::Lost => {}
+            State::Listen => self.listen(now, meta, segment),
             State::SynSent => self.syn_sent(now, segment),
             State::SynReceived => {
-                self.syn_received(now, segment)?;
-                if self.state == State::Open { self.open(now, ecn, segment) } else { Ok(()) }
+                self.syn_received(now, meta, segment);
+                if self.state == State::Open {
+                    self.open(now, meta.ecn, segment);
+                }
             }
-            State::Open => self.open(now, ecn, segment),
+            State::Open => self.open(now, meta.ecn, segment),
         }
     }
 
     /// A segment on an open connection (RFC 9293 section 3.10.7.4).
-    fn open(&mut self, now: SimTime, ecn: Ecn, segment: &Segment) -> Result<(), EndpointError> {
+    fn open(&mut self, now: SimTime, ecn: Ecn, segment: &Segment) {
         let next = self.receiver.next();
         let start = self.theirs.offset(segment.seq, next);
         if segment.flags.contains(Flags::RST) {
-            return match start {
-                Some(start) if start == next => {
-                    Err(EndpointError::lost(now, "reset by the other end".into()))
+            // RFC 5961 section 3.2: only the number that is expected next resets; others in the window are challenged.
+            match start {
+                Some(start) if start == next => self.lose(now, "reset by the other end"),
+                Some(start) if (next..self.receiver.edge()).contains(&start) => {
+                    self.acknowledge(now);
                 }
-                _ => Ok(()),
-            };
+                _ => {}
+            }
+            return;
         }
         let start = start.filter(|start| *start >= next || !segment.is_empty());
         let Some(start) = start.filter(|_| !segment.flags.contains(Flags::SYN)) else {
             // An old SYN, or a keep-alive or probe.
             self.acknowledge(now);
-            return Ok(());
+            return;
         };
         self.take_ack(now, start, segment);
         if !segment.is_empty() {
             self.take_data(now, ecn, start, segment);
         }
-        Ok(())
     }
 
     fn take_ack(&mut self, now: SimTime, start: u64, segment: &Segment) {
@@ -221,12 +244,15 @@ impl TcpEndpoint {
 
     /// Executes due timers of an open connection; returns the next wake-up.
     fn drive(&mut self, now: SimTime) -> Option<SimTime> {
-        if self.spec.tls && !self.outgoing.is_open() {
-            tls::proceed(self.role, self.receiver.complete(), &mut self.outgoing);
+        if !self.secure {
+            let received = self.receiver.complete();
+            self.secure = !self.spec.tls || tls::proceed(self.role, received, &mut self.outgoing);
+            if self.secure {
+                self.events.push(Event { kind: "established", detail: String::new() });
+            }
         }
-        if !self.established && self.outgoing.is_open() {
-            self.established = true;
-            self.events.push(Event { kind: "established", detail: String::new() });
+        if self.secure {
+            self.exchange.proceed(&self.receiver, &mut self.outgoing);
         }
         if self.receiver.deadline().is_some_and(|at| at <= now) {
             self.acknowledge(now);
@@ -259,7 +285,7 @@ impl TcpEndpoint {
                 outbox.reports.push(Report::Sent { stream: 0, offset });
             }
         }
-        let offset = if self.spec.tls { self.receiver.plaintext() } else { self.receiver.read() };
+        let offset = self.delivered();
         if offset > self.reported_delivered {
             self.reported_delivered = offset;
             outbox.reports.push(Report::Delivered { stream: 0, offset });
@@ -267,6 +293,25 @@ impl TcpEndpoint {
         outbox.events.append(&mut self.events);
         outbox.events.append(&mut self.sender.control.events);
         outbox.packets.append(&mut self.packets);
+    }
+
+    /// Application data handed to the application of this end, if it receives.
+    fn delivered(&self) -> u64 {
+        match self.outgoing.buffer() {
+            Some(_) => 0,
+            None if self.spec.tls => self.receiver.plaintext(),
+            None => self.exchange.delivered(&self.receiver),
+        }
+    }
+
+    /// The client opens the connection from an address of its host, if that has one.
+    fn connect_from(&mut self, now: SimTime, outbox: &mut Outbox) -> Option<SimTime> {
+        let address = self.interfaces.choose(self.local.ip())?;
+        self.local.set_ip(address);
+        if self.reachable.replace(self.local) != Some(self.local) {
+            outbox.addresses.push(self.local);
+        }
+        Some(self.connect(now))
     }
 
     fn count(&self) -> Totals {
@@ -293,25 +338,20 @@ impl Endpoint for TcpEndpoint {
     fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
         match input {
             Input::Packet(Packet { meta, body: Body::Tcp(segment) }) => {
-                self.receive(now, meta.ecn, &segment)
+                self.receive(now, &meta, &segment);
             }
             // A TCP port drops all other packets, as a host does.
-            Input::Packet(_) | Input::Interface(_) => Ok(()),
+            Input::Packet(_) => {}
+            Input::Interface(change) => self.interfaces.change(change),
             Input::Message { stream, message } => {
                 if let Some(buffer) = self.outgoing.buffer_mut() {
                     buffer.push(stream, message);
                 }
-                Ok(())
             }
-            Input::Finish => {
-                self.outgoing.finish();
-                Ok(())
-            }
-            Input::Hint(hint) => {
-                self.sender.control.algorithm.on_hint(hint.path, &hint);
-                Ok(())
-            }
+            Input::Finish => self.outgoing.finish(),
+            Input::Hint(hint) => self.sender.control.algorithm.on_hint(hint.path, &hint),
         }
+        Ok(())
     }
 
     fn poll(
@@ -321,8 +361,8 @@ impl Endpoint for TcpEndpoint {
     ) -> Result<Option<SimTime>, EndpointError> {
         let wake = match self.state {
             State::Closed if now < self.start => return Ok(Some(self.start)),
-            State::Closed => Some(self.connect(now)),
-            State::Listen => None,
+            State::Closed => self.connect_from(now, outbox),
+            State::Listen | State::Lost => None,
             State::SynSent | State::SynReceived => Some(self.insist(now)),
             State::Open => self.drive(now),
         };
@@ -360,5 +400,9 @@ impl Endpoint for TcpEndpoint {
 
     fn rtts(&self) -> LogHistogram {
         self.sender.control.rtts.clone()
+    }
+
+    fn lost(&self) -> Option<&Loss> {
+        self.loss.as_ref()
     }
 }

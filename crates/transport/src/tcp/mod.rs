@@ -17,19 +17,25 @@
 //! - after an idle period the window starts from the initial one (RFC 5681 section 4.1).
 
 mod endpoint;
+mod interfaces;
 mod outgoing;
 mod ranges;
 mod receiver;
+mod reconnect;
+mod resume;
 mod rtt;
 mod send_room;
 mod sender;
 mod sequence;
 mod spec;
 mod tls;
+mod unmatched;
 
 pub use crate::quic::Role;
 pub use endpoint::{TcpConfig, TcpEndpoint};
-pub use spec::TcpSpec;
+pub use reconnect::{Ports, ReconnectingTcp};
+pub use spec::{ReconnectSpec, TcpSpec};
+pub use unmatched::NoConnection;
 
 #[cfg(test)]
 mod tests;

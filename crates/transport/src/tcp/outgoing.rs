@@ -31,10 +31,14 @@ pub(super) struct Outgoing {
     finished: bool,
     /// Bytes of the stream with a fixed layout.
     written: u64,
-    /// Bytes of application data in them.
+    /// Bytes of application data in them, and those of earlier connections before them.
     plaintext: u64,
+    /// Where application data starts: in the stream, and in all of the flow's.
+    start: (u64, u64),
     /// Unacknowledged records.
     records: VecDeque<Record>,
+    /// The byte after the message with which the application resumes a transfer, and the offset in it.
+    resumption: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +61,37 @@ impl Outgoing {
             finished: false,
             written: 0,
             plaintext: 0,
+            start: (0, 0),
             records: VecDeque::new(),
+            resumption: None,
         }
+    }
+
+    /// Continues earlier connections with the application's messages that they have not delivered.
+    pub(super) fn inherit(&mut self, buffer: SendBuffer) {
+        self.plaintext = buffer.taken();
+        self.start = (0, self.plaintext);
+        self.room.start_at(self.plaintext);
+        self.buffer = Some(buffer);
+    }
+
+    /// Appends an application's message of `bytes` with which it resumes a transfer at `offset`.
+    pub(super) fn tell(&mut self, bytes: u64, offset: u64) {
+        self.written += bytes + if self.tls { RECORD_OVERHEAD } else { 0 };
+        self.resumption = Some((self.written, offset));
+    }
+
+    /// Application data starts here, and at `offset` of all of the flow's.
+    ///
+    /// # Panics
+    /// If earlier bytes were not kept, or later ones never written.
+    pub(super) fn start_at(&mut self, offset: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let skipped = offset.checked_sub(buffer.taken());
+        let Some(skipped) = skipped else { panic!("byte {offset} is acknowledged, not delivered") };
+        buffer.take(0, skipped);
+        self.plaintext = offset;
+        self.start.1 = offset;
     }
 
     /// The application's messages, if it sends any.
@@ -83,6 +116,7 @@ impl Outgoing {
     /// Allows application data from now on.
     pub(super) fn open(&mut self) {
         self.open = true;
+        self.start.0 = self.written;
     }
 
     /// Whether application data may be sent.
@@ -110,7 +144,7 @@ impl Outgoing {
     pub(super) fn make_room(&mut self, una: u64) -> bool {
         let Some(buffer) = &self.buffer else { return false };
         let sent = buffer.taken();
-        let acked = if self.tls { self.plaintext_sent(una) } else { una.min(sent) };
+        let acked = if self.tls { self.plaintext_sent(una) } else { self.acknowledged(una) };
         self.room.advance(Progress { written: sent + buffer.backlog(), sent, acked })
     }
 
@@ -182,11 +216,34 @@ impl Outgoing {
         record.plaintext - record.content + part
     }
 
+    /// Application data that the other end is known to have read, when all of the stream below `una` is acknowledged:
+    /// only whole records count.
+    pub(super) fn acknowledged(&self, una: u64) -> u64 {
+        if let Some(record) = self.records.front() {
+            return record.plaintext - record.content;
+        }
+        let (start, offset) = self.start;
+        (offset + una.saturating_sub(start)).min(self.plaintext)
+    }
+
+    /// The offset of the application data that follows `start` in the stream; none follows a handshake.
+    pub(super) fn content_at(&self, start: u64) -> u64 {
+        match (start < self.start.0, self.tls) {
+            (true, _) => u64::MAX,
+            (false, true) => self.plaintext_sent(start),
+            (false, false) => self.acknowledged(start),
+        }
+    }
+
     /// The record mark of a segment of `payload` bytes from `start` on.
     pub(super) fn mark(&self, start: u64, payload: u64) -> Option<Mark> {
-        let ended = self.records.partition_point(|record| record.end <= start + payload);
-        let record = self.records.get(ended.checked_sub(1)?)?;
-        let into = record.end.checked_sub(start).filter(|into| *into > 0)?;
-        Some(Mark { record_end: into as u32, plaintext: record.plaintext })
+        let end = start + payload;
+        let message = self.resumption.filter(|(last, _)| (start + 1..=end).contains(last));
+        let ended = self.records.partition_point(|record| record.end <= end);
+        let record = ended.checked_sub(1).and_then(|last| self.records.get(last));
+        let record = record.filter(|record| record.end > start);
+        let record = record.map(|record| (record.end, record.plaintext));
+        let (last, plaintext) = record.or(message)?;
+        Some(Mark { record_end: (last - start) as u32, plaintext, resumes: message.is_some() })
     }
 }

@@ -58,6 +58,11 @@ impl SendRoom {
         room
     }
 
+    /// The application's data before `offset` was sent over earlier connections.
+    pub(super) fn start_at(&mut self, offset: u64) {
+        self.limit = self.limit.saturating_add(offset);
+    }
+
     /// How much of the application's data the buffer takes: a write up to here returns.
     pub(super) fn limit(&self) -> u64 {
         self.limit

@@ -3,6 +3,7 @@
 use leobench_base::spec::{Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
+use super::unmatched::NoConnection;
 use crate::congestion::{CongestionSpec, CubicSpec};
 
 /// Minimum segment size that every host must accept over IPv4: 576 bytes minus two headers (RFC 9293 section 3.7.1).
@@ -51,7 +52,29 @@ leobench_base::spec! {
         pub pacing: bool = false,
         /// Whether a small segment waits while an earlier small one is unacknowledged (RFC 9293 section 3.7.4).
         pub nagle: bool = true,
+        /// How the host answers a segment that belongs to no connection (RFC 9293 section 3.10.7.1), such as one whose
+        /// source address was rewritten on the way.
+        pub no_connection: NoConnection = NoConnection::Reset,
     }
+}
+
+leobench_base::spec! {
+    /// When the application gives up a TCP connection for a new one, and where it goes on.
+    #[derive(Copy)]
+    pub struct ReconnectSpec check = check_reconnect {
+        /// Longest time without progress while the application waits for some; a reset is answered at once.
+        pub after: SimDuration,
+        /// Whether the sending end goes on where the receiving end is, after an exchange of 100 bytes each way, or starts
+        /// over from the first byte.
+        pub resume: bool = true,
+    }
+}
+
+fn check_reconnect(spec: &ReconnectSpec) -> Result<(), Fault> {
+    if spec.after.is_zero() {
+        return Err(Fault::new("after", "is zero", "a time above zero"));
+    }
+    Ok(())
 }
 
 fn default_ack_every() -> AckEvery {

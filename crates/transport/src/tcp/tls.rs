@@ -11,17 +11,26 @@ const ANSWER: u64 = RECORD_HEADER + SERVER_HELLO as u64 + RECORD_OVERHEAD + SERV
 /// The client's Finished in an encrypted record.
 const FINISHED: u64 = RECORD_OVERHEAD + CLIENT_FINISHED as u64;
 
-/// Continues the handshake as far as the `received` bytes allow. When it is complete, opens the stream to application
-/// data.
-pub(super) fn proceed(role: Role, received: u64, outgoing: &mut Outgoing) {
+/// Continues the handshake as far as the `received` bytes allow; returns whether it is complete, and application data
+/// may follow.
+pub(super) fn proceed(role: Role, received: u64, outgoing: &mut Outgoing) -> bool {
     match (role, outgoing.written()) {
         (Role::Client, 0) => outgoing.write(HELLO),
         (Role::Client, HELLO) if received >= ANSWER => {
             outgoing.write(FINISHED);
-            outgoing.open();
+            return true;
         }
         (Role::Server, 0) if received >= HELLO => outgoing.write(ANSWER),
-        (Role::Server, ANSWER) if received >= HELLO + FINISHED => outgoing.open(),
+        (Role::Server, ANSWER) => return received >= HELLO + FINISHED,
         _ => {}
+    }
+    false
+}
+
+/// Bytes that an end receives in the handshake.
+pub(super) fn incoming(role: Role) -> u64 {
+    match role {
+        Role::Client => ANSWER,
+        Role::Server => HELLO + FINISHED,
     }
 }

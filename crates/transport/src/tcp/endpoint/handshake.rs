@@ -1,12 +1,12 @@
 //! The three-way handshake (RFC 9293 section 3.5), its options and its retransmissions.
 
 use leobench_base::segment::{Flags, Options, Segment};
-use leobench_base::{Ecn, SimDuration, SimTime};
+use leobench_base::{Ecn, Meta, SimDuration, SimTime};
 
 use super::{State, TcpEndpoint};
-use crate::endpoint::EndpointError;
 use crate::tcp::sender::Agreed;
 use crate::tcp::sequence::Sequence;
+use crate::tcp::unmatched;
 
 /// Bytes of the timestamps option in every segment, with padding (RFC 7323 appendix A).
 const TIMESTAMPS: u64 = 12;
@@ -88,11 +88,12 @@ impl TcpEndpoint {
     }
 
     /// A server waits for a SYN (RFC 9293 section 3.10.7.2).
-    pub(super) fn listen(&mut self, now: SimTime, segment: &Segment) {
-        if segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST) {
-            let flags = Flags::RST;
-            self.emit(now, Segment { seq: segment.ack, flags, ..Segment::default() }, Ecn::NotEct);
-        } else if segment.flags.contains(Flags::SYN) {
+    pub(super) fn listen(&mut self, now: SimTime, meta: &Meta, segment: &Segment) {
+        if segment.flags.contains(Flags::ACK) {
+            self.reject(now, meta, segment);
+        } else if unmatched::opens(segment) {
+            // Behind a NAT, the source is not the client's own address.
+            (self.remote, self.local) = (meta.source, meta.destination);
             let ecn = segment.flags.contains(Flags::ECE.with(Flags::CWR));
             self.agree(segment, ecn);
             self.state = State::SynReceived;
@@ -101,40 +102,40 @@ impl TcpEndpoint {
     }
 
     /// The client waits for an answer (RFC 9293 section 3.10.7.3).
-    pub(super) fn syn_sent(
-        &mut self,
-        now: SimTime,
-        segment: &Segment,
-    ) -> Result<(), EndpointError> {
+    pub(super) fn syn_sent(&mut self, now: SimTime, segment: &Segment) {
+        let acknowledges = segment.flags.contains(Flags::ACK) && segment.ack == self.ours.wire(0);
         if segment.flags.contains(Flags::RST) {
-            return Err(EndpointError::lost(now, "refused by the other end".into()));
+            // "If the ACK was acceptable, then signal to the user 'error: connection reset'", else "drop the segment".
+            if acknowledges {
+                self.lose(now, "refused by the other end");
+            }
+            return;
         }
-        let answers = segment.flags.contains(Flags::SYN.with(Flags::ACK));
-        if !answers || segment.ack != self.ours.wire(0) {
-            return Ok(());
+        if !acknowledges || !segment.flags.contains(Flags::SYN) {
+            return;
         }
         let marked = segment.flags.contains(Flags::CWR);
         self.agree(segment, segment.flags.contains(Flags::ECE) && !marked);
         self.establish(now, segment);
         self.acknowledge(now);
-        Ok(())
     }
 
     /// The server waits for the final acknowledgement (RFC 9293 section 3.10.7.4).
-    pub(super) fn syn_received(
-        &mut self,
-        now: SimTime,
-        segment: &Segment,
-    ) -> Result<(), EndpointError> {
-        if segment.flags.contains(Flags::RST) {
-            return Err(EndpointError::lost(now, "reset by the other end".into()));
+    pub(super) fn syn_received(&mut self, now: SimTime, meta: &Meta, segment: &Segment) {
+        if !self.matches(meta) {
+            self.relisten();
+            return self.listen(now, meta, segment);
         }
-        if segment.flags.contains(Flags::SYN) {
+        if segment.flags.contains(Flags::RST) {
+            // The number is checked as on an open connection (RFC 5961 section 3.2).
+            if segment.seq == self.theirs.wire(0) {
+                self.relisten();
+            }
+        } else if segment.flags.contains(Flags::SYN) {
             self.send_syn(now);
         } else if segment.flags.contains(Flags::ACK) && segment.ack == self.ours.wire(0) {
             self.establish(now, segment);
         }
-        Ok(())
     }
 
     /// Processes the other end's SYN.
@@ -178,8 +179,5 @@ impl TcpEndpoint {
             self.receiver.sample(rtt);
         }
         self.state = State::Open;
-        if !self.spec.tls {
-            self.outgoing.open();
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! The segments that an end sends once the connection is open.
 
+use std::net::SocketAddr;
+
 use leobench_base::packet::IPV4_HEADER;
 use leobench_base::segment::{Flags, MOST_SACK_BLOCKS, Options, Segment, Timestamps};
 use leobench_base::{Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
@@ -32,7 +34,7 @@ impl TcpEndpoint {
             .with_if(fin, Flags::FIN)
             .with_if(last, Flags::PSH)
             .with_if(reduced, Flags::CWR);
-        if !new {
+        if !new || self.repeats(start, payload) {
             self.retransmitted += Bytes::new(payload);
             // A zero-window probe carries no data.
             self.retransmitted_packets += u64::from(!segment.is_empty());
@@ -40,6 +42,11 @@ impl TcpEndpoint {
         // RFC 3168 sections 6.1.4 and 6.1.5: neither empty segments nor retransmissions.
         let capable = self.agreed.ecn && new && payload > 0;
         self.emit(now, segment, if capable { Ecn::Ect0 } else { Ecn::NotEct });
+    }
+
+    /// Whether an earlier connection has sent the application data with which a segment starts.
+    fn repeats(&self, start: u64, payload: u64) -> bool {
+        self.sent_before > 0 && payload > 0 && self.outgoing.content_at(start) < self.sent_before
     }
 
     /// The header fields common to all segments.
@@ -63,11 +70,23 @@ impl TcpEndpoint {
 
     /// Puts a segment into a packet.
     pub(super) fn emit(&mut self, now: SimTime, segment: Segment, ecn: Ecn) {
+        self.emit_between(now, self.local, self.remote, segment, ecn);
+    }
+
+    /// Puts a segment into a packet between two addresses.
+    pub(super) fn emit_between(
+        &mut self,
+        now: SimTime,
+        source: SocketAddr,
+        destination: SocketAddr,
+        segment: Segment,
+        ecn: Ecn,
+    ) {
         let size = Bytes::new(segment.len());
         self.sent_packets += 1;
         self.sent_bytes += size;
-        let meta =
-            Meta::new(now, Protocol::Tcp, self.local, self.remote, size + IPV4_HEADER).with_ecn(ecn);
+        let size = size + IPV4_HEADER;
+        let meta = Meta::new(now, Protocol::Tcp, source, destination, size).with_ecn(ecn);
         self.packets.push(Packet { meta, body: Body::Tcp(segment) });
     }
 }

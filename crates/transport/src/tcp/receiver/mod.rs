@@ -44,6 +44,8 @@ pub(super) struct Receiver {
     marks: BTreeMap<u64, u64>,
     /// Application data in all complete records.
     plaintext: u64,
+    /// The offset in the message with which the other end resumes a transfer, if one arrived.
+    resumed: Option<u64>,
     window: ReceiveWindow,
     timing: AckTiming,
     /// Whether marks are echoed until the sender has responded.
@@ -69,6 +71,7 @@ impl Receiver {
             fin: None,
             marks: BTreeMap::new(),
             plaintext: 0,
+            resumed: None,
             window: ReceiveWindow::new(spec.receive_buffer, spec.mss.get()),
             timing: AckTiming::new(spec.ack_every.get().into(), spec.delayed_ack),
             echo_mark: false,
@@ -102,6 +105,16 @@ impl Receiver {
     /// Application data in all complete records.
     pub(super) fn plaintext(&self) -> u64 {
         self.plaintext
+    }
+
+    /// The offset in the message with which the other end resumes a transfer, if one has arrived.
+    pub(super) fn resumed(&self) -> Option<u64> {
+        self.resumed
+    }
+
+    /// The byte after the last one of the advertised window.
+    pub(super) fn edge(&self) -> u64 {
+        self.window.edge()
     }
 
     /// Whether all data and the FIN of the other end have arrived.
@@ -158,6 +171,9 @@ impl Receiver {
         }
         if let Some(mark) = arrival.mark {
             self.marks.insert(start + u64::from(mark.record_end), mark.plaintext);
+            if mark.resumes {
+                self.resumed = Some(mark.plaintext);
+            }
         }
         let had_gap = !self.ahead.is_empty();
         let in_order = self.place(start, end);

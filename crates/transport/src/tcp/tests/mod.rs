@@ -4,6 +4,7 @@ mod corners;
 mod data;
 mod doubts;
 mod limits;
+mod motion;
 mod script;
 mod trouble;
 
@@ -31,8 +32,12 @@ fn spec(change: impl FnOnce(&mut TcpSpec)) -> TcpSpec {
     spec
 }
 
+/// The address of an end.
+fn address(end: usize) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433))
+}
+
 fn endpoint(spec: &TcpSpec, end: usize, role: Role, start: SimTime) -> TcpEndpoint {
-    let address = |end| SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
     TcpEndpoint::new(TcpConfig {
         spec,
         role,

@@ -29,6 +29,7 @@ const MSS: u64 = 1_000;
 
 struct Player {
     end: TcpEndpoint,
+    sends: bool,
     timestamps: bool,
     /// This end's initial sequence number, and the start of its timestamps.
     initial: u32,
@@ -95,6 +96,7 @@ impl Player {
             endpoint(spec, if sends { SENDER } else { RECEIVER }, Role::Client, SimTime::ZERO);
         let mut player = Self {
             end,
+            sends,
             timestamps: spec.timestamps,
             initial: 0,
             stamps: 0,
@@ -143,9 +145,11 @@ impl Player {
     }
 
     fn deliver(&mut self, segment: Segment, ecn: Ecn) {
-        let address = SocketAddr::from(([10, 0, 0, 9], 9));
+        let ends = if self.sends { [RECEIVER, SENDER] } else { [SENDER, RECEIVER] };
+        let [source, destination] = ends.map(address);
         let size = Bytes::new(20 + segment.len());
-        let meta = Meta::new(self.now, Protocol::Tcp, address, address, size).with_ecn(ecn);
+        let meta =
+            Meta::new(self.now, Protocol::Tcp, source, destination, size).with_ecn(ecn);
         let packet = Packet { meta, body: Body::Tcp(segment) };
         self.end.input(self.now, Input::Packet(packet)).unwrap();
     }
