@@ -107,6 +107,20 @@ def test_datagrams_wait_for_nothing(tmp_path: Path) -> None:
     assert warnings(tmp_path, "udp", "loss = 1") == []
 
 
+def test_a_lost_connection_is_the_one_reason_given() -> None:
+    lost = {"at_s": 12.3456, "end": "sender", "reason": "reset by the other end"}
+    flow = made_up.flow("main", undelivered_messages=7) | {"lost": lost}
+    source = {"source": {"kind": "bulk", "size": "1 GB"}}
+    scenario = {"until": "time", "flows": {"main": source}}
+    for connected in ({"main"}, set[str]()):
+        (found,) = doubts(scenario, {"flows": [flow]}, connected, {"main": (13.0, 60.0)})
+        assert found.kind == "lost"
+        assert found.text == (
+            "flow main: its sender lost the connection at 12.35 s: reset by the other end; "
+            f"7 of {flow['messages']} messages did not arrive"
+        )
+
+
 def test_a_stall_is_told_beside_what_it_led_to() -> None:
     flow = made_up.flow("main", undelivered_messages=7)
     summary = {"flows": [made_up.flow("other"), flow]}

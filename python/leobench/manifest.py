@@ -29,7 +29,7 @@ class Doubt:
     """A reason not to take the numbers of a flow at face value.
 
     Attributes:
-        kind: `unconnected`, `silent`, `stalled` or `undelivered`; `docs/campaigns.md` explains them.
+        kind: `lost`, `unconnected`, `silent`, `stalled` or `undelivered`; `docs/campaigns.md` explains them.
         text: What a user is told.
     """
 
@@ -101,6 +101,14 @@ def doubts(
 def _of_flow(
     flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str], stalls: Stalls
 ) -> Iterator[Doubt]:
+    if "lost" in flow:
+        lost, missing = flow["lost"], flow["undelivered_messages"]
+        yield Doubt(
+            "lost",
+            f"its {lost['end']} lost the connection at {lost['at_s']:.4g} s: {lost['reason']}; "
+            f"{missing} of {flow['messages']} messages did not arrive",
+        )
+        return
     doubt = _doubt(flow, scenario, connected)
     if flow["name"] in stalls and (doubt is None or doubt.kind != "unconnected"):
         start, end = stalls[flow["name"]]

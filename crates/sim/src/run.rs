@@ -168,6 +168,7 @@ impl Run {
                 rtt: &ended.senders[number].rtts,
                 dropped: &ended.observed.dropped[number],
                 paths: &ended.senders[number].paths,
+                lost: ended.losses[number].as_ref().map(|(end, loss)| (*end, loss)),
                 page: ended.pages[number]
                     .as_ref()
                     .map(|objects| PageInput { start: SimTime::ZERO + flow.start, objects }),

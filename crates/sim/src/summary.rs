@@ -3,7 +3,7 @@
 
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
 use leobench_link::Tallies;
-use leobench_transport::endpoint::{PathSample, Totals};
+use leobench_transport::endpoint::{Loss, PathSample, Totals};
 use serde::Serialize;
 
 use crate::ledger::{FlowLedger, Statistics};
@@ -113,6 +113,9 @@ pub struct FlowSummary {
     pub dropped_packets: ByCause,
     /// When the last byte was delivered, in seconds from the start of the run, if all were.
     pub completion_s: Option<f64>,
+    /// How it lost its connection for good, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LossSummary>,
     /// Its page, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<PageSummary>,
@@ -120,6 +123,17 @@ pub struct FlowSummary {
     pub streams: Vec<StreamSummary>,
     /// Its paths.
     pub paths: Vec<PathSummary>,
+}
+
+/// The end of a connection before that of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LossSummary {
+    /// When, in seconds from the start of the run.
+    pub at_s: f64,
+    /// Which end lost it (first): `sender` or `receiver`.
+    pub end: String,
+    /// Why, in the words of the stack.
+    pub reason: String,
 }
 
 /// A stream in numbers, as a flow's.
@@ -263,6 +277,8 @@ pub struct FlowSummaryInput<'a> {
     pub dropped: &'a Tallies,
     /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
+    /// Which end lost its connection for good, if one did, and how.
+    pub lost: Option<(&'a str, &'a Loss)>,
     /// Its page, if it is one.
     pub page: Option<PageInput<'a>>,
 }
@@ -323,6 +339,11 @@ impl FlowSummaryInput<'_> {
             ecn_marks: self.totals.ecn_marks,
             dropped_packets: ByCause::since(&Tallies::default(), self.dropped),
             completion_s: statistics.completion().filter(|_| whole).map(SimTime::as_secs_f64),
+            lost: self.lost.map(|(end, loss)| LossSummary {
+                at_s: loss.at.as_secs_f64(),
+                end: end.to_owned(),
+                reason: loss.reason.clone(),
+            }),
             page,
             streams: streams
                 .map(|(name, stream)| StreamSummary::new(name, stream, self.end))

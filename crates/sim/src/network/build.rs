@@ -9,7 +9,7 @@ use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime}
 use leobench_link::channel::ChannelContext;
 use leobench_link::{Capacity, LinkConfig};
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
-use leobench_transport::tcp::{TcpConfig, TcpEndpoint, TcpSpec};
+use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
 use leobench_transport::{Endpoint, EndpointError};
 
@@ -309,8 +309,8 @@ impl FromScenario<'_> {
                 Box::new(UdpReceiver::new()),
             ]),
             TransportSpec::Tcp(tcp) => Ok([
-                Box::new(self.tcp(name, flow, tcp, ends, true)),
-                Box::new(self.tcp(name, flow, tcp, ends, false)),
+                self.tcp(name, flow, tcp, ends, true)?,
+                self.tcp(name, flow, tcp, ends, false)?,
             ]),
             TransportSpec::Quic(quic) => Ok([
                 Box::new(self.quic(name, flow, quic, ends, true)?),
@@ -359,12 +359,12 @@ impl FromScenario<'_> {
         spec: &TcpSpec,
         ends: &Ends,
         sends: bool,
-    ) -> TcpEndpoint {
+    ) -> Result<Box<dyn Endpoint>, BuildError> {
         let opens = (flow.opened_by == OpenedBy::From) == sends;
         let end = if sends { "sender" } else { "receiver" };
         let (local, remote) =
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
-        TcpEndpoint::new(TcpConfig {
+        let config = TcpConfig {
             spec,
             role: if opens { Role::Client } else { Role::Server },
             sends: flow.attributes().first().copied().filter(|_| sends),
@@ -372,7 +372,25 @@ impl FromScenario<'_> {
             remote,
             start: SimTime::ZERO + flow.start,
             rng: &self.rng.child("flows").child(name).child(end),
+        };
+        Ok(match flow.reconnect {
+            Some(reconnect) => {
+                Box::new(ReconnectingTcp::new(config, reconnect, self.ports(sends)?))
+            }
+            None => Box::new(TcpEndpoint::new(config)),
         })
+    }
+
+    /// The ports from which the senders of all flows connect anew, or the receivers; each flow has some of its own.
+    fn ports(&self, senders: bool) -> Result<Ports, BuildError> {
+        let (first, last) =
+            if senders { (SENDER_PORT, u16::MAX) } else { (RECEIVER_PORT, SENDER_PORT - 1) };
+        let step = u16::try_from(self.spec.flows.len()).ok();
+        // Two for each flow at least: a new connection is told from the old one by its port.
+        let step = step.filter(|step| *step <= (last - first) / 2);
+        let step =
+            step.ok_or_else(|| unsound("too many flows for the ports of new connections"))?;
+        Ok(Ports { first, last, step })
     }
 
     fn application(&self, name: &str, flow: &FlowSpec) -> Box<dyn Application> {

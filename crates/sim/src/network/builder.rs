@@ -207,7 +207,7 @@ impl NetworkBuilder {
         for (number, flow) in self.flows.into_iter().enumerate() {
             let ends = [End::Sender, End::Receiver].into_iter().zip(flow.ends).map(|(end, parts)| {
                 let EndParts { endpoint, node, protocol, port } = parts;
-                let slot = EndpointSlot { endpoint, node, flow: number.into(), end, way: None };
+                let slot = EndpointSlot { endpoint, node, protocol, flow: number.into(), end, way: None };
                 let id: EndpointId = endpoints.push_and_get_key(slot);
                 let before = listeners.insert((node, protocol, port), id);
                 assert!(before.is_none(), "port {port} of {} is taken", self.nodes[node]);

@@ -26,6 +26,7 @@ use leobench_base::{
     Protocol, SimTime,
 };
 use leobench_link::{Cause, Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
+use leobench_transport::endpoint::Loss;
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
@@ -88,6 +89,7 @@ struct ChannelSlot {
 struct EndpointSlot {
     endpoint: Box<dyn Endpoint>,
     node: NodeId,
+    protocol: Protocol,
     flow: FlowId,
     end: End,
     /// The way of the last packet that it sent, as most go the same way.
@@ -122,6 +124,8 @@ pub(crate) struct Ended {
     pub(crate) links: TiVec<LinkId, (LinkCounters, LogHistogram)>,
     /// By flow, what became of the objects of its page, if it has one.
     pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
+    /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
+    pub(crate) losses: TiVec<FlowId, Option<(&'static str, Loss)>>,
 }
 
 /// Why a run could not go on.
@@ -382,6 +386,9 @@ impl Network {
             Err(error) => return Err(self.flow_error(flow, error)),
         };
         self.wakes.set(Entity::Endpoint(endpoint), wake);
+        for address in self.outbox.addresses.drain(..) {
+            self.listeners.insert((slot.node, slot.protocol, address.port()), endpoint);
+        }
         let application = &mut self.flows[flow].application;
         for report in self.outbox.reports.drain(..) {
             if end.reports_data(report) {
@@ -468,11 +475,15 @@ impl Network {
             done.map_err(|error| self.flow_error(flow, error))?;
         }
         let senders = self.senders();
+        let losses = self.flows.iter().map(|flow| {
+            first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint))
+        });
+        let losses = losses.collect();
         let Self { now, links, observer, flows, .. } = self;
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
         let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
         let links = links.collect();
-        Ok(Ended { observed: observer.finish(now)?, senders, links, pages })
+        Ok(Ended { observed: observer.finish(now)?, senders, links, pages, losses })
     }
 
     /// What the senders have done, by flow.
@@ -492,3 +503,13 @@ impl Network {
         NetworkError::Flow { flow: self.flows[flow].name.clone(), error }
     }
 }
+
+/// Which of the two ends of a flow lost its connection first, if one did, and how.
+fn first_loss(ends: [&dyn Endpoint; 2]) -> Option<(&'static str, Loss)> {
+    let losses = ["sender", "receiver"].into_iter().zip(ends);
+    let losses = losses.filter_map(|(end, endpoint)| Some((end, endpoint.lost()?.clone())));
+    losses.min_by_key(|(_, loss)| loss.at)
+}
+
+#[cfg(test)]
+mod tests;

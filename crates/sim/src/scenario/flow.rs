@@ -5,7 +5,7 @@ use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::buffer::Attributes;
 use leobench_transport::quic::QuicSpec;
-use leobench_transport::tcp::TcpSpec;
+use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
 use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};
 
@@ -54,6 +54,8 @@ leobench_base::spec! {
         pub streams: Streams = Streams::Dealt(1),
         /// The source whose messages are dealt over the streams.
         pub source: Option<SourceSpec>,
+        /// When the application replaces a connection that it has lost; it never does unless given.
+        pub reconnect: Option<ReconnectSpec>,
         /// How messages are written: into a buffer of the application, or with calls that block.
         pub application: ApplicationSpec = ApplicationSpec::Buffered,
         /// The objects of a page that the receiving end asks for, instead of sources.

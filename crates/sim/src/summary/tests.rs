@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
 use leobench_link::{Cause, Tallies};
 use leobench_transport::buffer::Message;
-use leobench_transport::endpoint::{PathSample, Report, Totals};
+use leobench_transport::endpoint::{Loss, PathSample, Report, Totals};
 use serde_json::{Value, json};
 
 use super::{
@@ -49,6 +49,7 @@ fn flow<'a>(
         rtt,
         dropped: &NO_DROPS,
         paths: &[],
+        lost: None,
         page: None,
     }
 }
@@ -240,6 +241,20 @@ fn pages_and_deadlines_stand_where_they_are() {
     let whole = flows(&ledger, Some(PageInput { start, objects: &times }));
     assert_eq!(whole["page"], json!({"completion_s": 0.25, "objects": object(json!(0.25))}));
     assert_eq!(whole["completion_s"], 0.1);
+}
+
+#[test]
+fn a_lost_connection_stands_where_it_was_lost() {
+    let (names, rtt, ledger) = (["a".to_owned()], LogHistogram::new(), megabit_in(100));
+    let at = SimTime::ZERO + SimDuration::from_millis(12_500);
+    let loss = Loss { at, reason: "reset".into() };
+    let summary_of = |lost| {
+        let input = FlowSummaryInput { lost, ..flow("main", &names, &ledger, &rtt) };
+        serde_json::to_value(summary(&[input], &[])).unwrap()["flows"][0].clone()
+    };
+    assert!(summary_of(None).get("lost").is_none());
+    let expected = json!({"at_s": 12.5, "end": "sender", "reason": "reset"});
+    assert_eq!(summary_of(Some(("sender", &loss)))["lost"], expected);
 }
 
 /// Quantiles are within 0.1 %: rounds every delay to whole milliseconds.

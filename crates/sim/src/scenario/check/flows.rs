@@ -25,6 +25,7 @@ pub(super) fn check(
     for (name, flow) in &spec.flows {
         let at = flows.key(name);
         times(flow, spec.duration, &at)?;
+        reconnect(spec, flow, &at.key("reconnect"))?;
         match &flow.objects {
             Some(objects) => page::check(flow, objects, &at)?,
             None => traffic(flow, &at)?,
@@ -66,6 +67,26 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
         return Err(error.allowed(format!("a time above {}", flow.start)));
     }
     Ok(())
+}
+
+/// Refuses a new connection where it makes no sense, or could never come.
+fn reconnect(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let Some(reconnect) = &flow.reconnect else { return Ok(()) };
+    let problem = match flow.transport {
+        TransportSpec::Tcp(_) => {
+            let drain =
+                if spec.until == Until::Drained { spec.drain_limit } else { SimDuration::ZERO };
+            let longest = spec.duration + drain;
+            if reconnect.after < longest {
+                return Ok(());
+            }
+            let error = at.key("after").error("is as long as the run");
+            return Err(error.allowed(format!("a time below {longest}")));
+        }
+        TransportSpec::Quic(_) => "is for `tcp`: a connection of `quic` survives a new address",
+        TransportSpec::Udp(_) => "is for `tcp`: `udp` has no connection",
+    };
+    Err(at.error(problem).allowed("no `reconnect`, or the transport `tcp`"))
 }
 
 /// Checks that the flow says in exactly one way what it sends.

@@ -3,7 +3,7 @@
 use leobench_base::spec::{SpecError, cut};
 use rustc_hash::FxHashMap;
 
-use super::super::{FlowSpec, HandoverKind, HandoverSpec, OpenedBy, ScenarioSpec, TransportSpec, Until};
+use super::super::{HandoverKind, HandoverSpec, OpenedBy, ScenarioSpec, TransportSpec, Until};
 use super::{Names, Place};
 
 /// Checks the nodes, the links and the times.
@@ -129,7 +129,7 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
                     "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` the end that moves"
                 )));
             }
-            TransportSpec::Tcp(_) if !reconnects(flow) => {
+            TransportSpec::Tcp(_) if flow.reconnect.is_none() => {
                 let error = at.error(format!(
                     "flow `{flow_name}` loses its connection when the address changes, and does not reconnect"
                 ));
@@ -144,11 +144,6 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
     }
     let error = at.error(format!("no flow ends at `{}`, so no connection notices", cut(&handover.node)));
     Err(error.allowed("`reroute`, or `rebind` for a node that translates addresses"))
-}
-
-/// Whether the application of a flow opens a new connection when it loses one.
-fn reconnects(_flow: &FlowSpec) -> bool {
-    false
 }
 
 /// Refuses a translation that a flow would have to be opened through from outside.
