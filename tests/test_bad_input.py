@@ -104,7 +104,7 @@ def test_a_file_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no such file" in refused(tmp_path / "absent.toml", capsys)
+    assert "no such file" in refused(tmp_path / "absent.toml", capsys)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ WRONG = {
     "scenario missing": (
         '"udp.toml"',
         '"UPD.toml"',
-        ["scenario: ", "UPD.toml", "there is no such file", "did you mean `udp.toml`?"],
+        ["scenario: ", "UPD.toml", "no such file", "did you mean `udp.toml`?"],
     ),
     "zero replicates": (
         "replicates = 3",
@@ -219,7 +219,7 @@ def test_a_wrong_campaign_is_refused_before_anything_runs(
 
 
 def test_a_file_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no such file" in refused(tmp_path, [str(tmp_path / "absent.toml")], capsys)
+    assert "no such file" in refused(tmp_path, [str(tmp_path / "absent.toml")], capsys)
     assert "cannot be read" in refused(tmp_path, [str(tmp_path)], capsys)
     (tmp_path / "latin.toml").write_bytes(b'name = "\xff"')
     assert "is not UTF-8 text, at byte 8" in refused(tmp_path, [str(tmp_path / "latin.toml")], capsys)
@@ -376,8 +376,8 @@ def test_a_damaged_dataset_is_told_of_and_made_again(half: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"workers": "2"}, "workers = '2': is no whole number; allowed: a whole number from 1"),
-        ({"workers": True}, "workers = True: is no whole number; allowed: a whole number from 1"),
+        ({"workers": "2"}, "workers = '2': is not a whole number; allowed: a whole number from 1"),
+        ({"workers": True}, "workers = True: is not a whole number; allowed: a whole number from 1"),
         ({"workers": -1}, "workers = -1: is not positive; allowed: a whole number from 1"),
         ({"workers": 3, "executor": ThreadPoolExecutor()}, "workers = 3: an executor brings its own workers"),
         (

@@ -157,7 +157,7 @@ def test_a_scaled_campaign_keeps_its_seeds(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"replicates": 0}, "replicates = 0: is not positive; allowed: a whole number from 1"),
-        ({"replicates": "3"}, "replicates = '3': is no whole number; allowed: a whole number from 1"),
+        ({"replicates": "3"}, "replicates = '3': is not a whole number; allowed: a whole number from 1"),
         ({"overrides": {"seed": 3}}, "seed: the seeds of runs are derived from the campaign's `seed`"),
         (
             {"overrides": {"record.messages": True}},

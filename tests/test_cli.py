@@ -91,7 +91,7 @@ def test_qlogs_are_written_on_request(tmp_path: Path, quick: Path) -> None:
 def test_a_qlog_of_no_quic_flow_is_said_to_be_none(tmp_path: Path, quick: Path, capsys: Capture) -> None:
     over_tcp = ["--set", 'flows.main.transport="tcp"']
     assert cli.main(["run", str(quick), "--qlog", "--out", "out", "--quiet", *over_tcp]) == 0
-    said = "leobench: warning: --qlog: only QUIC flows write a qlog, and there is none\n"
+    said = "leobench: warning: --qlog: only QUIC flows write a qlog, and the scenario has none\n"
     assert capsys.readouterr().err == said
     assert not (tmp_path / "out" / "qlog").exists()
 
@@ -109,7 +109,7 @@ def test_check_goes_through_all_and_says_which_is_wrong(quick: Path, tmp_path: P
     wrong.write_text(quick.read_text().replace('"10 Mbps"', '"10 Mb"'))
     assert cli.main(["check", str(wrong), str(quick)]) == 2
     said = capsys.readouterr()
-    assert said.out == f"{quick}: fine: quick, 2 s, 2 nodes, 1 link, 1 flow\n"
+    assert said.out == f"{quick}: ok: quick, 2 s, 2 nodes, 1 link, 1 flow\n"
     assert said.err.startswith(f'leobench: {wrong}: links.uplink.rate = "10 Mb": has an unknown unit "Mb"')
     assert "did you mean `10 Mbps`" in said.err
     assert cli.main(["check", "--json", str(quick)]) == 0
@@ -208,25 +208,46 @@ def test_a_result_folder_can_be_plotted(tmp_path: Path, quick: Path, capsys: Cap
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["run"], "the following arguments are required: SCENARIO"),
-        (["rnu", "x.toml"], "leobench: rnu: there is no such command; allowed: `run`, "),
+        (["run"], "leobench: the following arguments are required: SCENARIO; see `leobench run --help`\n"),
+        (["rnu", "x.toml"], "leobench: rnu: no such command; allowed: `run`, "),
         (["chekc"], "; did you mean `check`?\n"),
-        (["run", "x.toml", "--set", "duration"], "is no PLACE=VALUE"),
+        (
+            ["run", "x.toml", "--set", "duration"],
+            "leobench: --set: 'duration' is not PLACE=VALUE; allowed: a place and a value, such as ",
+        ),
         (
             ["run", "x.toml", "--sed", "3"],
-            "leobench: --sed: there is no such option; did you mean `--seed`?\n",
+            "leobench: --sed: no such option; did you mean `--seed`?\n",
         ),
-        (["run", "x.toml", "--sed=3"], "leobench: --sed: there is no such option; did you mean `--seed`?\n"),
-        (["check", "x.toml", "-q"], "leobench: -q: there is no such option\n"),
-        (["list", "channels", "lms", "x"], "unrecognized arguments: x"),
-        ([], "arguments are required: COMMAND"),
+        (["run", "x.toml", "--sed=3"], "leobench: --sed: no such option; did you mean `--seed`?\n"),
+        (["check", "x.toml", "-q"], "leobench: -q: no such option; see `leobench check --help`\n"),
+        (["list", "channels", "lms", "x"], "leobench: unrecognized arguments: x; see `leobench --help`\n"),
+        ([], "leobench: the following arguments are required: COMMAND; see `leobench --help`\n"),
+        (
+            ["sweep", "x.toml", "--workers", "two"],
+            "leobench: --workers: two: is not a whole number; see `leobench sweep --help`\n",
+        ),
+        (
+            ["plot", "x", "--from", "two"],
+            "leobench: --from: two: is not a number of seconds; see `leobench plot --help`\n",
+        ),
+        (
+            ["sweep", "x.toml", "--executor", "thread"],
+            "leobench: --executor: thread: unknown word; allowed: `processes`, `dask`\n",
+        ),
+        (
+            ["sweep", "x.toml", "--resume", "--force"],
+            "leobench: --force: not allowed with argument --resume; see `leobench sweep --help`\n",
+        ),
     ],
 )
 def test_a_wrong_command_line_exits_2(args: list[str], message: str, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as exit_:
         cli.main(args)
     assert exit_.value.code == 2
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["", "run", "check", "list", "schema", "plot"])

@@ -75,15 +75,15 @@ def test_force_replaces_nothing_but_results(tmp_path: Path) -> None:
     precious = tmp_path / "home"
     precious.mkdir()
     (precious / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="is no result folder of a run, so --force does not replace it"):
+    with pytest.raises(InputError, match="is not the result folder of a run, so --force does not replace it"):
         write(precious, force=True)
     for manifest in ('{"manifest_version": 3, "name": "an extension"}', "[]", ""):
         (precious / folder.MANIFEST).write_text(manifest)
-        with pytest.raises(InputError, match="is no result folder of a run"):
+        with pytest.raises(InputError, match="is not the result folder of a run"):
             write(precious, force=True)
     assert (precious / "thesis.tex").read_text() == "years of work"
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         write(tmp_path / "file", force=True)
     (tmp_path / "under").write_text("")
     with pytest.raises(InputError, match="cannot be written to"):
@@ -116,7 +116,7 @@ def test_a_link_stands_for_the_folder_it_leads_to(tmp_path: Path) -> None:
     assert seed(target) == 2
     circle = tmp_path / "circle"
     circle.symlink_to("circle")
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         write(circle, force=True)
 
 
@@ -151,13 +151,13 @@ def test_tables_become_parquet_unchanged_and_in_order(tmp_path: Path) -> None:
 
 
 def test_folders_that_are_no_results_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         leobench.open(tmp_path / "absent")
-    with pytest.raises(InputError, match=r"is no result folder: it has no manifest\.json"):
+    with pytest.raises(InputError, match=r"is not a result folder: it has no manifest\.json"):
         leobench.open(tmp_path)
     for text in ("{", "[]", "\x00"):
         (tmp_path / folder.MANIFEST).write_text(text)
-        with pytest.raises(InputError, match=r"manifest\.json: (cannot be read|holds no JSON object)"):
+        with pytest.raises(InputError, match=r"manifest\.json: (cannot be read|is not a JSON object)"):
             leobench.open(tmp_path)
 
 

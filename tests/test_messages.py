@@ -51,7 +51,7 @@ def test_a_flow_that_is_there_is_not_called_unknown(quick: Path, capsys: Capture
     leobench.run(quick, out=out)
     assert cli.main(["plot", str(out), "--kind", "shares"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("leobench: main: is a UDP flow, ")
+    assert said.startswith("leobench: main: is a UDP flow; ")
     assert "`main`" not in said
 
 
@@ -121,4 +121,4 @@ def test_too_long_a_name_is_refused(capsys: Capture) -> None:
 def test_a_pipe_is_not_waited_for_where_a_folder_belongs(tmp_path: Path, capsys: Capture) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert cli.main(["plot", str(tmp_path / "pipe")]) == 2
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err

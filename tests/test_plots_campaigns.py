@@ -153,7 +153,7 @@ def test_refusals() -> None:
         ({"metric": "flows.main.delay_ms.men"}, "no such metric; .*did you mean `flows.main.delay_ms.mean`"),
         ({"by": ["limt"]}, "--by = limt: variants do not differ in such a place; .*did you mean `limit`"),
         ({"kind": "timeline"}, "--kind = timeline: no figure of a campaign; allowed: `bars`, `box`"),
-        ({"kind": "lines", "by": ["limit"]}, "the values of links.up.limit are no numbers of one unit"),
+        ({"kind": "lines", "by": ["limit"]}, "the values of links.up.limit are not numbers with one unit"),
     ):
         with pytest.raises(InputError, match=said):
             campaigns.draw(result, **given)

@@ -178,7 +178,7 @@ def test_what_cannot_be_shown_together_is_refused(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="delays: --link = lms: delays are of flows"):
         delays.overlay([run(1), run(2)], link="lms")
     few = made_up.tables()["messages"].head(1)
-    with pytest.raises(InputError, match="delays: no 10 messages of main were delivered"):
+    with pytest.raises(InputError, match="delays: fewer than 10 messages of main were delivered"):
         delays.draw(run(messages=few))
     monkeypatch.delattr(shares, "overlay")
     with pytest.raises(
@@ -198,7 +198,7 @@ def test_the_command_line_lays_runs_over_each_other(
         assert Path(f"{kind}.png").is_file()
     capsys.readouterr()
     for words, said in (
-        (["one", "absent"], "absent: is no folder"),
+        (["one", "absent"], "absent: is not a folder"),
         (["one", "two", "--kind", "shares"], "one: shares: the run has fewer than two flows"),
         (["one", "two", "--kind", "pie"], "--kind = pie: unknown kind of figure; allowed: `delays`"),
         (["one", "--metric", "x"], "--metric: one is a run; --metric is for figures of campaigns"),

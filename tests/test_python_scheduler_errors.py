@@ -56,14 +56,14 @@ BROKEN = {
     "an unknown stream": ("return [(3, 1)]", ["chose stream 3, which there is not; allowed: 0 to 2"]),
     "a negative stream": (
         "return [(-1, 1)]",
-        ["chose -1, which is no stream; allowed: one of the streams, "],
+        ["chose -1, which is not a stream; allowed: one of the streams, "],
     ),
     "an idle stream": (
         "idle = {0, 1, 2}.difference(stream.number for stream in streams)\n"
         "            if idle:\n                return [(idle.pop(), 1)]",
         ["chose stream ", "which has no bytes waiting"],
     ),
-    "no stream": ("return [('s1', 1)]", ["chose 's1', which is no stream; allowed: one of the streams, "]),
+    "no stream": ("return [('s1', 1)]", ["chose 's1', which is not a stream; allowed: one of the streams, "]),
     "nothing": ("return None", ["returned None; allowed: a list of pairs of a stream and its bytes"]),
     "an empty list": ("return []", ["chose no stream, with ", " bytes waiting"]),
     "no bytes at all": ("return [(streams[0], 0)]", ["chose no stream, with ", " bytes waiting"]),

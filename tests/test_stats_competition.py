@@ -105,5 +105,5 @@ def test_the_summary_says_the_same_as_the_series(scenarios: Path) -> None:
 
 def test_a_flow_without_a_series_is_told(quick: Path) -> None:
     result = leobench.run(quick)
-    with pytest.raises(InputError, match="nobody: there is no such flow; allowed: `"):
+    with pytest.raises(InputError, match="nobody: no such flow; allowed: `"):
         stats.delivered_in_steps(result, "nobody", 0.5, 0, 2)

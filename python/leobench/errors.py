@@ -55,10 +55,10 @@ def positive(name: str, value: object) -> int:
     """A number of things, which is called `name`.
 
     Raises:
-        InputError: If it is no whole number from 1.
+        InputError: If it is not a whole number from 1.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise InputError(f"{name} = {value!r}: is no whole number; allowed: a whole number from 1")
+        raise InputError(f"{name} = {value!r}: is not a whole number; allowed: a whole number from 1")
     if int(value) < 1:
         raise InputError(f"{name} = {value}: is not positive; allowed: a whole number from 1")
     return int(value)

@@ -57,14 +57,14 @@ def refuse_existing(target: Path, *, force: bool) -> None:
         if not _exists(place):
             return
         if not place.is_dir():
-            raise InputError(f"{target}: is there already and is no folder; choose another with --out")
+            raise InputError(f"{target}: exists and is not a folder; choose another with --out")
         if not force:
             raise InputError(
                 f"{target}: exists already; choose another folder with --out, or replace it with --force"
             )
         entries = sorted(entry.name for entry in place.iterdir())
         if entries and not _is_manifest(place / MANIFEST):
-            raise InputError(f"{target}: is no result folder of a run, so --force does not replace it")
+            raise InputError(f"{target}: is not the result folder of a run, so --force does not replace it")
         foreign = [name for name in entries if not _is_ours(place / name)]
     if foreign:
         raise InputError(
@@ -82,7 +82,9 @@ def refuse_unnameable(place: Path) -> None:
     try:
         str(place).encode()
     except UnicodeEncodeError:
-        raise InputError(f"{place}: is no text, so results cannot be written there; allowed: UTF-8") from None
+        raise InputError(
+            f"{place}: is not text, so results cannot be written there; allowed: UTF-8"
+        ) from None
 
 
 def _is_manifest(file: Path) -> bool:
@@ -209,9 +211,9 @@ def read(folder: Path) -> Result:
     if not os.path.isdir(folder):  # noqa: PTH112 (of any name, too long ones as well)
         if is_campaign(folder):
             raise InputError(
-                f"{folder}: is a campaign, no result folder; run it with `leobench sweep {folder}`"
+                f"{folder}: is a campaign, not a result folder; run it with `leobench sweep {folder}`"
             )
-        raise InputError(f"{folder}: is no folder; `leobench run` makes result folders")
+        raise InputError(f"{folder}: is not a folder; `leobench run` makes result folders")
     manifest = _load(folder / MANIFEST)
     if "identity" in manifest:
         raise InputError(
@@ -237,11 +239,11 @@ def _load(file: Path) -> dict[str, Any]:
     try:
         parsed = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"{file.parent}: is no result folder: it has no {file.name}") from None
+        raise InputError(f"{file.parent}: is not a result folder: it has no {file.name}") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read: {error}") from error
     if not isinstance(parsed, dict):
-        raise InputError(f"{file}: holds no JSON object")
+        raise InputError(f"{file}: is not a JSON object")
     return parsed
 
 

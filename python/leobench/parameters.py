@@ -47,7 +47,7 @@ def describe(
         InputError: If there is none of that name.
     """
     if name not in summaries:
-        raise InputError(f"{kind} {name}: there is no such name; {allowed(name, summaries)}")
+        raise InputError(f"{kind} {name}: no such name; {allowed(name, summaries)}")
     option = _option(schema, kind, name)
     described: dict[str, Any] = {
         "kind": kind,

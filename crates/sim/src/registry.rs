@@ -26,7 +26,7 @@ const REGISTRIES: [Registry; 8] = [
 /// There is no such kind of thing.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{given}: there is no such kind; allowed: {}{}",
+    "{given}: no such kind; allowed: {}{}",
     kinds().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", "),
     .nearest.map_or(String::new(), |kind| format!("; did you mean `{kind}`?"))
 )]
@@ -93,10 +93,7 @@ mod tests {
     #[test]
     fn an_unknown_kind_is_told_the_nearest() {
         let error = entries("chanels").unwrap_err().to_string();
-        assert!(
-            error.starts_with("chanels: there is no such kind; allowed: `channels`, "),
-            "{error}"
-        );
+        assert!(error.starts_with("chanels: no such kind; allowed: `channels`, "), "{error}");
         assert!(error.ends_with("did you mean `channels`?"), "{error}");
     }
 }

@@ -89,7 +89,7 @@ def _extended(layers: Sequence[_Layer]) -> Path | None:
     base = Path(os.path.normpath(file.parent / named))
     if not base.is_file():
         meant = near(base.name, (each.name for each in sorted(base.parent.glob("*.toml"))))
-        _wrong("extends", named, "there is no such file", f"a campaign file{meant}")
+        _wrong("extends", named, "no such file", f"a campaign file{meant}")
     if any(base.samefile(layer.file) for layer in layers):
         _wrong("extends", named, "leads back to a file that extends this one", "another campaign file")
     return base
@@ -213,7 +213,7 @@ def _text(file: Path) -> str:
             raise InputError(f"{file}: is too large; allowed: at most {LARGEST_FILE // 1_000_000} MB")
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
-        raise InputError(f"{file}: there is no such file; allowed: a campaign file") from None
+        raise InputError(f"{file}: no such file; allowed: a campaign file") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{file}: is not UTF-8 text, at byte {error.start}; allowed: TOML in UTF-8"

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from _typeshed import SupportsWrite
 
-FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 class Command(Protocol):
-    """What the file of a subcommand holds."""
+    """The interface of a subcommand's module."""
 
     NAME: str
     HELP: str
@@ -44,9 +44,9 @@ examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints look like every other message of leobench."""
+    """A parser whose errors look like every other message of leobench."""
 
-    # Whether options may stand among the words of a command; not among the commands themselves.
+    # Whether options and positional arguments may be mixed: within a command, not before it.
     mixed = False
 
     def __init__(self, **options: Any) -> None:
@@ -55,7 +55,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         if not self.mixed:
             return super().parse_known_args(args, namespace)
-        self.mixed = False  # the other way of parsing calls this one
+        self.mixed = False  # parse_known_intermixed_args calls this method
         try:
             parsed, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
@@ -64,26 +64,27 @@ class _Parser(argparse.ArgumentParser):
             if word.startswith("-"):
                 option = word.partition("=")[0]
                 known = [each for each in self._option_string_actions if each.startswith("--")]
-                self.error(f"{option}: there is no such option{near(option, known)}")
+                self.error(f"{option}: no such option{near(option, known)}")
         return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(WRONG_INPUT, f"leobench: {message}\n")
+        hint = "" if "; " in message else f"; see `{self.prog} --help`"
+        self.exit(WRONG_INPUT, f"leobench: {message.removeprefix('argument ')}{hint}\n")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        # Unlike the original, says so if the output cannot be written.
+        # Unlike the original, raises if the output cannot be written.
         (file or sys.stderr).write(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+        if action.choices is not None and value not in action.choices:
             known = allowed(value, action.choices)
-            self.exit(WRONG_INPUT, f"leobench: {value}: there is no such command; {known}\n")
-        super()._check_value(action, value)
+            if isinstance(action, argparse._SubParsersAction):
+                self.error(f"{value}: no such command; {known}")
+            raise argparse.ArgumentError(action, f"{value}: unknown word; {known}")
 
 
 class _Version(argparse.Action):
-    """Asks the core for its version, only when someone wants to know."""
+    """Prints the version of the core, which is loaded only for this."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from leobench import _core
@@ -99,7 +100,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="A laboratory for transport protocols over low-Earth-orbit satellite networks.",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="say which version this is")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         example = f"example:\n  {command.EXAMPLE}\n"
@@ -113,7 +114,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns the exit code: 0 fine, 1 failed, 2 wrong input, 130 interrupted."""
+    """Runs one command line and returns the exit code: 0 ok, 1 failure, 2 invalid input, 130 interrupted."""
     with terminal.escaping():
         return _main(argv)
 
@@ -133,9 +134,9 @@ def _main(argv: Sequence[str] | None) -> int:
         print(f"leobench: interrupted; {str(interrupt) or 'nothing was written'}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has seen enough.
+        # The reader, such as `head`, closed the pipe.
         _silence(sys.stdout)
-        return FINE
+        return OK
     except OSError as error:
         print(f"leobench: {_describe(error)}", file=sys.stderr)
         _silence(sys.stdout)
@@ -149,14 +150,14 @@ def entry() -> NoReturn:
     stopped: list[int] = []
 
     def stop(signum: int, frame: object) -> NoReturn:
-        """Ends by an exception, so that what was begun is cleared away."""
+        """Raises an exception, so that unfinished files are removed."""
         del frame
         stopped.append(signum)
         raise KeyboardInterrupt
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         signum = getattr(signal, name, None)
-        # What is ignored stays ignored: `nohup`, and jobs in the background of a script.
+        # Ignored signals stay ignored: `nohup`, and background jobs of a script.
         if signum is not None and signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, stop)
     try:
@@ -164,7 +165,7 @@ def entry() -> NoReturn:
     except SystemExit as exit_:
         code = _asked_for(exit_)
     except BaseException:
-        # Libraries that are interrupted while they are imported may raise anything.
+        # A library interrupted during its import may raise anything.
         if not stopped:
             raise
         code = INTERRUPTED
@@ -174,15 +175,15 @@ def entry() -> NoReturn:
 
 
 def _asked_for(exit_: SystemExit) -> int:
-    """The exit code of `sys.exit(...)`, which prints whatever is no number."""
+    """The exit code of `sys.exit(...)`; prints any argument that is not a number."""
     if exit_.code is None or isinstance(exit_.code, int):
-        return exit_.code or FINE
+        return exit_.code or OK
     print(terminal.shown(str(exit_.code), sys.stderr.encoding), file=sys.stderr)
     return FAILED
 
 
 def _finish(code: int) -> int:
-    """Writes out what is buffered, which may fail, and returns the exit code."""
+    """Flushes standard output, which may fail, and returns the exit code."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -195,7 +196,7 @@ def _finish(code: int) -> int:
 
 
 def _silence(stream: TextIO) -> None:
-    """Sends what is yet to be written nowhere, so that Python does not fail over it at exit."""
+    """Discards buffered output, so that Python does not fail to write it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -22,32 +22,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print JSON, every default spelled out: the scenario, or of several an array",
+        help="print the scenario as JSON with all defaults; an array if there are several",
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Checks every scenario, also after one is found wrong; exits 2 if any is."""
+    """Checks every scenario, even after an invalid one; returns 2 if any is invalid."""
     from leobench import api
     from leobench.errors import ScenarioError
 
-    fine = []
-    wrong = False
+    valid = []
+    invalid = False
     for path in args.scenarios:
         try:
             resolved = api.check(path, dict(args.overrides))
         except ScenarioError as error:
             print(f"leobench: {terminal.on_one_line(str(error))}", file=sys.stderr)
-            wrong = True
+            invalid = True
             continue
-        fine.append(resolved)
+        valid.append(resolved)
         if not args.json:
             counts = ", ".join(
                 f"{len(resolved[part])} {part if len(resolved[part]) != 1 else part[:-1]}"
                 for part in ("nodes", "links", "flows")
             )
-            print(f"{terminal.on_one_line(path)}: fine: {resolved['name']}, {resolved['duration']}, {counts}")
-    if args.json and (fine or len(args.scenarios) > 1):
-        shown = fine if len(args.scenarios) > 1 else fine[0]
+            print(f"{terminal.on_one_line(path)}: ok: {resolved['name']}, {resolved['duration']}, {counts}")
+    if args.json and (valid or len(args.scenarios) > 1):
+        shown = valid if len(args.scenarios) > 1 else valid[0]
         terminal.print_json(shown)
-    return 2 if wrong else 0
+    return 2 if invalid else 0

@@ -15,7 +15,7 @@ NONE = "-"
 
 
 def table(head: Head, rows: Sequence[Sequence[str]], words: int) -> str:
-    """Aligned columns: the first `words` to the left, numbers to the right."""
+    """Aligned columns: the first `words` columns to the left, the others to the right."""
     cells = ([terminal.on_one_line(terminal.shown(cell)) for cell in row] for row in rows)
     lines = [[top for top, _ in head], [bottom for _, bottom in head], *cells]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]

@@ -1,6 +1,6 @@
-"""Lists what scenarios can be made of: channels, queues, congestion controllers and so on.
+"""Lists the models that scenarios can use: channels, queues, congestion controllers and others.
 
-With a name, such as `leobench list channels lms`, its parameters.
+With the name of a model, as in `leobench list channels lms`, prints its parameters.
 """
 
 from __future__ import annotations
@@ -13,23 +13,31 @@ if TYPE_CHECKING:
     import argparse
 
 NAME = "list"
-HELP = "list the channels, queues, controllers, ... there are, and their parameters"
+HELP = "list channels, queues, controllers and other models, or a model's parameters"
 EXAMPLE = "leobench list channels\n  leobench list channels lms"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "kind", nargs="?", type=options.text, metavar="KIND", help="what to list; everything unless given"
+        "kind",
+        nargs="?",
+        type=options.text,
+        metavar="KIND",
+        help="kind of models to list (default: all kinds)",
     )
     parser.add_argument(
-        "name", nargs="?", type=options.text, metavar="NAME", help="one of that kind, to see its parameters"
+        "name",
+        nargs="?",
+        type=options.text,
+        metavar="NAME",
+        help="model of that kind whose parameters to print",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Prints names with one-line summaries, or the parameters of one name."""
+    """Prints names with one-line summaries, or the parameters of one model."""
     from leobench import _core, api
 
     if args.name:

@@ -22,23 +22,43 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
 def add_campaign(parser: argparse.ArgumentParser) -> None:
     """Declares how a campaign is run: `--workers N`, and `--resume` or `--force`."""
     parser.add_argument(
-        "--workers", metavar="N", type=int, help="processes to run in (default: one per processor)"
+        "--workers", metavar="N", type=whole, help="number of worker processes (default: one per processor)"
     )
     existing = parser.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="continue what was interrupted")
-    existing.add_argument("--force", action="store_true", help="replace what is in the folder")
+    existing.add_argument("--resume", action="store_true", help="continue an interrupted campaign")
+    existing.add_argument(
+        "--force", action="store_true", help="start again, replacing the results in the folder"
+    )
+
+
+def whole(given: str) -> int:
+    """An argument that is a whole number."""
+    try:
+        return int(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{given}: is not a whole number") from None
+
+
+def seconds(given: str) -> float:
+    """An argument that is a time in seconds."""
+    try:
+        return float(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{given}: is not a number of seconds") from None
 
 
 def text(given: str) -> str:
-    """An argument that is text, and no name of a file: these may be any bytes."""
+    """An argument that must be text; names of files may be any bytes."""
     try:
         return os.fsencode(given).decode()
     except UnicodeError:
-        raise argparse.ArgumentTypeError(f"{given} is no text; allowed: UTF-8") from None
+        raise argparse.ArgumentTypeError(f"{given} is not text; allowed: UTF-8") from None
 
 
 def _override(given: str) -> tuple[str, str]:
     place, equals, value = text(given).partition("=")
     if not equals or not place.strip():
-        raise argparse.ArgumentTypeError(f"{given!r} is no PLACE=VALUE, such as links.uplink.delay='10 ms'")
+        raise argparse.ArgumentTypeError(
+            f"{given!r} is not PLACE=VALUE; allowed: a place and a value, such as links.uplink.delay='10 ms'"
+        )
     return place.strip(), value.strip()

@@ -28,34 +28,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         type=Path,
         nargs="+",
-        help="folder of `leobench run`, several of them, or one of `leobench sweep`",
+        help="result folder of `leobench run`, several of them, or one of `leobench sweep`",
     )
     parser.add_argument(
         "--kind",
         type=options.text,
-        help="delays, shares, throughput or timeline (default) of runs; "
-        "bars, box, ecdf or lines of a campaign (default: lines or bars)",
+        help="for runs: delays, shares, throughput or timeline (default); "
+        "for a campaign: bars, box, ecdf or lines (default: lines over three or more "
+        "numbers, otherwise bars)",
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
         type=Path,
-        help="PNG, SVG or PDF (default: DIR/<kind>.png; of several runs <kind>.png here)",
+        help="PNG, SVG or PDF file (default: DIR/<kind>.png; for several runs <kind>.png)",
     )
-    runs = parser.add_argument_group("of runs")
+    runs = parser.add_argument_group("options for runs")
     runs.add_argument(
         "--flow",
         type=options.text,
-        help="flow to show (default: those that are not background, up to five; of several runs the first)",
+        help="flow to show (default: up to five that are not background; for several runs the first)",
     )
     runs.add_argument(
         "--link",
         type=options.text,
-        help="direction of a link to show, such as 'up/a->b' (default: the fullest on the flows' way)",
+        help="direction of a link to show, such as 'up/a->b' (default: the bottleneck on the flows' path)",
     )
-    runs.add_argument("--from", dest="start_s", metavar="S", type=float, help="first second shown")
-    runs.add_argument("--to", dest="end_s", metavar="S", type=float, help="last second shown")
-    campaign = parser.add_argument_group("of a campaign")
+    runs.add_argument(
+        "--from",
+        dest="start_s",
+        metavar="S",
+        type=options.seconds,
+        help="start of the time shown, in seconds",
+    )
+    runs.add_argument(
+        "--to", dest="end_s", metavar="S", type=options.seconds, help="end of the time shown, in seconds"
+    )
+    campaign = parser.add_argument_group("options for a campaign")
     campaign.add_argument(
         "--metric", type=options.text, help="metric to show (default: the campaign's first)"
     )
@@ -65,22 +74,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PLACE",
         action="append",
         default=[],
-        help="place whose values go along the axis, such as links.up.queue.limit or its last word; "
-        "a second one for the colours, more for panels",
+        help="place whose values form the x axis, such as links.up.queue.limit or its last word; "
+        "a second one selects colours, further ones select panels",
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Draws the figure and says where it is."""
+    """Draws the figure and prints its file."""
     from leobench import plots
     from leobench.campaign.result import read_manifest
     from leobench.errors import InputError
 
     campaigns = [folder for folder in args.folders if read_manifest(folder) is not None]
     if campaigns and len(args.folders) > 1:
-        raise InputError(
-            f"{campaigns[0]}: is a campaign, which is shown alone; allowed: one campaign, or folders of runs"
-        )
+        raise InputError(f"{campaigns[0]}: is a campaign; allowed: one campaign, or folders of runs only")
     foreign = _OF_RUNS if campaigns else _OF_CAMPAIGNS
     for name, option in foreign.items():
         if getattr(args, name) not in (None, []):
@@ -98,7 +105,7 @@ def _beside(folders: list[Path], kind: str) -> Path:
 
 
 def _runs(args: argparse.Namespace) -> tuple[str, Figure]:
-    """A figure of one run, or of several laid over each other."""
+    """A figure of one run, or of several overlaid."""
     from leobench import api, plots
 
     kind = args.kind or "timeline"

@@ -1,4 +1,4 @@
-"""Progress bars on standard error, only where someone watches: of a run, and of a campaign."""
+"""Progress bars of runs and campaigns on standard error, only if that is a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 28
 
 
 class _Line:
-    """A line on standard error that is drawn over and over, if that is a terminal, and wiped in the end."""
+    """A line on standard error, redrawn in place and erased at the end; only if that is a terminal."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
@@ -42,7 +42,7 @@ class _Line:
 
 
 class Progress(_Line):
-    """The virtual time a run has reached and how fast it passes; call it with what `leobench.run` reports."""
+    """The virtual time of a run and its speed; a `progress` callback for `leobench.run`."""
 
     def __call__(self, now_s: float, end_s: float, packets: int) -> None:
         """Redraws the bar."""
@@ -51,9 +51,9 @@ class Progress(_Line):
 
 
 class CampaignProgress(_Line):
-    """The runs of a campaign that are done and the time left; call it with what `leobench.sweep` reports.
+    """The finished runs of a campaign and the time left; a `progress` callback for `leobench.sweep`.
 
-    Interrupted, it says how many runs are kept in the campaign's folder.
+    An interruption's message tells how many runs the campaign's folder keeps.
     """
 
     def __init__(self, folder: Path, *, quiet: bool) -> None:
@@ -86,7 +86,7 @@ def render(now_s: float, end_s: float, packets: int, elapsed_s: float) -> str:
 
 
 def render_campaign(status: Status, elapsed_s: float) -> str:
-    """The bar of a campaign as text; the time left is judged by the runs done since it was started."""
+    """The bar of a campaign as text; the estimate of the time left uses the runs of this session."""
     done_now, left = status.done - status.kept, status.total - status.done
     parts = [
         _bar(status.done / status.total),

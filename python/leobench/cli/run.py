@@ -23,28 +23,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
     options.add_overrides(parser)
     parser.add_argument(
-        "--seed", metavar="N", type=options.text, help="seed of all randomness (default: the scenario's)"
+        "--seed", metavar="N", type=options.text, help="seed of all random numbers (default: the scenario's)"
     )
     parser.add_argument(
         "--out", metavar="DIR", type=Path, help="result folder (default: results/<scenario>-<seed>)"
     )
-    parser.add_argument("--force", action="store_true", help="replace a result folder that exists")
-    parser.add_argument("--qlog", action="store_true", help="write a qlog of every QUIC endpoint")
+    parser.add_argument("--force", action="store_true", help="replace an existing result folder")
+    parser.add_argument("--qlog", action="store_true", help="write a qlog file for every QUIC endpoint")
     parser.add_argument(
-        "--pcap", action="store_true", help="write packet captures of every end of every flow"
+        "--pcap", action="store_true", help="write packet captures at both ends of every flow"
     )
     parser.add_argument(
         "--snaplen",
         metavar="BYTES",
-        type=int,
-        help="bytes that captures keep of a packet (default: 128, all headers; 65535: all)",
+        type=options.whole,
+        help="bytes kept of each captured packet (default: 128, all headers; 65535: whole packets)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Runs, writes, and says what came out and where it is."""
+    """Runs the scenario, writes the results, and prints a summary and their folder."""
     from leobench import api, folder
     from leobench.cli.progress import Progress
     from leobench.scenario import load
@@ -75,7 +75,10 @@ def _say(result: Result, args: argparse.Namespace) -> None:
     for warning in result.warnings:
         print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
     if args.qlog and result.folder is not None and not (result.folder / folder.QLOG).exists():
-        print("leobench: warning: --qlog: only QUIC flows write a qlog, and there is none", file=sys.stderr)
+        print(
+            "leobench: warning: --qlog: only QUIC flows write a qlog, and the scenario has none",
+            file=sys.stderr,
+        )
     if args.json:
         said = {
             "out": str(result.folder),

@@ -1,4 +1,4 @@
-"""Runs a campaign: every replicate of every variant of a scenario, on all processors or on a cluster."""
+"""Runs a campaign: all replicates of all variants of a scenario, on all processors or on a cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from leobench.campaign import CampaignResult
 
 NAME = "sweep"
-HELP = "run a campaign: many runs of a scenario's variants"
+HELP = "run a campaign: many runs of variants of a scenario"
 EXAMPLE = "leobench sweep campaigns/buffers.toml --workers 2"
 
 _HEAD = (("", "variant"), ("", "metric"), ("", "runs"), ("", "mean"), ("standard", "deviation"))
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--executor",
         choices=("processes", "dask"),
         default="processes",
-        help="run in processes of this machine, or on a Dask cluster",
+        help="run in processes on this machine (default), or on a Dask cluster",
     )
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://10.0.0.1:8786"
@@ -68,7 +68,7 @@ def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | Non
         from leobench.campaign import cluster
 
         if args.scheduler is None:
-            raise InputError("--executor dask: needs the address of a scheduler: --scheduler tcp://HOST:8786")
+            raise InputError("--executor dask: needs a scheduler's address: --scheduler tcp://HOST:8786")
         if args.workers is not None:
             raise InputError(
                 f"--workers {args.workers}: a Dask cluster brings its own workers; leave --workers out"
@@ -93,7 +93,7 @@ def _print_outcome(result: CampaignResult, args: argparse.Namespace) -> int:
     for line in result.warning_lines():
         print(f"leobench: warning: {line}", file=sys.stderr)
     for metric in unmeasured(result):
-        print(f"leobench: warning: {metric}: no run measured it", file=sys.stderr)
+        print(f"leobench: warning: {metric}: not measured in any run", file=sys.stderr)
     if args.json:
         outcome = {
             "out": str(result.folder),

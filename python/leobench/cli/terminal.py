@@ -1,4 +1,4 @@
-"""What leobench prints: names and messages hold what others wrote, which must not control the terminal.
+"""Safe output: names and messages come from users' files and must not control the terminal.
 
 Within `escaping`, everything printed on standard output and standard error passes through `shown`.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def shown(text: str, encoding: str | None = "utf-8") -> str:
-    """Text in which escapes stand for characters that cannot be printed; lines and tabs stay."""
+    """Text with escapes in place of unprintable characters; newlines and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     escaped = "".join(
@@ -29,12 +29,12 @@ def shown(text: str, encoding: str | None = "utf-8") -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Text without its ends of lines, which are escapes as well."""
+    """Text with escapes in place of line breaks."""
     return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def print_json(value: object) -> None:
-    """Prints a value as JSON, whose own escapes stand for what cannot be printed."""
+    """Prints a value as JSON, with JSON's escapes for unprintable characters."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     if shown(text, sys.stdout.encoding) != text:
         text = json.dumps(value, indent=2)
@@ -43,7 +43,7 @@ def print_json(value: object) -> None:
 
 
 def draw(text: str, stream: TextIO) -> None:
-    """Writes what controls a terminal, unchanged."""
+    """Writes terminal control sequences unchanged."""
     genuine: TextIO = stream._stream if isinstance(stream, _Escaping) else stream
     genuine.write(text)
     genuine.flush()
@@ -51,7 +51,7 @@ def draw(text: str, stream: TextIO) -> None:
 
 @contextmanager
 def escaping() -> Iterator[None]:
-    """Has all that is printed pass through `shown`."""
+    """Passes everything printed through `shown`."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (_Escaping(stream) for stream in before)
     try:
@@ -61,10 +61,10 @@ def escaping() -> Iterator[None]:
 
 
 def open_closed() -> None:
-    """Opens standard streams that were closed: the next files to be opened would be taken for them.
+    """Opens closed standard streams; otherwise the next opened files would take their descriptors.
 
-    Writing to what stands in for standard output fails, as it does in other programs; what stands in for
-    standard error takes anything, as there is nobody to tell.
+    Writing to the replacement of standard output fails, as in other programs. The replacement of standard
+    error discards everything.
     """
     for number, flags in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
@@ -87,7 +87,7 @@ def _stream(number: int) -> TextIO:
 
 
 class _Escaping:
-    """A stream that is written to by way of `shown`."""
+    """A stream that passes text through `shown`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -106,7 +106,7 @@ def draw(
         kind = "lines" if numbers and len(numbers[0]) >= _FEWEST else "bars"
     if kind == "lines" and numbers is None:
         raise InputError(
-            f"--kind = lines: the values of {layout.across} are no numbers of one unit; "
+            f"--kind = lines: the values of {layout.across} are not numbers with one unit; "
             "allowed: bars, box, ecdf"
         )
     if kind == "ecdf" and layout.series is not None:

@@ -85,7 +85,7 @@ def _choose(
         raise InputError("delays: the run recorded no messages; run it with record.messages = true")
     if not any(chosen.has_delays(each) for each in chosen.flows):
         raise InputError(
-            f"delays: no 10 messages{chosen.whose} were delivered and recorded; "
+            f"delays: fewer than 10 messages{chosen.whose} were delivered and recorded; "
             "allowed: flows of many messages (files show their round-trip times in --kind timeline)"
         )
     return chosen

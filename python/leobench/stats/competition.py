@@ -115,10 +115,10 @@ def _without_series(result: Result, flow: str) -> InputError:
     """Why there is no series of a flow."""
     kinds = {each["name"]: each["transport"] for each in result.summary["flows"]}
     if flow not in kinds:
-        return InputError(f"{flow}: there is no such flow; {allowed(flow, kinds)}")
+        return InputError(f"{flow}: no such flow; {allowed(flow, kinds)}")
     if kinds[flow] == "udp":
         return InputError(
-            f"{flow}: is a UDP flow, whose datagrams nobody acknowledges, so what it delivered over time is "
+            f"{flow}: is a UDP flow; without acknowledgements its deliveries over time are "
             "not recorded; allowed: QUIC and TCP flows"
         )
     return InputError(f"{flow}: the run recorded no series; run it with record.series = true")

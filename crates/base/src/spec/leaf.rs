@@ -66,7 +66,7 @@ macro_rules! integer {
                     _ => None,
                 };
                 let allowed = || format!("a whole number from {} to {}", <$type>::MIN, largest!($type));
-                read.ok_or_else(|| at.error(value, "is no such number").allowed(allowed()))
+                read.ok_or_else(|| at.error(value, "is not a valid number").allowed(allowed()))
             }
 
             fn write(&self) -> Value {
@@ -107,7 +107,7 @@ impl<const LEAST: u32, const MOST: u32> Spec for Whole<LEAST, MOST> {
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
         let number = u32::read(value, at).ok().and_then(Self::new);
         let allowed = || format!("a whole number from {LEAST} to {MOST}");
-        number.ok_or_else(|| at.error(value, "is no such number").allowed(allowed()))
+        number.ok_or_else(|| at.error(value, "is not a valid number").allowed(allowed()))
     }
 
     fn write(&self) -> Value {

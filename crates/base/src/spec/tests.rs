@@ -335,7 +335,7 @@ fn messages_stay_short_whatever_the_file_says() {
     assert!(problem.to_string().ends_with("0… (1000000 characters)"));
     let names: Vec<_> = (0..10_000).map(|number| format!("node-{number}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let listed = At::ROOT.missing("there is no such node").words("node-10000", &names).to_string();
+    let listed = At::ROOT.missing("no such node").words("node-10000", &names).to_string();
     assert!(listed.contains("`node-39`, and 9960 more; did you mean `node-1000`?"), "{listed}");
 }
 

@@ -22,7 +22,7 @@ pub(super) fn cells(line: &str) -> Result<Vec<Cow<'_, str>>, &'static str> {
         rest = match after.strip_prefix(',') {
             Some(next) => next,
             None if after.is_empty() => return Ok(cells),
-            None => return Err("has text behind a closing quote"),
+            None => return Err("has text after a closing quote"),
         };
     }
 }
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(cells("").unwrap(), [""]);
         assert_eq!(cells(r#""a","b c"#).unwrap_err(), "opens a quote and does not close it");
         assert_eq!(cells(r#""a", "b, ""c""" ,"" "#).unwrap(), ["a", r#"b, "c""#, ""]);
-        assert_eq!(cells(r#""a"b,c"#).unwrap_err(), "has text behind a closing quote");
+        assert_eq!(cells(r#""a"b,c"#).unwrap_err(), "has text after a closing quote");
         assert_eq!(cells(r#"5" disk,c"#).unwrap(), [r#"5" disk"#, "c"]);
     }
 }

@@ -65,25 +65,25 @@ leobench_base::words! {
 }
 
 leobench_base::spec! {
-    /// Land mobile satellite channel: three shadowing states of exponential length, each with its rate.
+    /// Land mobile satellite channel: three shadowing states of exponential duration, each with its own rate.
     ///
     /// Takes a `preset` (`ka` and `s`: Khan et al. 2023, Table 1; `s-suburban-60` and `s-suburban-80`: Fontán et
-    /// al. 2001 with the rates of `s`), or a chain of your own: `rates` with either `jump` and `dwell`, or `matrix`
+    /// al. 2001 with the rates of `s`), or a custom chain: `rates` with either `jump` and `dwell`, or `matrix`
     /// and `slot`. States are in the order line of sight, moderate shadowing, deep shadowing.
     pub struct LmsSpec example = r#"{"preset": "ka"}"# check = check {
         /// A published parameter set.
         pub preset: Option<LmsPreset>,
-        /// Rate in each state; in place of the preset's if both are given.
+        /// Rate in each state; overrides the preset's.
         pub rates: Option<[BitRate; 3]>,
         /// Probability of each next state when a state is left; zero on the diagonal.
         pub jump: Option<[[Probability; 3]; 3]>,
-        /// Mean time spent in each state, beside `jump`.
+        /// Mean time spent in each state; required with `jump`.
         pub dwell: Option<[SimDuration; 3]>,
-        /// Transition probabilities from slot to slot, staying included.
+        /// Transition probabilities from slot to slot, including that of staying.
         pub matrix: Option<[[Probability; 3]; 3]>,
-        /// Length of a slot, beside `matrix`.
+        /// Length of a slot; required with `matrix`.
         pub slot: Option<SimDuration>,
-        /// State at the start; drawn in proportion to the time spent in each if not given.
+        /// State at the start; drawn from the stationary distribution if not given.
         pub initial: Option<LmsState>,
     }
 }
@@ -179,12 +179,12 @@ impl LmsSpec {
             None => Ok(()),
             Some(name) => Err(Fault::new(
                 name,
-                format!("is given beside `{source}`, which already says it"),
+                format!("is given together with `{source}`, which already sets it"),
                 "one of `preset`, `jump` and `dwell`, `matrix` and `slot`",
             )),
         };
         let missing = |name: &str, beside: &str| {
-            Fault::new(name, format!("is missing beside `{beside}`"), "both or a `preset`")
+            Fault::new(name, format!("is missing but needed with `{beside}`"), "both or a `preset`")
         };
         if let Some(preset) = self.preset {
             alone("preset", &[])?;

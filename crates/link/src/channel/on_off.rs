@@ -28,7 +28,7 @@ leobench_base::words! {
 }
 
 leobench_base::spec! {
-    /// A constant rate with random interruptions, both of exponential length.
+    /// A constant rate with random interruptions; on and off times are exponential.
     ///
     /// Models the inter-satellite link of Khan et al. 2023 (80 Mbit/s, up for 5 s and interrupted for 0 to 0.5 s on
     /// average), where an interruption is a rate of zero.
@@ -40,11 +40,11 @@ leobench_base::spec! {
         pub rate: BitRate,
         /// Mean time until the next interruption.
         pub on: SimDuration,
-        /// Mean length of an interruption; `0 s` means that there are none.
+        /// Mean length of an interruption; `0 s` means none.
         pub off: SimDuration,
-        /// Whether packets wait (`hold`) or those that arrive are dropped (`drop`) while it is off.
+        /// Whether packets wait (`hold`) or arriving packets are dropped (`drop`) while it is off.
         pub outage: Outage = Outage::Hold,
-        /// State at the start; drawn in proportion to the two mean times if not given.
+        /// State at the start; drawn from the stationary distribution if not given.
         pub initial: Option<OnOffState>,
     }
 }

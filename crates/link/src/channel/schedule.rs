@@ -18,9 +18,9 @@ const HEADER: &str =
 const QUOTES: &str = "quotes around a whole cell, or none; a quote within them doubled";
 
 leobench_base::spec! {
-    /// A row of a schedule; what it leaves out stays as in the row before.
+    /// A row of a schedule; omitted values repeat the row before.
     pub struct ScheduleStep {
-        /// When the row starts to hold.
+        /// Time from which the row applies.
         pub at: SimDuration,
         /// Rate; zero holds packets. The first row must give it.
         pub rate: Option<BitRate>,
@@ -28,7 +28,7 @@ leobench_base::spec! {
         pub delay: Option<SimDuration>,
         /// Probability that a packet is lost; zero unless given.
         pub loss: Option<Probability>,
-        /// Whether the link exists; while it does not, packets that arrive are dropped. True unless given.
+        /// Whether the link is up; while it is down, arriving packets are dropped. True unless given.
         pub up: Option<bool>,
     }
 }
@@ -37,7 +37,7 @@ leobench_base::spec! {
     /// Rate, delay, loss and availability from a table over time.
     ///
     /// The rows come from `steps` or from the CSV `file` with the columns `time,rate,delay,loss,up`, whose cells are
-    /// written as in a scenario (`1.5 s,45 Mbps,10 ms,0.01,true`); an empty cell stays as in the row before.
+    /// written as in a scenario (`1.5 s,45 Mbps,10 ms,0.01,true`); an empty cell repeats the row before.
     pub struct ScheduleSpec
         example = r#"{"repeat": "4 s", "steps": [{"at": "0 s", "rate": "50 Mbps", "delay": "10 ms"},
             {"at": "2 s", "rate": "20 Mbps", "delay": "12 ms"}, {"at": "3 s", "up": false}]}"#
@@ -47,7 +47,7 @@ leobench_base::spec! {
         pub steps: Option<Vec<ScheduleStep>>,
         /// A CSV file with the rows.
         pub file: Option<String>,
-        /// Period after which the table starts again; without it the last row holds for ever.
+        /// Period after which the table starts again; without it the last row holds to the end.
         pub repeat: Option<SimDuration>,
     }
 }
@@ -90,7 +90,7 @@ fn check(spec: &ScheduleSpec) -> Result<(), Fault> {
         (None, Some(_)) => Ok(()),
         (None, None) => Err(Fault::new("steps", "is missing", "`steps` or a `file`")),
         (Some(_), Some(_)) => {
-            Err(Fault::new("file", "is given beside `steps`", "either `steps` or a `file`"))
+            Err(Fault::new("file", "is given together with `steps`", "either `steps` or a `file`"))
         }
     }
 }

@@ -13,8 +13,8 @@ leobench_base::spec! {
     /// Loses packets in bursts: a good and a bad state, each with its own loss probability (Gilbert-Elliott).
     ///
     /// With the default loss probabilities (none in the good state, all in the bad one) the loss rate is p / (p + r)
-    /// and the mean length of a burst 1 / r. Starts in its stationary distribution. The chain stands still while nothing
-    /// is sent; `gilbert_elliott_time` moves on with time.
+    /// and the mean length of a burst 1 / r. Starts in its stationary distribution. The chain advances with packets;
+    /// that of `gilbert_elliott_time` advances with time.
     pub struct GilbertElliottSpec example = r#"{"p": 0.01, "r": 0.25}"# check = check {
         /// Probability of going from good to bad, per packet.
         pub p: Probability,
@@ -29,7 +29,7 @@ leobench_base::spec! {
 
 fn check(spec: &GilbertElliottSpec) -> Result<(), Fault> {
     if spec.p.get() + spec.r.get() == 0.0 {
-        let problem = "is zero beside a `p` of zero, so neither state is ever left";
+        let problem = "is zero, and so is `p`, so neither state is ever left";
         return Err(Fault::new("r", problem, "one of `p` and `r` above zero"));
     }
     Ok(())

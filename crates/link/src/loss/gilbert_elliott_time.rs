@@ -18,10 +18,10 @@ use super::{LossModel, LossProcess};
 const SHORTEST: SimDuration = SimDuration::from_micros(1);
 
 leobench_base::spec! {
-    /// Loses packets in bursts of time: a good and a bad state of exponential length, each with its own loss probability.
+    /// Loses packets in bursts of time: two states of exponential duration, each with its own loss probability.
     ///
-    /// The state depends on time and seed alone: it changes while nothing is sent, and flows see the same bursts whatever
-    /// they send. The share of time spent in the bad state is bad / (good + bad). Starts in its stationary distribution.
+    /// The state depends on time and seed only: it changes while nothing is sent, and the bursts do not depend on the
+    /// traffic. The share of time spent in the bad state is bad / (good + bad). Starts in its stationary distribution.
     pub struct GilbertElliottTimeSpec example = r#"{"good": "200 ms", "bad": "20 ms"}"# check = check {
         /// Mean duration of the good state.
         pub good: SimDuration,

@@ -304,7 +304,7 @@ impl PythonScheduler {
         }
         stream.extract().map_err(|_| {
             let streams = "one of the streams, or its number";
-            format!("chose {}, which is no stream; allowed: {streams}", shown(stream))
+            format!("chose {}, which is not a stream; allowed: {streams}", shown(stream))
         })
     }
 }

@@ -9,15 +9,15 @@ const STEPS: u64 = 10;
 const SHORTEST_WINDOW: SimDuration = SimDuration::from_millis(100);
 
 leobench_base::spec! {
-    /// How it is judged how flows share the network (RFC 5166 section 2.3): the defaults are ours, as the RFC names none.
+    /// Criteria for how flows share the network (RFC 5166 section 2.3). The RFC names no defaults; these are ours.
     pub struct CompetitionSpec check = check {
-        /// Over how long a time goodputs are averaged to see whether shares have become fair.
+        /// Time over which goodputs are averaged before shares are compared.
         pub window: SimDuration = SimDuration::from_secs(5),
-        /// How far a flow's goodput may be from the fair share, as a part of it, to count as fair.
+        /// Largest relative deviation of a flow's goodput from the fair share.
         pub tolerance: f64 [Range::FACTOR] = 0.2,
-        /// How long shares must stay fair to count as converged.
+        /// Time that shares must stay fair to count as converged.
         pub hold: SimDuration = SimDuration::from_secs(10),
-        /// The flows whose mean goodput is the measure of the others' (TCP-friendliness, RFC 5348 section 1).
+        /// The flows whose mean goodput the others are compared with (TCP-friendliness, RFC 5348 section 1).
         pub reference: Vec<String> = Vec::new(),
     }
 }

@@ -26,8 +26,8 @@ leobench_base::words! {
     pub enum ApplicationSpec {
         /// Into a buffer of its own, in which messages wait: sources keep to their clocks.
         Buffered = "buffered",
-        /// With calls that block while more than a packet's worth of their stream is unsent (QUIC), or the send buffer is
-        /// full (TCP): sources stand still.
+        /// With calls that block while more than a packet's worth of their stream is unsent (QUIC), or the send buffer
+        /// is full (TCP): sources stand still.
         Blocking = "blocking",
     }
 }
@@ -45,20 +45,20 @@ leobench_base::spec! {
         pub opened_by: OpenedBy = OpenedBy::From,
         /// When the flow starts.
         pub start: SimDuration = SimDuration::ZERO,
-        /// When its sources stop, if before the end of the run.
+        /// When its sources stop; at `duration` unless given.
         pub stop: Option<SimDuration>,
-        /// Whether the flow is there to load the network only, and left out of the fairness among flows.
+        /// Whether the flow only loads the network and does not count towards fairness among flows.
         pub background: bool = false,
-        /// Over how many streams the messages of `source` are dealt in turn; or an array of streams, each with a
-        /// source of its own.
+        /// Number of streams over which the messages of `source` are distributed in turn; or an array of streams, each
+        /// with its own source.
         pub streams: Streams = Streams::Dealt(1),
-        /// The source whose messages are dealt over the streams.
+        /// The source whose messages are distributed over the streams.
         pub source: Option<SourceSpec>,
         /// When the application replaces a connection that it has lost; it never does unless given.
         pub reconnect: Option<ReconnectSpec>,
-        /// How messages are written: into a buffer of the application, or with calls that block.
+        /// How the application writes messages: into its own buffer, or with blocking calls.
         pub application: ApplicationSpec = ApplicationSpec::Buffered,
-        /// The objects of a page that the receiving end asks for, instead of sources.
+        /// The objects of a page that the receiving end requests, instead of sources.
         pub objects: Option<Vec<ObjectSpec>>,
     }
 }
@@ -107,17 +107,17 @@ pub(super) fn default_urgency() -> Urgency {
 }
 
 leobench_base::spec! {
-    /// A stream with a source of its own.
+    /// A stream with its own source.
     pub struct StreamSpec check = check_stream {
         /// Name of the stream; `s1`, `s2`, ... by position unless given.
         pub name: Option<String>,
-        /// What the application writes on it.
+        /// Source of the messages on it.
         pub source: SourceSpec,
-        /// How urgent it is, from 0, the most, to 7 (RFC 9218 section 4.1): for schedulers that heed it.
+        /// Urgency from 0, the highest, to 7 (RFC 9218 section 4.1), for schedulers that use it.
         pub urgency: Urgency = default_urgency(),
-        /// Whether a part of it is of use before the rest has come (RFC 9218 section 4.2): for schedulers that heed it.
+        /// Whether a part of it is useful before the rest arrives (RFC 9218 section 4.2), for schedulers that use it.
         pub incremental: bool = Attributes::default().incremental,
-        /// How long after its creation a message is due; later ones count as late. Some schedulers heed it.
+        /// Time from creation within which a message is due; later ones count as late. Some schedulers use it.
         pub deadline: Option<SimDuration>,
     }
 }
@@ -153,7 +153,7 @@ pub enum Streams {
 }
 
 impl Streams {
-    /// How many there are.
+    /// The number of streams.
     pub fn count(&self) -> usize {
         match self {
             Self::Dealt(count) => *count as usize,
@@ -199,7 +199,7 @@ impl Spec for Streams {
         match value {
             Value::Integer(count) => match u32::try_from(*count) {
                 Ok(count @ 1..=MOST_STREAMS) => Ok(Self::Dealt(count)),
-                _ => Err(at.error(value, "is no number of streams").allowed(STREAMS)),
+                _ => Err(at.error(value, "is not a number of streams").allowed(STREAMS)),
             },
             Value::Array(streams) if streams.is_empty() => {
                 Err(at.error(value, "is empty").allowed(STREAMS))
@@ -255,8 +255,8 @@ pub trait TransportModel {
         true
     }
 
-    /// When a blocking write returns: once a packet's worth is unsent, as in quic-go (Khan et al. 2023, Computer Networks,
-    /// section 5.1), unless the transport has a send buffer of its own.
+    /// When a blocking write returns: once a packet's worth is unsent, as in quic-go (Khan et al. 2023, Computer
+    /// Networks, section 5.1), unless the transport has a send buffer of its own.
     fn blocks_until(&self) -> BlocksUntil {
         BlocksUntil::Unsent(self.payload())
     }

@@ -13,23 +13,23 @@ leobench_base::spec! {
     pub struct LinkSpec {
         /// The two nodes; `forward` is from the first to the second.
         pub between: [String; 2],
-        /// The channel model that serves the packets of both directions; or give `rate`.
+        /// The channel model of both directions; `rate` is short for a constant one.
         pub channel: Option<ChannelSpec>,
         /// A constant rate, short for `channel = { kind = "steady", rate = ... }`.
         pub rate: Option<BitRate>,
-        /// Propagation delay, which the channel's own comes on top of.
+        /// Propagation delay, in addition to the channel's own.
         pub delay: SimDuration = SimDuration::ZERO,
-        /// Random loss, which the channel's own comes on top of.
+        /// Random loss, in addition to the channel's own.
         pub loss: Option<LossSpec>,
         /// Queue discipline in front of each transmitter.
         pub queue: QueueSpec = default_queue(),
         /// Largest IP packet carried; larger ones are dropped.
         pub mtu: Bytes = Bytes::new(1_500),
-        /// Framing that every packet's IP length grows by on the wire; negative to leave headers out of account.
+        /// Framing added to the IP length of every packet on the wire; negative to ignore headers.
         pub overhead: SignedBytes = SignedBytes::ZERO,
         /// Whether a packet may overtake another when the propagation delay falls.
         pub overtaking: bool = false,
-        /// Whether each direction draws a channel process of its own instead of sharing one.
+        /// Whether each direction has its own channel process instead of a shared one.
         pub independent: bool = false,
         /// What differs from the first node of `between` to the second.
         pub forward: DirectionSpec = DirectionSpec::default(),

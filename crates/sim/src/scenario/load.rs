@@ -179,7 +179,7 @@ fn read(
 
 fn unreadable(file: String, error: &std::io::Error) -> ScenarioError {
     let problem = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
         std::io::ErrorKind::IsADirectory => "is a folder".to_owned(),
         _ => error.to_string(),
     };

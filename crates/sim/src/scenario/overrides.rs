@@ -22,8 +22,8 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
         nearest: None,
     };
     let Some(steps) = steps(place) else {
-        let allowed = "names divided by dots, such as `links.uplink.queue.limit`";
-        return Err(error("is no place in a scenario".into()).allowed(allowed));
+        let allowed = "names separated by dots, such as `links.uplink.queue.limit`";
+        return Err(error("is not a place in a scenario".into()).allowed(allowed));
     };
     let defaults = ScenarioSpec::read(tree, &At::ROOT).ok().map(|spec| spec.write());
     let mut here = tree;

@@ -12,32 +12,32 @@ use super::flow::{MOST_STREAMS, Urgency, check_deadline, default_urgency};
 const REQUEST: Bytes = Bytes::new(400);
 
 leobench_base::spec! {
-    /// An object of a page, or several that are alike, each on a stream of its own.
+    /// An object of a page, or several identical ones, each on its own stream.
     ///
-    /// When the page wants it, the receiving end sends a request, on a stream of its own; when the request has arrived,
+    /// When the page needs it, the receiving end sends a request on a separate stream; when the request has arrived,
     /// the sending end writes the object.
     pub struct ObjectSpec check = ObjectSpec::check {
         /// Name of the object and of its stream; with a `count`, `name-1`, `name-2` and so on.
         pub name: String,
         /// Bytes of each.
         pub size: Bytes,
-        /// How many there are.
+        /// Number of these objects.
         pub count: Whole<1, { MOST_STREAMS }> = Whole::nearest(1),
-        /// When the page wants it, from the start of the flow; at the start, unless it comes after others.
+        /// When the page needs it, from the start of the flow; at the start, unless it comes after others.
         pub at: Option<SimDuration>,
-        /// Names of the objects that must have arrived before the page wants it.
+        /// Names of the objects that must arrive before the page needs it.
         pub after: Vec<String> = Vec::new(),
-        /// How long after the last of these the page wants it.
+        /// Time from the arrival of the last of these until the page needs it.
         pub delay: SimDuration = SimDuration::ZERO,
         /// Bytes of its request.
         pub request: Bytes = REQUEST,
-        /// How long the sending end takes to answer the request.
+        /// Time that the sending end takes to answer the request.
         pub think: SimDuration = SimDuration::ZERO,
-        /// How urgent it is, from 0, the most, to 7 (RFC 9218 section 4.1): for schedulers that heed it.
+        /// Urgency from 0, the highest, to 7 (RFC 9218 section 4.1), for schedulers that use it.
         pub urgency: Urgency = default_urgency(),
-        /// Whether a part of it is of use before the rest has come (RFC 9218 section 4.2): for schedulers that heed it.
+        /// Whether a part of it is useful before the rest arrives (RFC 9218 section 4.2), for schedulers that use it.
         pub incremental: bool = Attributes::default().incremental,
-        /// How long after the page wanted it, it is due; later ones count as late. Some schedulers heed it, from the
+        /// Time from the need within which it is due; later ones count as late. Some schedulers use it, from the
         /// arrival of the request.
         pub deadline: Option<SimDuration>,
     }
@@ -52,12 +52,12 @@ impl ObjectSpec {
             }
         }
         if self.after.is_empty() && !self.delay.is_zero() {
-            let problem = "counts from the arrival of others, of which there are none";
-            return Err(Fault::new("delay", problem, "`at` instead, or `after` beside it"));
+            let problem = "counts from the arrival of other objects, but `after` names none";
+            return Err(Fault::new("delay", problem, "`at` instead, or also `after`"));
         }
         if !self.after.is_empty() && self.at.is_some() {
-            let allowed = "either a time `at` which the page wants it, or `after` what";
-            return Err(Fault::new("at", "is given beside `after`", allowed));
+            let allowed = "either `at` or `after`";
+            return Err(Fault::new("at", "is given together with `after`", allowed));
         }
         check_deadline(self.deadline)
     }

@@ -24,25 +24,25 @@ leobench_base::words! {
 leobench_base::spec! {
     /// An experiment: nodes, the links between them, and the flows over them.
     pub struct ScenarioSpec {
-        /// Name of the scenario, which results are filed under: letters, digits, `_`, `-` and `.`.
+        /// Name of the scenario and of its results: letters, digits, `_`, `-` and `.`.
         pub name: String,
-        /// What the scenario shows, for a reader.
+        /// Purpose of the scenario, for readers.
         pub description: Option<String>,
-        /// Seed of all randomness in the run.
+        /// Seed of all random numbers of the run.
         pub seed: u64 = 1,
-        /// How long the sources produce.
+        /// Time during which the sources produce messages.
         pub duration: SimDuration,
         /// When the run ends: at `duration` (`time`), or when every byte has arrived (`drained`).
         pub until: Until = Until::Time,
-        /// How long after `duration` a run that waits for every byte may last at most.
+        /// Maximum time after `duration` to wait for the last byte.
         pub drain_limit: SimDuration = SimDuration::from_secs(600),
-        /// Time from the start that the summary leaves out.
+        /// Initial time that the summary leaves out.
         pub warm_up: SimDuration = SimDuration::ZERO,
         /// What is recorded.
         pub record: RecordSpec = RecordSpec::DEFAULT,
-        /// What the run may take of memory and space.
+        /// Limits on memory and disk space of the run.
         pub limits: LimitsSpec = LimitsSpec::DEFAULT,
-        /// How it is judged how flows that are not background share the network.
+        /// Criteria for how non-background flows share the network.
         pub competition: CompetitionSpec = CompetitionSpec::default(),
         /// The nodes by name.
         pub nodes: Vec<(String, NodeSpec)>,
@@ -164,7 +164,7 @@ impl RecordSpec {
 leobench_base::spec! {
     /// A place where links meet and flows end.
     pub struct NodeSpec {
-        /// What the node stands for, for a reader.
+        /// Meaning of the node, for readers.
         pub description: Option<String>,
     }
 }

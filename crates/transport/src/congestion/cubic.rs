@@ -7,14 +7,14 @@ use super::loss_based::{self, Avoidance, Opening};
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::spec! {
-    /// The window grows with the cube of the time since the last congestion event (RFC 9438).
+    /// Grows the window with the cube of the time since the last congestion event (RFC 9438).
     pub struct CubicSpec: Default {
         ..pub opening: Opening,
-        /// What a congestion event multiplies the window by (RFC 9438 section 4.6).
+        /// Factor on the window at a congestion event (RFC 9438 section 4.6).
         pub beta: f64 [Range::FACTOR] = 0.7,
         /// The constant C in packets per cubic second: how steep the curve is (RFC 9438 section 5).
         pub c: f64 [Range::above(0.0).to(1e6)] = 0.4,
-        /// Whether a flow whose window shrinks makes room for new ones (RFC 9438 section 4.7).
+        /// Whether a flow with a shrinking window releases bandwidth for new flows (RFC 9438 section 4.7).
         pub fast_convergence: bool = true,
     }
 }

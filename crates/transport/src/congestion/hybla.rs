@@ -9,14 +9,14 @@ use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionMo
 leobench_base::spec! {
     /// Reno that grows on a long path as fast as on one of a reference round-trip time (Caini and Firrincieli 2004).
     ///
-    /// Without a threshold its slow start would open the window by 2^20 packets per acknowledgement on a path of 500 ms.
+    /// Without a threshold, slow start would add 2^20 packets to the window per acknowledgement on a path of 500 ms.
     pub struct HyblaSpec: Default check = HyblaSpec::check {
         ..pub opening: Opening,
-        /// Packets at which slow start ends at the latest (Linux allows no larger window at all).
+        /// Window in packets at which slow start ends at the latest (the largest window of Linux).
         pub initial_threshold: Packets = Packets::nearest(65_535),
         /// The reference round-trip time (RTT_0: 25 ms in the paper and in Linux).
         pub reference_rtt: SimDuration = SimDuration::from_millis(25),
-        /// What a congestion event multiplies the window by.
+        /// Factor on the window at a congestion event.
         pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }
 }
@@ -104,8 +104,8 @@ mod tests {
         Path::new(&model, SimDuration::from_millis(millis))
     }
 
-    /// At three times the reference a packet brings 2^3 - 1 more, so that the window grows eightfold in a round trip and
-    /// doubles in a reference round-trip time, up to the threshold.
+    /// At three times the reference a packet brings 2^3 - 1 more, so that the window grows eightfold in a round trip
+    /// and doubles in a reference round-trip time, up to the threshold.
     #[test]
     fn slow_start_is_as_fast_as_on_the_reference_path() {
         for (rtt, windows) in

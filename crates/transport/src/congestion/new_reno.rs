@@ -7,10 +7,10 @@ use super::loss_based::{self, Avoidance, Opening};
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::spec! {
-    /// One packet more per round trip, half the window on congestion (RFC 9002).
+    /// Adds a packet to the window per round trip and halves it on congestion (RFC 9002).
     pub struct NewRenoSpec: Default {
         ..pub opening: Opening,
-        /// What a congestion event multiplies the window by (kLossReductionFactor, RFC 9002 appendix B.1).
+        /// Factor on the window at a congestion event (kLossReductionFactor, RFC 9002 appendix B.1).
         pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }
 }

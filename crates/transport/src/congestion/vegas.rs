@@ -13,9 +13,9 @@ use super::{Acked, CongestionContext, CongestionControl, CongestionModel, Sent};
 const FEWEST_SAMPLES: u32 = 3;
 
 leobench_base::spec! {
-    /// Keeps a few packets in the queue, told by how much round trips lengthen (Brakmo and Peterson 1995).
+    /// Keeps a few packets in the queue, estimated from the increase of the round-trip time (Brakmo and Peterson 1995).
     ///
-    /// Slow start ends when it says so, or before, by `gamma`.
+    /// Slow start ends as `slow_start` says, or earlier, by `gamma`.
     pub struct VegasSpec: Default check = VegasSpec::check {
         ..pub opening: Opening,
         /// Packets queued below which the window grows (2 as in Linux; section III-B of the paper).
@@ -24,7 +24,7 @@ leobench_base::spec! {
         pub beta: f64 [Range::above(0.0)] = 4.0,
         /// Packets queued above which slow start is over (1 as in Linux; section III-C of the paper).
         pub gamma: f64 [Range::above(0.0)] = 1.0,
-        /// What a congestion event multiplies the window by.
+        /// Factor on the window at a congestion event.
         pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }
 }

@@ -15,10 +15,10 @@ const SHORTEST_SAMPLE: SimDuration = SimDuration::from_millis(50);
 const WITHOUT_ESTIMATE: f64 = 0.5;
 
 leobench_base::spec! {
-    /// Reno that falls back to the bandwidth it has measured instead of half the window (Grieco and Mascolo 2004).
+    /// Reno that sets the window to the measured bandwidth-delay product on congestion (Grieco and Mascolo 2004).
     pub struct WestwoodSpec: Default {
         ..pub opening: Opening,
-        /// How much of the bandwidth estimate is kept when a sample is taken (alpha, Grieco and Mascolo 2004).
+        /// Weight of the old bandwidth estimate when a sample is taken (alpha, Grieco and Mascolo 2004).
         pub memory: f64 [Range::from(0.0).below(1.0)] = 0.9,
     }
 }
@@ -93,7 +93,8 @@ mod tests {
         Acked { size: Bytes::new(size), ..acked(now, SimDuration::from_millis(rtt)) }
     }
 
-    /// Worked by hand: 1,000 bytes in 100 ms are 10,000 B/s; then 2,000 bytes in 100 ms make 0.9 * 10,000 + 0.1 * 20,000.
+    /// Worked by hand: 1,000 bytes in 100 ms are 10,000 B/s; then 2,000 bytes in 100 ms make 0.9 * 10,000 + 0.1 *
+    /// 20,000.
     #[test]
     fn the_estimate_is_filtered_once_per_round_trip() {
         let mut westwood = Westwood::new(Bytes::new(100), 0.9);

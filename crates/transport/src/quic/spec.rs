@@ -32,11 +32,12 @@ leobench_base::spec! {
         pub pacing: bool = true,
         /// Round-trip time assumed before the first sample (RFC 9002 section 6.2.2).
         pub initial_rtt: SimDuration = SimDuration::from_millis(333),
-        /// How many packets the receiver may leave unacknowledged: the next is acknowledged at once with them, so that 1
-        /// means every second (RFC 9000 section 13.2.2). Other values are asked for (draft-ietf-quic-ack-frequency).
+        /// Maximum number of packets that the receiver leaves unacknowledged; it acknowledges the next one immediately,
+        /// so 1 means every second packet (RFC 9000 section 13.2.2). The sender requests other values
+        /// (draft-ietf-quic-ack-frequency).
         pub ack_eliciting_threshold: AckElicitingThreshold = default_threshold(),
-        /// How long an acknowledgement may wait for more packets (RFC 9000 section 18.2). Other values are asked for; the
-        /// stack asks for no more than a round trip, or 25 ms where that is longer.
+        /// Maximum delay of an acknowledgement (RFC 9000 section 18.2). The sender requests other values, at most a
+        /// round trip or 25 ms, whichever is longer.
         pub max_ack_delay: SimDuration = DEFAULT_ACK_DELAY,
         /// Receiver's flow-control window of a stream.
         pub stream_window: Window = Window::Unlimited,
@@ -61,7 +62,7 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
     if !(SMALLEST_PAYLOAD..=LARGEST_PAYLOAD).contains(&spec.payload) {
         let allowed =
             format!("from {SMALLEST_PAYLOAD} (RFC 9000 section 14.1) to {LARGEST_PAYLOAD}");
-        return Err(Fault::new("payload", "is no payload for QUIC", allowed));
+        return Err(Fault::new("payload", "is not a valid payload for QUIC", allowed));
     }
     if spec.initial_rtt.is_zero() {
         return Err(Fault::new("initial_rtt", "is zero", "a time above zero"));
@@ -70,7 +71,7 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
         let allowed = format!(
             "from {SHORTEST_ACK_DELAY} to below {TOO_LONG_ACK_DELAY} (RFC 9000 section 18.2)"
         );
-        return Err(Fault::new("max_ack_delay", "is no such delay", allowed));
+        return Err(Fault::new("max_ack_delay", "is out of range", allowed));
     }
     for (field, window) in
         [("stream_window", spec.stream_window), ("connection_window", spec.connection_window)]

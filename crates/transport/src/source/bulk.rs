@@ -8,8 +8,8 @@ use super::{MAX_MESSAGE, SourceModel, TrafficSource, check_size};
 leobench_base::spec! {
     /// One message of a given size, written at the start: a file transfer.
     pub struct BulkSpec example = r#"{"size": "10 MB"}"# check = SourceModel::check {
-        /// Bytes to transfer. Without a size the transfer has no end (in truth it ends after 1000000 GB): for runs that
-        /// end at a time.
+        /// Bytes to transfer. Without a size the transfer is endless (in practice 1000000 GB), for runs that end at a
+        /// time.
         pub size: Option<Bytes>,
     }
 }

@@ -15,7 +15,7 @@ leobench_base::spec! {
         pub rate: BitRate,
         /// Bytes per message.
         pub size: Bytes,
-        /// When the first message is written, from the start of the flow.
+        /// Time of the first message after the start of the flow.
         pub offset: SimDuration = SimDuration::ZERO,
     }
 }

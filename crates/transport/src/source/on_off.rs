@@ -7,10 +7,10 @@ use super::cbr::Beat;
 use super::{NANOSECOND, SourceModel, TrafficSource, check_rate, check_size, messages};
 
 leobench_base::spec! {
-    /// Messages at a constant rate in on-times, none in off-times, both exponential.
+    /// Messages at a constant rate in on-times and none in off-times; both are exponential.
     ///
-    /// It starts on or off as it would be found at any time. An off-time only halts the beat of the messages: the rate
-    /// over all on-times is exact.
+    /// It starts in its stationary state. An off-time suspends the message clock, so the rate over all on-times is
+    /// exact.
     pub struct OnOffSpec
         example = r#"{"rate": "10 Mbps", "size": "1252 B", "on": "200 ms", "off": "300 ms"}"#
         check = SourceModel::check

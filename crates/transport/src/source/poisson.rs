@@ -31,10 +31,10 @@ leobench_base::words! {
 }
 
 leobench_base::spec! {
-    /// A Poisson number of messages at the start of every slot.
+    /// A Poisson-distributed number of messages at the start of every slot.
     ///
-    /// The generator behind Khan et al. 2023: it draws a count per 50 ms, so that messages come in batches, and waiting
-    /// times are longer than single arrivals would give.
+    /// The generator of Khan et al. 2023: it draws a count every 50 ms, so messages arrive in batches and wait longer
+    /// than single arrivals would.
     pub struct PoissonBatchSpec
         example = r#"{"rate": "10 Mbps", "size": "1252 B"}"#
         check = SourceModel::check
@@ -45,8 +45,8 @@ leobench_base::spec! {
         pub size: Bytes,
         /// Length of a slot.
         pub slot: SimDuration = SimDuration::from_millis(50),
-        /// When the first slot begins, from the start of the flow: a time below the slot's, or `"random"`. Without it the slots of
-        /// all streams begin in the same nanosecond.
+        /// Start of the first slot after the start of the flow: a time below `slot`, or `"random"`. By default the
+        /// slots of all streams begin at the same nanosecond.
         pub offset: Offset = Offset::ZERO,
         /// The effect of blocking calls on the slots; buffered applications have no such calls.
         pub clock: Clock = Clock::Timer,

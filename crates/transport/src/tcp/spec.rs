@@ -24,7 +24,7 @@ leobench_base::spec! {
         pub mss: Bytes = Bytes::new(1_448),
         /// Whether segments carry timestamps (RFC 7323): 12 bytes each; they identify spurious retransmissions.
         pub timestamps: bool = true,
-        /// Whether the receiver reports data beyond a gap (RFC 2018); without, recovery follows RFC 6582.
+        /// Whether the receiver reports data beyond a gap (RFC 2018); without it, recovery follows RFC 6582.
         pub sack: bool = true,
         /// Whether routers may mark packets instead of dropping them (RFC 3168). Queues of kind `fifo` never mark.
         pub ecn: bool = false,
@@ -42,10 +42,11 @@ leobench_base::spec! {
         /// reading rate. Linux counts its own overhead in `tcp_rmem`, so it advertises about half of its 6 MiB,
         /// depending on kernel and packet sizes.
         pub receive_buffer: Window = Window::Bytes(Bytes::new(6 << 20)),
-        /// The largest send buffer: what the application may write ahead of acknowledgements. It starts with room for two
-        /// initial windows and grows with the congestion window (`tcp_wmem` of Linux). A blocking write waits for room.
+        /// The largest send buffer: what the application may write ahead of acknowledgements. It starts with room for
+        /// two initial windows and grows with the congestion window (`tcp_wmem` of Linux). A blocking write waits for
+        /// room.
         pub send_buffer: Window = Window::Bytes(Bytes::new(4 << 20)),
-        /// How much of what is written may be unsent (`TCP_NOTSENT_LOWAT`); Linux sets no limit of its own.
+        /// Maximum number of written but unsent bytes (`TCP_NOTSENT_LOWAT`); unlimited by default in Linux.
         pub notsent_lowat: Window = Window::Unlimited,
         /// Whether segments are spread over the round trip instead of sent in bursts. A controller with its own rate
         /// always paces.
@@ -88,7 +89,7 @@ fn default_congestion() -> CongestionSpec {
 fn check(spec: &TcpSpec) -> Result<(), Fault> {
     if !(SMALLEST_MSS..=LARGEST_MSS).contains(&spec.mss) {
         let allowed = format!("from {SMALLEST_MSS} (RFC 9293 section 3.7.1) to {LARGEST_MSS}");
-        return Err(Fault::new("mss", "is no payload for TCP", allowed));
+        return Err(Fault::new("mss", "is not a valid payload for TCP", allowed));
     }
     for (field, time) in [("initial_rto", spec.initial_rto), ("min_rto", spec.min_rto)] {
         if time.is_zero() {

@@ -19,7 +19,7 @@ const MAX_PAYLOAD: u64 = 65_535 - IPV4_UDP_HEADER.get();
 const MOST_AT_ONCE: usize = 100;
 
 leobench_base::spec! {
-    /// Messages as datagrams, sent at once and never retransmitted.
+    /// Messages as datagrams, sent immediately and never retransmitted.
     pub struct UdpSpec: Default check = UdpSpec::check {
         /// Maximum bytes of a message in a datagram.
         pub payload: Bytes = Bytes::new(1_252),
@@ -36,7 +36,7 @@ impl UdpSpec {
             return Ok(());
         }
         let allowed = format!("from 1 B to {MAX_PAYLOAD} B");
-        Err(Fault::new("payload", "fits no datagram", allowed))
+        Err(Fault::new("payload", "does not fit a datagram", allowed))
     }
 }
 

@@ -242,9 +242,9 @@ fn a_chain_is_given_once_and_whole() {
     refused(&[RATES, MATRIX], "slot", "missing");
     refused(&[RATES, SLOT], "matrix", "missing");
     refused(&[JUMP, DWELL], "rates", "missing");
-    refused(&[RATES, JUMP, DWELL, SLOT], "slot", "beside `jump`");
-    refused(&[RATES, JUMP, MATRIX, SLOT], "jump", "beside `matrix`");
-    refused(&[r#""preset": "ka""#, JUMP], "jump", "beside `preset`");
+    refused(&[RATES, JUMP, DWELL, SLOT], "slot", "with `jump`");
+    refused(&[RATES, JUMP, MATRIX, SLOT], "jump", "with `matrix`");
+    refused(&[r#""preset": "ka""#, JUMP], "jump", "with `preset`");
     refused(&[r#""preset": "kaa""#], "preset", "unknown word");
 }
 

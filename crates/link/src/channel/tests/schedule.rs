@@ -107,7 +107,7 @@ fn bad_rows_in_the_scenario_are_refused_by_place() {
     refused(r#"{"at": "0 s", "rate": "1 bps", "up": false}"#, "steps", "never up");
     assert_refused::<ScheduleSpec>("{}", "steps", "missing");
     let both = format!(r#"{{"steps": [{first}], "file": "x.csv"}}"#);
-    assert_refused::<ScheduleSpec>(&both, "file", "beside `steps`");
+    assert_refused::<ScheduleSpec>(&both, "file", "together with `steps`");
     let short = format!(r#"{{"steps": [{first}, {{"at": "1 s"}}], "repeat": "1 s"}}"#);
     assert_refused::<ScheduleSpec>(&short, "repeat", "not after the last row");
 }

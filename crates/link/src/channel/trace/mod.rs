@@ -32,9 +32,9 @@ leobench_base::words! {
 leobench_base::spec! {
     /// A recorded trace of delivery opportunities (Mahimahi's format), optionally with one of delays.
     ///
-    /// Each line of `file` is the millisecond of one opportunity to send up to `opportunity` bytes. An opportunity
-    /// that finds nothing waiting is lost; a packet sent in part goes on with the next one. The trace starts again
-    /// where its last opportunity lies, and the delays with it. Files whose names end in `.gz` are decompressed.
+    /// Each line of `file` is the millisecond of one opportunity to send up to `opportunity` bytes. An opportunity is
+    /// lost if no packet waits; a packet sent in part continues with the next one. The trace and the delays start again
+    /// at the time of the last opportunity. Files whose names end in `.gz` are decompressed.
     pub struct TraceSpec
         example = r#"{"file": "example.mahimahi", "delay_file": "example.delay", "start": "random"}"#
         check = check

@@ -101,7 +101,7 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     match (&flow.streams, &flow.source) {
         (Streams::Dealt(_), None) => Err(source.error("is required but missing").allowed(ways)),
         (Streams::Each(_), Some(_)) => {
-            Err(source.error("is given beside an array of streams").allowed(ways))
+            Err(source.error("is given together with an array of streams").allowed(ways))
         }
         (Streams::Dealt(_), Some(_)) => Ok(()),
         (Streams::Each(_), None) => stream_names(&flow.streams, &at.key("streams")),
@@ -145,7 +145,7 @@ fn single(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     }
     let kind = flow.transport.kind();
     if flow.objects.is_some() {
-        let error = at.key("objects").error(format!("cannot be asked for over `{kind}`"));
+        let error = at.key("objects").error(format!("cannot be requested over `{kind}`"));
         return Err(error.allowed("a `source`, or the transport `quic`"));
     }
     if flow.stream_count() > 1 {
@@ -171,7 +171,7 @@ fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
             return Err(at.key("name").error("is not a valid name").allowed(NAME));
         }
         if let Some(first) = seen.get(&name) {
-            let problem = format!("stream {first} is named `{}` too", cut(&name));
+            let problem = format!("stream {first} is also named `{}`", cut(&name));
             return Err(at
                 .key("name")
                 .error(problem)

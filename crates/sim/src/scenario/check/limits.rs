@@ -54,7 +54,7 @@ fn tables(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
     let than = format!("that is more than `limits.tables`, {limit}");
     if series > rows {
         let (record, bytes) = (root.key("record"), about(series));
-        let problem = format!("makes samples that take about {bytes}; {than}");
+        let problem = format!("produces samples of about {bytes}; {than}");
         let allowed = "a longer interval, a shorter run, `record.series = false`, or a larger `limits.tables`";
         return Err(record.key("interval").error(problem).allowed(allowed));
     }
@@ -62,7 +62,7 @@ fn tables(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
     let (name, flow) = &spec.flows[most.unwrap_or(0)];
     let made = number(messages[most.unwrap_or(0)]);
     let bytes = about(rows);
-    let problem = format!("makes {made} messages, and the rows of all take about {bytes}; {than}");
+    let problem = format!("produces {made} messages, whose rows take about {bytes}; {than}");
     let allowed = "a lower `rate`, a larger `size`, a shorter run, `record.messages = false`, or a larger `limits.tables`";
     let flows = root.key("flows");
     let first = flow.sources().next().and_then(|(index, _)| index);

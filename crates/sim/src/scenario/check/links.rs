@@ -52,7 +52,7 @@ fn channels(
         let key = if link.channel.is_some() { "channel" } else { "rate" };
         return Err(at
             .key(key)
-            .error("serves no direction, as both have a channel of their own")
+            .error("is unused: both directions have a channel of their own")
             .allowed("nothing here, or a channel of its own for one direction only"));
     }
     let service = match (forward, backward) {
@@ -70,7 +70,7 @@ fn channels(
         if link.has_own_channel(direction) {
             return Err(at
                 .key("rate_scale")
-                .error("is given beside a channel of its own")
+                .error("is given together with a channel of its own")
                 .allowed("a factor on the rate of the link's channel"));
         }
         if matches!(service, Some(Service::Opportunities(_))) {
@@ -93,7 +93,7 @@ fn served(
     let either = "either `channel` or `rate`";
     let (spec, place) = match (channel.cloned(), rate) {
         (Some(_), Some(_)) => {
-            return Err(at.key("rate").error("is given beside `channel`").allowed(either));
+            return Err(at.key("rate").error("is given together with `channel`").allowed(either));
         }
         (None, None) => {
             return Err(at.key("channel").error("is required but missing").allowed(either));

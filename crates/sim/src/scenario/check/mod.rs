@@ -50,7 +50,7 @@ impl<'a> Place<'a> {
 
     /// An error about a name here that stands for nothing.
     fn unknown(&self, what: &str, name: &str, names: &[&str]) -> SpecError {
-        self.error(format!("there is no such {what}")).words(name, names)
+        self.error(format!("no such {what}")).words(name, names)
     }
 }
 
@@ -123,7 +123,7 @@ fn times(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
         return Err(root.key("drain_limit").error("is zero").allowed(above_zero));
     }
     if spec.warm_up >= spec.duration {
-        let error = root.key("warm_up").error("leaves nothing of the run to the summary");
+        let error = root.key("warm_up").error("leaves nothing of the run for the summary");
         return Err(error.allowed(format!("a time below the duration, {}", spec.duration)));
     }
     if spec.record.interval.is_zero() {
@@ -167,5 +167,6 @@ fn file_name(name: &str, at: &Place<'_>) -> Result<(), SpecError> {
         return Ok(());
     }
     let error = at.error("cannot name a result folder");
-    Err(error.allowed("letters from a to z, digits, `_`, `-` and `.`, the first no `-` or `.`"))
+    Err(error
+        .allowed("letters from a to z, digits, `_`, `-` and `.`, not starting with `-` or `.`"))
 }

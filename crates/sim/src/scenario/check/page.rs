@@ -14,8 +14,7 @@ pub(super) fn check(
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
     if !flow.transport.model().connects() {
-        let error =
-            at.key("transport").error("opens no connection on which a page could be asked for");
+        let error = at.key("transport").error("opens no connection, which a page needs");
         return Err(error.allowed("a transport that does, such as `quic`, or no `objects`"));
     }
     beside(flow, at)?;
@@ -43,7 +42,7 @@ fn beside(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     match given.into_iter().find(|(_, given, _)| *given) {
         None => Ok(()),
         Some((key, _, allowed)) => {
-            Err(at.key(key).error("is given beside `objects`").allowed(allowed))
+            Err(at.key(key).error("is given together with `objects`").allowed(allowed))
         }
     }
 }
@@ -65,7 +64,7 @@ fn names(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
         for name in of_all.into_iter().chain(object.names()) {
             if let Some(first) = seen.insert(name.clone(), index) {
                 let error =
-                    at.key("name").error(format!("object {first} is named `{}` too", cut(&name)));
+                    at.key("name").error(format!("object {first} is also named `{}`", cut(&name)));
                 return Err(error.allowed("a name of its own for every object"));
             }
         }

@@ -27,7 +27,7 @@ fn the_extension_tells_the_syntax() {
 #[test]
 fn files_that_cannot_be_read_are_refused() {
     let folder = tempdir().unwrap();
-    let missing = ": cannot be read: there is no such file; allowed: a scenario file";
+    let missing = ": cannot be read: no such file; allowed: a scenario file";
     assert_eq!(refusal(&folder.path().join("none.toml")), missing);
     assert_eq!(refusal(&folder.path().join("none")), missing);
     let is_folder = ": cannot be read: is a folder; allowed: a scenario file";

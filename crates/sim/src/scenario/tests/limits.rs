@@ -38,10 +38,7 @@ fn tables_that_are_sure_not_to_fit_are_refused() {
     let said = refusal(many, RUN);
     // 1.125e12 messages a second, 64 bytes a row.
     assert!(said.contains("flows.main.source = {"), "{said}");
-    assert!(
-        said.contains("makes 1.1e13 messages, and the rows of all take about 720 TB"),
-        "{said}"
-    );
+    assert!(said.contains("produces 1.1e13 messages, whose rows take about 720 TB"), "{said}");
     assert!(said.contains("`record.messages = false`, or a larger `limits.tables`"), "{said}");
     assert!(load_text(&with(many, RUN), &[("record.messages", "false")]).is_ok());
     assert!(load_text(&with(many, RUN), &[("limits.tables", "1000000 GB")]).is_ok());
@@ -49,7 +46,7 @@ fn tables_that_are_sure_not_to_fit_are_refused() {
     let few = r#"source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }"#;
     let fine = "record = { interval = \"1 ns\" }";
     let said = refusal(few, &format!("{RUN}\n{fine}"));
-    assert!(said.contains("record.interval = \"1 ns\": makes samples that take about"), "{said}");
+    assert!(said.contains("record.interval = \"1 ns\": produces samples of about"), "{said}");
     assert!(said.contains("allowed: a longer interval"), "{said}");
     assert!(load_text(&with(few, &format!("duration = \"1 ms\"\n{fine}")), &[]).is_ok());
 }
@@ -58,7 +55,7 @@ fn tables_that_are_sure_not_to_fit_are_refused() {
 fn a_run_that_may_end_early_is_not_refused_for_what_it_would_record_later() {
     let source = r#"source = { kind = "bulk", size = "1 MB" }"#;
     let long = "duration = \"1000000 h\"";
-    assert!(refusal(source, long).contains("record.interval: makes samples"), "until = time");
+    assert!(refusal(source, long).contains("record.interval: produces samples"), "until = time");
     assert!(load_text(&with(source, &format!("{long}\nuntil = \"drained\"")), &[]).is_ok());
 }
 
@@ -79,7 +76,7 @@ fn samples_of_traces_count() {
     ] {
         assert!(at(link, &format!("{needed} MB")).is_ok(), "{link}");
         let said = at(link, &format!("{} MB", needed - 1)).unwrap_err();
-        assert!(said.contains("makes samples that take about"), "{link}: {said}");
+        assert!(said.contains("produces samples of about"), "{link}: {said}");
     }
 }
 

@@ -89,7 +89,7 @@ fn a_place_that_is_not_there_is_refused_with_the_nearest_that_is() {
         (
             "links..delay",
             "1 ms",
-            "t.toml: links..delay = \"1 ms\": is no place in a scenario; allowed: names divided by dots, such as \
+            "t.toml: links..delay = \"1 ms\": is not a place in a scenario; allowed: names separated by dots, such as \
              `links.uplink.queue.limit`",
         ),
         (

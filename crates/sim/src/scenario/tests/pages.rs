@@ -29,7 +29,7 @@ fn pages() {
         (
             SOURCE,
             r#"objects = [{ name = "html", size = "1 B" }, { name = "a", size = "1 B", after = ["html", "htlm"] }]"#,
-            "flows.main.objects[1].after[1] = \"htlm\": there is no such object; allowed: `html`, `a`; did you mean \
+            "flows.main.objects[1].after[1] = \"htlm\": no such object; allowed: `html`, `a`; did you mean \
              `html`?",
         ),
         (
@@ -47,12 +47,12 @@ fn pages() {
         (
             SOURCE,
             r#"objects = [{ name = "a-2", size = "1 B" }, { name = "a", size = "1 B", count = 3 }]"#,
-            "flows.main.objects[1].name = \"a\": object 0 is named `a-2` too; allowed: a name of its own for every object",
+            "flows.main.objects[1].name = \"a\": object 0 is also named `a-2`; allowed: a name of its own for every object",
         ),
         (
             SOURCE,
             r#"objects = [{ name = "a", size = "1 B" }, { name = "a", size = "1 B", count = 3 }]"#,
-            "flows.main.objects[1].name = \"a\": object 0 is named `a` too; allowed: a name of its own for every object",
+            "flows.main.objects[1].name = \"a\": object 0 is also named `a`; allowed: a name of its own for every object",
         ),
         (
             SOURCE,
@@ -80,20 +80,20 @@ fn objects() {
         ),
         (
             "size = \"1 B\", count = 0",
-            "count = 0: is no such number; allowed: a whole number from 1 to 65535",
+            "count = 0: is not a valid number; allowed: a whole number from 1 to 65535",
         ),
         (
             "size = \"1 B\", delay = \"1 s\"",
-            "delay = \"1 s\": counts from the arrival of others, of which there are none; allowed: `at` instead, or \
-             `after` beside it",
+            "delay = \"1 s\": counts from the arrival of other objects, but `after` names none; allowed: `at` \
+             instead, or also `after`",
         ),
         (
             "size = \"1 B\", at = \"1 s\", after = [\"a\"]",
-            "at = \"1 s\": is given beside `after`; allowed: either a time `at` which the page wants it, or `after` what",
+            "at = \"1 s\": is given together with `after`; allowed: either `at` or `after`",
         ),
         (
             "size = \"1 B\", urgency = 8",
-            "urgency = 8: is no such number; allowed: a whole number from 0 to 7",
+            "urgency = 8: is not a valid number; allowed: a whole number from 0 to 7",
         ),
         (
             "size = \"1 B\", deadline = \"0 s\"",
@@ -107,7 +107,7 @@ fn objects() {
 #[test]
 fn what_stands_beside_a_page() {
     let objects = r#"objects = [{ name = "a", size = "1 B" }]"#;
-    let beside = "is given beside `objects`; allowed:";
+    let beside = "is given together with `objects`; allowed:";
     for (lines, message) in [
         (
             SOURCE,
@@ -132,7 +132,7 @@ fn what_stands_beside_a_page() {
     let udp = changed("transport = \"quic\"", "transport = \"udp\"");
     assert_eq!(
         load_text(&udp.replace(SOURCE, objects), &[]).unwrap_err(),
-        "t.toml: flows.main.transport = \"udp\": opens no connection on which a page could be asked for; allowed: a \
+        "t.toml: flows.main.transport = \"udp\": opens no connection, which a page needs; allowed: a \
          transport that does, such as `quic`, or no `objects`"
     );
     let blocking = format!("{SOURCE}\napplication = \"blocking\"");

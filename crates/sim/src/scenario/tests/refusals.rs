@@ -74,13 +74,13 @@ fn names() {
             "name = \"test\"",
             "name = \"../test\"",
             "name = \"../test\": cannot name a result folder; allowed: letters from a to z, digits, `_`, `-` and `.`, \
-             the first no `-` or `.`",
+             not starting with `-` or `.`",
         ),
         (
             "name = \"test\"",
             "name = \"\"",
-            "name = \"\": cannot name a result folder; allowed: letters from a to z, digits, `_`, `-` and `.`, the \
-             first no `-` or `.`",
+            "name = \"\": cannot name a result folder; allowed: letters from a to z, digits, `_`, `-` and `.`, \
+             not starting with `-` or `.`",
         ),
         (NODES, "nodes = {}", "nodes = {}: is empty; allowed: at least one node"),
     ]);
@@ -102,7 +102,7 @@ fn nodes_that_are_not_there() {
         (
             "between = [\"client\", \"server\"]",
             "between = [\"client\", \"servr\"]",
-            "links.wire.between[1] = \"servr\": there is no such node; allowed: `client`, `server`; did you mean \
+            "links.wire.between[1] = \"servr\": no such node; allowed: `client`, `server`; did you mean \
              `server`?",
         ),
         (
@@ -113,7 +113,7 @@ fn nodes_that_are_not_there() {
         (
             "from = \"client\"",
             "from = \"clint\"",
-            "flows.main.from = \"clint\": there is no such node; allowed: `client`, `server`; did you mean `client`?",
+            "flows.main.from = \"clint\": no such node; allowed: `client`, `server`; did you mean `client`?",
         ),
         (
             "to = \"server\"",
@@ -190,7 +190,7 @@ fn times() {
         (
             duration,
             "duration = \"10 s\"\nwarm_up = \"10 s\"",
-            "warm_up = \"10 s\": leaves nothing of the run to the summary; allowed: a time below the duration, 10 s",
+            "warm_up = \"10 s\": leaves nothing of the run for the summary; allowed: a time below the duration, 10 s",
         ),
         (
             SOURCE,
@@ -218,7 +218,7 @@ fn channels() {
         (
             RATE,
             "rate = \"1 Mbps\"\nchannel = { kind = \"lms\", preset = \"ka\" }",
-            "links.wire.rate = \"1 Mbps\": is given beside `channel`; allowed: either `channel` or `rate`",
+            "links.wire.rate = \"1 Mbps\": is given together with `channel`; allowed: either `channel` or `rate`",
         ),
         (
             RATE,
@@ -253,7 +253,7 @@ fn directions() {
         (
             RATE,
             "rate = \"1 Mbps\"\nforward = { rate = \"1 Mbps\", rate_scale = 0.5 }",
-            "links.wire.forward.rate_scale = 0.5: is given beside a channel of its own; allowed: a factor on the rate \
+            "links.wire.forward.rate_scale = 0.5: is given together with a channel of its own; allowed: a factor on the rate \
              of the link's channel",
         ),
         (
@@ -264,7 +264,7 @@ fn directions() {
         (
             RATE,
             "rate = \"1 Mbps\"\nforward = { rate = \"1 Mbps\", channel = { kind = \"lms\", preset = \"s\" } }",
-            "links.wire.forward.rate = \"1 Mbps\": is given beside `channel`; allowed: either `channel` or `rate`",
+            "links.wire.forward.rate = \"1 Mbps\": is given together with `channel`; allowed: either `channel` or `rate`",
         ),
         (
             RATE,
@@ -274,7 +274,7 @@ fn directions() {
         (
             RATE,
             &format!("rate = \"1 Mbps\"\n{own}\nback{}", own.replace("for", "")),
-            "links.wire.rate = \"1 Mbps\": serves no direction, as both have a channel of their own; allowed: nothing \
+            "links.wire.rate = \"1 Mbps\": is unused: both directions have a channel of their own; allowed: nothing \
              here, or a channel of its own for one direction only",
         ),
         (
@@ -336,13 +336,13 @@ fn traffic() {
             SOURCE,
             "source = { kind = \"bulk\", size = \"1 kB\" }\nstreams = [{ source = { kind = \"bulk\", size = \"1 kB\" } }]",
             &format!(
-                "flows.main.source = {{ kind = \"bulk\", size = \"1 kB\" }}: is given beside an array of streams; {ways}"
+                "flows.main.source = {{ kind = \"bulk\", size = \"1 kB\" }}: is given together with an array of streams; {ways}"
             ),
         ),
         (
             SOURCE,
             &format!("streams = [{stream}, {stream}]"),
-            "flows.main.streams[1].name = \"a\": stream 0 is named `a` too; allowed: a name of its own for every stream",
+            "flows.main.streams[1].name = \"a\": stream 0 is also named `a`; allowed: a name of its own for every stream",
         ),
         (
             SOURCE,
@@ -352,7 +352,7 @@ fn traffic() {
         (
             SOURCE,
             "streams = 0",
-            "flows.main.streams = 0: is no number of streams; allowed: a number from 1 to 65535, or an array of tables with \
+            "flows.main.streams = 0: is not a number of streams; allowed: a number from 1 to 65535, or an array of tables with \
              `source`",
         ),
         (
@@ -400,7 +400,7 @@ fn packets_that_do_not_fit() {
         (
             "transport = \"quic\"",
             "transport = { kind = \"quic\", payload = \"1199 B\" }",
-            "flows.main.transport.payload = \"1199 B\": is no payload for QUIC; allowed: from 1.2 kB (RFC 9000 section \
+            "flows.main.transport.payload = \"1199 B\": is not a valid payload for QUIC; allowed: from 1.2 kB (RFC 9000 section \
              14.1) to 65.507 kB",
         ),
         (
@@ -449,7 +449,7 @@ fn competition() {
         ),
         (
             "reference = [\"mian\"]",
-            "competition.reference[0] = \"mian\": there is no such flow; allowed: `main`; did you mean `main`?",
+            "competition.reference[0] = \"mian\": no such flow; allowed: `main`; did you mean `main`?",
         ),
         (
             "reference = [\"main\", \"main\"]",
@@ -464,7 +464,7 @@ fn competition() {
     let message = load_text(&background, &[]).unwrap_err();
     assert_eq!(
         message,
-        "t.toml: competition.reference[0] = \"main\": there is no such flow that is not background; allowed: nothing"
+        "t.toml: competition.reference[0] = \"main\": no such flow that is not background; allowed: nothing"
     );
 }
 

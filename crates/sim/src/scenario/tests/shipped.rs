@@ -132,7 +132,7 @@ fn the_schema_names_its_draft_and_describes_every_key() {
     let link = &schema["properties"]["links"]["additionalProperties"]["properties"];
     assert_eq!(
         link["delay"]["description"],
-        "Propagation delay, which the channel's own comes on top of."
+        "Propagation delay, in addition to the channel's own."
     );
     assert_eq!(link["between"]["minItems"], 2);
 }

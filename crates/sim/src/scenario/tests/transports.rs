@@ -9,24 +9,24 @@ fn acknowledgements() {
         (
             quic,
             "transport = { kind = \"quic\", ack_eliciting_threshold = -1 }",
-            "flows.main.transport.ack_eliciting_threshold = -1: is no such number; allowed: a whole number from 0 to 65535",
+            "flows.main.transport.ack_eliciting_threshold = -1: is not a valid number; allowed: a whole number from 0 to 65535",
         ),
         (
             quic,
             "transport = { kind = \"quic\", max_ack_delay = \"999 us\" }",
-            "flows.main.transport.max_ack_delay = \"999 us\": is no such delay; allowed: from 1 ms to below 16.384 s \
+            "flows.main.transport.max_ack_delay = \"999 us\": is out of range; allowed: from 1 ms to below 16.384 s \
              (RFC 9000 section 18.2)",
         ),
         (
             quic,
             "transport = { kind = \"quic\", max_ack_delay = \"16384 ms\" }",
-            "flows.main.transport.max_ack_delay = \"16384 ms\": is no such delay; allowed: from 1 ms to below 16.384 s \
+            "flows.main.transport.max_ack_delay = \"16384 ms\": is out of range; allowed: from 1 ms to below 16.384 s \
              (RFC 9000 section 18.2)",
         ),
         (
             quic,
             "transport = { kind = \"tcp\", ack_every = 0 }",
-            "flows.main.transport.ack_every = 0: is no such number; allowed: a whole number from 1 to 65535",
+            "flows.main.transport.ack_every = 0: is not a valid number; allowed: a whole number from 1 to 65535",
         ),
     ]);
 }

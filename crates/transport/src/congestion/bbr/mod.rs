@@ -23,7 +23,8 @@ use super::{
     Lost, PerPath, Sent, SinglePath,
 };
 
-/// Pacing gains of `ProbeBW`, each for a round trip: probe, drain, cruise (the draft's `ProbeBW`; `bbr_pacing_gain` of Linux).
+/// Pacing gains of `ProbeBW`, each for a round trip: probe, drain, cruise (the draft's `ProbeBW`; `bbr_pacing_gain` of
+/// Linux).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Window in packets that keeps a path with delayed acknowledgements busy (`BBRMinPipeCwnd`).
 const MIN_PIPE: u64 = 4;
@@ -33,7 +34,7 @@ const PACING_MARGIN: f64 = 0.99;
 const NOMINAL_RTT: SimDuration = SimDuration::from_millis(1);
 
 leobench_base::spec! {
-    /// Paces at the bandwidth it measures and keeps twice the path's volume in flight, whatever is lost (BBR version 1, 2016).
+    /// Paces at the measured bandwidth and ignores losses; two bandwidth-delay products in flight (BBR version 1, 2016).
     pub struct BbrSpec: Default check = BbrSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
         pub initial_window: Option<Whole<2, { u32::MAX }>>,
@@ -41,16 +42,16 @@ leobench_base::spec! {
         pub high_gain: f64 [Range::above(1.0).to(100.0)] = 2.89,
         /// Window gain of `ProbeBW` (`BBREnterProbeBW`).
         pub window_gain: f64 [Range::above(1.0).to(100.0)] = 2.0,
-        /// Round trips over which the bandwidth is the largest sample (`BBR.BtlBwFilterLen`).
+        /// Round trips over which the largest sample is the bandwidth (`BBR.BtlBwFilterLen`).
         pub bandwidth_rounds: u64 [Range::from(1.0).to(1_000.0)] = 10,
-        /// Time over which the round-trip time is the smallest sample, and after which `ProbeRTT` measures it anew
+        /// Time over which the smallest sample is the round-trip time, and after which `ProbeRTT` measures it again
         /// (`BBR.RTpropFilterLen`).
         pub rtt_window: SimDuration = SimDuration::from_secs(10),
-        /// Least time spent in `ProbeRTT` with four packets in flight (`BBR.ProbeRTTDuration`).
+        /// Minimum time in `ProbeRTT` with four packets in flight (`BBR.ProbeRTTDuration`).
         pub probe_rtt_duration: SimDuration = SimDuration::from_millis(200),
-        /// Whether the window leaves room for acknowledgements that come in aggregates (Linux since 5.1).
+        /// Whether the window leaves room for aggregated acknowledgements (Linux since 5.1).
         pub aggregation: bool = true,
-        /// Whether the rate of a token-bucket policer is told from steady throughput with many losses (Linux).
+        /// Whether steady throughput with many losses is taken for the rate of a token-bucket policer (Linux).
         pub policer_detection: bool = true,
     }
 }
@@ -356,7 +357,8 @@ impl SinglePath for Bbr {
         self.in_flight = self.in_flight.saturating_sub(lost.size.get());
     }
 
-    /// Losses do not change the model of the path: recovery conserves packets, and after a collapse the window grows again.
+    /// Losses do not change the model of the path: recovery conserves packets, and after a collapse the window grows
+    /// again.
     fn on_loss(&mut self, congestion: &Congestion) {
         self.on_losses(congestion);
     }

@@ -33,15 +33,15 @@ const BANDWIDTH_CYCLES: u64 = 2;
 const EXTRA_ACKED_ROUNDS: u64 = 10;
 
 leobench_base::spec! {
-    /// BBR that heeds losses and marks and shares with others (BBR version 3, draft-ietf-ccwg-bbr-06).
+    /// BBR that responds to losses and marks and leaves room for other flows (BBR version 3, draft-ietf-ccwg-bbr-06).
     pub struct Bbr3Spec: Default {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
         pub initial_window: Option<Whole<2, { u32::MAX }>>,
         /// Share of a round trip's packets that may be lost in a probe for bandwidth (`LossThresh`, section 2.8).
         pub loss_threshold: f64 [Range::FACTOR] = 0.02,
-        /// What a round trip with losses multiplies the short-term bounds by at most (`Beta`, section 2.8).
+        /// Largest reduction of the short-term bounds in a round trip with losses, as a factor (`Beta`, section 2.8).
         pub beta: f64 [Range::FACTOR] = 0.7,
-        /// Share of the long-term bound that is left to others (`Headroom`, section 2.8).
+        /// Share of the long-term bound that is left to other flows (`Headroom`, section 2.8).
         pub headroom: f64 [Range::from(0.0).below(1.0)] = 0.15,
     }
 }

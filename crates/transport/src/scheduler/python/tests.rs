@@ -11,7 +11,7 @@ pub(super) struct InOrder;
 impl Host for InOrder {
     fn check(&self, spec: &PythonSpec, _streams: usize) -> Result<(), Fault> {
         let known = spec.python.ends_with(":MyScheduler");
-        let fault = || Fault::new("python", "there is no such class", "`MyScheduler`");
+        let fault = || Fault::new("python", "no such class", "`MyScheduler`");
         known.then_some(()).ok_or_else(fault)
     }
 
