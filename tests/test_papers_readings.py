@@ -218,7 +218,7 @@ FIG7 = next(figure for figure in khan2023.PAPER.figures if figure.name == "fig7"
         ({"overrides": {"links.uplnk.delay": "1 ms"}}, r"claims: readings\[2\].overrides: .*uplnk"),
         ({"overrides": {"flows.main.transport.scheduler": "rr"}}, r"\[2\].overrides: .*varies it"),
         ({"overrides": {"duration": "60 s"}}, r"\[2\].overrides: changes nothing"),
-        ({"campaign": "fig77"}, r"readings\[2\].campaign: .*fig77.toml: there is no such file"),
+        ({"campaign": "fig77"}, r"readings\[2\].campaign: .*fig77.toml: no such file"),
         ({"instead": {"delay_imbalance": "delay_imbalace"}}, "instead: .*did you mean `delay_imbalance`"),
         ({"instead": {"fq": "fq, no surpls"}}, r"scheduler = fq, no surpls: .*did you mean `fq, no surplus`"),
     ],
@@ -299,7 +299,7 @@ def test_a_reading_is_run_judged_and_told(
     assert small == ["own", "own"]
     assert not (out / "fig4/readings").exists()
     plain = (out / "fig4/claims.md").read_text(encoding="utf-8")
-    assert "Intervals of claims as written cover 95 % each.\n" in plain
+    assert "The interval of a claim as written has a confidence of 95 %.\n" in plain
     assert "reading" not in plain
     capsys.readouterr()
     assert cli.main([*command, "--resume"]) == 0
@@ -316,6 +316,12 @@ def test_a_reading_is_run_judged_and_told(
     assert "| short |  |" in text
     assert "| ↳ other |  |" in text
     assert (
+        "\n\nA quick look: fewer or shorter runs than the paper's, so the verdicts are preliminary.\n\n"
+        in text
+    )
+    assert "## Remarks\n\n- The application rates are " in text
+    assert "the wait in the sender" not in text, "which concerns another figure"
+    assert (
         "- **other**: It is the jitter. Source: section 2. Plausible because it varies. "
         "Changes `links.uplink.independent` to true. Holds in 1 of 1 cases.\n"
     ) in text
@@ -324,6 +330,7 @@ def test_a_reading_is_run_judged_and_told(
     assert conclusion["findings"][1]["confidence"] == 0.95
     summary = (out / "summary.md").read_text(encoding="utf-8")
     assert "| fig4 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | [claims.md](fig4/claims.md) |" in summary
+    assert "\n\nA quick look, with fewer or shorter runs than the paper's: fig4. " in summary
 
 
 def test_what_fails_under_every_reading_is_told_first(
@@ -339,7 +346,7 @@ def test_what_fails_under_every_reading_is_told_first(
     )
     assert len(small) == 4
     lines = capsys.readouterr().out.splitlines()
-    assert "Hold under no reading tried:" in lines
+    assert "Claims that hold under no reading tried:" in lines
     assert "- fig4: All delays are short." in lines
     assert lines[-2] == "khan2023: holds: 1, holds under no reading tried: 1"
 

@@ -202,7 +202,7 @@ def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ([], "nothing to reproduce; give a paper or a figure (see --list)"),
+        ([], "PAPER[/FIGURE] is missing; allowed: a paper or a figure that --list names"),
         (
             ["kahn2023"],
             "kahn2023: no such paper; allowed: `khan2023`, `khan2023es`, `khan2023delay`, "

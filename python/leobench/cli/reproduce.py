@@ -1,4 +1,4 @@
-"""Reproduces figures of papers, and reports which of their claims hold."""
+"""Reproduces figures of papers and judges the papers' claims about them."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PAPER[/FIGURE]",
         nargs="?",
         type=options.text,
-        help="what to reproduce, such as khan2023 or khan2023/fig4",
+        help="paper or figure to reproduce, such as khan2023 or khan2023/fig4",
     )
-    parser.add_argument("--list", action="store_true", help="list what can be reproduced")
+    parser.add_argument("--list", action="store_true", help="list papers and figures")
     parser.add_argument(
-        "--quick", action="store_true", help="a quick look: fewer and shorter runs, weaker verdicts"
+        "--quick", action="store_true", help="use fewer and shorter runs; verdicts are less certain"
     )
     parser.add_argument(
         "--out",
         metavar="DIR",
         type=Path,
-        help="folder of the figures' folders (default: results/reproduce/<paper>)",
+        help="folder for the results, a subfolder per figure (default: results/reproduce/<paper>)",
     )
     parser.add_argument(
         "--no-readings",
         dest="readings",
         action="store_false",
-        help="judge the claims as written only, without the runs that other readings need",
+        help="judge claims as written only, and skip the runs for other readings",
     )
     options.add_campaign(parser)
     parser.add_argument("--quiet", action="store_true", help="print no progress and no verdicts")
@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         print(_listing(papers.papers()))
         return 0
     if args.target is None:
-        raise InputError("nothing to reproduce; give a paper or a figure (see --list)")
+        raise InputError("PAPER[/FIGURE] is missing; allowed: a paper or a figure that --list names")
     paper, figures = papers.find(args.target)
     folder = args.out or Path("results/reproduce") / (f"{paper.name}-quick" if args.quick else paper.name)
     failed = 0
@@ -68,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
     _conclude(paper, figures, folder, args)
     if failed:
         print(
-            f"leobench: {failed} runs failed; failures.parquet of each campaign has the reasons",
+            f"leobench: {failed} runs failed; see failures.parquet in each campaign folder",
             file=sys.stderr,
         )
     return 1 if failed else 0
@@ -109,7 +109,7 @@ def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namesp
 
 
 def _conclude(paper: Paper, figures: Sequence[Figure], folder: Path, args: argparse.Namespace) -> None:
-    """Writes the summary of all figures in the folder, and prints that of those reproduced now."""
+    """Writes the summary of all figures in the folder, and prints that of the figures just reproduced."""
     from leobench.papers import summary
 
     there = summary.read(paper, folder)
@@ -122,9 +122,9 @@ def _conclude(paper: Paper, figures: Sequence[Figure], folder: Path, args: argpa
         print(f"\n{title}:")
         print("\n".join(f"- {claim}" for claim in claims))
     if args.quick:
-        print("\nA quick look: runs are fewer and shorter than the paper's, so the verdicts are weak.")
+        print("\nA quick look: fewer or shorter runs than the paper's, so the verdicts are preliminary.")
     print(f"\n{paper.name}: {summary.total(now)}")
-    print(f"{file}; each figure's folder has its drawing, claims.md and verdicts.json")
+    print(f"Results in {folder}/: {file.name}, and claims.md, verdicts.json and the drawing of each figure")
 
 
 def _listing(papers: tuple[Paper, ...]) -> str:
@@ -132,6 +132,6 @@ def _listing(papers: tuple[Paper, ...]) -> str:
     for paper in papers:
         lines.append(f"{paper.name}: {paper.citation}")
         for figure in paper.figures:
-            alone = " (only if asked for by name)" if figure.extra else ""
+            alone = " (only on request)" if figure.extra else ""
             lines.append(f"  {paper.name}/{figure.name}: {figure.title}{alone}")
     return "\n".join(lines)

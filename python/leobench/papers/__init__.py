@@ -1,6 +1,6 @@
 """The papers that leobench reproduces: a folder each, with campaigns, figures and claims."""
 
-from leobench.papers.catalogue import Figure, Paper, Quick, find, paper, papers
+from leobench.papers.catalogue import Figure, Paper, Quick, Remark, find, paper, papers
 from leobench.papers.claims import Claim
 from leobench.papers.conclusions import Conclusion, Outcome, conclude
 from leobench.papers.readings import Reading
@@ -16,6 +16,7 @@ __all__ = [
     "Paper",
     "Quick",
     "Reading",
+    "Remark",
     "Reproduction",
     "Verdict",
     "conclude",

@@ -27,7 +27,7 @@ _PAPERS = ("khan2023", "khan2023es", "khan2023delay", "bujari2023")
 
 @dataclass(frozen=True)
 class Quick:
-    """The reduced size of a campaign for a quick look.
+    """The reduced size of a campaign for `--quick`.
 
     Attributes:
         replicates: Runs of each variant.
@@ -57,9 +57,9 @@ class Figure:
         measure: Computes further metrics of each run from the kept tables: a frame with the columns
             `variant`, `replicate`, `metric`, `value`.
         measures: The names of those metrics.
-        words: The names of places and values in its claims.
-        extra: Whether it is ours rather than the paper's, and reproduced only by name.
-        readings: Whether its claims are judged under their other readings, too.
+        words: Short names of places and values, used by its claims.
+        extra: Whether it is ours rather than the paper's; such figures are reproduced only on request.
+        readings: Whether its claims are also judged under their other readings.
     """
 
     name: str
@@ -120,22 +120,39 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """A departure from a paper, or a choice where the paper gives no value.
+
+    Attributes:
+        says: One or two sentences.
+        claims: The values of `figure` of the claims it concerns; empty if it concerns all.
+    """
+
+    says: str
+    claims: tuple[str, ...] = ()
+
+    def concerns(self, figure: Figure) -> bool:
+        """Whether it belongs to a figure's page."""
+        return not self.claims or not set(self.claims).isdisjoint(figure.claims)
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper.
 
     Attributes:
         name: Its name on the command line, such as `khan2023`.
-        citation: Authors, title, where and when.
+        citation: Authors, title, venue and year.
         claims: The file with its claims.
         figures: Its figures that can be reproduced, and ours.
-        remarks: Departures from the paper, and choices where the paper is silent.
+        remarks: Departures from the paper, and choices where the paper gives no value.
     """
 
     name: str
     citation: str
     claims: Path
     figures: tuple[Figure, ...]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def papers() -> tuple[Paper, ...]:

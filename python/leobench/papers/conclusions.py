@@ -1,4 +1,4 @@
-"""What the findings of all readings of a claim add up to."""
+"""The conclusion on a claim from the findings under all its readings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """What the findings of all readings of a claim add up to, the most telling first."""
+    """The outcome of the findings under all readings of a claim, the most important first."""
 
     UNDER_NONE = "holds under no reading tried"
     DOES_NOT_HOLD = "does not hold"

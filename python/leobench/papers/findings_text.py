@@ -1,4 +1,4 @@
-"""Conclusions and findings as Markdown beside the figure."""
+"""Conclusions and findings as Markdown."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from leobench.stats import Estimate
 
 _INDENT = "↳ "
-_COVER = "Intervals of claims as written cover 95 % each"
-_SHARED = "; the other readings of a claim share 5 %, so that trying more does not make it easier to hold"
+_COVER = "The interval of a claim as written has a confidence of 95 %"
+_SHARED = (
+    "; those of its *m* other readings have 1 - 0.05/*m* each, so that trying more readings does not make it "
+    "easier for the claim to hold"
+)
+_QUICK = "A quick look: fewer or shorter runs than the paper's, so the verdicts are preliminary."
 
 HEAD = ("claim", "case", "means", "statistic", "must be", "verdict")
 
@@ -69,7 +73,7 @@ def tally(conclusions: Sequence[Conclusion]) -> str:
 
 
 def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
-    """The content of `claims.md`: the drawing of a figure and the conclusions. Depends on the runs only."""
+    """The content of `claims.md`: a figure and the verdicts on its claims. Depends on the runs only."""
     figure, result = done.figure, done.result
     version = result.manifest["identity"]["leobench"]
     changed = ", ".join(f"`{place}` = {value}" for place, value in campaign.set.items())
@@ -77,14 +81,16 @@ def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
     claims = {each.claim.id: each.claim for each in done.conclusions}.values()
     statements = [
         f"- **{claim.id}** ({claim.stated}): {claim.says}"
-        + (f" Relation: {_measured(claim)}, {claim.relation}; {claim.because}." if claim.relation else "")
+        + (f" Judged by {_measured(claim)}: {claim.relation} ({claim.because})." if claim.relation else "")
         for claim in claims
     ]
     warnings = [line for each in done.results for line in each.warning_lines()]
+    remarks = [each.says for each in paper.remarks if each.concerns(figure)]
     parts = [
         f"# {figure.title}",
         f"{paper.citation}.",
         f"Campaign `{campaign.name}`, leobench {version}: {sized}.",
+        *([_QUICK] if done.quick else []),
         f"![{figure.title}]({figure.name}.png)",
         "## Verdicts",
         "\n".join(_table(concluded(done.conclusions))),
@@ -93,13 +99,13 @@ def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
         "## Claims",
         "\n".join(statements),
         *_readings(done.conclusions),
-        *(["## Remarks", _list(paper.remarks)] if paper.remarks else []),
+        *(["## Remarks", _list(remarks)] if remarks else []),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _readings(conclusions: Sequence[Conclusion]) -> list[str]:
-    """The section on the readings that were tried, each with the number of cases in which claims hold."""
+    """The section on the readings tried, each with the number of cases that hold under it."""
     known = {reading.id: reading for each in conclusions for reading in each.claim.readings}
     if not known:
         return []
@@ -139,7 +145,7 @@ def _table(cells: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _measured(claim: Claim) -> str:
-    return claim.metric or " and ".join(map(str, claim.values))
+    return " and ".join(f"`{metric}`" for metric in ([claim.metric] if claim.metric else claim.values))
 
 
 def _means(finding: Finding) -> str:

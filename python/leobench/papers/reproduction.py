@@ -40,8 +40,9 @@ class Reproduction:
         folder: The folder of its drawings, `claims.md`, `verdicts.json` and campaigns.
         result: The result of its campaign.
         findings: The verdicts on its claims as written.
-        conclusions: What all readings of each claim add up to.
+        conclusions: The outcome of each claim under all its readings.
         readings: The results of the campaigns that readings need, by the name of the setting.
+        quick: Whether the campaign was cut down for a quick look.
     """
 
     figure: Figure
@@ -50,6 +51,7 @@ class Reproduction:
     findings: list[Finding]
     conclusions: list[Conclusion]
     readings: Mapping[str, CampaignResult]
+    quick: bool = False
 
     @property
     def results(self) -> list[CampaignResult]:
@@ -127,10 +129,15 @@ def reproduce(  # noqa: PLR0913 (those of a campaign, and what to reproduce)
     drawing = figure.draw(campaign, result, folder)
     for name in _FORMATS:
         plots.save(drawing, folder / f"{figure.name}.{name}")
-    done = Reproduction(figure, folder, result, findings, conclusions, results)
+    quick = _sized(campaign) == _sized(planned(figure, quick=True))
+    done = Reproduction(figure, folder, result, findings, conclusions, results, quick)
     write_text(folder / CLAIMS, findings_text.markdown(paper, campaign, done))
     write_text(folder / VERDICTS, verdicts_file.text(paper, campaign, done))
     return done
+
+
+def _sized(campaign: Campaign) -> tuple[int, dict[str, object]]:
+    return campaign.replicates, dict(campaign.set)
 
 
 def _judge(

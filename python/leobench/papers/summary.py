@@ -1,4 +1,4 @@
-"""What the verdicts on the figures of a paper add up to: a page, and a few lines for a terminal."""
+"""The verdicts on all figures of a paper: a page, and a few lines for a terminal."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _COLUMNS = (
     Outcome.NOT_EVALUATED,
 )  # fmt: skip
 
-# As the claims are told, each with the words before it; those that hold are only counted.
+# Titles of the listed claims, in the order listed; claims that hold are only counted.
 _TOLD = {
-    Outcome.UNDER_NONE: "Hold under no reading tried",
-    Outcome.DOES_NOT_HOLD: "Do not hold as written; no other reading was tried",
-    Outcome.UNDER_READING: "Hold under a reading only",
-    Outcome.CANNOT_TELL: "The runs cannot tell",
-    Outcome.NOT_EVALUATED: "Not evaluated",
+    Outcome.UNDER_NONE: "Claims that hold under no reading tried",
+    Outcome.DOES_NOT_HOLD: "Claims that do not hold; no other reading was tried",
+    Outcome.UNDER_READING: "Claims that hold only under another reading",
+    Outcome.CANNOT_TELL: "Claims that the runs cannot decide",
+    Outcome.NOT_EVALUATED: "Claims not evaluated",
 }
 
 
 def read(paper: Paper, folder: Path) -> list[Verdicts]:
-    """The verdicts on the figures of a paper that lie in a folder, in the order of the paper.
+    """The verdicts in a folder on the figures of a paper, in the order of the paper.
 
     Raises:
         InputError: If a file of verdicts cannot be read.
@@ -69,18 +69,29 @@ def write(paper: Paper, verdicts: Sequence[Verdicts], folder: Path) -> Path:
 
 def markdown(paper: Paper, verdicts: Sequence[Verdicts]) -> str:
     """The content of `summary.md`: a row per figure, and the claims that do not simply hold."""
-    head = ["figure", *map(str, _COLUMNS), "of ours", "table"]
+    head = ["figure", *map(str, _COLUMNS), "our claims", "verdicts"]
     lines = [head, ["---"] * len(head), *map(_row, verdicts)]
     parts = [
         f"# {paper.name}",
         f"{paper.citation}.",
-        "Claims of the paper by outcome, a claim about several cases counted for each of them.",
+        "Claims of the paper by outcome. A claim about several cases counts once for each case.",
         "\n".join(f"| {' | '.join(line)} |" for line in lines),
+        *_quick_note(verdicts),
         f"In total: {total(verdicts)}.",
     ]
     for title, claims in told(verdicts):
         parts += [f"## {title}", "\n".join(f"- {claim}" for claim in claims)]
     return "\n\n".join(parts) + "\n"
+
+
+def _quick_note(verdicts: Sequence[Verdicts]) -> list[str]:
+    quick = [figure["figure"] for figure in verdicts if figure["quick"]]
+    if not quick:
+        return []
+    return [
+        f"A quick look, with fewer or shorter runs than the paper's: {', '.join(quick)}. "
+        "Its verdicts are preliminary."
+    ]
 
 
 def _row(figure: Verdicts) -> list[str]:
@@ -101,9 +112,9 @@ def total(verdicts: Iterable[Verdicts]) -> str:
 
 
 def told(verdicts: Sequence[Verdicts]) -> list[tuple[str, list[str]]]:
-    """The claims of a paper that do not simply hold, in words, the most telling first: titles with claims.
+    """The claims of a paper that do not simply hold, in words, the most important first: titles with claims.
 
-    A claim appears once, under the most telling of the outcomes of its cases.
+    A claim appears once, under the most important outcome of its cases.
     """
     grouped: dict[Outcome, list[str]] = {outcome: [] for outcome in _TOLD}
     for figure in verdicts:
@@ -123,5 +134,5 @@ def _told(figure: str, cases: Sequence[Verdicts], outcome: Outcome) -> str:
     counted = [each for each in cases if each["outcome"] == str(outcome)]
     share = f" ({len(counted)} of {len(cases)} cases)" if len(cases) > 1 else ""
     readings = sorted({reading for each in counted for reading in each["holds_under"]})
-    under = f" Reading: {', '.join(readings)}." if readings else ""
+    under = f" Reading{'s' * (len(readings) > 1)}: {', '.join(readings)}." if readings else ""
     return f"{figure}: {cases[0]['says']}{share}{under}"

@@ -25,6 +25,7 @@ def text(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
         "variants": len(campaign.variants),
         "replicates": campaign.replicates,
         "set": dict(campaign.set),
+        "quick": done.quick,
         "conclusions": [_conclusion(each) for each in done.conclusions],
     }
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"

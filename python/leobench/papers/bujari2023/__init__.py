@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from leobench.papers.bujari2023 import figures
-from leobench.papers.catalogue import Figure, Paper, Quick
+from leobench.papers.catalogue import Figure, Paper, Quick, Remark
 
 _HERE = Path(__file__).parent
 
@@ -27,14 +27,25 @@ PAPER = Paper(
         ),
     ),
     remarks=(
-        "The paper does not say how long the upload of Fig. 3 lasts; here it is a file of 200 MB, which "
-        "takes nearly 180 s.",
-        "A queue of the bandwidth-delay product of that link is 25 kB for the round trip of the link alone, "
-        "and 50 kB for that of the whole path: both are read so.",
-        "TCP carries TLS 1.3, as QUIC always does, and the packets of both have 1,500 bytes. In the "
-        "simulator of the paper TCP has no TLS.",
-        "Nothing here is left to chance but which packet numbers QUIC skips: runs hardly differ. Intervals "
-        "say how exactly this set-up was measured, not how far another packet size would move it.",
-        "The paper calls one RTT slightly higher and does not say whose: QUIC's, unless read otherwise.",
+        Remark(
+            "The paper does not say how long the upload of Fig. 3 lasts. Here it is a file of 200 MB, which"
+            " takes nearly 180 s.",
+        ),
+        Remark(
+            "A queue of the link's bandwidth-delay product is 25 kB with the round trip of the link alone, "
+            "and 50 kB with that of the path. Both are judged.",
+        ),
+        Remark(
+            "TCP carries TLS 1.3, as QUIC always does, and the packets of both have 1,500 bytes. In the "
+            "simulator of the paper TCP has no TLS.",
+        ),
+        Remark(
+            "The only random element is the choice of packet numbers that QUIC skips, so runs hardly "
+            "differ. An interval shows the precision for this set-up; it does not cover other packet sizes.",
+        ),
+        Remark(
+            "The paper calls one RTT slightly higher and does not say whose. As written, it is taken to be "
+            "QUIC's.",
+        ),
     ),
 )

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from leobench.papers import two_streams, two_streams_figures
-from leobench.papers.catalogue import Figure, Paper, Quick
+from leobench.papers.catalogue import Figure, Paper, Quick, Remark
 from leobench.papers.khan2023 import figures, published
 
 _HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ PAPER = Paper(
         _FIG5.again("fig5-newreno", "Fig. 5 with NewReno instead of CUBIC"),
         _FIG5.again(
             "fig5-implementations",
-            "Fig. 5 with the controllers and windows that Linux and quic-go have unless told otherwise",
+            "Fig. 5 with the default controllers and windows of Linux and quic-go",
         ),
         _figure(
             "fig6",
@@ -82,27 +82,57 @@ PAPER = Paper(
         ),
     ),
     remarks=(
-        "Fig. 5: TCP carries TLS 1.3, as QUIC always does, and neither protocol has a limit of flow control: "
-        "what tells them apart is loss recovery, pacing and headers. `fig5-implementations` has TCP without "
-        "TLS, and the windows and controllers of Linux and quic-go.",
-        "The application rates are the paper's, 45.33 and 2.32 Mbit/s, which it calls the average link "
-        "rates. Over time its own channel averages 41.33 and 2.80 Mbit/s: the Ka band is overloaded, and the "
-        "S band is not.",
-        "The paper does not say whether its delay includes the wait in the sender; the claims about Fig. 5 "
-        "are judged both ways.",
-        "A queue of 7 or 15 packets drops what does not fit. In the authors' published scenarios another "
-        "queue, of 10,240 packets, lies above it, so that theirs hardly drops.",
-        "Flow control is unlimited but for `fig5-implementations`; the QUIC that the paper names lets 6 MB "
-        "per stream be under way, and the TCP of Linux 6 MiB.",
-        "Figs. 6 and 7 have the link queue of the authors' published scenarios, 30 kB, with which CUBIC "
-        "carries some 31 Mbit/s: their loads of 80 % and 100 % are both more than that. `fig7-bdp` has a "
-        "queue of 113 kB.",
-        "Messages arrive one by one, as the paper says; the authors' published generator draws a number "
-        "every 50 ms, as `fig7-batches` does.",
-        "FQ and WFQ give away what a stream leaves of its share, as the paper says; some of its remarks fit "
-        "schedulers that do not, which are judged besides (`no surplus`).",
-        "The throughput of a stream counts to its own last delivery, and that of both to the later one: "
-        "those of the streams need not add up to it.",
-        "Fig. 8: packets wait while the link between the satellites is interrupted; steps of 0.1 s are ours.",
+        Remark(
+            "TCP carries TLS 1.3, as QUIC always does, and neither protocol has flow-control limits, so "
+            "they differ in loss recovery, pacing and headers only. `fig5-implementations` has TCP without "
+            "TLS, and the windows and controllers of Linux and quic-go.",
+            ("fig5",),
+        ),
+        Remark(
+            "The application rates are the paper's, 45.33 and 2.32 Mbit/s, which it calls the average link "
+            "rates. The time-weighted means of its own channel are 41.33 and 2.80 Mbit/s, so the Ka band is"
+            " overloaded and the S band is not.",
+            ("fig4", "fig5"),
+        ),
+        Remark(
+            "The paper does not say whether its delay includes the wait in the sender. The claims are "
+            "judged both ways.",
+            ("fig5",),
+        ),
+        Remark(
+            "A queue of 7 or 15 packets drops packets when full. In the authors' published scenarios a "
+            "second queue of 10,240 packets above it prevents almost all drops.",
+            ("fig5",),
+        ),
+        Remark(
+            "Flow control is unlimited except in `fig5-implementations`. The QUIC that the paper names "
+            "allows 6 MB in flight per stream, and Linux's TCP 6 MiB.",
+            ("fig4", "fig5"),
+        ),
+        Remark(
+            "The link queue is that of the authors' published scenarios, 30 kB, with which CUBIC carries "
+            "about 31 Mbit/s, so loads of 80 % and 100 % both exceed the capacity. `fig7-bdp` has a queue "
+            "of 113 kB.",
+            ("fig6", "fig7"),
+        ),
+        Remark(
+            "Messages arrive one by one, as the paper says. The authors' published generator draws a number"
+            " every 50 ms, as `fig7-batches` does.",
+            ("fig6", "fig7", "fig8"),
+        ),
+        Remark(
+            "FQ and WFQ redistribute the share that a stream cannot fill, as the paper says. Some of its "
+            "statements fit schedulers that do not, which are judged as well (`no surplus`).",
+            ("fig6", "fig7"),
+        ),
+        Remark(
+            "The throughput of a stream counts to its own last delivery, and that of both to the later one,"
+            " so the throughputs of the streams need not add up to it.",
+            ("fig7", "blocking"),
+        ),
+        Remark(
+            "Packets wait while the link between the satellites is interrupted. The steps of 0.1 s are ours.",
+            ("fig8",),
+        ),
     ),
 )

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from leobench.papers import two_streams, two_streams_figures
-from leobench.papers.catalogue import Figure, Paper, Quick
+from leobench.papers.catalogue import Figure, Paper, Quick, Remark
 
 _HERE = Path(__file__).parent
 _figure = partial(Figure.of, _HERE, words=two_streams.WORDS)
@@ -52,19 +52,38 @@ PAPER = Paper(
         ),
     ),
     remarks=(
-        "Rates are those of Table 2 of the Computer Networks paper (khan2023), for 45 Mbit/s; this paper has "
-        "shares of 45.32 Mbit/s, 0.7 % more.",
-        "The link queue is that of the authors' published scenarios, 30 kB, with which CUBIC carries some "
-        "31 Mbit/s: a load of 80 % is more than that. `fig5-6-bdp` has a queue of 113 kB.",
-        "Messages arrive one by one, as the paper says; the authors' published generator draws a number "
-        "every 50 ms, as `fig5-6-batches` does.",
-        "STBP sums the sojourn times of messages, as equation 4 says; the authors' code sums those of "
-        "batches of 50 ms, which is judged besides (`stbp, batches`).",
-        "FQ and WFQ give away what a stream leaves of its share, as the paper says; some of its remarks fit "
-        "schedulers that do not, which are judged besides (`no surplus`).",
-        "The throughput of a stream counts to its own last delivery, and that of both to the later one: "
-        "those of the streams need not add up to it.",
-        "Fig. 7: packets wait while the link between the satellites is interrupted; steps of 0.1 s are ours. "
-        "The paper does not say which of its schedulers is the one called Delay: all are judged.",
+        Remark(
+            "Rates are those of Table 2 of the Computer Networks paper (khan2023), for 45 Mbit/s. This "
+            "paper has shares of 45.32 Mbit/s, 0.7 % more.",
+        ),
+        Remark(
+            "The link queue is that of the authors' published scenarios, 30 kB, with which CUBIC carries "
+            "about 31 Mbit/s, so a load of 80 % exceeds the capacity. `fig5-6-bdp` has a queue of 113 kB.",
+            ("fig4", "fig5", "fig6"),
+        ),
+        Remark(
+            "Messages arrive one by one, as the paper says. The authors' published generator draws a number"
+            " every 50 ms, as `fig5-6-batches` does.",
+            ("fig4", "fig5", "fig6", "fig7"),
+        ),
+        Remark(
+            "STBP sums the sojourn times of messages, as equation 4 says. The authors' code sums those of "
+            "batches of 50 ms, which is judged as well (`stbp, batches`).",
+        ),
+        Remark(
+            "FQ and WFQ redistribute the share that a stream cannot fill, as the paper says. Some of its "
+            "statements fit schedulers that do not, which are judged as well (`no surplus`).",
+            ("fig5", "fig6"),
+        ),
+        Remark(
+            "The throughput of a stream counts to its own last delivery, and that of both to the later one,"
+            " so the throughputs of the streams need not add up to it.",
+            ("fig6",),
+        ),
+        Remark(
+            "Packets wait while the link between the satellites is interrupted. The steps of 0.1 s are "
+            "ours. The paper does not say which of its schedulers it calls Delay, so all are judged.",
+            ("fig7",),
+        ),
     ),
 )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from leobench.papers import two_streams, two_streams_figures
-from leobench.papers.catalogue import Figure, Paper, Quick
+from leobench.papers.catalogue import Figure, Paper, Quick, Remark
 
 _HERE = Path(__file__).parent
 
@@ -27,8 +27,12 @@ PAPER = Paper(
         ),
     ),
     remarks=(
-        "The other figures are those of the English paper (khan2023); the 27 and 15 Mbit/s that this one "
-        "gives for a load of 80 % are neither 80 % nor 2 to 1, and the English paper has 24 and 12.",
-        "Packets wait while the link between the satellites is interrupted; steps of 0.1 s are ours.",
+        Remark(
+            "The other figures are those of the English paper (khan2023). The 27 and 15 Mbit/s that this "
+            "paper gives for a load of 80 % are neither 80 % nor 2 to 1; the English paper has 24 and 12.",
+        ),
+        Remark(
+            "Packets wait while the link between the satellites is interrupted. The steps of 0.1 s are ours.",
+        ),
     ),
 )
