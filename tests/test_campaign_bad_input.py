@@ -260,7 +260,7 @@ def test_a_wrong_base_scenario_is_named(tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["--workers", "0"], "workers = 0"),
         (["--scheduler", "tcp://127.0.0.1:1"], "needs --executor dask"),
-        (["--executor", "dask"], "needs the address of a scheduler"),
+        (["--executor", "dask"], "needs a scheduler's address"),
         *(
             (
                 ["--executor", "dask", "--scheduler", wrong],

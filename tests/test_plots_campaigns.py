@@ -175,7 +175,7 @@ def test_the_command_line_plots_a_campaign_and_replaces_its_figure_with_it(
     assert cli.main(["plot", "out", "--metric", "flows.main.delay_ms.mean", "--by", "streams"]) == 0
     assert capsys.readouterr().out == "out/lines.png\n"
     for words, said in (
-        (["out", "out"], "out: is a campaign, which is shown alone"),
+        (["out", "out"], "out: is a campaign; allowed: one campaign"),
         (["out", "--flow", "main"], "--flow: out is a campaign; --flow is for figures of runs"),
         (
             ["out", "--metric", "goodput"],

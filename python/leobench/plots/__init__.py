@@ -1,7 +1,7 @@
 """Figures: one file per kind.
 
-Kinds that show a run are registered here, one line each, for `leobench plot`. Kinds that show a frame, such
-as the runs of a campaign, are called: `bars.draw`, `box.draw`, `ecdf.draw`, `lines.draw`.
+Kinds that show a run are registered here, one line each, for `leobench plot`. Kinds that show a frame,
+such as the runs of a campaign, are functions: `bars.draw`, `box.draw`, `ecdf.draw`, `lines.draw`.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def save(figure: Figure, file: str | PathLike[str]) -> None:
 
 
 def _start_layout_afresh(figure: Figure) -> None:
-    """Moves panels back to where the grid puts them.
+    """Moves panels back to their positions in the grid.
 
     A layout starts from the panels' positions, so one that follows an earlier layout differs in the last
     digits. An SVG file derives identifiers from these.

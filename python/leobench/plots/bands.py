@@ -1,4 +1,4 @@
-"""Dense series: so many samples per point of the page that a line through them would be a smear."""
+"""Dense series: too many samples per point of the page to draw a line through them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAMPLES, _TRAVEL = 4, 2.0
 
 @dataclass(frozen=True)
 class Band:
-    """What the samples of each slice of time are like; slices without samples are left out.
+    """The distribution of the samples in each slice of time; slices without samples are left out.
 
     Attributes:
         times: Middles of the slices, in seconds.
@@ -45,7 +45,7 @@ class Band:
 
 
 def of(times: style.Array, values: style.Array, slices: int = SLICES) -> Band:
-    """The band of a series in order of time; what is not a number is left out."""
+    """The band of a series in order of time; values that are not a number are left out."""
     known = np.isfinite(values)
     times, values = times[known], values[known]
     first, last = (times[0], times[-1]) if len(times) else (0.0, 0.0)
@@ -58,7 +58,7 @@ def of(times: style.Array, values: style.Array, slices: int = SLICES) -> Band:
 
 
 def is_dense(values: style.Array, slices: int = SLICES) -> bool:
-    """Whether a line through the samples, in order of time, would be a smear."""
+    """Whether the samples, in order of time, are too dense for a line."""
     known = values[np.isfinite(values)]
     size = len(known) // slices
     if size < _SAMPLES:
@@ -81,18 +81,18 @@ def draw(
     legend: bool = False,
     always: bool = False,
 ) -> bool:
-    """Draws a series: as a line, or if it is dense as the band of its samples with their median.
+    """Draws a series as a line, or, if it is dense, as a band with the median.
 
     Args:
         axes: The panel.
         times: Times of the samples, in seconds.
         values: The samples.
-        colour: Of the line and the band.
-        label: What the line is called.
-        linewidth: Of the line.
-        legend: Whether the legend is to name median, band and range.
-        always: Whether to draw a band wherever there are samples enough for one, without the range: for
-            several series on top of each other.
+        colour: Colour of the line and the band.
+        label: Name of the line.
+        linewidth: Width of the line.
+        legend: Whether the legend names median, band and range.
+        always: Whether to draw a band, without the range, whenever there are enough samples: for several
+            series in one panel.
 
     Returns:
         Whether it is a band.

@@ -47,8 +47,9 @@ def draw(
 ) -> Figure:
     """Draws grouped bars, groups and series in the order of the frame.
 
-    A value on a logarithmic axis is a point: the length of a bar means nothing there. Where an end of an
-    interval is unknown, or beyond such an axis, an arrow goes to the edge; without both, there is no whisker.
+    Values on a logarithmic axis are points, because the length of a bar has no meaning there. An arrow to
+    the edge replaces an end of an interval that is unknown or beyond such an axis; without both ends there
+    is no whisker.
 
     Args:
         frame: One row per group and series.
@@ -56,7 +57,7 @@ def draw(
         value: Column of the heights.
         series: Column that names the series; none draws one bar per group.
         interval: Columns of the lower and upper ends of the whiskers; null where there is no bound.
-        title: What the panel shows.
+        title: Title of the panel.
         colours: One per series; by default `style.CATEGORIES` with hatches, for print in grey.
         axes: The panel to draw in; a new figure with a legend unless given.
 
@@ -64,7 +65,7 @@ def draw(
         The figure, the given panel's if there is one.
 
     Raises:
-        InputError: If the frame is empty, lacks a column, holds something that cannot be drawn, has several
+        InputError: If the frame is empty, lacks a column, holds values that cannot be drawn, has several
             rows for one bar, or more series than there are colours.
     """
     across, height, by = frames.column(group), frames.column(value), frames.series_of(series)
@@ -118,7 +119,7 @@ def _shapes(
 def _label(
     axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], points: int | None
 ) -> None:
-    """Writes the heights so many points above their bars, if at all, and where there is none."""
+    """Writes the heights above their bars, if at all, and marks missing bars."""
     if points is not None:
         _numbers(axes, at, heights, ends, points)
     for x in at[np.isnan(heights)]:
@@ -126,14 +127,14 @@ def _label(
 
 
 def _leave_room(axes: Axes, *, numbered: bool, arrows: bool, below: bool) -> None:
-    """Leaves room above the bars for numbers and arrows, and below them where they hang there."""
+    """Leaves room for numbers and arrows above the bars, and below negative bars."""
     room = max(_HIGH * numbered, _ARROW * arrows)
     if room:
         frames.make_room(axes, room, room if below or (arrows and axes.get_yscale() == "log") else 0.0)
 
 
 def unusual(frame: pl.DataFrame, value: Column, interval: Interval) -> list[str]:
-    """What is unusual about the whiskers of a frame, for the note below its figure."""
+    """A remark on unusual whiskers of a frame, for the note below its figure."""
     middle, low, high = (frames.floats(frame, each) for each in (value.name, interval.low, interval.high))
     known, ends = np.isfinite(middle), np.isfinite([low, high])
     whole = ends.all(axis=0) & ~(low <= frames.floor(frame, value) if value.log else False)
@@ -150,9 +151,9 @@ def _in_groups(rows: pl.DataFrame, number: Column, across: Column, groups: Seque
 def _whiskers(
     axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], *, log: bool, floor: float
 ) -> None:
-    """Draws intervals: a cap where one ends, an arrow to the edge of the panel where it does not.
+    """Draws intervals: a cap at a known end, an arrow to the edge of the panel for an unknown one.
 
-    On a logarithmic axis, an end below `floor` is none.
+    On a logarithmic axis, an end below `floor` counts as unknown.
     """
     known = np.isfinite(heights) & np.isfinite(ends).any(axis=0)
     x, middle, low, high = (each[known] for each in (at, heights, *ends))
@@ -174,7 +175,7 @@ def _whiskers(
 
 
 def _numbers(axes: Axes, at: style.Array, heights: style.Array, ends: list[style.Array], points: int) -> None:
-    """Writes every height so many points above its bar and whisker, below them where it is negative."""
+    """Writes every height above its bar and whisker, or below them if it is negative."""
     tops = np.fmax(heights, ends[1]) if ends else heights
     bottoms = np.fmin(heights, ends[0]) if ends else heights
     for x, height, bottom, top in zip(at, heights, bottoms, tops, strict=True):

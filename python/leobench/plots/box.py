@@ -1,4 +1,4 @@
-"""Boxes or violins: how the values of each group and series are spread."""
+"""Boxes or violins: the distribution of the values of each group and series."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def draw(
 
     The box reaches from the lower to the upper quartile, with a line at the median, whiskers from the 5 % to
     the 95 % quantile, and a diamond at the mean. Fewer than five values are drawn as points instead. Missing
-    values, such as delays of messages that never arrived, are left out, and their share is written above.
+    values, such as delays of undelivered messages, are left out, and their share is written above.
 
     Args:
         frame: One row per value.
@@ -53,7 +53,7 @@ def draw(
         value: Column of the values.
         series: Column that names the series; none draws one box per group.
         violin: Whether to draw the estimated density around each box.
-        title: What the panel shows.
+        title: Title of the panel.
         colours: One per series.
         axes: The panel to draw in; a new figure with a legend unless given.
 
@@ -61,7 +61,7 @@ def draw(
         The figure, the given panel's if there is one.
 
     Raises:
-        InputError: If the frame is empty, lacks a column, holds something that cannot be drawn, or has more
+        InputError: If the frame is empty, lacks a column, holds values that cannot be drawn, or has more
             series than there are colours.
     """
     across, measured, by = frames.column(group), frames.column(value), frames.series_of(series)
@@ -93,7 +93,7 @@ def draw(
 
 
 def _say_missing(axes: Axes, remarks: list[tuple[float, str]], room: float) -> None:
-    """Writes above the boxes what they leave out: upright where a box is too narrow for it."""
+    """Writes the share of missing values above the boxes, vertically if a box is too narrow."""
     if not remarks:
         return
     across = style.inches(axes)[0] * room / (axes.get_xlim()[1] - axes.get_xlim()[0])

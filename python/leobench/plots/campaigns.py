@@ -53,13 +53,13 @@ _STATISTICS = {
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which place of the variants is shown how.
+    """How each place of the variants is shown.
 
     Attributes:
-        across: The place along the axis.
-        series: The place that colours stand for, if there is one.
-        panels: Places of which every combination of values has a panel.
-        labels: What the places are called.
+        across: The place along the x axis.
+        series: The place that selects the colour, if there is one.
+        panels: Places whose combinations of values have a panel each.
+        labels: Names of the places.
     """
 
     across: str
@@ -75,23 +75,22 @@ def draw(
     metric: str | None = None,
     by: Sequence[str] = (),
 ) -> tuple[str, Figure]:
-    """Draws a metric by what the variants of a campaign differ in.
+    """Draws a metric by the places in which the variants of a campaign differ.
 
     Args:
         result: The campaign.
-        kind: `bars` or `lines` of means with their 95 % intervals, `box` or `ecdf` of the runs. Unless given,
-            lines where the place along the axis has numbers, else bars.
+        kind: `bars` or `lines` of means with their 95 % intervals, `box` or `ecdf` of the runs. Unless
+            given, lines if the place along the axis has numbers, otherwise bars.
         metric: Path of the metric; the first of the campaign unless given.
         by: Places that variants replace, or their last words: the one along the axis, the one of the
-            colours, and those of the panels. Unless given, the one with most values goes along the axis, and
-            the others follow in the order of the campaign.
+            colours, and those of the panels. Unless given, the place with the most values is along the
+            axis; the others follow in the order of the campaign.
 
     Returns:
         The kind that was drawn, and the figure.
 
     Raises:
-        InputError: If there is no such kind, metric or place, or there are more panels or series than can be
-            told apart.
+        InputError: If there is no such kind, metric or place, or there are too many panels or series.
     """
     if kind is not None and kind not in CAMPAIGN_KINDS:
         raise InputError(f"--kind = {kind}: no figure of a campaign; {allowed(kind, CAMPAIGN_KINDS)}")
@@ -117,7 +116,7 @@ def draw(
 
 
 def describe(metric: str) -> Column:
-    """How a metric is written: `flows.main.delay_ms.p95` is the 95 % quantile of the delay of main, in ms."""
+    """A metric in words: `flows.main.delay_ms.p95` is the 95 % quantile of the delay of main, in ms."""
     parts, owner = metric.split("."), ""
     if parts[0] in ("flows", "links") and len(parts) > 2:
         owner, parts = parts[1], parts[2:]
@@ -134,7 +133,7 @@ def describe(metric: str) -> Column:
 
 
 def _layout(runs: pl.DataFrame, by: Sequence[str]) -> tuple[_Layout, pl.DataFrame]:
-    """Which place is shown how, and the runs with the values of these places as they are written."""
+    """How each place is shown, and the runs with the values of these places as text."""
     columns = runs.columns
     every = columns[columns.index("variant") + 1 : columns.index("replicate")]
     places = [place for place in every if runs[place].n_unique() > 1]
@@ -153,7 +152,7 @@ def _layout(runs: pl.DataFrame, by: Sequence[str]) -> tuple[_Layout, pl.DataFram
 
 
 def _independent(runs: pl.DataFrame, places: Sequence[str]) -> list[str]:
-    """The places without those that an earlier one determines, since they are taken in step."""
+    """The places without those that vary in step with an earlier one."""
     kept: list[str] = []
     for place in places:
         pairs = (
@@ -173,7 +172,7 @@ def _place(word: str, labels: dict[str, str]) -> str:
 
 
 def _text(value: object) -> str:
-    """A value of a place as a figure writes it: tables without their braces, their kind first."""
+    """A value of a place as text: tables without their braces, their kind first."""
     if value is None:
         return "unchanged"
     text = frames.text(value)
@@ -181,7 +180,7 @@ def _text(value: object) -> str:
 
 
 def _numbers(values: Sequence[str]) -> tuple[dict[str, float], str] | None:
-    """The numbers that values such as `100 ms` stand for, and their common unit; None if they have none."""
+    """The numbers in values such as `100 ms`, and their common unit; None if they have none."""
     found: dict[str, float] = {}
     units = set[str]()
     for value in values:
@@ -195,7 +194,7 @@ def _numbers(values: Sequence[str]) -> tuple[dict[str, float], str] | None:
 
 
 def _same_scale(panels: Sequence[Axes], *, horizontal: bool) -> None:
-    """Gives the values of all panels the same axis."""
+    """Gives all panels the same value axis."""
     limits = [axes.get_xlim() if horizontal else axes.get_ylim() for axes in panels]
     low, high = min(low for low, _ in limits), max(high for _, high in limits)
     for axes in panels:
@@ -206,9 +205,9 @@ def _same_scale(panels: Sequence[Axes], *, horizontal: bool) -> None:
 
 
 class _Drawing:
-    """A figure of a campaign in the making.
+    """A figure of a campaign under construction.
 
-    There is a panel for every combination of values that are neither along the axis nor a colour.
+    It has a panel for every combination of values that select neither a position on the axis nor a colour.
     """
 
     def __init__(
@@ -260,7 +259,7 @@ class _Drawing:
         return figure
 
     def _colours(self, rows: pl.DataFrame) -> list[str] | None:
-        """A colour for each series of a panel, the same in all panels; shades where they have an order."""
+        """A colour for each series, the same in all panels; shades if the series have an order."""
         place = self.layout.across if self.kind == "ecdf" else self.layout.series
         if place is None:
             return None
@@ -270,7 +269,7 @@ class _Drawing:
         return [known[levels.index(each)] for each in rows[place].unique(maintain_order=True)]
 
     def _wrapped(self, rows: pl.DataFrame, axes: Axes) -> pl.DataFrame:
-        """The rows with names of groups that are broken into lines as wide as there is room for."""
+        """The rows with names of groups wrapped to the width available."""
         room = int(style.inches(axes)[0] / style.LETTER / rows[self.layout.across].n_unique())
         wrap = pl.col(self.layout.across).map_elements(
             lambda text: textwrap.fill(text, max(room, _SHORTEST)), pl.String

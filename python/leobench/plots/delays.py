@@ -1,4 +1,4 @@
-"""How the delays of messages are distributed: the share of messages that took less."""
+"""The distribution of message delays: the share of messages below each delay."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def draw(
     start_s: float | None = None,
     end_s: float | None = None,
 ) -> Figure:
-    """Draws the distribution of the delays of messages: a curve per stream, or of several flows, per flow.
+    """Draws the distribution of message delays: a curve per stream, or per flow if there are several.
 
     Args:
         result: The run.
         flow: Name of the flow; the first five that are not background unless given.
-        link: Not for this kind of figure: delays are of flows.
-        start_s: Messages from then on; from the end of the warm-up on unless given.
-        end_s: Messages until then; all others unless given.
+        link: Not allowed for this kind of figure, which shows delays of flows.
+        start_s: Start of the messages shown; the end of the warm-up unless given.
+        end_s: End of the messages shown; the end of the run unless given.
 
     Raises:
         InputError: If there is no such flow or time, or no flow delivered enough messages.

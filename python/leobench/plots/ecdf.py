@@ -1,4 +1,4 @@
-"""Empirical distribution functions: which share of the values lies below."""
+"""Empirical distribution functions: the share of the values below each value."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def draw(
 ) -> Figure:
     """Draws the empirical distribution function of every series.
 
-    A missing value, such as the delay of a message that never arrived, counts as larger than any: the curve
-    ends below 1, and the legend names the share.
+    A missing value, such as the delay of an undelivered message, counts as infinite: the curve ends below
+    1, and the legend names the share.
 
     Args:
         frame: One row per value.
         value: Column of the values.
         series: Column that names the series, in the order of the frame.
-        of: What the values are of, for the axis: "messages".
-        title: What the panel shows.
+        of: The objects counted, for the axis: "messages".
+        title: Title of the panel.
         colours: One per series.
         axes: The panel to draw in; a new figure with a legend unless given.
 
@@ -49,7 +49,7 @@ def draw(
         The figure, the given panel's if there is one.
 
     Raises:
-        InputError: If the frame is empty, lacks a column, holds something that cannot be drawn, or has more
+        InputError: If the frame is empty, lacks a column, holds values that cannot be drawn, or has more
             series than there are colours.
     """
     measured, by = frames.column(value), frames.series_of(series)
@@ -108,7 +108,7 @@ def _guides(axes: Axes) -> None:
 
 
 def _steps(known: style.Array, count: int) -> tuple[style.Array, style.Array]:
-    """Corners of the function: values and the shares reached there, from 0; no more than a page can show."""
+    """Corners of the function: values and the shares reached there, from 0; thinned to what a page shows."""
     if len(known) == 0:
         return known, known
     kept = np.unique(np.linspace(0, len(known) - 1, style.COLUMNS).round().astype(np.intp))

@@ -1,4 +1,4 @@
-"""What the figures of frames share: which columns to draw, how to write them, and what cannot be drawn."""
+"""Common parts of figures of frames: columns, labels and checks."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _SLANT = 35
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a frame and how a figure writes it.
+    """A column of a frame and its representation in a figure.
 
     Attributes:
         name: Its name in the frame.
-        label: Its name in the figure; that in the frame unless given.
+        label: Its name in the figure; its name in the frame unless given.
         unit: The unit of its numbers. Bytes, bits per second and times are shown with a fitting prefix.
         log: Whether its axis is logarithmic.
         largest: The largest number in the panels beside this one, which share its prefix.
@@ -44,7 +44,7 @@ class Column:
     largest: float = 0.0
 
     def scaled(self, largest: float) -> tuple[float, str]:
-        """What to divide its numbers by if they go up to `largest`, and the label of its axis then."""
+        """The divisor of its numbers for values up to `largest`, and the label of its axis."""
         factor, unit = style.scale(self.unit, max(largest, self.largest))
         label = self.label or self.name
         return factor, f"{label} ({unit})" if unit else label
@@ -57,7 +57,7 @@ class Interval:
     Attributes:
         low: Column of the lower ends.
         high: Column of the upper ends.
-        label: What the interval is; figures say so below.
+        label: Meaning of the interval, for the note below the figure.
     """
 
     low: str
@@ -66,7 +66,7 @@ class Interval:
 
 
 def column(given: Column | str) -> Column:
-    """The column; a name alone is written as it is."""
+    """The column; a bare name stands for a column with that label."""
     return Column(given) if isinstance(given, str) else given
 
 
@@ -76,7 +76,7 @@ def series_of(given: Column | str | None) -> Column | None:
 
 
 def with_ends(number: Column, interval: Interval | None, *, log: bool) -> list[Column]:
-    """A column of numbers, and the ends of their intervals; `log` if zero has no place among those."""
+    """A column of numbers and those of their interval ends; `log` if they must be positive."""
     names = [] if interval is None else [interval.low, interval.high]
     return [number, *(Column(name, log=log) for name in names)]
 
@@ -85,8 +85,8 @@ def check(kind: str, frame: pl.DataFrame, names: Sequence[Column | None], number
     """Checks that a frame can be drawn.
 
     Raises:
-        InputError: If it is empty, a column is missing, or one of `numbers` holds something else, an infinite
-            number, or one that its logarithmic axis has no place for.
+        InputError: If it is empty, a column is missing, or one of `numbers` holds anything but finite
+            numbers, or a number that its logarithmic axis cannot show.
     """
     for name in [each.name for each in (*names, *numbers) if each is not None]:
         if name not in frame.columns:
@@ -139,13 +139,13 @@ def lowest(frame: pl.DataFrame, columns: Iterable[Column]) -> float:
 
 
 def floor(frame: pl.DataFrame, number: Column) -> float:
-    """Where a logarithmic axis ends for whiskers: they say little below a tenth of the lowest number."""
+    """The lower end of whiskers on a logarithmic axis: a tenth of the lowest number."""
     values = floats(frame, number.name)
     return float(np.nanmin(values)) / _BELOW if number.log and np.isfinite(values).any() else 0.0
 
 
 def _end_on_ticks(axes: Axes, frame: pl.DataFrame, numbers: Sequence[Column], factor: float) -> None:
-    """Ends a logarithmic axis at 1, 2 or 5 times a power of ten around what is drawn."""
+    """Ends a logarithmic axis at 1, 2 or 5 times a power of ten around the data."""
     values = np.concatenate([floats(frame, each.name) for each in numbers]) / factor
     drawn = values[np.isfinite(values) & (values > floor(frame, numbers[0]) / factor)]
     if len(drawn):
@@ -166,7 +166,7 @@ def rows(frame: pl.DataFrame, by: Column | None, level: Any) -> pl.DataFrame:
 
 
 def text(level: Any) -> str:
-    """How a value of a column of names is written: whole numbers without a point."""
+    """A value of a column of names as text: whole numbers without a decimal point."""
     return f"{level:g}" if isinstance(level, float) else str(level)
 
 
@@ -206,9 +206,9 @@ def dress(
 
 
 def name_groups(axes: Axes, groups: Sequence[Any], by: Column, *, alone: bool) -> None:
-    """Writes the groups below the horizontal axis, one per unit of it from 0.
+    """Writes the groups below the horizontal axis, one per unit from 0.
 
-    Names too long to stand beside each other are written aslant; a figure of this panel alone grows by them.
+    Names too long to fit side by side are rotated; a figure of this panel alone grows by their height.
     """
     names = [text(each) for each in groups]
     widest = style.LETTER * max(len(line) for name in names for line in name.split("\n"))
@@ -224,7 +224,7 @@ def name_groups(axes: Axes, groups: Sequence[Any], by: Column, *, alone: bool) -
 
 
 def make_room(axes: Axes, above: float, below: float = 0.0) -> None:
-    """Extends the vertical axis by so many points on paper, for words above and below what is drawn."""
+    """Extends the vertical axis by some points on paper, for text above and below the data."""
     height = 72 * style.inches(axes)[1]
     scale = axes.yaxis.get_transform()
     low, high = scale.transform(np.asarray(axes.get_ylim()))
@@ -234,7 +234,7 @@ def make_room(axes: Axes, above: float, below: float = 0.0) -> None:
 
 
 def remark(axes: Axes, x: float, text: str, *, top: bool = False, upright: bool = True) -> None:
-    """Writes words at a place of the horizontal axis: at the foot of the panel, or at its top."""
+    """Writes text at a place of the horizontal axis, at the bottom or top of the panel."""
     axes.annotate(
         text,
         (x, 1 if top else 0),

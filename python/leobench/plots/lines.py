@@ -1,4 +1,4 @@
-"""Sweep lines with bands: how a number changes with a parameter."""
+"""Lines with bands: a number as a function of a swept parameter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
 ) -> Figure:
     """Draws a line with a marker at every swept value, and a band, for every series.
 
-    A missing value interrupts its line, missing bounds its band.
+    A missing value interrupts the line; missing bounds interrupt the band.
 
     Args:
         frame: One row per swept value and series.
@@ -49,8 +49,8 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
         y: Column of the numbers.
         series: Column that names the series, in the order of the frame.
         interval: Columns of the lower and upper ends of the bands or whiskers.
-        whiskers: Whether intervals are whiskers, with series a little apart.
-        title: What the panel shows.
+        whiskers: Whether intervals are whiskers instead of bands, with series slightly offset.
+        title: Title of the panel.
         colours: One per series.
         axes: The panel to draw in; a new figure with a legend unless given.
 
@@ -58,7 +58,7 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
         The figure, the given panel's if there is one.
 
     Raises:
-        InputError: If the frame is empty, lacks a column, holds something that cannot be drawn, has several
+        InputError: If the frame is empty, lacks a column, holds values that cannot be drawn, has several
             rows for one point, or more series than there are colours.
     """
     swept, number, by = frames.column(x), frames.column(y), frames.series_of(series)
@@ -90,7 +90,7 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
 
 
 def _line(axes: Axes, at: style.Array, values: style.Array, colour: str, index: int, label: str) -> None:
-    """A line with a marker at every value, in the look of the series of this number."""
+    """A line with a marker at every value, in the style of this series."""
     axes.plot(
         at,
         values,

@@ -1,4 +1,4 @@
-"""What runs are called in a figure of several: by what differs between them."""
+"""Names of runs in a figure of several, from the differences between them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _WITHOUT_EFFECT = ("record.", "limits.")
 def of_runs(results: Sequence[Result]) -> list[str]:
     """A name for every run: the values that differ between their scenarios, names and seeds.
 
-    Runs that differ in too much to be listed go by the name and seed of their scenarios; runs that these do
-    not tell apart, by their folders or by their number.
+    With too many differences, runs are named by scenario and seed; if these are not unique, by folder or
+    number.
     """
     scenarios = [dict(_leaves(result.scenario, "")) for result in results]
     seeds = [str(result.summary["seed"]) for result in results]
@@ -65,20 +65,20 @@ def _all(scenarios: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _follows(place: str, differing: Sequence[str]) -> bool:
-    """Whether a place differs because the kind of what it is a part of does."""
+    """Whether a place differs only because the kind of its table differs."""
     words = place.split(".")
     outer = len(words) - (2 if words[-1] == "kind" else 1)
     return any(".".join([*words[:length], "kind"]) in differing for length in range(1, outer + 1))
 
 
 def _say(place: str, scenario: Mapping[str, str], told: Sequence[str]) -> str:
-    """The value of a place behind as many of the place's last words as tell it from the others."""
+    """The value of a place, after as many of the place's last words as make it unique."""
     bare = [re.sub(r"\.kind$", "", each) for each in (place, *told)]
     return f"{short(bare[0], bare[1:])} {scenario.get(place, _ABSENT)}"
 
 
 def short(place: str, places: Sequence[str]) -> str:
-    """As many of the last words of a place as tell it from the others."""
+    """As many of the last words of a place as make it unique."""
     words, others = place.split("."), [each.split(".") for each in places if each != place]
     for length in range(1, len(words)):
         if all(other[-length:] != words[-length:] for other in others):

@@ -1,4 +1,4 @@
-"""The panel of pages: when each object was asked for, and when it had arrived."""
+"""The panel of pages: when each object was requested, and when it arrived."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def draw(axes: Axes, view: View, colours: Sequence[str]) -> None:
 
     Args:
         axes: The panel.
-        view: What is shown; every flow is a page.
-        colours: One per flow, where there are several. The objects of one are coloured by their names.
+        view: The part of the run shown; every flow is a page.
+        colours: One per flow, if there are several. The objects of a single flow are coloured by name.
     """
     rows = pl.concat([_objects(view, flow) for flow in view.flows]).sort("created_ns", maintain_order=True)
     rows = rows.filter(
@@ -51,7 +51,7 @@ def draw(axes: Axes, view: View, colours: Sequence[str]) -> None:
 
 
 def _objects(view: View, flow: Summary) -> pl.DataFrame:
-    """The messages of a page in the order of the scenario, with the `name` that its bar goes by."""
+    """The messages of a page in the order of the scenario, with the `name` of each bar."""
     specs = view.result.scenario["flows"][flow["name"]]["objects"]
     names = [spec["name"] for spec in specs for _ in range(spec["count"])]
     streams = [each["name"] for each in flow["page"]["objects"]]

@@ -37,7 +37,7 @@ _OF_LINK = ("channel", "down", "mtu")  # causes of drops that are not the queue'
 
 
 def queue(axes: Axes, view: View) -> None:
-    """What waits in front of the link."""
+    """The bytes waiting before the link."""
     rows = view.within(view.result.tables.queues.filter(pl.col("link") == view.link["name"]), "t_ns")
     times, backlog = style.samples(rows, "t_ns", "backlog_bytes")
     factor, unit = style.byte_unit(float(np.max(backlog, initial=0.0)))
@@ -59,7 +59,7 @@ def queue(axes: Axes, view: View) -> None:
 
 
 def window(axes: Axes, view: View) -> None:
-    """The congestion window of every flow; of a single one also what is in flight, and its threshold."""
+    """The congestion window of every flow; for a single flow also its bytes in flight and its threshold."""
     flows = [flow for flow in view.flows if flow["congestion"] is not None]
     frames = [view.within(view.transport(flow), "t_ns") for flow in flows]
     alone = len(view.flows) == 1
@@ -86,7 +86,7 @@ def window(axes: Axes, view: View) -> None:
 
 
 def delay(axes: Axes, view: View) -> None:
-    """Objects of pages; message delays; round-trip times of files; or that there is nothing to show."""
+    """Objects of pages, message delays, round-trip times of files, or a remark that there are none."""
     if all("page" in flow and view.messages(flow).height for flow in view.flows):
         objects.draw(axes, view, [view.colour(flow) for flow in view.flows])
         style.legend(axes)
@@ -132,7 +132,7 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
 
 
 def _far_apart(axes: Axes, groups: Iterable[pl.DataFrame]) -> None:
-    """Makes the axis of delays logarithmic where one line would press another one flat."""
+    """Makes the axis of delays logarithmic if their scales differ too much."""
     medians = [group["delay_s"].median() for group in groups]
     known = [float(each) for each in medians if isinstance(each, float) and each > 0]
     if known and max(known) > _FAR * min(known):
@@ -165,7 +165,7 @@ def _groups(rows: pl.DataFrame, flows: Sequence[Summary], view: View) -> dict[tu
 
 
 def _line(axes: Axes, times: style.Array, delays: style.Array, colour: str, name: str) -> None:
-    """A line through the delays, and a marker where neighbours that never arrived leave one alone."""
+    """A line through the delays, and a marker for a message between undelivered ones."""
     few = len(times) < 100
     times, delays = style.thin(times, delays)
     axes.plot(
@@ -178,7 +178,7 @@ def _line(axes: Axes, times: style.Array, delays: style.Array, colour: str, name
 
 
 def _never_delivered(axes: Axes, rows: pl.DataFrame) -> int:
-    """Marks when messages were created that never arrived, and returns how many those are."""
+    """Marks the creation of undelivered messages, and returns their number."""
     times = rows.filter(pl.col("delivered_ns").is_null())["created_ns"].to_numpy() / 1e9
     if len(times):
         axes.plot(
@@ -189,7 +189,7 @@ def _never_delivered(axes: Axes, rows: pl.DataFrame) -> int:
 
 
 def _own_delay(axes: Axes, view: View, factor: float) -> list[str]:
-    """The delay of the link itself where it changes; what it is called in the legend."""
+    """The delay of the link itself, if it changes; returns its legend entry."""
     rows = view.result.tables.channel.filter(pl.col("link") == view.link["name"])
     if rows["delay_ns"].n_unique() < 2:
         return []
@@ -230,7 +230,7 @@ def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
 
 
 def _while_active(rows: pl.DataFrame) -> pl.DataFrame:
-    """The samples of a transport until the last byte is acknowledged: nothing is measured after that."""
+    """The samples of a transport until the last byte is acknowledged."""
     last = rows.filter(pl.col("bytes_delivered") < pl.col("bytes_delivered").max())["t_ns"].max()
     return rows if last is None else rows.filter(pl.col("t_ns") <= last)
 
@@ -251,7 +251,7 @@ def _nothing(axes: Axes, view: View) -> None:
 def _paths(
     axes: Axes, rows: pl.DataFrame, column: str, factor: float, label: str, look: dict[str, Any]
 ) -> None:
-    """A line for every path of a flow, the first of which names them all."""
+    """A line for every path of a flow; the first has the label."""
     for path in rows["path"].unique().sort():
         times, values = style.samples(rows.filter(pl.col("path") == path), "t_ns", column)
         if np.isnan(values).all():
@@ -264,7 +264,7 @@ def _paths(
 
 
 def _steps(axes: Axes, view: View, times: style.Array, values: style.Array, label: str) -> None:
-    """A value that holds until it changes, through the time shown."""
+    """A piecewise constant value over the time shown."""
     before = np.flatnonzero(times <= view.start_s)
     first = int(before[-1]) if len(before) else 0
     kept = slice(first, int(np.searchsorted(times, view.end_s, "right")))

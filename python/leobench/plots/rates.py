@@ -1,4 +1,4 @@
-"""What flows delivered and what their links could have carried: means over steps of time, and their looks."""
+"""Throughput of flows and capacity of links: means over steps of time, and their drawing."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def edges_ns(view: View, step: int) -> style.Array:
 
 
 def delivered(view: View, flow: Summary, edges: style.Array) -> style.Array | None:
-    """What a flow delivered in each step, in bits per second of application data.
+    """The throughput of a flow in each step, in bits per second of application data.
 
-    As acknowledged by then; of a transport without acknowledgements, as its messages arrived. None if neither
-    was recorded.
+    Data counts when acknowledged; for a transport without acknowledgements, when its messages arrive. None
+    if neither was recorded.
     """
     samples = view.transport(flow)
     if not samples.is_empty():
@@ -58,9 +58,9 @@ def delivered(view: View, flow: Summary, edges: style.Array) -> style.Array | No
 
 
 def of_path(view: View, flow: Summary, edges: style.Array) -> style.Array | None:
-    """The capacity of the narrowest link on the way of a flow's data in each step, in bits per second.
+    """The capacity of the narrowest link on the path of a flow's data in each step, in bits per second.
 
-    What the `paths` table says; where a trace serves a link on the way, the lowest of the links' means.
+    Taken from the `paths` table; if a trace serves a link on the path, the lowest of the links' means.
     None if it was not recorded.
     """
     rows = view.result.tables.paths.filter(flow=flow["name"], path=0)
@@ -100,9 +100,9 @@ def line(axes: Axes, edges: style.Array, rate: style.Array, colour: str, label: 
 
 
 def capacity_of(view: View, edges: style.Array, link: str | None = None) -> tuple[str, style.Array | None]:
-    """The name of what the flows share, and its capacity in each step in bits per second, if it was recorded.
+    """The name of the link or path that the flows share, and its capacity in each step, if recorded.
 
-    It is the link asked for; the path where all flows shown take the same, and otherwise the link shown.
+    It is the given link, otherwise the path if all flows shown take the same one, otherwise the link shown.
     """
     if link is not None:
         return link, of_link(view.result, link, edges)

@@ -1,4 +1,4 @@
-"""The links a flow's data take, from the scenario that ran."""
+"""The links on the path of a flow's data, from the scenario of a run."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Edge(NamedTuple):
 
     Attributes:
         name: Its name in summaries and tables, `link/from->to`.
-        start: The node it leads from.
-        end: The node it leads to.
-        delay_ns: Its delay in nanoseconds without the channel's, the metric of routes.
+        start: Its first node.
+        end: Its second node.
+        delay_ns: Its delay in nanoseconds without that of the channel; the metric of routes.
     """
 
     name: str
@@ -31,8 +31,8 @@ class Edge(NamedTuple):
 def of_flow(scenario: Mapping[str, Any], flow: str) -> list[str]:
     """Names of the link directions that carry the data of a flow, in order of travel.
 
-    A resolved scenario goes in. As in the core (`crates/sim/src/routes.rs`), the way is the one of least
-    delay, among equals that of fewest hops, then that by the links given first.
+    Takes a resolved scenario. As in the core (`crates/sim/src/routes.rs`), the path has the least delay,
+    then the fewest hops, then the links given first.
     """
     spec = scenario["flows"][flow]
     every = edges(scenario)
@@ -58,7 +58,7 @@ def edges(scenario: Mapping[str, Any]) -> list[Edge]:
 
 
 def _costs_to(node: str, every: Sequence[Edge]) -> dict[str, Cost]:
-    """What it costs to get from every node to `node`, in nanoseconds and hops (Bellman 1958)."""
+    """The cost of the path from every node to `node`, in nanoseconds and hops (Bellman 1958)."""
     costs: dict[str, Cost] = {node: (0, 0)}
     improved = True
     while improved:
@@ -73,11 +73,11 @@ def _costs_to(node: str, every: Sequence[Edge]) -> dict[str, Cost]:
 
 
 def _through(edge: Edge, cost: Cost) -> Cost:
-    """What it costs to take `edge` and then a way of cost `cost`."""
+    """The cost of `edge` followed by a path of cost `cost`."""
     return cost[0] + edge.delay_ns, cost[1] + 1
 
 
 def nanoseconds(text: str) -> int:
-    """A time as resolved scenarios write it, such as `10 ms`."""
+    """A time such as `10 ms` from a resolved scenario."""
     number, unit = text.split()
     return round(float(number) * _NANOSECONDS[unit])

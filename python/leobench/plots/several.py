@@ -29,9 +29,9 @@ class Run:
     """A run among several.
 
     Attributes:
-        label: What it is called.
-        colour: The colour of all that is its.
-        view: What is shown of it.
+        label: Its name.
+        colour: Its colour.
+        view: The part of it shown.
     """
 
     label: str
@@ -52,7 +52,7 @@ def runs(
     start_s: float | None,
     end_s: float | None,
 ) -> list[Run]:
-    """One flow of every run, with what the run is called and its colour.
+    """One flow of every run, with the name and the colour of the run.
 
     Raises:
         InputError: If there are more runs than colours, or a run has no such flow, link or time.
@@ -97,7 +97,7 @@ def key(figure: Figure, shown: Sequence[Run]) -> None:
 
 
 def rate(axes: Axes, shown: Sequence[Run]) -> None:
-    """What the flow of every run delivered; the capacity too where all runs had the same."""
+    """The throughput of the flow of every run, with the capacity if it is the same in all runs."""
     steps = [rates.step_ns(run.view) for run in shown]
     edges = [rates.edges_ns(run.view, max(steps)) for run in shown]
     offered = [rates.capacity_of(run.view, at) for run, at in zip(shown, edges, strict=True)]
@@ -123,7 +123,7 @@ def rate(axes: Axes, shown: Sequence[Run]) -> None:
 
 
 def queue(axes: Axes, shown: Sequence[Run]) -> None:
-    """What waits in front of the link of every run."""
+    """The bytes waiting before the link of every run."""
     found = []
     for run in shown:
         rows = run.view.within(run.view.result.tables.queues.filter(link=run.view.link["name"]), "t_ns")
@@ -139,7 +139,7 @@ def window(axes: Axes, shown: Sequence[Run]) -> None:
 
 
 def delay(axes: Axes, shown: Sequence[Run]) -> None:
-    """The message delays of the flow of every run; smoothed round-trip times where one has none."""
+    """The message delays of the flow of every run; smoothed round-trip times if a run has none."""
     if all(run.view.has_delays(run.flow) for run in shown):
         found = []
         for run in shown:
@@ -177,6 +177,6 @@ def _series(
 
 
 def _whose(shown: Sequence[Run]) -> str:
-    """The flow shown, where it has the same name in all runs."""
+    """The flow shown, if it has the same name in all runs."""
     flows = dict.fromkeys(run.flow["name"] for run in shown)
     return f" of {', '.join(flows)}"

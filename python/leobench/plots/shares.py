@@ -1,4 +1,4 @@
-"""How flows share a link: their goodputs over time around the fair share, and when they had come to it."""
+"""How flows share a link: their goodputs over time around the fair share, and the time of convergence."""
 
 from __future__ import annotations
 
@@ -44,19 +44,20 @@ def draw(
 ) -> Figure:
     """Draws the goodputs of flows around the fair share, and the queue of their link.
 
-    Goodputs are means over the time before that the scenario gives as `competition.window`. The band around
-    the fair share is as wide as its `competition.tolerance`.
+    Goodputs are moving means over the scenario's `competition.window`. The width of the band around the
+    fair share is its `competition.tolerance`.
 
     Args:
         result: The run, of two flows or more that are not background.
-        flow: Not for this kind of figure: a flow alone has no share.
-        link: Name of the link direction whose queue is shown; unless given, the one that is used most of
-            those that carry the flows' data.
+        flow: Not allowed for this kind of figure, which compares flows.
+        link: Name of the link direction whose queue is shown; unless given, the most utilised of those
+            that carry the flows' data.
         start_s: First second shown; the start of the run unless given.
         end_s: Last second shown; the end of the run unless given.
 
     Raises:
-        InputError: If there are no two flows, there is no such link or time, or the run recorded no series.
+        InputError: If there are fewer than two flows, there is no such link or time, or the run recorded no
+            series.
     """
     chosen = _choose(result, flow, link, start_s, end_s)
     figure = Figure(figsize=(_WIDTH, _GOODPUTS + _QUEUE), layout="constrained")
@@ -106,7 +107,7 @@ def overlay(
 def _choose(
     result: Result, flow: str | None, link: str | None, start_s: float | None, end_s: float | None
 ) -> View:
-    """What to show of a run; the errors are those of `draw`."""
+    """The part of a run to show; the errors are those of `draw`."""
     if flow is not None:
         raise InputError(
             f"shares: --flow = {flow}: a flow alone has no share; leave it out, or use --kind timeline"
@@ -162,7 +163,7 @@ def _goodputs(axes: Axes, view: View, largest: float) -> None:
 
 
 def _title(view: View, arrival: float) -> str:
-    """What came of it."""
+    """The outcome in words."""
     found, jain = view.result.summary["competition"], view.result.summary["fairness_jain"]
     if found["from_s"] is None:
         return "The flows were never there at the same time"
@@ -176,7 +177,7 @@ def _title(view: View, arrival: float) -> str:
 
 
 def _mark(axes: Axes, view: View, arrival: float) -> None:
-    """Lines where the last flow came and where shares had become fair."""
+    """Lines at the start of the last flow and at the time of convergence."""
     converged = view.result.summary["competition"]["convergence_s"]
     hold = _seconds(view.result.scenario["competition"]["hold"])
     marks = [(arrival, "last flow starts", _REMARKS[0])] if arrival > 0 else []
@@ -200,5 +201,5 @@ def _moving(steps: style.Array) -> style.Array:
 
 
 def _seconds(quantity: str) -> float:
-    """A time as scenarios have it, such as `250 ms`, in seconds."""
+    """A time such as `250 ms` from a scenario, in seconds."""
     return routes.nanoseconds(quantity) / 1e9

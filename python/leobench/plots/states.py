@@ -28,12 +28,12 @@ _MOST_SHADES = 6
 
 @dataclass(frozen=True)
 class State:
-    """A state of a channel: when it held, and how it is shown.
+    """A state of a channel: its times and its colour.
 
     Attributes:
-        label: Its name, with its rate if that is always the same.
-        spans: Start and length of every time it held, in seconds.
-        colour: The colour it is shown in.
+        label: Its name, with its rate if that is constant.
+        spans: Start and length of every visit, in seconds.
+        colour: Its colour.
     """
 
     label: str
@@ -86,7 +86,7 @@ def paint(panels: Sequence[Axes], states: Sequence[State]) -> None:
 
 
 def legend(states: Sequence[State]) -> list[Patch]:
-    """A patch per state for a legend; none where there is but one state, or too many to tell apart."""
+    """A patch per state for a legend; none for a single state, or for too many."""
     from matplotlib.patches import Patch
 
     if not 2 <= len(states) <= _MOST_SHADES:

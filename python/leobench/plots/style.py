@@ -1,4 +1,4 @@
-"""What the figures share: colours, units, and drawing a long series without drawing every point."""
+"""Common parts of all figures: colours, units and the thinning of long series."""
 
 from __future__ import annotations
 
@@ -74,10 +74,9 @@ _SCALES = {
 
 
 def scale(unit: str, largest: float) -> tuple[float, str]:
-    """How to write values of up to `largest` in this unit: what to divide them by, and the unit then.
+    """The divisor and the unit for values up to `largest`.
 
-    Bytes (`B`), rates (`bit/s`) and times (`s`, `ms`, `us`, `ns`) get the prefix that suits them; any other
-    unit stays as it is.
+    Bytes (`B`), rates (`bit/s`) and times (`s`, `ms`, `us`, `ns`) get a suitable prefix. Others are kept.
     """
     if unit not in _SCALES:
         return 1.0, unit
@@ -115,8 +114,8 @@ def _three_digits(value: float) -> str:
 def thin(times: Array, values: Array, columns: int = COLUMNS) -> tuple[Array, Array]:
     """The lowest and the highest point of every one of `columns` slices of time, in order of time.
 
-    Every point returned is one of the series, and no peak is lost, so the drawing looks as if nothing
-    had been left out. Points that are not a number are gaps; one is kept per slice that has nothing else.
+    Every point returned belongs to the series and no peak is lost, so the drawing looks like one of all
+    points. Points that are not a number are gaps; one is kept per slice without numbers.
     """
     if len(times) <= 2 * columns:
         return times, values
@@ -137,7 +136,7 @@ def thin(times: Array, values: Array, columns: int = COLUMNS) -> tuple[Array, Ar
 
 
 def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
-    """Title, label and frame of a panel; values start at zero unless told otherwise."""
+    """Title, label and frame of a panel; by default values start at zero."""
     axes.set_title(title, loc="left", fontsize=TITLE, color=INK, pad=4)
     axes.set_ylabel(label, fontsize=FONT, color=INK)
     axes.tick_params(labelsize=FONT, colors=INK, width=0.6, length=3)
@@ -150,7 +149,7 @@ def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
 
 
 def panels(count: int = 1, *, width: float = 3.6, height: float = 2.9) -> tuple[Figure, list[Axes]]:
-    """A figure with `count` panels side by side, each of so many inches: two fill the width of a page."""
+    """A figure with `count` panels side by side of a given size in inches: two fill the width of a page."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(max(4.8, width * count), height), layout="constrained")
@@ -166,13 +165,13 @@ def begin(axes: Axes | None) -> tuple[Figure, Axes]:
 
 
 def inches(axes: Axes) -> tuple[float, float]:
-    """The width and height of a panel before its labels take their share."""
+    """The width and height of a panel including its labels."""
     place, figure = axes.get_position(), begin(axes)[0]
     return place.width * figure.get_figwidth(), place.height * figure.get_figheight()
 
 
 def plain_log(axis: Axis) -> None:
-    """Marks a logarithmic axis in plain numbers: 1, 2, 5, 10, over many decades the powers of ten only."""
+    """Labels a logarithmic axis with plain numbers: 1, 2, 5, 10, or powers of ten only over many decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
@@ -188,7 +187,7 @@ def time_axis(axes: Axes, start_s: float, end_s: float) -> None:
 
 
 def headroom(axes: Axes, factor: float) -> None:
-    """Makes the vertical axis so many times as long, with room for a legend at the top."""
+    """Extends the vertical axis by a factor, with room for a legend at the top."""
     scale = axes.yaxis.get_transform()
     low, high = scale.transform(np.asarray(axes.get_ylim()))
     top = scale.inverted().transform(np.array([low + factor * (high - low)]))
@@ -201,7 +200,7 @@ def samples(rows: pl.DataFrame, time: str, column: str) -> tuple[Array, Array]:
 
 
 def legend(axes: Axes, below: float = 1.0) -> None:
-    """The legend of a panel over time, at its top or `below` that; none where nothing has a name."""
+    """The legend of a panel over time, at its top or `below` that; none without named artists."""
     if not axes.get_legend_handles_labels()[0]:
         return
     axes.legend(
@@ -230,7 +229,7 @@ def step_above(value: float) -> float:
 
 
 def marker(colour: str, size: float = 5.0) -> dict[str, Any]:
-    """The look of a marker: pale inside, so that a whisker through it is seen, with a rim that is not."""
+    """The style of a marker: pale inside, so that a whisker through it is visible, with a dark rim."""
     from matplotlib.colors import to_rgb
 
     rgb = np.array(to_rgb(colour))
@@ -255,7 +254,7 @@ def whiskers(axes: Axes, at: Array, low: Array, high: Array, *, caps: Sequence[A
 
 
 def key(figure: Figure, axes: Axes, title: str = "") -> None:
-    """One legend above all panels, of the series of one of them; none if it shows a single one."""
+    """One legend above all panels, of the series of one of them; none for a single series."""
     handles, labels = axes.get_legend_handles_labels()
     if len(handles) > 1:
         key_of(figure, handles, labels, title)
@@ -278,25 +277,25 @@ def key_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str], tit
 
 
 def _key_columns(labels: Sequence[str], inches: float) -> int:
-    """How many legend entries fit beside each other: a sample of a line takes 0.5 inches."""
+    """The number of legend entries that fit side by side: a sample of a line takes 0.5 inches."""
     return max(1, int(inches / (0.5 + LETTER * max(map(len, labels)))))
 
 
 def note(figure: Figure, text: str) -> None:
-    """A remark below all panels: what the whiskers are, how many runs."""
+    """A remark below all panels, such as the meaning of the whiskers or the number of runs."""
     if text:
         figure.supxlabel(text, fontsize=SMALL, color=FAINT, x=0.99, ha="right")
 
 
 def ramp(count: int) -> list[str]:
-    """Colours for `count` series that have an order: shades of one blue, from light to dark."""
+    """Colours for `count` series with an order: shades of blue, from light to dark."""
     light, dark = np.array([0.72, 0.86, 0.96]), np.array([0.01, 0.19, 0.38])
     steps = np.linspace(0.0, 1.0, count) if count > 1 else [0.6]
     return ["#" + "".join(f"{round(255 * c):02x}" for c in light + (dark - light) * step) for step in steps]
 
 
 def say(axes: Axes, text: str) -> None:
-    """Words in the middle of a panel that has nothing to draw."""
+    """Text in the middle of an empty panel."""
     axes.text(
         0.5,
         0.5,

@@ -1,4 +1,4 @@
-"""What a flow delivered over time, in front of what its path could have carried."""
+"""The throughput of flows over time, beside the capacity of their path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw(
     start_s: float | None = None,
     end_s: float | None = None,
 ) -> Figure:
-    """Draws the throughput of flows over the capacity of the narrowest link on their way.
+    """Draws the throughput of flows beside the capacity of the narrowest link on their path.
 
     Args:
         result: The run.
@@ -62,7 +62,7 @@ def overlay(
 ) -> Figure:
     """Draws the throughput of one flow of each of several runs, a colour per run.
 
-    The capacity is shown where all runs had the same. The arguments are those of `draw`.
+    The capacity is shown if it is the same in all runs. The arguments are those of `draw`.
 
     Raises:
         InputError: If a run has no such flow, link or time, or recorded no series.
@@ -71,11 +71,11 @@ def overlay(
 
 
 def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
-    """The throughput of every flow, a colour each, over the capacity of their path.
+    """The throughput of every flow, a colour each, beside the capacity of their path.
 
     Args:
         axes: The panel.
-        view: What is shown.
+        view: The part of the run shown.
         link: The link direction whose capacity is shown instead.
     """
     step = rates.step_ns(view)
@@ -105,7 +105,7 @@ def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
 
 
 def _title(view: View, capacity: style.Array | None, rate: style.Array | None) -> str:
-    """The goodput of a flow alone, and the capacity until its last delivery in the time shown."""
+    """The goodput of a single flow, and the capacity until its last delivery in the time shown."""
     said = (
         f"Throughput of {view.flows[0]['name']} ({kind(view.flows[0])}): {goodput(view.flows[0])}{view.scope}"
     )
@@ -121,7 +121,7 @@ def kind(flow: Summary) -> str:
 
 
 def _entry(flow: Summary) -> str:
-    """One flow of several in the legend; the panel says that these are throughputs."""
+    """The legend entry of one flow of several."""
     return f"{flow['name']}: {style.rate_text(flow['goodput_bps'])}" if flow["goodput_bps"] else flow["name"]
 
 

@@ -1,4 +1,4 @@
-"""What flows went through: throughput, link queue, windows and delays over the state of the channel.
+"""A run over time: throughput, link queue, windows and delays over the state of the channel.
 
 The content of figure 4 of Khan et al., "Realistic assessment of transport protocols performance over
 LEO-based communications" (Computer Networks, 2023).
@@ -61,13 +61,13 @@ def draw(
     """Draws panels over one time axis: throughput, link queue, congestion windows, and delays at the bottom.
 
     The delays are those of messages; flows that carry too few of them, such as files, show their round-trip
-    times instead. Where no transport has a congestion window, there is no panel for it.
+    times instead. If no transport has a congestion window, there is no panel for it.
 
     Args:
         result: The run.
         flow: Name of the flow; the first five that are not background unless given.
-        link: Name of the link direction; unless given, the one that is used most of those that carry the
-            flows' data.
+        link: Name of the link direction; unless given, the most utilised of those that carry the flows'
+            data.
         start_s: First second shown; the start of the run unless given.
         end_s: Last second shown; the end of the run unless given.
 

@@ -1,4 +1,4 @@
-"""What a figure shows of a run: which flows, which link, which time."""
+"""The part of a run that a figure shows: flows, link and time."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _FEW_MESSAGES = 10
 
 @dataclass(frozen=True)
 class View:
-    """What is shown of a result.
+    """The part of a result that is shown.
 
     Attributes:
         result: The run.
         flows: Summaries of the flows shown.
-        left_out: How many more flows would be shown if there were room.
+        left_out: Number of flows left out for lack of room.
         link: Summary of the link direction shown.
         start_s: First second shown.
         end_s: Last second shown.
@@ -48,13 +48,13 @@ class View:
 
     @property
     def scope(self) -> str:
-        """What the numbers in the titles are about, where that is not what is drawn."""
+        """The scope of the numbers in the titles, if it differs from that of the drawing."""
         whole = self.start_s == 0 and self.end_s == self.result.summary["virtual_s"]
         return "" if whole else " (whole run)"
 
     @property
     def whose(self) -> str:
-        """The flow shown, or how many of how many where some are left out."""
+        """The flow shown, or the number shown if some are left out."""
         if len(self.flows) == 1:
             return f" of {self.flows[0]['name']}"
         total = len(self.flows) + self.left_out
@@ -65,7 +65,7 @@ class View:
         return COLOURS[self.flows.index(flow)]
 
     def alone(self) -> View:
-        """The same of the first flow alone."""
+        """The same view of the first flow only."""
         return replace(self, flows=self.flows[:1], left_out=0)
 
     @property
@@ -82,16 +82,16 @@ class View:
         return self.result.tables.messages.filter(pl.col("flow") == flow["name"])
 
     def transport(self, flow: Summary) -> pl.DataFrame:
-        """What the transport of a flow did and measured, of the whole run."""
+        """The `transport` rows of a flow, of the whole run."""
         return self.result.tables.transport.filter(pl.col("flow") == flow["name"])
 
     def has_delays(self, flow: Summary) -> bool:
-        """Whether so many messages were delivered that their delays tell a story."""
+        """Whether enough messages were delivered to show their delays."""
         delivered = self.messages(flow)["delivered_ns"]
         return len(delivered) - delivered.null_count() >= _FEW_MESSAGES
 
     def has_rtt(self, flow: Summary) -> bool:
-        """Whether a round trip was ever measured."""
+        """Whether any round-trip time was measured."""
         rows = self.transport(flow)
         return rows["srtt_ns"].null_count() < rows.height
 
@@ -104,7 +104,7 @@ def choose(
     start_s: float | None,
     end_s: float | None,
 ) -> View:
-    """What to show in a figure of this kind, of what was asked for and what there is.
+    """The part of a run to show, from the arguments and the flows and links of the run.
 
     Raises:
         InputError: If there is no such flow, link or time.
@@ -136,7 +136,7 @@ def require_series(kind: str, result: Result) -> None:
 
 
 def _bottleneck(result: Result, flows: list[Summary], links: Mapping[str, Summary]) -> Summary:
-    """The link direction that is used most of those on the way of the flows' data."""
+    """The most utilised link direction on the path of the flows' data."""
     ways = (routes.of_flow(result.scenario, flow["name"]) for flow in flows)
     carrying = [links[name] for name in dict.fromkeys(name for way in ways for name in way)]
     return max(carrying, key=lambda each: each["utilisation"] or 0.0)
