@@ -236,6 +236,22 @@ def test_readings_that_do_not_fit_their_campaign_are_refused(changes: dict[str, 
         settings(FIG7, Campaign.load(FIG7.campaign), [stated])
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"metric": "delay_imbalace"}, "claim c: delay_imbalace: no such metric; .*mean `delay_imbalance`"),
+        ({"where": {"schedulr": "fq"}}, "claim c: schedulr: no such place; .*did you mean `scheduler`"),
+        ({"along": "scheduler", "values": ["fq", "rrr"]}, "claim c: scheduler = rrr: no variant has it"),
+    ],
+)  # fmt: skip
+def test_claims_that_do_not_fit_their_campaign_are_refused_before_it_runs(
+    changes: dict[str, Any], said: str
+) -> None:
+    given = {"figure": "fig7", "metric": "delay_imbalance", "relation": Relation.parse("mean > 0"), "id": "c"}
+    with pytest.raises(InputError, match=said):
+        settings(FIG7, Campaign.load(FIG7.campaign), [claim(**{**given, **changes})])
+
+
 def test_only_what_differs_is_run() -> None:
     longer = {"links.uplink.queue.limit": "113 kB"}
     first = Reading("first", "s", "s", "b", overrides=longer)

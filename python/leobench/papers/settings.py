@@ -47,7 +47,7 @@ def settings(figure: Figure, campaign: Campaign, claims: Sequence[Claim]) -> lis
         claims: Its claims.
 
     Raises:
-        InputError: If a reading does not fit its claim or its campaign.
+        InputError: If a claim does not fit the campaign, or a reading its claim or its campaign.
     """
     grouped: dict[str, list[Pair]] = {"": []}
     for claim in claims:
@@ -56,6 +56,9 @@ def settings(figure: Figure, campaign: Campaign, claims: Sequence[Claim]) -> lis
             key = json.dumps(given, sort_keys=True) if reading.needs_runs else ""
             grouped.setdefault(key, []).append((claim, reading))
     own = Setting("", campaign, tuple(grouped.pop("")))
+    for claim in claims:
+        if not claim.needs:
+            _check_claim(figure, campaign, claim, f"claim {claim.id}")
     _check(figure, own)
     others = [_setting(figure, campaign, pairs) for pairs in grouped.values()]
     return [own, *others]
@@ -103,18 +106,22 @@ def described_variants(figure: Figure, campaign: Campaign) -> pl.DataFrame:
 
 def _check(figure: Figure, setting: Setting) -> None:
     """Checks that the campaign has the metrics and variants that the claims name under their readings."""
-    described = described_variants(figure, setting.campaign)
-    known = [*setting.campaign.metrics, *figure.measures]
     for claim, reading in setting.pairs:
-        taken = readings.under(claim, reading)
         at = f"{reading.at}.instead: claim {claim.id}"
-        for metric in map(str, taken.values) if taken.along == METRIC else [taken.metric]:
-            if metric not in known:
-                raise InputError(f"{at}: {metric}: no such metric; {allowed(metric, known)}")
-        for place, values in _asked(taken).items():
-            if place not in described.columns:
-                raise InputError(f"{at}: {place}: no such place; {allowed(place, described.columns)}")
-            _known(at, place, values, described[place].unique(maintain_order=True).to_list())
+        _check_claim(figure, setting.campaign, readings.under(claim, reading), at)
+
+
+def _check_claim(figure: Figure, campaign: Campaign, claim: Claim, at: str) -> None:
+    """Checks that a campaign has the metrics and variants that a claim names."""
+    described = described_variants(figure, campaign)
+    known = [*campaign.metrics, *figure.measures]
+    for metric in map(str, claim.values) if claim.along == METRIC else [claim.metric]:
+        if metric not in known:
+            raise InputError(f"{at}: {metric}: no such metric; {allowed(metric, known)}")
+    for place, values in _asked(claim).items():
+        if place not in described.columns:
+            raise InputError(f"{at}: {place}: no such place; {allowed(place, described.columns)}")
+        _known(at, place, values, described[place].unique(maintain_order=True).to_list())
 
 
 def _known(at: str, place: str, values: Sequence[object], known: Collection[object]) -> None:
