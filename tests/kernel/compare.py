@@ -27,7 +27,7 @@ HEADER = ("setup", "figure", "Linux", "leobench", "leobench / Linux")
 
 @dataclass
 class Comparison:
-    """The runs of one setup, how late the emulation was in them, and what to know about them."""
+    """The runs of one setup, the lateness of the emulation in them, and notes."""
 
     setup: Setup
     linux: list[Figures] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Comparison:
         return rows
 
     def others(self) -> str:
-        """The counters of Linux that leobench has no like of, means over the runs."""
+        """The counters of Linux without an equivalent in leobench, means over the runs."""
         names = dict.fromkeys(name for run in self.linux for name in run.others)
         means = (
             f"{name} {statistics.mean(run.others.get(name, 0) for run in self.linux):.3g}" for name in names
@@ -71,7 +71,7 @@ def _cell(values: Sequence[float]) -> str:
 
 
 def compare(setup: Setup, seeds: int) -> Comparison:
-    """Runs a setup with seeds from 1 on; a run of Linux that is not usable is repeated twice."""
+    """Runs a setup with seeds from 1 on; an unusable run of Linux is repeated up to twice."""
     found = Comparison(setup)
     for seed in range(1, seeds + 1):
         for attempt in range(1, TRIES + 1):
@@ -94,6 +94,11 @@ def compare(setup: Setup, seeds: int) -> Comparison:
     return found
 
 
+def _alone(setup: Setup, seeds: int) -> Comparison:
+    """Runs a setup with leobench only, with seeds from 1 on."""
+    return Comparison(setup, leobench=[of_leobench(setup, seed) for seed in range(1, seeds + 1)])
+
+
 def _say(line: str) -> None:
     """Reports progress."""
     sys.stderr.write(f"{line}\n")
@@ -114,7 +119,7 @@ def table(rows: Sequence[Sequence[str]], *, markdown: bool) -> str:
 
 
 def report(found: Sequence[Comparison], *, markdown: bool) -> str:
-    """The table and what to know about it."""
+    """The table and its notes."""
     usable = [comparison for comparison in found if comparison.linux]
     parts = [table([row for comparison in usable for row in comparison.rows()], markdown=markdown), ""]
     bullet = "- " if markdown else ""
@@ -144,6 +149,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="runs of each (default: 5)")
     parser.add_argument("--markdown", action="store_true", help="a table in Markdown")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there too")
+    parser.add_argument("--alone", action="store_true", help="run leobench only, which needs no root")
     parser.add_argument(
         "--toml", action="store_true", help="print leobench's scenarios instead of running anything"
     )
@@ -164,6 +170,10 @@ def main(words: Sequence[str] | None = None) -> int:
     ]
     if arguments.toml:
         sys.stdout.write("\n".join(setup.toml() for setup in chosen))
+        return 0
+    if arguments.alone:
+        alone = [row for setup in chosen for row in _alone(setup, arguments.seeds).rows()]
+        sys.stdout.write(f"{table(alone, markdown=arguments.markdown)}\n")
         return 0
     if (reason := obstacle()) is not None:
         sys.stderr.write(f"skipped: {reason}\n")
