@@ -302,6 +302,8 @@ impl Network {
     ) -> Result<(), NetworkError> {
         if let Some(nat) = &mut self.nats[node]
             && nat.translates(link)
+            // What waited for another link when that was left has been translated already.
+            && self.forwarding.bound_to(node, packet.meta.source.ip()).is_none()
         {
             let Some(port) = nat.leave(link, packet.meta.protocol, packet.meta.source) else {
                 return self.strand(node, &packet, Cause::NO_PORT);
