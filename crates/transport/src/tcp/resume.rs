@@ -19,37 +19,38 @@ pub(super) struct Exchange {
     role: Role,
     tls: bool,
     sends: bool,
-    /// Whether this end resumes a transfer.
-    resumes: bool,
-    /// Application data that was delivered over earlier connections.
-    delivered: u64,
+    /// If this end resumes a transfer: application data that was delivered over earlier connections.
+    resumes: Option<u64>,
     /// Whether this end has sent its message.
     told: bool,
 }
 
 impl Exchange {
     pub(super) fn new(role: Role, tls: bool, sends: bool) -> Self {
-        Self { role, tls, sends, resumes: false, delivered: 0, told: false }
+        Self { role, tls, sends, resumes: None, told: false }
     }
 
     /// This end resumes a transfer, of which `delivered` bytes have been delivered as far as it knows.
     pub(super) fn resume(&mut self, delivered: u64) {
-        (self.resumes, self.delivered) = (true, delivered);
+        self.resumes = Some(delivered);
     }
 
     /// Continues the exchange once the connection is secure; opens the stream to application data when that may follow.
     pub(super) fn proceed(&mut self, receiver: &Receiver, outgoing: &mut Outgoing) {
         let heard = self.heard(receiver);
-        let answers = self.role == Role::Server && heard.is_some() && (self.resumes || !self.sends);
-        if !self.told && (answers || self.resumes && self.role == Role::Client) {
+        let may_tell = match self.role {
+            Role::Client => self.resumes.is_some(),
+            Role::Server => heard.is_some() && (self.resumes.is_some() || !self.sends),
+        };
+        if may_tell && !self.told {
             self.told = true;
-            outgoing.tell(MESSAGE, self.delivered);
+            outgoing.tell(MESSAGE, self.resumes.unwrap_or(0));
         }
         if outgoing.is_open() {
             return;
         }
         match heard {
-            _ if !self.resumes => outgoing.open(),
+            _ if self.resumes.is_none() => outgoing.open(),
             Some(delivered) if self.sends => {
                 outgoing.start_at(delivered);
                 outgoing.open();
@@ -73,14 +74,14 @@ impl Exchange {
 
     /// Whether this end waits for an answer.
     pub(super) fn awaits(&self, receiver: &Receiver) -> bool {
-        let client = self.resumes && self.role == Role::Client;
+        let client = self.resumes.is_some() && self.role == Role::Client;
         client && receiver.complete() <= self.handshake()
     }
 
     /// Application data delivered so far, if the `read` bytes of a stream without records have arrived.
     pub(super) fn delivered(&self, receiver: &Receiver) -> u64 {
         if receiver.resumed().is_some() {
-            self.delivered + receiver.read().saturating_sub(MESSAGE)
+            self.resumes.unwrap_or(0) + receiver.read().saturating_sub(MESSAGE)
         } else {
             receiver.read()
         }

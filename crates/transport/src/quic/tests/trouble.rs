@@ -97,3 +97,31 @@ fn the_handshake_survives_losses() {
         }
     }
 }
+
+#[test]
+fn a_lost_connection_is_an_outcome_and_the_end_falls_silent() {
+    let mut pipe = Pipe::new(&spec(|_| ()), 1, Role::Client);
+    pipe.rate = BitRate::from_bps(10_000_000);
+    pipe.write(0, 3_000_000);
+    pipe.run(ms(500), |_| false);
+    // A frame of an unknown type is a connection error (RFC 9000 section 12.4).
+    let broken = pipe.flying.values_mut().find_map(|(end, packet)| match &mut packet.body {
+        Body::Quic(data) if *end == SENDER => Some(data),
+        _ => None,
+    });
+    let broken = broken.expect("an acknowledgement in flight");
+    let frame = 1 + super::super::config::CONNECTION_ID_LEN + 1 + usize::from(broken[0] & 0x03);
+    broken[frame] = 0x3f;
+    pipe.run(ms(600), |pipe| pipe.ends[SENDER].lost().is_some());
+    let loss = pipe.ends[SENDER].lost().unwrap().clone();
+    assert!(loss.at == pipe.now && !loss.reason.is_empty(), "{loss:?}");
+    let passed = pipe.passed[SENDER].len();
+    let backlog = pipe.ends[SENDER].send_buffer().unwrap().backlog();
+    pipe.write(0, 1_000);
+    pipe.finish();
+    pipe.run(ms(60_000), |_| false);
+    assert_eq!(pipe.passed[SENDER].len(), passed, "a lost end is silent");
+    assert_eq!(pipe.ends[SENDER].send_buffer().unwrap().backlog(), backlog + 1_000);
+    assert_eq!(pipe.events.iter().filter(|kind| **kind == "lost").count(), 1);
+    assert_eq!(pipe.ends[RECEIVER].lost(), None);
+}
