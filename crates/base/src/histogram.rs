@@ -121,6 +121,15 @@ mod tests {
     }
 
     #[test]
+    fn sums_count_the_values_of_both() {
+        let (small, large) = (of([5, 9_000]), of([6, 70_000, 1 << 40]));
+        for (mut one, other) in [(small.clone(), large.clone()), (large, small)] {
+            one.add(&other);
+            assert_eq!(one, of([5, 9_000, 6, 70_000, 1 << 40]));
+        }
+    }
+
+    #[test]
     fn what_came_since_is_what_came_after() {
         let earlier = of([5, 9_000, 70_000]);
         let mut histogram = earlier.clone();

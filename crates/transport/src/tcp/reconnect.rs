@@ -32,7 +32,7 @@ pub struct Ports {
     pub first: u16,
     /// Last port of the range.
     pub last: u16,
-    /// Distance between the ports of consecutive connections; at least one.
+    /// Distance between the ports of consecutive connections; at least one. The first port of a flow lies in the range.
     pub step: u16,
 }
 
