@@ -125,13 +125,10 @@ impl QuicEndpoint {
     fn connect(&mut self, now: SimTime) -> Result<(), EndpointError> {
         let Some(config) = self.client.take() else { return Ok(()) };
         let instant = self.clock.instant(now);
-        match self.endpoint.connect(instant, config, self.remote, "leobench") {
-            Ok(connection) => {
-                self.connection = Some(connection);
-                Ok(())
-            }
-            Err(error) => Err(EndpointError::Stack { at: now, problem: error.to_string() }),
-        }
+        let connected = self.endpoint.connect(instant, config, self.remote, "leobench");
+        let failed = |problem: String| EndpointError::Stack { at: now, problem };
+        self.connection = Some(connected.map_err(|error| failed(error.to_string()))?);
+        Ok(())
     }
 
     fn receive(&mut self, now: SimTime, meta: &Meta, data: BytesMut) {

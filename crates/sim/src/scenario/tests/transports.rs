@@ -1,6 +1,7 @@
 //! Bad input to transports and schedulers.
 
 use super::refusals::refused;
+use super::{changed, load_text};
 
 #[test]
 fn acknowledgements() {
@@ -107,4 +108,43 @@ fn schedulers() {
             "flows.main.transport.scheduler.slot = \"0 s\": is zero; allowed: a time above zero",
         ),
     ]);
+}
+
+#[test]
+fn reconnecting() {
+    let tcp = |reconnect: &str| format!("transport = \"tcp\"\nreconnect = {reconnect}");
+    let transport = "transport = \"quic\"";
+    let only = "no `reconnect`, or the transport `tcp`";
+    let place = "flows.main.reconnect";
+    refused(&[
+        (
+            transport,
+            "transport = \"quic\"\nreconnect = { after = \"3 s\" }",
+            &format!(
+                "{place} = {{ after = \"3 s\" }}: is for `tcp`: a connection of `quic` survives a new address; \
+                 allowed: {only}"
+            ),
+        ),
+        (
+            transport,
+            "transport = \"udp\"\nreconnect = { after = \"3 s\" }",
+            &format!(
+                "{place} = {{ after = \"3 s\" }}: is for `tcp`: `udp` has no connection; allowed: {only}"
+            ),
+        ),
+        (transport, &tcp("{}"), &format!("{place}.after: is required but missing")),
+        (
+            transport,
+            &tcp("{ after = \"0 s\" }"),
+            &format!("{place}.after = \"0 s\": is zero; allowed: a time above zero"),
+        ),
+        (
+            transport,
+            &tcp("{ after = \"10 s\" }"),
+            &format!("{place}.after = \"10 s\": is as long as the run; allowed: a time below 10 s"),
+        ),
+    ]);
+    let drained = changed("duration = \"10 s\"", "duration = \"10 s\"\nuntil = \"drained\"");
+    let drained = drained.replace(transport, &tcp("{ after = \"20 s\" }"));
+    assert!(load_text(&drained, &[]).is_ok());
 }
