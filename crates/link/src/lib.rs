@@ -9,7 +9,9 @@ pub mod queue;
 mod testing;
 mod transmitter;
 
-pub use channel::{Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Service};
+pub use channel::{
+    Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Mean, Service,
+};
 pub use link::{Link, LinkConfig, LinkCounters, LinkOutput};
 pub use loss::{LossModel, LossProcess, LossSpec};
 pub use queue::{

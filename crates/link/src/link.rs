@@ -201,7 +201,7 @@ impl Link {
     pub fn flush(&mut self, now: SimTime, packets: &mut Vec<Packet>, out: &mut LinkOutput) {
         self.advance(now, out);
         let first = packets.len();
-        self.queue.flush(packets);
+        self.queue.flush(now, packets);
         for packet in &packets[first..] {
             self.counters.flushed.count(packet.meta.size);
         }
@@ -212,7 +212,7 @@ impl Link {
     pub fn drop_waiting(&mut self, now: SimTime, cause: Cause, out: &mut LinkOutput) {
         self.advance(now, out);
         let mut packets = Vec::new();
-        self.queue.flush(&mut packets);
+        self.queue.flush(now, &mut packets);
         self.held_until = None;
         let before = Before::of(&out.fates);
         for packet in packets {

@@ -32,6 +32,8 @@ pub struct Run {
     scenario: Scenario,
     seed: u64,
     network: Network,
+    /// By link and direction, the bytes of the limits that depend on what links carry.
+    queue_limits: Vec<Option<Bytes>>,
     /// When it ends at the latest.
     end: SimTime,
     /// From when on it ends as soon as every byte has arrived; never for a run that ends at a time.
@@ -100,7 +102,9 @@ impl Run {
         let mut open_qlog = |flow: &str, end: &str| qlog(options.qlog.as_deref(), flow, end);
         let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog };
         let network = Network::new(scenario, seed, sinks)?;
-        Ok(Self { scenario: scenario.clone(), seed, network, end, drains_from, done: false })
+        let queue_limits = scenario.carried_limits();
+        let scenario = scenario.clone();
+        Ok(Self { scenario, seed, network, queue_limits, end, drains_from, done: false })
     }
 
     /// Goes on for at most `steps` events, so that a caller may show progress or stop.
@@ -134,7 +138,7 @@ impl Run {
     /// # Errors
     /// If results cannot be written.
     pub fn finish(self) -> Result<Outcome, RunError> {
-        let Self { scenario, seed, network, .. } = self;
+        let Self { scenario, seed, network, queue_limits, .. } = self;
         let run = RunSummaryInput {
             scenario: &scenario.spec.name,
             seed,
@@ -180,7 +184,8 @@ impl Run {
             .iter()
             .zip(&ended.observed.links)
             .zip(&names.links)
-            .map(|(((counters, queue_delay), view), name)| {
+            .zip(queue_limits)
+            .map(|((((counters, queue_delay), view), name), queue_limit)| {
                 let bits = counters.capacity_bits - view.before.capacity_bits;
                 let wire = counters.wire_bytes.saturating_sub(view.before.wire_bytes);
                 LinkSummaryInput {
@@ -191,6 +196,7 @@ impl Run {
                     delivered_packets: counters.delivered.packets - view.before.delivered.packets,
                     dropped_packets: ByCause::since(&view.before.dropped, &counters.dropped),
                     marked_packets: ByCause::since(&view.before.marked, &counters.marked),
+                    queue_limit,
                     queue_delay,
                 }
             })

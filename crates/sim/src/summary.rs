@@ -107,7 +107,7 @@ pub struct FlowSummary {
     pub spurious_losses: u64,
     /// Reductions of the window undone because the losses behind them proved spurious.
     pub undos: u64,
-    /// Packets that arrived with a congestion mark.
+    /// Times that the sender learned of new congestion marks: by an acknowledgement (QUIC), once a window (TCP).
     pub ecn_marks: u64,
     /// Its packets, either way, that the network dropped, by cause.
     pub dropped_packets: ByCause,
@@ -179,7 +179,7 @@ pub struct PathSummary {
     pub spurious_losses: u64,
     /// Reductions of its window undone because the losses behind them proved spurious.
     pub undos: u64,
-    /// Packets that arrived on it with a congestion mark.
+    /// Times that the sender learned of new congestion marks on it.
     pub ecn_marks: u64,
 }
 
@@ -199,6 +199,9 @@ pub struct LinkSummary {
     /// Packets that the queue marked, by cause; only where it can mark.
     #[serde(skip_serializing_if = "ByCause::is_empty")]
     pub marked_packets: ByCause,
+    /// Bytes that the queue's limit came to, if it depends on what a link carries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_limit_bytes: Option<u64>,
     /// How long packets waited in the queue.
     pub queue_delay_ms: QueueDelaySummary,
 }
@@ -300,6 +303,8 @@ pub struct LinkSummaryInput<'a> {
     pub dropped_packets: ByCause,
     /// Packets its queue marked in that time.
     pub marked_packets: ByCause,
+    /// Bytes that its queue's limit came to, if it depends on what a link carries.
+    pub queue_limit: Option<Bytes>,
     /// Waiting times in its queue in that time, in nanoseconds.
     pub queue_delay: &'a LogHistogram,
 }
@@ -395,6 +400,7 @@ impl LinkSummaryInput<'_> {
             delivered_packets: self.delivered_packets,
             dropped_packets: self.dropped_packets.clone(),
             marked_packets: self.marked_packets.clone(),
+            queue_limit_bytes: self.queue_limit.map(Bytes::get),
             queue_delay_ms: QueueDelaySummary {
                 mean: self.queue_delay.mean().map(millis),
                 p95: quantile(self.queue_delay, 0.95),

@@ -161,7 +161,7 @@ pub struct Totals {
     pub spurious_losses: u64,
     /// Reductions of the window undone because the losses behind them proved spurious.
     pub undos: u64,
-    /// Packets received with the CE mark, as the peer reports them.
+    /// Times that the peer reported new congestion marks: in an acknowledgement (QUIC), or once a window (TCP).
     pub ecn_marks: u64,
 }
 

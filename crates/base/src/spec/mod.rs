@@ -8,6 +8,7 @@
 
 mod error;
 mod leaf;
+pub mod limit;
 mod macros;
 pub mod quantity;
 mod table;
@@ -15,7 +16,8 @@ mod value;
 
 pub use error::{At, Fault, SpecError, cut, nearest, quoted};
 pub use leaf::{Probability, Range, Weight, Whole};
-pub use quantity::{Limit, Window};
+pub use limit::{Limit, Span};
+pub use quantity::Window;
 pub use table::{Reader, named_kind, with_kind};
 pub use value::{Table, Value};
 

@@ -9,7 +9,7 @@ use crate::units::{BitRate, Bytes};
 /// A unit and its size in base units.
 type Units = [(&'static str, u64)];
 
-const DURATIONS: &Units = &[
+pub(super) const DURATIONS: &Units = &[
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
@@ -18,7 +18,7 @@ const DURATIONS: &Units = &[
     ("min", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
-const SIZES: &Units = &[
+pub(super) const SIZES: &Units = &[
     ("B", 1),
     ("kB", 1_000),
     ("MB", 1_000_000),
@@ -37,25 +37,12 @@ const RATES: &Units = &[
     ("Mbit/s", 1_000_000),
     ("Gbit/s", 1_000_000_000),
 ];
-const PACKETS: &Units = &[("packets", 1), ("packet", 1)];
 
 const DURATION_EXAMPLES: &str = r#"a time with its unit (ns, us, ms, s, min, h), such as "10 ms""#;
 const SIZE_EXAMPLES: &str =
     r#"a size with its unit (B, kB, MB, GB, KiB, MiB, GiB), such as "30 kB""#;
 const RATE_EXAMPLES: &str = r#"a rate with its unit (bps, kbps, Mbps, Gbps), such as "45 Mbps""#;
-const LIMIT_EXAMPLES: &str = r#""15 packets", "30 kB", "unlimited""#;
 const WINDOW_EXAMPLES: &str = r#"a size with its unit, such as "1 MB", or "unlimited""#;
-
-/// The capacity of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// At most this many waiting packets.
-    Packets(u64),
-    /// At most this many waiting bytes.
-    Bytes(Bytes),
-    /// No limit.
-    Unlimited,
-}
 
 /// A flow-control window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +54,7 @@ pub enum Window {
 }
 
 /// Reads `text` as a number and one of `units`: the count of base units, or the error.
-fn parse(text: &str, units: &Units) -> Result<u64, (String, Option<String>)> {
+pub(super) fn parse(text: &str, units: &Units) -> Result<u64, (String, Option<String>)> {
     let text = text.trim();
     let split =
         text.find(|c: char| !(c.is_ascii_digit() || "+-._".contains(c))).unwrap_or(text.len());
@@ -194,37 +181,6 @@ impl Spec for BitRate {
 
     fn write(&self) -> Value {
         Value::String(show_rate(*self))
-    }
-}
-
-impl Spec for Limit {
-    fn schema() -> Schema {
-        let pattern = r"^\s*(unlimited|[0-9._]+\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB))\s*$";
-        quantity_schema(pattern, LIMIT_EXAMPLES)
-    }
-
-    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        if *value == Value::String("unlimited".into()) {
-            return Ok(Self::Unlimited);
-        }
-        if let Value::String(text) = value {
-            match parse(text, PACKETS) {
-                Ok(packets) => return Ok(Self::Packets(packets)),
-                Err(_) if text.contains('p') => {
-                    return read_quantity(value, at, PACKETS, LIMIT_EXAMPLES).map(Self::Packets);
-                }
-                Err(_) => {}
-            }
-        }
-        read_quantity(value, at, SIZES, LIMIT_EXAMPLES).map(|size| Self::Bytes(Bytes::new(size)))
-    }
-
-    fn write(&self) -> Value {
-        Value::String(match self {
-            Self::Packets(packets) => format!("{packets} packets"),
-            Self::Bytes(size) => show_bytes(*size),
-            Self::Unlimited => "unlimited".into(),
-        })
     }
 }
 

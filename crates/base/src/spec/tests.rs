@@ -355,3 +355,57 @@ fn tables_find_their_keys_whatever_was_taken_out() {
         assert_eq!(table.get(key), Some(value));
     }
 }
+
+#[test]
+fn limits_are_packets_bytes_or_what_a_link_carries() {
+    let read = |json: &str| Limit::read(&serde_json::from_str(json).unwrap(), &At::ROOT);
+    let carried = |span, link: Option<&str>| Limit::Carried { span, link: link.map(str::to_owned) };
+    let ms = |millis| Span::Time(SimDuration::from_millis(millis));
+    for (json, limit, written) in [
+        (r#""7 packets""#, Limit::Packets(7), r#""7 packets""#),
+        (r#""30 kB""#, Limit::Bytes(Bytes::new(30_000)), r#""30 kB""#),
+        (r#""unlimited""#, Limit::Unlimited, r#""unlimited""#),
+        (r#""1 BDP""#, carried(Span::Products(1_000_000), None), r#""1 BDP""#),
+        (r#"" 1.25 BDP""#, carried(Span::Products(1_250_000), None), r#""1.25 BDP""#),
+        (r#""0.2 s""#, carried(ms(200), None), r#""200 ms""#),
+        (r#"{"bdp": 2}"#, carried(Span::Products(2_000_000), None), r#""2 BDP""#),
+        (
+            r#"{"bdp": 0.5, "link": "leo"}"#,
+            carried(Span::Products(500_000), Some("leo")),
+            r#"{"bdp":0.5,"link":"leo"}"#,
+        ),
+        (
+            r#"{"time": "100 ms", "link": "leo"}"#,
+            carried(ms(100), Some("leo")),
+            r#"{"time":"100 ms","link":"leo"}"#,
+        ),
+    ] {
+        let found = read(json).unwrap();
+        assert_eq!(found, limit);
+        assert_eq!(serde_json::to_string(&found.write()).unwrap(), written);
+        assert_eq!(Limit::read(&found.write(), &At::ROOT).unwrap(), limit);
+    }
+}
+
+#[test]
+fn limits_that_make_no_sense_are_refused() {
+    for (json, place, problem, nearest) in [
+        (r#""1 bdp""#, "", "unknown unit", Some("1 BDP")),
+        (r#""7 pakets""#, "", "unknown unit", Some("7 packets")),
+        (r#""7""#, "", "has no unit", None),
+        (r#""-1 BDP""#, "", "is negative", None),
+        (r#""1.2345678 BDP""#, "", "is not a whole number of the smallest unit", None),
+        (r#""0.5 packets""#, "", "is not a whole number of the smallest unit", None),
+        ("7", "", "is a bare number without a unit", None),
+        (r#"{"bdp": 1, "time": "1 s"}"#, "", "is no limit", None),
+        (r#"{"link": "leo"}"#, "", "is no limit", None),
+        (r#"{"bpd": 1}"#, "bpd", "unknown key", Some("bdp")),
+        (r#"{"bdp": -1}"#, "bdp", "is out of range", None),
+        (r#"{"time": "5"}"#, "time", "has no unit", None),
+    ] {
+        let error = Limit::read(&serde_json::from_str(json).unwrap(), &At::ROOT).expect_err(json);
+        assert_eq!(error.place, place, "{error}");
+        assert!(error.problem.contains(problem), "{error}");
+        assert_eq!(error.nearest.as_deref(), nearest, "{error}");
+    }
+}

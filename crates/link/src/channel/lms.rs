@@ -8,7 +8,7 @@ use leobench_base::spec::{Fault, Probability};
 use leobench_base::{BitRate, SimDuration};
 
 use super::markov::{Chain, MarkovChannel};
-use super::{Channel, ChannelContext, ChannelModel, ChannelState};
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Mean};
 
 /// Slot of the published matrices: δ = 100 ms (Khan et al. 2023, Table 1).
 const SLOT: SimDuration = SimDuration::from_millis(100);
@@ -258,6 +258,10 @@ impl ChannelModel for LmsSpec {
         ];
         let initial = self.initial.map(|state| state as usize);
         Ok(Box::new(MarkovChannel::new(self.chain()?, states, initial, &context.rng)))
+    }
+
+    fn mean(&self, _context: &ChannelContext) -> Result<Option<Mean>, Fault> {
+        self.mean_rate().map(|rate| Some(Mean::at_rate(rate)))
     }
 
     fn is_random(&self) -> bool {

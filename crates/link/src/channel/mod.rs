@@ -59,6 +59,22 @@ pub trait Channel: Send {
     fn advance(&mut self, now: SimTime) -> &ChannelState;
 }
 
+/// What a channel offers on average.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mean {
+    /// Rate, outages included.
+    pub rate: BitRate,
+    /// One-way propagation delay added to the link's own.
+    pub delay: SimDuration,
+}
+
+impl Mean {
+    /// A mean rate in bits per second, without delay.
+    fn at_rate(bps: f64) -> Self {
+        Self { rate: BitRate::from_bps(bps.round() as u64), delay: SimDuration::ZERO }
+    }
+}
+
 /// What a model may need besides its own parameters.
 #[derive(Clone, Debug)]
 pub struct ChannelContext {
@@ -75,6 +91,12 @@ pub trait ChannelModel {
     /// # Errors
     /// If what it refers to (a file) cannot be used, or the channel could never carry a packet.
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault>;
+
+    /// What it offers on average in the long run; `None` if that is not defined.
+    ///
+    /// # Errors
+    /// If what it refers to (a file) cannot be used.
+    fn mean(&self, context: &ChannelContext) -> Result<Option<Mean>, Fault>;
 
     /// Whether its states depend on the seed. The conformance tests check it.
     fn is_random(&self) -> bool {

@@ -5,7 +5,7 @@ use leobench_base::{BitRate, SimDuration};
 
 use super::markov::{Chain, MarkovChannel};
 use super::timeline::Timeline;
-use super::{Channel, ChannelContext, ChannelModel, ChannelState};
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Mean};
 
 leobench_base::words! {
     /// What happens to packets during an outage.
@@ -76,6 +76,11 @@ impl ChannelModel for OnOffSpec {
         let chain = Chain::from_jumps([[0.0, 1.0], [1.0, 0.0]], [self.on, self.off])?;
         let initial = self.initial.map(|state| state as usize);
         Ok(Box::new(MarkovChannel::new(chain, [on, off], initial, &context.rng)))
+    }
+
+    fn mean(&self, _context: &ChannelContext) -> Result<Option<Mean>, Fault> {
+        let (on, off) = (self.on.as_secs_f64(), self.off.as_secs_f64());
+        Ok(Some(Mean::at_rate(self.rate.bps() as f64 * (on / (on + off)))))
     }
 
     fn is_random(&self) -> bool {

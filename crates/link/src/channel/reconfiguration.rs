@@ -10,7 +10,7 @@ use leobench_base::{
 
 use super::on_off::Outage;
 use super::timeline::Timeline;
-use super::{Channel, ChannelContext, ChannelModel, ChannelState};
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Mean};
 
 /// Starlink reassigns terminals every 15 s (Tanveer et al. 2023, "Making Sense of Constellations").
 const EVERY: SimDuration = SimDuration::from_secs(15);
@@ -73,6 +73,14 @@ impl ChannelModel for ReconfigurationSpec {
             return Ok(Box::new(Timeline::constant(slots.draw())));
         }
         Ok(Box::new(Reconfigurations::start(slots)))
+    }
+
+    /// Outages count in full, as they do unless a reconfiguration cuts one short.
+    fn mean(&self, _context: &ChannelContext) -> Result<Option<Mean>, Fault> {
+        let interval = self.clock.mean_interval(EVERY).as_nanos() as f64;
+        let open = 1.0 - self.outage.mean() / interval;
+        let delay = SimDuration::from_nanos(self.delay.mean().round() as u64);
+        Ok(Some(Mean { delay, ..Mean::at_rate(self.rate.mean() * open) }))
     }
 
     fn is_random(&self) -> bool {

@@ -7,8 +7,8 @@ use leobench_base::{BitRate, SimDuration};
 
 use super::csv::cells;
 use super::files::{bad_line, each_line, empty};
-use super::timeline::Timeline;
-use super::{Channel, ChannelContext, ChannelModel, ChannelState, Service};
+use super::timeline::{Timeline, time_weighted};
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Mean, Service};
 
 /// The columns a CSV file may have.
 const COLUMNS: [&str; 5] = ["time", "rate", "delay", "loss", "up"];
@@ -49,6 +49,8 @@ leobench_base::spec! {
         pub file: Option<String>,
         /// Period after which the table starts again; without it the last row holds to the end.
         pub repeat: Option<SimDuration>,
+        /// Mean rate that limits in `BDP` and in time go by; that of a period unless given.
+        pub mean_rate: Option<BitRate>,
     }
 }
 
@@ -85,6 +87,9 @@ impl Rows<'_> {
 }
 
 fn check(spec: &ScheduleSpec) -> Result<(), Fault> {
+    if spec.mean_rate.is_some_and(BitRate::is_zero) {
+        return Err(Fault::new("mean_rate", "is zero", "a rate above zero"));
+    }
     match (&spec.steps, &spec.file) {
         (Some(steps), None) => history(steps, spec.repeat, &Rows::Inline).map(|_| ()),
         (None, Some(_)) => Ok(()),
@@ -97,16 +102,34 @@ fn check(spec: &ScheduleSpec) -> Result<(), Fault> {
 
 impl ChannelModel for ScheduleSpec {
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
+        Ok(Box::new(Timeline::new(self.history(context)?, self.repeat, SimDuration::ZERO)))
+    }
+
+    /// Over a period, if it repeats; of its only row, if it has one. Otherwise only the delay is known, up to the last row.
+    fn mean(&self, context: &ChannelContext) -> Result<Option<Mean>, Fault> {
+        let history = self.history(context)?;
+        let end = match (&history[..], self.repeat) {
+            (_, Some(period)) => period,
+            ([_], None) => SimDuration::from_nanos(1),
+            (_, None) if self.mean_rate.is_none() => return Ok(None),
+            (.., None) => history[history.len() - 1].0,
+        };
+        let mean = time_weighted(&history, end);
+        Ok(Some(Mean { rate: self.mean_rate.unwrap_or(mean.rate), ..mean }))
+    }
+}
+
+impl ScheduleSpec {
+    fn history(&self, context: &ChannelContext) -> Result<Vec<(SimDuration, ChannelState)>, Fault> {
         check(self)?;
-        let history = match (&self.steps, &self.file) {
-            (Some(steps), _) => history(steps, self.repeat, &Rows::Inline)?,
+        match (&self.steps, &self.file) {
+            (Some(steps), _) => history(steps, self.repeat, &Rows::Inline),
             (None, file) => {
                 let name = file.as_deref().unwrap_or_default();
                 let table = Table::read(context, name)?;
-                history(&table.steps, self.repeat, &Rows::File { name, lines: table.lines })?
+                history(&table.steps, self.repeat, &Rows::File { name, lines: table.lines })
             }
-        };
-        Ok(Box::new(Timeline::new(history, self.repeat, SimDuration::ZERO)))
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! A channel that never changes.
 
-use leobench_base::BitRate;
 use leobench_base::spec::Fault;
+use leobench_base::{BitRate, SimDuration};
 
 use super::timeline::Timeline;
-use super::{Channel, ChannelContext, ChannelModel, ChannelState};
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Mean};
 
 leobench_base::spec! {
     /// A constant rate.
@@ -25,5 +25,9 @@ impl ChannelModel for SteadySpec {
     fn build(&self, _context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
         check(self)?;
         Ok(Box::new(Timeline::constant(ChannelState::at_rate(self.rate, "steady"))))
+    }
+
+    fn mean(&self, _context: &ChannelContext) -> Result<Option<Mean>, Fault> {
+        Ok(Some(Mean { rate: self.rate, delay: SimDuration::ZERO }))
     }
 }

@@ -1,8 +1,24 @@
 //! A channel whose whole history is known beforehand: piecewise constant, possibly periodic.
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{BitRate, SimDuration, SimTime};
 
-use super::{Channel, ChannelState};
+use super::{Channel, ChannelState, Mean, Service};
+
+/// The mean of a history up to `end`, weighted by time; a state that is down or served by a trace has no rate.
+pub(super) fn time_weighted(history: &[(SimDuration, ChannelState)], end: SimDuration) -> Mean {
+    let (mut bits, mut delay) = (0u128, 0u128);
+    let ends = history.iter().skip(1).map(|(start, _)| *start).chain([end]);
+    for ((start, state), until) in history.iter().zip(ends) {
+        let span = u128::from(until.min(end).saturating_sub(*start).as_nanos());
+        if let (true, Service::Rate(rate)) = (state.up, &state.service) {
+            bits += u128::from(rate.bps()) * span;
+        }
+        delay += u128::from(state.delay.as_nanos()) * span;
+    }
+    let whole = u128::from(end.as_nanos()).max(1);
+    let mean = |sum: u128| u64::try_from((sum + whole / 2) / whole).unwrap_or(u64::MAX);
+    Mean { rate: BitRate::from_bps(mean(bits)), delay: SimDuration::from_nanos(mean(delay)) }
+}
 
 /// A piecewise-constant history of states, repeated for ever if it has a period.
 #[derive(Debug)]

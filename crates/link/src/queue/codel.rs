@@ -100,7 +100,7 @@ impl QueueDiscipline for Codel {
         self.line.backlog()
     }
 
-    fn flush(&mut self, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
         self.line.flush(out);
         self.control = Control::default();
     }

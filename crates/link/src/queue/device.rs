@@ -1,7 +1,7 @@
 //! A queue discipline above the ring of a network device, which pushes back instead of dropping.
 
 use leobench_base::spec::{At, Fault, Limit, Schema, Spec, SpecError, Value, json};
-use leobench_base::{Bytes, Packet, RngTree, SimTime};
+use leobench_base::{Packet, RngTree, SimTime};
 
 use super::{
     Backlog, Capacity, Causes, Fates, Line, QueueDiscipline, QueueModel, QueueSpec, Verdict,
@@ -27,12 +27,14 @@ leobench_base::spec! {
 }
 
 fn check(spec: &DeviceSpec) -> Result<(), Fault> {
-    match spec.ring {
-        Limit::Packets(0) | Limit::Bytes(Bytes::ZERO) => {
-            Err(Fault::new("ring", "is zero, so nothing gets through", "a ring above zero"))
-        }
-        Limit::Packets(_) | Limit::Bytes(_) | Limit::Unlimited => Ok(()),
+    if spec.ring.is_zero() {
+        return Err(Fault::new("ring", "is zero, so nothing gets through", "a ring above zero"));
     }
+    if Capacity::of(&spec.ring).is_none() {
+        let allowed = r#"a ring in packets or bytes, or "unlimited""#;
+        return Err(Fault::new("ring", "depends on a link", allowed));
+    }
+    Ok(())
 }
 
 /// The queue discipline above a ring.
@@ -76,7 +78,7 @@ impl QueueModel for DeviceSpec {
 
     fn build(&self, capacity: Capacity, rng: &RngTree) -> Box<dyn QueueDiscipline> {
         Box::new(Device {
-            room: self.ring,
+            room: Capacity::of(&self.ring).unwrap_or(Capacity::Unlimited),
             ring: Line::default(),
             queue: self.queue.0.model().build(capacity, rng),
         })
@@ -84,7 +86,7 @@ impl QueueModel for DeviceSpec {
 }
 
 struct Device {
-    room: Limit,
+    room: Capacity,
     ring: Line,
     queue: Box<dyn QueueDiscipline>,
 }
@@ -93,9 +95,9 @@ impl Device {
     fn has_room(&self) -> bool {
         let Backlog { packets, bytes } = self.ring.backlog();
         match self.room {
-            Limit::Packets(limit) => packets < limit,
-            Limit::Bytes(limit) => bytes < limit,
-            Limit::Unlimited => true,
+            Capacity::Packets(limit) => packets < limit,
+            Capacity::Bytes(limit) => bytes < limit,
+            Capacity::Unlimited => true,
         }
     }
 
@@ -133,10 +135,10 @@ impl QueueDiscipline for Device {
         Backlog { packets: ring.packets + queue.packets, bytes: ring.bytes + queue.bytes }
     }
 
-    fn flush(&mut self, out: &mut Vec<Packet>) {
+    fn flush(&mut self, now: SimTime, out: &mut Vec<Packet>) {
         let first = out.len();
         self.ring.flush(out);
-        self.queue.flush(out);
+        self.queue.flush(now, out);
         by_arrival(&mut out[first..]);
     }
 

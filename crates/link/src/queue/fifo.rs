@@ -52,7 +52,7 @@ impl QueueDiscipline for Fifo {
         self.line.backlog()
     }
 
-    fn flush(&mut self, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
         self.line.flush(out);
     }
 }

@@ -176,7 +176,7 @@ impl QueueDiscipline for FqCodel {
         self.backlog
     }
 
-    fn flush(&mut self, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
         let first = out.len();
         for number in self.new.drain(..).chain(self.old.drain(..)) {
             let flow = &mut self.flows[number];

@@ -32,6 +32,11 @@ impl Line {
         self.backlog
     }
 
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// Hands out every packet in order.
     pub fn flush(&mut self, out: &mut Vec<Packet>) {
         self.backlog = Backlog::default();

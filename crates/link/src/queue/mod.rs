@@ -2,8 +2,10 @@
 //! line here to register it.
 
 mod cause;
+mod cobalt;
 mod hash;
 mod line;
+mod ways;
 
 use leobench_base::spec::{Fault, Limit};
 use leobench_base::{Bytes, Packet, RngTree, SimTime};
@@ -71,7 +73,7 @@ pub trait QueueDiscipline: Send {
     fn backlog(&self) -> Backlog;
 
     /// Hands out every waiting packet in order of arrival, undecided, and is empty afterwards.
-    fn flush(&mut self, out: &mut Vec<Packet>);
+    fn flush(&mut self, now: SimTime, out: &mut Vec<Packet>);
 
     /// The causes it names. Summaries have those from the start, at zero; others only once they occur.
     fn causes(&self) -> Causes {
@@ -96,12 +98,13 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// What a limit comes to.
-    pub fn of(limit: &Limit) -> Self {
+    /// What a limit comes to; `None` if that depends on a link.
+    pub const fn of(limit: &Limit) -> Option<Self> {
         match limit {
-            Limit::Packets(packets) => Self::Packets(*packets),
-            Limit::Bytes(bytes) => Self::Bytes(*bytes),
-            Limit::Unlimited => Self::Unlimited,
+            Limit::Packets(packets) => Some(Self::Packets(*packets)),
+            Limit::Bytes(bytes) => Some(Self::Bytes(*bytes)),
+            Limit::Unlimited => Some(Self::Unlimited),
+            Limit::Carried { .. } => None,
         }
     }
 
@@ -144,13 +147,16 @@ leobench_base::kinds! {
         Fifo(pub mod fifo::FifoSpec) = "fifo",
         Codel(pub mod codel::CodelSpec) = "codel",
         FqCodel(pub mod fq_codel::FqCodelSpec) = "fq_codel",
+        Pie(pub mod pie::PieSpec) = "pie",
+        Red(pub mod red::RedSpec) = "red",
+        Cake(pub mod cake::CakeSpec) = "cake",
         Device(pub mod device::DeviceSpec) = "device",
     }
 }
 
 /// Refuses a limit under which nothing gets through.
 fn check_limit(limit: &Limit) -> Result<(), Fault> {
-    if matches!(limit, Limit::Packets(0) | Limit::Bytes(Bytes::ZERO)) {
+    if limit.is_zero() {
         return Err(Fault::new("limit", "is zero, so nothing gets through", "a limit above zero"));
     }
     Ok(())

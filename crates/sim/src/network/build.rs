@@ -7,7 +7,7 @@ use std::path::Path;
 use leobench_base::spec::Fault;
 use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::channel::ChannelContext;
-use leobench_link::{Capacity, LinkConfig};
+use leobench_link::LinkConfig;
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
@@ -22,7 +22,7 @@ use crate::ledger::FlowLedger;
 use crate::record::{FlowNames, RecordSettings, SinkError, TableSink};
 use crate::scenario::{
     Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
-    TransportSpec,
+    TransportSpec, capacity,
 };
 use crate::topology::{Handover, HandoverConfig, Transition, Trigger};
 
@@ -36,6 +36,14 @@ pub enum BuildError {
     /// A channel cannot be built.
     #[error("links.{link}: channel: {} {}; allowed: {}", .fault.field, .fault.problem, .fault.allowed)]
     Channel {
+        /// Name of its link.
+        link: String,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// The limit of a queue does not come to anything.
+    #[error("links.{link}: queue: {} {}; allowed: {}", .fault.field, .fault.problem, .fault.allowed)]
+    Queue {
         /// Name of its link.
         link: String,
         /// What is wrong.
@@ -136,7 +144,9 @@ impl FromScenario<'_> {
         }
         for (number, (name, link)) in self.spec.links.iter().enumerate() {
             let ends = [self.node(&link.between[0])?, self.node(&link.between[1])?];
-            let configs = Direction::BOTH.map(|direction| self.link(name, link, direction));
+            let [forward, backward] = Direction::BOTH;
+            let configs =
+                [self.link(name, link, forward)?, self.link(name, link, backward)?];
             self.builder.cable(name, ends, configs);
             self.channels(name, link, CableId::from(number).links())?;
         }
@@ -197,12 +207,18 @@ impl FromScenario<'_> {
     }
 
     /// One direction of a link.
-    fn link(&self, name: &str, link: &LinkSpec, direction: Direction) -> LinkConfig {
+    fn link(
+        &self,
+        name: &str,
+        link: &LinkSpec,
+        direction: Direction,
+    ) -> Result<LinkConfig, BuildError> {
         let rng = self.rng.child("links").child(name).child(direction.key());
-        let queue = link.queue(direction).model();
-        let capacity = Capacity::of(queue.limit());
-        LinkConfig {
-            queue: queue.build(capacity, &rng.child("queue")),
+        let capacity = capacity(self.spec, self.folder, (name, link), direction);
+        let capacity =
+            capacity.map_err(|fault| BuildError::Queue { link: name.to_owned(), fault })?;
+        Ok(LinkConfig {
+            queue: link.queue(direction).model().build(capacity, &rng.child("queue")),
             loss: link.loss(direction).map(|loss| loss.model().build(&rng.child("loss"))),
             delay: link.delay(direction),
             overhead: link.overhead.get(),
@@ -210,7 +226,7 @@ impl FromScenario<'_> {
             overtaking: link.overtaking,
             rate_scale: link.rate_scale(direction),
             rng,
-        }
+        })
     }
 
     fn handover(&mut self, name: &str, spec: &HandoverSpec) -> Result<(), BuildError> {

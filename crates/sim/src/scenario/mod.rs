@@ -4,6 +4,7 @@
 //! read into a [`ScenarioSpec`], and what only makes sense together is checked. Everything wrong is said with the
 //! file, the place in it, the value, what is allowed, and the nearest valid word.
 
+mod capacity;
 mod check;
 mod competition;
 mod flow;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value, json};
 
+pub(crate) use capacity::capacity;
 pub use competition::CompetitionSpec;
 pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel,

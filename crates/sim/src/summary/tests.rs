@@ -141,6 +141,7 @@ fn an_idle_run_is_all_null_and_never_not_a_number() {
         delivered_packets: 0,
         dropped_packets: ByCause::default(),
         marked_packets: ByCause::default(),
+        queue_limit: None,
         queue_delay: &nothing,
     };
     let summary = summary(&[flow("a", &names, &ledger, &nothing)], &[link]);
@@ -177,6 +178,7 @@ fn the_file_holds_what_it_promises() {
         delivered_packets: 100,
         dropped_packets: ByCause::new(Cause::OF_LINKS.into_iter().zip([4, 3, 2, 1])),
         marked_packets: ByCause::default(),
+        queue_limit: None,
         queue_delay: &rtt,
     };
     let delay = |extra: &[&str]| {

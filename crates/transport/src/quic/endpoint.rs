@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::Window;
-use leobench_base::{BitRate, Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
+use leobench_base::{BitRate, Body, Bytes, Ecn, LogHistogram, Meta, Packet, Protocol, SimTime};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, FourTuple, PathId as StackPathId, StreamEvent,
 };
@@ -42,6 +42,7 @@ pub struct QuicEndpoint {
     remote: SocketAddr,
     start: SimTime,
     payload: Bytes,
+    ecn: bool,
     endpoint: noq_proto::Endpoint,
     client: Option<noq_proto::ClientConfig>,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -97,6 +98,7 @@ impl QuicEndpoint {
             remote,
             start,
             payload: spec.payload,
+            ecn: spec.ecn,
             endpoint,
             client,
             connection: None,
@@ -137,7 +139,8 @@ impl QuicEndpoint {
         let instant = self.clock.instant(now);
         let path = FourTuple::new(meta.source, Some(meta.destination.ip()));
         self.buffer.clear();
-        match self.endpoint.handle(instant, path, codepoint(meta.ecn), data, &mut self.buffer) {
+        let ecn = codepoint(meta.ecn).filter(|_| self.ecn);
+        match self.endpoint.handle(instant, path, ecn, data, &mut self.buffer) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {
                     connection.handle_event(event);
@@ -322,7 +325,7 @@ impl QuicEndpoint {
         let size_on_ip = size + IPV4_UDP_HEADER;
         let meta = Meta::new(now, Protocol::Udp, source, transmit.destination, size_on_ip);
         outbox.packets.push(Packet {
-            meta: meta.with_ecn(ecn(transmit.ecn)),
+            meta: meta.with_ecn(if self.ecn { ecn(transmit.ecn) } else { Ecn::NotEct }),
             body: Body::Quic(BytesMut::from(&self.buffer[..transmit.size])),
         });
         size.get()

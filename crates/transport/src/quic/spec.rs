@@ -30,6 +30,8 @@ leobench_base::spec! {
         pub payload: Bytes = Bytes::new(1_252),
         /// Whether packets are spread over the round trip (RFC 9002 section 7.7) instead of sent in bursts.
         pub pacing: bool = true,
+        /// Whether packets are sent as ECN-capable, and congestion marks reported (RFC 9000 section 13.4).
+        pub ecn: bool = true,
         /// Round-trip time assumed before the first sample (RFC 9002 section 6.2.2).
         pub initial_rtt: SimDuration = SimDuration::from_millis(333),
         /// Maximum number of packets that the receiver leaves unacknowledged; it acknowledges the next one immediately,

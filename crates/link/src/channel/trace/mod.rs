@@ -9,8 +9,8 @@ use leobench_base::{Bytes, SimDuration};
 
 use super::csv::cells;
 use super::files::{bad_line, each_line, empty};
-use super::timeline::Timeline;
-use super::{Channel, ChannelContext, ChannelModel, ChannelState, Service};
+use super::timeline::{Timeline, time_weighted};
+use super::{Channel, ChannelContext, ChannelModel, ChannelState, Mean, Service};
 pub(crate) use opportunities::Cursor;
 pub use opportunities::Opportunities;
 
@@ -75,11 +75,42 @@ impl ChannelModel for TraceSpec {
             TraceStart::Beginning => 0,
             TraceStart::Random => context.rng.rng().below(period_ms),
         };
+        let opportunities = Opportunities::new(&millis, self.opportunity, offset_ms);
+        Ok(Box::new(Timeline::new(
+            self.history(context, opportunities)?,
+            Some(SimDuration::from_millis(period_ms)),
+            SimDuration::from_millis(offset_ms),
+        )))
+    }
+
+    /// The bytes and delays of the trace over its length.
+    fn mean(&self, context: &ChannelContext) -> Result<Option<Mean>, Fault> {
+        check(self)?;
+        let millis = opportunities_of(context, &self.file)?;
+        let period = SimDuration::from_millis(millis[millis.len() - 1]);
+        let opportunities = Opportunities::new(&millis, self.opportunity, 0);
+        let rate = Mean::at_rate(opportunities.mean_rate()).rate;
+        let history = self.history(context, opportunities)?;
+        Ok(Some(Mean { rate, ..time_weighted(&history, period) }))
+    }
+
+    fn is_random(&self) -> bool {
+        self.start == TraceStart::Random
+    }
+}
+
+impl TraceSpec {
+    /// The states of the trace from its beginning.
+    fn history(
+        &self,
+        context: &ChannelContext,
+        opportunities: Opportunities,
+    ) -> Result<Vec<(SimDuration, ChannelState)>, Fault> {
         let delays = match &self.delay_file {
             Some(name) => lines_of(context, "delay_file", name)?,
             None => vec![0],
         };
-        let opportunities = Arc::new(Opportunities::new(&millis, self.opportunity, offset_ms));
+        let opportunities = Arc::new(opportunities);
         let state = |delay_ms| ChannelState {
             service: Service::Opportunities(Arc::clone(&opportunities)),
             delay: SimDuration::from_millis(delay_ms),
@@ -88,15 +119,7 @@ impl ChannelModel for TraceSpec {
             label: "trace",
         };
         let steps = (0..).zip(delays).map(|(i, delay)| (self.delay_interval * i, state(delay)));
-        Ok(Box::new(Timeline::new(
-            steps.collect(),
-            Some(SimDuration::from_millis(period_ms)),
-            SimDuration::from_millis(offset_ms),
-        )))
-    }
-
-    fn is_random(&self) -> bool {
-        self.start == TraceStart::Random
+        Ok(steps.collect())
     }
 }
 

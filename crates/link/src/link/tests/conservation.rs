@@ -71,7 +71,7 @@ fn bench(case: &Case) -> Bench {
         overtaking: case.overtaking,
         overhead: case.overhead,
         mtu: Bytes::new(2_500),
-        ..with_queue(case.limit)
+        ..with_queue(&case.limit)
     };
     Bench::new(config, &mbps(5))
 }

@@ -42,7 +42,7 @@ impl QueueDiscipline for Turnstile {
         Backlog { packets: self.waiting.len() as u64, bytes }
     }
 
-    fn flush(&mut self, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
         out.append(&mut self.waiting);
     }
 

@@ -1,5 +1,6 @@
 mod conservation;
 mod held;
+mod managed;
 mod service;
 mod theory;
 mod trace;
@@ -17,13 +18,13 @@ const MS: u64 = 1_000_000;
 
 /// A link without loss, delay, overhead or limit.
 fn plain() -> LinkConfig {
-    with_queue(Limit::Unlimited)
+    with_queue(&Limit::Unlimited)
 }
 
-fn with_queue(limit: Limit) -> LinkConfig {
+fn with_queue(limit: &Limit) -> LinkConfig {
     let rng = RngTree::new(1);
     LinkConfig {
-        queue: FifoSpec { limit }.build(Capacity::of(&limit), &rng),
+        queue: FifoSpec { limit: limit.clone() }.build(Capacity::of(limit).unwrap(), &rng),
         loss: None,
         delay: SimDuration::ZERO,
         overhead: 0,

@@ -53,7 +53,7 @@ fn larger_packets_than_the_mtu_are_dropped() {
 
 #[test]
 fn the_queue_limit_leaves_out_the_packet_on_the_wire() {
-    let mut bench = Bench::new(with_queue(Limit::Packets(2)), &mbps(8));
+    let mut bench = Bench::new(with_queue(&Limit::Packets(2)), &mbps(8));
     for id in 0..4 {
         bench.send(0, id, 1000);
     }
@@ -178,7 +178,7 @@ fn a_late_driver_sees_the_same_packets() {
 #[test]
 fn the_counters_add_up() {
     let config =
-        LinkConfig { overhead: 10, mtu: Bytes::new(2000), ..with_queue(Limit::Packets(1)) };
+        LinkConfig { overhead: 10, mtu: Bytes::new(2000), ..with_queue(&Limit::Packets(1)) };
     let mut bench = Bench::new(config, &mbps(8));
     for id in 0..3 {
         bench.send(0, id, 990);

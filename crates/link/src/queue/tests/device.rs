@@ -54,6 +54,12 @@ fn devices_that_make_no_sense_are_refused() {
         assert_refused::<QueueSpec>(&format!(r#"{{"kind": "device", {keys}}}"#), place, problem);
     };
     refused(r#""ring": "0 packets", "queue": "codel""#, "ring", "zero");
+    refused(r#""ring": "1 BDP", "queue": "codel""#, "ring", "depends on a link");
+    refused(
+        r#""ring": "7 packets", "queue": {"kind": "pie", "target": "0 s"}"#,
+        "queue.target",
+        "zero",
+    );
     refused(r#""ring": "7 packets", "queue": "codell""#, "queue", "unknown kind");
     let second = r#"{"kind": "device", "ring": "1 packet", "queue": "codel"}"#;
     refused(&format!(r#""ring": "7 packets", "queue": {second}"#), "queue", "second ring");

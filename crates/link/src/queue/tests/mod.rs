@@ -1,6 +1,9 @@
+mod cake;
 mod codel;
 mod device;
 mod fq_codel;
+mod pie;
+mod red;
 
 use std::collections::BTreeSet;
 
@@ -13,7 +16,7 @@ use crate::testing::{assert_refused, packet, read};
 
 fn build(spec: &QueueSpec) -> Box<dyn QueueDiscipline> {
     let model = spec.model();
-    model.build(Capacity::of(model.limit()), &RngTree::new(1))
+    model.build(Capacity::of(model.limit()).unwrap(), &RngTree::new(1))
 }
 
 /// A discipline that is handed packets and asked for them one by one, times in microseconds.
@@ -114,7 +117,7 @@ impl Bench {
             }
             Operation::Flush => {
                 let first = self.flushed.len();
-                self.queue.flush(&mut self.flushed);
+                self.queue.flush(self.now, &mut self.flushed);
                 let times = self.flushed[first..].iter();
                 assert!(times.map(|packet| packet.meta.arrival).is_sorted(), "{}", self.kind);
                 assert_eq!(self.queue.backlog(), Backlog::default(), "{}", self.kind);

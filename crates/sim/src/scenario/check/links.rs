@@ -5,6 +5,7 @@ use leobench_base::{BitRate, RngTree};
 use leobench_link::channel::ChannelContext;
 use leobench_link::{ChannelSpec, Service};
 
+use super::super::capacity;
 use super::super::link::steady;
 use super::super::{Direction, LinkSpec, Scenario};
 use super::{Names, Place};
@@ -22,7 +23,31 @@ pub(super) fn check(
         }
         channels(scenario, name, link, &at)?;
     }
-    Ok(())
+    scenario.spec.links.iter().try_for_each(|(name, link)| {
+        Direction::BOTH
+            .into_iter()
+            .try_for_each(|direction| limit(scenario, name, link, direction, &links.key(name)))
+    })
+}
+
+/// Checks the limit of a queue, once all links are known to be sound: it may depend on any of them.
+fn limit(
+    scenario: &Scenario,
+    name: &str,
+    link: &LinkSpec,
+    direction: Direction,
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    let Scenario { spec, folder } = scenario;
+    capacity(spec, folder, (name, link), direction).map(|_| ()).map_err(|fault| {
+        let own = at.key(direction.key());
+        let place = if link.changes(direction).queue.is_some() { &own } else { at };
+        let place = place.key("queue");
+        match place.value {
+            Some(value) => fault.at(value, &place.at),
+            None => place.at.missing(fault.problem).allowed(fault.allowed),
+        }
+    })
 }
 
 fn ends(link: &LinkSpec, nodes: &Names<'_>, at: &Place<'_>) -> Result<(), SpecError> {

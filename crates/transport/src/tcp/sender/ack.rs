@@ -61,8 +61,14 @@ impl Sender {
         }
         self.reconsider(ack, advanced, duplicate);
         if self.is_recovering() && self.una >= self.recover {
-            self.rack.on_recovered();
-            self.leave();
+            if self.mode == Mode::Marked && self.una == self.recover {
+                // The receiver repeats the mark until it has the segment that answers it, which is the next (RFC 3168
+                // section 6.1.2): what it repeats now is no new mark.
+                self.reduction = None;
+            } else {
+                self.rack.on_recovered();
+                self.leave();
+            }
         }
         self.lost.clear();
         if !self.holds_repairs {

@@ -53,15 +53,9 @@ impl Bench {
         segment: Segment,
     ) -> Vec<Answer> {
         self.now += SimDuration::from_millis(1);
-        let meta = leobench_base::Meta {
-            id: 0,
-            size: Bytes::new(20 + segment.len()),
-            source,
-            destination,
-            protocol: leobench_base::Protocol::Tcp,
-            ecn: Ecn::NotEct,
-            arrival: self.now,
-        };
+        let size = Bytes::new(20 + segment.len());
+        let protocol = leobench_base::Protocol::Tcp;
+        let meta = leobench_base::Meta::new(self.now, protocol, source, destination, size);
         let packet = Packet { meta, body: Body::Tcp(segment) };
         self.end.input(self.now, Input::Packet(packet)).unwrap();
         self.poll()
