@@ -20,8 +20,8 @@ fn bulk(transport: &str, queue: &str) -> Summary {
 
 /// The goodput over the rate of the link, and the mean wait in its queue in milliseconds.
 fn utility(summary: &Summary) -> (f64, f64) {
-    let wait = summary.links[0].queue_delay_ms.mean.unwrap();
-    (summary.flows[0].goodput_bps.unwrap() / 20e6, wait)
+    let wait = summary.links[0].queue_delay_ms.mean.expect("packets");
+    (summary.flows[0].goodput_bps.expect("data") / 20e6, wait)
 }
 
 /// `CoDel` lets a flow have little more than its target of 5 ms in the queue. The bandwidth-delay product is 100 kB (66
@@ -48,7 +48,9 @@ fn codel_keeps_the_delay_short_and_most_of_the_goodput() {
                 // Nothing is lost after slow start, and the flow answers every mark or so.
                 assert_eq!((link.dropped_packets.total(), flow.lost_packets), (0, 0));
                 assert!(link.marked_packets.of("codel") > 5, "{link:?}");
-                assert!(flow.ecn_marks > 5 && flow.ecn_marks <= link.marked_packets.total());
+                // One that was made in the warm-up may be answered after it.
+                let marks = link.marked_packets.total();
+                assert!((6..=marks + 1).contains(&flow.ecn_marks), "{} of {marks}", flow.ecn_marks);
             } else {
                 assert!(link.dropped_packets.of("codel") > 5, "{link:?}");
                 assert_eq!(link.marked_packets.total() + flow.ecn_marks, 0);
@@ -137,7 +139,7 @@ fn limit(link: &str, limit: &str, leo: &str) -> Result<Option<u64>, String> {
     let scenario = load(&source, &[]).map_err(|error| error.to_string())?;
     let outcome = run(&scenario, 1);
     let forward = outcome.summary.links.iter().find(|link| link.name == "path/a->b");
-    Ok(forward.unwrap().queue_limit_bytes)
+    Ok(forward.expect("the link").queue_limit_bytes)
 }
 
 const LEO: &str = r#"rate = "50 Mbps"
