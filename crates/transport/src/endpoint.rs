@@ -238,11 +238,13 @@ pub trait Endpoint: Send {
         None
     }
 
-    /// Completes what it writes on the side, such as a qlog, at the end of a run.
+    /// Ends the connection at the end of a run: closes its paths, and completes what it writes on the side, such as a qlog.
+    /// The last call; samples of paths are taken before.
     ///
     /// # Errors
-    /// If something could not be written.
-    fn finish(&mut self) -> Result<(), EndpointError> {
+    /// If something could not be written, or a plug-in misbehaved.
+    fn finish(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        let _ = now;
         Ok(())
     }
 }
@@ -271,4 +273,32 @@ pub enum EndpointError {
         /// What it did.
         problem: String,
     },
+    /// A congestion controller cannot go on.
+    #[error("congestion controller `{controller}` at {at}: {problem}")]
+    Controller {
+        /// Its name.
+        controller: String,
+        /// When.
+        at: SimTime,
+        /// What it did, with the trace of a plug-in.
+        problem: String,
+    },
+}
+
+impl EndpointError {
+    /// Fails if a controller, whose calls end at `at`, cannot go on.
+    ///
+    /// # Errors
+    /// The controller's failure.
+    #[inline]
+    pub(crate) fn check_controller(
+        algorithm: &mut dyn crate::CongestionControl,
+        name: &str,
+        at: SimTime,
+    ) -> Result<(), Self> {
+        match algorithm.fault() {
+            None => Ok(()),
+            Some(problem) => Err(Self::Controller { controller: name.to_owned(), at, problem }),
+        }
+    }
 }

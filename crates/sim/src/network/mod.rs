@@ -471,16 +471,17 @@ impl Network {
         if let Some(captures) = self.captures.take() {
             captures.finish()?;
         }
-        for endpoint in self.endpoints.keys() {
-            let slot = &mut self.endpoints[endpoint];
-            let (flow, done) = (slot.flow, slot.endpoint.finish());
-            done.map_err(|error| self.flow_error(flow, error))?;
-        }
-        let senders = self.senders();
         let losses = self.flows.iter().map(|flow| {
             first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint))
         });
         let losses = losses.collect();
+        // Endpoints close their paths when they finish.
+        let senders = self.senders();
+        for endpoint in self.endpoints.keys() {
+            let slot = &mut self.endpoints[endpoint];
+            let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
+            done.map_err(|error| self.flow_error(flow, error))?;
+        }
         let Self { now, links, observer, flows, .. } = self;
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
         let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));

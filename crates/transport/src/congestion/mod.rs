@@ -179,7 +179,9 @@ pub trait CongestionControl: Send {
     /// A path comes into use, with packets of `datagram` bytes.
     fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes);
 
-    /// A path is abandoned. Its window is zero from now on, and late reports about its packets are ignored.
+    /// A path is abandoned, or the run of the connection ends: the endpoint closes every open path in
+    /// [`Endpoint::finish`](crate::Endpoint::finish). Its window is zero from now on, and late reports about its packets are
+    /// ignored.
     fn close(&mut self, path: PathId) {
         let _ = path;
     }
@@ -244,6 +246,14 @@ pub trait CongestionControl: Send {
 
     /// Name of the phase the path is in, such as `slow-start`.
     fn phase(&self, path: PathId) -> &'static str;
+
+    /// Takes the failure after which the controller cannot go on, if there was one since the last call: a plug-in's, with its
+    /// trace. The endpoint asks at the end of every poll and after closing the paths, and the run ends with the failure.
+    /// Until then calls go on, and the controller answers them with its last numbers. Calls cannot fail one by one, because
+    /// they happen for every packet.
+    fn fault(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// What a controller knows about its connection.
@@ -253,6 +263,13 @@ pub struct CongestionContext<'a> {
     pub rng: &'a RngTree,
     /// Whether the transport spreads packets over the round trip.
     pub paced: bool,
+}
+
+impl CongestionSpec {
+    /// The name of a controller in messages.
+    pub const fn name(&self) -> &'static str {
+        self.kind()
+    }
 }
 
 /// How an algorithm behaves. The conformance tests hold it to that.
@@ -300,4 +317,4 @@ leobench_base::kinds! {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

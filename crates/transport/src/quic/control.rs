@@ -21,13 +21,15 @@ use super::tap::Tap;
 use crate::congestion::{
     AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
 };
-use crate::endpoint::{Event, PathId};
+use crate::endpoint::{EndpointError, Event, PathId};
 
 /// The congestion control of one connection, shared by the endpoint and the stack.
 #[derive(Debug)]
 pub(super) struct Control {
     clock: Clock,
     tap: Arc<Tap>,
+    /// Name of the algorithm.
+    name: &'static str,
     state: Mutex<ControlState>,
     live: Live,
     paths: AtomicU32,
@@ -87,6 +89,7 @@ impl Control {
     pub(super) fn new(
         clock: Clock,
         tap: Arc<Tap>,
+        name: &'static str,
         algorithm: Box<dyn CongestionControl>,
     ) -> Arc<Self> {
         let state = ControlState {
@@ -107,11 +110,27 @@ impl Control {
         };
         let live = Live { cwnd_limited: AtomicBool::new(true), ..Live::default() };
         let paths = AtomicU32::new(0);
-        Arc::new(Self { clock, tap, state: Mutex::new(state), live, paths })
+        Arc::new(Self { clock, tap, name, state: Mutex::new(state), live, paths })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, ControlState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes all paths: the connection ends.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        for path in 0..self.paths.load(Relaxed) {
+            state.algorithm.close(PathId(path));
+        }
+    }
+
+    /// Fails if the controller cannot go on at `now`.
+    ///
+    /// # Errors
+    /// The controller's failure.
+    pub(super) fn check(&self, now: SimTime) -> Result<(), EndpointError> {
+        EndpointError::check_controller(&mut *self.lock().algorithm, self.name, now)
     }
 
     /// Opens or shuts the gate: through a shut gate leave only acknowledgements and loss probes.

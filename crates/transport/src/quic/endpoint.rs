@@ -8,6 +8,8 @@ use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::Window;
 use leobench_base::{BitRate, Body, Bytes, Ecn, LogHistogram, Meta, Packet, Protocol, SimTime};
+#[cfg(test)]
+use noq_proto::congestion::{Controller, ControllerFactory};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, FourTuple, PathId as StackPathId, StreamEvent,
 };
@@ -75,7 +77,7 @@ impl QuicEndpoint {
         let tap = Arc::new(Tap::new(sends.len(), qlog));
         let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing };
         let algorithm = spec.congestion.model().build(&context);
-        let control = Control::new(clock, Arc::clone(&tap), algorithm);
+        let control = Control::new(clock, Arc::clone(&tap), spec.congestion.name(), algorithm);
         let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
         let transport = Arc::new(config::transport(spec, !sends.is_empty(), receives, controllers));
         let endpoint_config = Arc::new(config::endpoint(spec, rng));
@@ -117,6 +119,18 @@ impl QuicEndpoint {
             received_datagrams: 0,
             buffer: Vec::with_capacity(spec.payload.get() as usize),
         })
+    }
+
+    #[cfg(test)]
+    pub(super) fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
+    /// A handle such as the stack's, on a path of its own, and the stack's time.
+    #[cfg(test)]
+    pub(super) fn handle(&self, now: SimTime) -> (Box<dyn Controller>, std::time::Instant) {
+        let instant = self.clock.instant(now);
+        (Arc::new(HandleFactory(Arc::clone(&self.control))).build(instant, 1_252), instant)
     }
 
     #[cfg(test)]
@@ -422,7 +436,9 @@ impl Endpoint for QuicEndpoint {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
-        self.step(now, outbox)
+        let wake = self.step(now, outbox);
+        self.control.check(now)?;
+        wake
     }
 
     fn sample_paths(&self, _now: SimTime, samples: &mut Vec<PathSample>) {
@@ -460,8 +476,11 @@ impl Endpoint for QuicEndpoint {
         self.lost.as_ref()
     }
 
-    fn finish(&mut self) -> Result<(), EndpointError> {
-        self.tap.flush().map_err(|error| EndpointError::Qlog(error.to_string()))
+    fn finish(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        self.control.close();
+        let flushed = self.tap.flush();
+        self.control.check(now)?;
+        flushed.map_err(|error| EndpointError::Qlog(error.to_string()))
     }
 }
 

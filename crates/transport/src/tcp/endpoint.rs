@@ -21,6 +21,8 @@ use super::spec::TcpSpec;
 use super::{Role, tls};
 use crate::buffer::{Attributes, SendBuffer};
 use crate::congestion::CongestionContext;
+#[cfg(test)]
+use crate::congestion::CongestionControl;
 use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Report, Totals,
 };
@@ -314,6 +316,11 @@ impl TcpEndpoint {
         Some(self.connect(now))
     }
 
+    fn check_controller(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        let algorithm = &mut *self.sender.control.algorithm;
+        EndpointError::check_controller(algorithm, self.spec.congestion.name(), now)
+    }
+
     fn count(&self) -> Totals {
         Totals {
             sent_packets: self.sent_packets,
@@ -323,6 +330,12 @@ impl TcpEndpoint {
             retransmitted_packets: self.retransmitted_packets,
             ..self.sender.control.totals
         }
+    }
+
+    /// Replaces the congestion controller, before the connection opens.
+    #[cfg(test)]
+    pub(super) fn set_controller(&mut self, algorithm: Box<dyn CongestionControl>) {
+        self.sender.control.algorithm = algorithm;
     }
 
     /// Whether the application reads all data as it arrives, or stops reading.
@@ -366,6 +379,7 @@ impl Endpoint for TcpEndpoint {
             State::SynSent | State::SynReceived => Some(self.insist(now)),
             State::Open => self.drive(now),
         };
+        self.check_controller(now)?;
         self.report(outbox);
         // Time must advance.
         Ok(wake.map(|wake| wake.max(SimTime::from_nanos(now.as_nanos() + 1))))
@@ -404,5 +418,12 @@ impl Endpoint for TcpEndpoint {
 
     fn lost(&self) -> Option<&Loss> {
         self.loss.as_ref()
+    }
+
+    fn finish(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        if self.state == State::Open {
+            self.sender.control.close();
+        }
+        self.check_controller(now)
     }
 }

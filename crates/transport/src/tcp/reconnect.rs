@@ -332,6 +332,10 @@ impl Endpoint for ReconnectingTcp {
         rtts.add(&self.present.rtts());
         rtts
     }
+
+    fn finish(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        self.present.finish(now)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 mod averages;
 pub(super) mod bbr;
 mod conformance;
+pub(crate) mod failing;
 mod growth;
 pub(super) mod link;
 pub(super) mod path;

@@ -2,6 +2,7 @@
 
 mod acks;
 mod data;
+mod faults;
 mod packets;
 mod trouble;
 
@@ -13,7 +14,7 @@ use super::frames::{Frame, Frames};
 use super::null_tls::TAG_LEN;
 use super::{QuicConfig, QuicEndpoint, QuicSpec, Role};
 use crate::buffer::{Attributes, Message};
-use crate::endpoint::{Endpoint, Input, Outbox, PathSample, Report};
+use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report};
 
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
@@ -60,6 +61,9 @@ struct Pipe {
     fate: Fate,
     flying: BTreeMap<(SimTime, usize), (usize, Packet)>,
     passed: [Vec<Passed>; 2],
+    /// Whether a poll may fail, and how one did.
+    may_fail: bool,
+    failed: Option<EndpointError>,
     dropped: [usize; 2],
     sent: Vec<u64>,
     delivered: Vec<u64>,
@@ -99,6 +103,8 @@ impl Pipe {
             fate: Box::new(|_, _, _| Some(SimDuration::ZERO)),
             flying: BTreeMap::new(),
             passed: [Vec::new(), Vec::new()],
+            may_fail: false,
+            failed: None,
             dropped: [0; 2],
             sent: vec![0; streams],
             delivered: vec![0; streams],
@@ -151,7 +157,14 @@ impl Pipe {
 
     fn poll(&mut self, end: usize) {
         let mut outbox = Outbox::default();
-        self.wakes[end] = self.ends[end].poll(self.now, &mut outbox).unwrap();
+        self.wakes[end] = match self.ends[end].poll(self.now, &mut outbox) {
+            Ok(wake) => wake,
+            Err(error) if self.may_fail => {
+                self.failed.get_or_insert(error);
+                None
+            }
+            Err(error) => panic!("{error}"),
+        };
         assert!(self.wakes[end].is_none_or(|wake| wake > self.now), "a wake-up in the past");
         for report in outbox.reports {
             let (known, stream, offset) = match report {

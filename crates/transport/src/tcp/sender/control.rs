@@ -38,6 +38,11 @@ impl Control {
         }
     }
 
+    /// The connection ends.
+    pub(in crate::tcp) fn close(&mut self) {
+        self.algorithm.close(PATH);
+    }
+
     /// The window that the algorithm allows.
     pub(super) fn window(&self) -> u64 {
         self.algorithm.window(PATH).get()

@@ -3,6 +3,7 @@
 mod corners;
 mod data;
 mod doubts;
+mod faults;
 mod limits;
 mod motion;
 mod script;
@@ -16,7 +17,7 @@ use leobench_base::{BitRate, Body, Bytes, Ecn, Packet, RngTree, SimDuration, Sim
 
 use super::{Role, TcpConfig, TcpEndpoint, TcpSpec};
 use crate::buffer::{Attributes, Message};
-use crate::endpoint::{Endpoint, Event, Input, Outbox, PathSample, Report};
+use crate::endpoint::{Endpoint, EndpointError, Event, Input, Outbox, PathSample, Report};
 
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
@@ -73,6 +74,9 @@ struct Pipe {
     mark_after: Option<SimDuration>,
     flying: BTreeMap<(SimTime, usize), (usize, Packet)>,
     passed: [Vec<Passed>; 2],
+    /// Whether a poll may fail, and how one did.
+    may_fail: bool,
+    failed: Option<EndpointError>,
     dropped: [usize; 2],
     sent: u64,
     delivered: u64,
@@ -97,6 +101,8 @@ impl Pipe {
             mark_after: None,
             flying: BTreeMap::new(),
             passed: [Vec::new(), Vec::new()],
+            may_fail: false,
+            failed: None,
             dropped: [0; 2],
             sent: 0,
             delivered: 0,
@@ -149,7 +155,14 @@ impl Pipe {
 
     fn poll(&mut self, end: usize) {
         let mut outbox = Outbox::default();
-        self.wakes[end] = self.ends[end].poll(self.now, &mut outbox).unwrap();
+        self.wakes[end] = match self.ends[end].poll(self.now, &mut outbox) {
+            Ok(wake) => wake,
+            Err(error) if self.may_fail => {
+                self.failed.get_or_insert(error);
+                None
+            }
+            Err(error) => panic!("{error}"),
+        };
         assert!(self.wakes[end].is_none_or(|wake| wake > self.now), "a wake-up in the past");
         for report in outbox.reports {
             let (known, offset) = match report {
