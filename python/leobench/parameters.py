@@ -112,7 +112,7 @@ def type_text(schema: Schema) -> str:
     """The values that a schema allows, in words."""
     if "enum" in schema:
         return _words(schema["enum"], " or ")
-    if "oneOf" in schema and "title" in schema:
+    if "title" in schema:
         return str(schema["title"])
     if "oneOf" in schema:
         kinds = [
@@ -124,8 +124,6 @@ def type_text(schema: Schema) -> str:
         return f"an array{count}, each {type_text(schema['items'])}"
     if schema["type"] == "object":
         return f"a table of {_words(schema['properties'])}" if schema.get("properties") else "a table"
-    if "title" in schema:
-        return str(schema["title"])
     words = {
         "boolean": "true or false",
         "string": "a text",

@@ -17,7 +17,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leobench.errors import LeobenchError, allowed, near
 
@@ -27,6 +27,21 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
 IMPORTABLE = "a module that can be imported"
+
+
+class Kind(NamedTuple):
+    """What the classes of one kind of plug-in have in common.
+
+    Attributes:
+        method: The method that each has.
+        told: The positional arguments of the class, before its random numbers, in words.
+    """
+
+    method: str
+    told: str
+
+
+KINDS = {"stream scheduler": Kind(method="schedule", told="the number of streams")}
 
 
 class PluginError(LeobenchError):
@@ -53,37 +68,41 @@ class Modules:
         self.folder = Path(folder).absolute()
         self._loaded: dict[str, ModuleType] = {}
 
-    def build(self, name: str, streams: int, seed: int, parameters: Mapping[str, Any]) -> object:
-        """A scheduler for a connection.
+    def build(
+        self, kind: str, name: str, given: Sequence[Any], seed: int, parameters: Mapping[str, Any]
+    ) -> object:
+        """A plug-in for a connection.
 
         Args:
+            kind: The kind of plug-in, a key of `KINDS`.
             name: Module and class, such as `mymodule:MyScheduler`.
-            streams: How many streams the connection has.
+            given: What the class is told of the connection.
             seed: Of its random numbers.
             parameters: What it is given by name.
 
         Raises:
-            PluginError: If the class cannot be found, imported or built, or makes no scheduler.
+            PluginError: If the class cannot be found, imported or built, or makes no such plug-in.
         """
+        method, told = KINDS[kind].method, KINDS[kind].told
         module_name, _, class_name = name.partition(":")
         if module_name not in self._loaded:
             self._loaded[module_name], _ = _load(module_name, self.folder)
         module = self._loaded[module_name]
         if not hasattr(module, class_name):
-            classes = [key for key, value in vars(module).items() if _is_own(value, module)]
+            classes = [key for key, value in vars(module).items() if _is_own(value, module, method)]
             raise PluginError(
                 f"module `{module_name}` has no `{class_name}`",
-                _known(class_name, classes) if classes else "a class with a method `schedule`",
+                _known(class_name, classes) if classes else f"a class with a method `{method}`",
             )
         try:
-            made: object = getattr(module, class_name)(streams, Random(seed), **parameters)  # noqa: S311
+            made: object = getattr(module, class_name)(*given, Random(seed), **parameters)  # noqa: S311
         except BaseException as error:
             if not is_fault(error):
                 raise
-            right = "a class that takes the number of streams, a `random.Random`, and `parameters` by name"
+            right = f"a class that takes {told}, a `random.Random`, and `parameters` by name"
             raise PluginError(f"cannot be built: {_told(error)}", right) from error
-        if not callable(getattr(made, "schedule", None)):
-            raise PluginError("has no method `schedule`", "a class that has")
+        if not callable(getattr(made, method, None)):
+            raise PluginError(f"has no method `{method}`", "a class that has")
         return made
 
 
@@ -211,8 +230,8 @@ def _compile(source: bytes, path: str) -> CodeType:
     return code
 
 
-def _is_own(value: object, module: ModuleType) -> bool:
-    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "schedule")
+def _is_own(value: object, module: ModuleType, method: str) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, method)
 
 
 def _known(given: str, known: Sequence[str]) -> str:

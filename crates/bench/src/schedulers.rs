@@ -7,7 +7,7 @@ use leobench_base::spec::Weight;
 use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 use leobench_transport::buffer::{Attributes, Message};
 use leobench_transport::scheduler::Multiplexer;
-use leobench_transport::{EndpointError, SchedulerSpec};
+use leobench_transport::{EndpointError, Plugins, SchedulerSpec};
 
 use crate::timed;
 
@@ -81,7 +81,7 @@ impl Load {
         };
         let attributes: Vec<_> = (0..count).map(attribute).collect();
         let rng = RngTree::new(1);
-        let streams = Multiplexer::new(&spec(name, count), &attributes, &rng)?;
+        let streams = Multiplexer::new(&spec(name, count), &attributes, &rng, Plugins::NONE)?;
         let mut load = Self { streams, count, light, rng: rng.rng(), now: SimTime::ZERO };
         for stream in (0..count).filter(|_| !light) {
             load.refill(stream);

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::RunError;
+use crate::plugin::{self, Interpreter};
 use crate::scenario::{PyScenario, as_json};
-use crate::scheduler;
 
 /// Most events in a slice: some milliseconds of work mostly, so that Ctrl-C is noticed at once and the clock is read seldom.
 const SLICE_EVENTS: u64 = 10_000;
@@ -45,9 +45,9 @@ pub(crate) fn run<'py>(
     let sink = sink(tables_dir)?;
     let snaplen = snaplen.unwrap_or(DEFAULT_SNAPLEN);
     let capture = pcap_dir.map(|folder| CaptureOptions { folder, snaplen });
-    let options = RunOptions { qlog: qlog_dir, capture };
-    let set_up = || Run::new(&scenario.0, scenario.0.spec.seed, options, sink);
-    let mut run = scheduler::beside(&scenario.0.folder, set_up).map_err(failed)?;
+    let plugins = Interpreter::beside(scenario.0.folder.clone());
+    let options = RunOptions { qlog: qlog_dir, capture, plugins };
+    let mut run = Run::new(&scenario.0, scenario.0.spec.seed, options, sink).map_err(failed)?;
     let mut reported = now();
     let mut events = 1;
     loop {
@@ -86,7 +86,7 @@ fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {
 }
 
 fn failed(error: impl std::fmt::Display) -> PyErr {
-    scheduler::take_interrupt().unwrap_or_else(|| RunError::new_err(error.to_string()))
+    plugin::take_interrupt().unwrap_or_else(|| RunError::new_err(error.to_string()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "progress is for people, whose time it is shown in")]

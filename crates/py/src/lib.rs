@@ -3,6 +3,7 @@
 
 mod drive;
 mod kinds;
+mod plugin;
 mod scenario;
 mod scheduler;
 
@@ -19,7 +20,6 @@ mod errors {
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    scheduler::register();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("KINDS", PyTuple::new(module.py(), leobench_sim::registry::kinds())?)?;
     module.add_class::<scenario::PyScenario>()?;

@@ -6,7 +6,7 @@ use leobench_sim::scenario::{self, Scenario};
 use pyo3::prelude::*;
 
 use crate::errors::ScenarioError;
-use crate::scheduler;
+use crate::plugin::{self, Interpreter};
 
 /// A scenario that was read and checked.
 #[pyclass(name = "Scenario", module = "leobench._core", frozen)]
@@ -20,9 +20,10 @@ impl PyScenario {
     #[expect(clippy::needless_pass_by_value, reason = "converted from Python by value")]
     fn load(path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        let loaded = scheduler::beside(folder, || scenario::load_file(&path, &overrides));
+        let plugins = Interpreter::beside(folder.to_path_buf());
+        let loaded = scenario::load_file(&path, &overrides, &plugins);
         loaded.map(Self).map_err(|error| {
-            scheduler::take_interrupt().unwrap_or_else(|| ScenarioError::new_err(error.to_string()))
+            plugin::take_interrupt().unwrap_or_else(|| ScenarioError::new_err(error.to_string()))
         })
     }
 

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use leobench_base::{Bytes, FlowId, SimTime};
+use leobench_transport::Plugins;
 use leobench_transport::quic::QlogWriter;
 
 use crate::capture::{CaptureOptions, Captures};
@@ -25,6 +26,8 @@ pub struct RunOptions {
     pub qlog: Option<PathBuf>,
     /// Packet captures to write.
     pub capture: Option<CaptureOptions>,
+    /// The host of the plug-ins that the scenario names; without one, there may be none.
+    pub plugins: Plugins,
 }
 
 /// A run of a scenario in virtual time.
@@ -101,7 +104,7 @@ impl Run {
         let captures = captures.transpose().map_err(BuildError::Capture)?;
         let mut open_qlog = |flow: &str, end: &str| qlog(options.qlog.as_deref(), flow, end);
         let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog };
-        let network = Network::new(scenario, seed, sinks)?;
+        let network = Network::new(scenario, seed, &options.plugins, sinks)?;
         let queue_limits = scenario.carried_limits();
         let scenario = scenario.clone();
         Ok(Self { scenario, seed, network, queue_limits, end, drains_from, done: false })

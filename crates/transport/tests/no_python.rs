@@ -2,7 +2,7 @@
 
 use leobench_base::RngTree;
 use leobench_base::spec::{At, Spec, Table, Value};
-use leobench_transport::SchedulerSpec;
+use leobench_transport::{Plugins, SchedulerContext, SchedulerSpec};
 
 #[test]
 fn a_python_scheduler_needs_python() {
@@ -10,6 +10,7 @@ fn a_python_scheduler_needs_python() {
     table.insert("python", Value::String("mymodule:MyScheduler".into()));
     let spec = SchedulerSpec::read(&Value::Table(table), &At::ROOT).unwrap();
     let said = "is written in Python, which leobench's Python package runs";
-    assert_eq!(spec.model().check(2).unwrap_err().problem, said);
-    assert_eq!(spec.model().build(2, &RngTree::new(1)).err().unwrap(), said);
+    assert_eq!(spec.model().check(2, Plugins::NONE).unwrap_err().problem, said);
+    let context = SchedulerContext { streams: 2, rng: &RngTree::new(1), plugins: Plugins::NONE };
+    assert_eq!(spec.model().build(&context).err().unwrap(), said);
 }

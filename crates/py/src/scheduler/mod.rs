@@ -1,155 +1,31 @@
 //! Stream schedulers written in Python.
 
-mod interrupt;
 mod stream;
 
-use std::cell::RefCell;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use leobench_base::spec::{Fault, Table, Value};
-use leobench_base::{RngTree, SimTime};
+use leobench_base::SimTime;
 use leobench_transport::buffer::SendBuffer;
-use leobench_transport::scheduler::python::{self, Host, PluginScheduler, PythonSpec};
+use leobench_transport::scheduler::python::PluginScheduler;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::PyTuple;
 
-pub(crate) use interrupt::take as take_interrupt;
 use stream::Shared;
 pub(crate) use stream::Stream;
 
-use crate::errors::PluginError;
+use crate::plugin::raised;
 
-/// What finds, imports and builds classes.
-const PLUGINS: &str = "leobench.plugins";
 /// What `schedule` is to return.
 const PAIRS: &str = "a list of pairs of a stream and its bytes, such as `[(streams[0], 1000)]`";
-
-/// What this thread is loading, or setting up a run of.
-#[derive(Default)]
-struct Setting {
-    /// The scenario's folder.
-    folder: PathBuf,
-    /// The modules from it, which no other run shares; none before a scheduler needs them.
-    modules: Option<Py<PyAny>>,
-}
-
-thread_local! {
-    static SETTING: RefCell<Setting> = RefCell::default();
-}
-
-/// Does `work` on a scenario, with modules of its own, which are looked for in its folder first.
-pub(crate) fn beside<R>(folder: &Path, work: impl FnOnce() -> R) -> R {
-    let outer = SETTING.replace(Setting { folder: folder.to_path_buf(), modules: None });
-    let done = work();
-    SETTING.set(outer);
-    done
-}
-
-/// Has schedulers built here that a scenario names by a Python class.
-pub(crate) fn register() {
-    // Only a second import of the module, in a subinterpreter, would find it done.
-    let _ = python::host(Box::new(Interpreter));
-}
-
-/// Why a class cannot be used.
-struct Problem {
-    problem: String,
-    allowed: String,
-}
-
-struct Interpreter;
-
-impl Host for Interpreter {
-    fn check(&self, spec: &PythonSpec, streams: usize) -> Result<(), Fault> {
-        let built = Python::attach(|py| build(py, spec, streams, 0).map(drop));
-        built.map_err(|Problem { problem, allowed }| Fault::new("python", problem, allowed))
-    }
-
-    fn build(
-        &self,
-        spec: &PythonSpec,
-        streams: usize,
-        rng: &RngTree,
-    ) -> Result<Box<dyn PluginScheduler>, String> {
-        Python::attach(|py| {
-            let built = build(py, spec, streams, rng.rng().bits());
-            let scheduler = built.map_err(|problem| problem.problem)?;
-            let schedule = scheduler.getattr("schedule").map_err(|error| raised(py, &error))?;
-            let on_change =
-                scheduler.getattr_opt("on_change").map_err(|error| raised(py, &error))?;
-            let fills_packets = fills_packets(&scheduler).map_err(|error| raised(py, &error))?;
-            Ok(Box::new(PythonScheduler {
-                schedule: schedule.unbind(),
-                fills_packets,
-                changes: on_change.map(|on_change| Changes::new(on_change.unbind(), streams)),
-                weights: (0..streams).map(|stream| spec.weight(stream)).collect(),
-                shared: Arc::new(Shared::new(streams)),
-                streams: Vec::new(),
-                occupied: vec![false; streams],
-                waiting: None,
-            }) as Box<dyn PluginScheduler>)
-        })
-    }
-}
-
-/// The modules of the scenario at hand.
-fn modules(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    // Python code that runs meanwhile may load another scenario on this thread.
-    let (folder, modules) = SETTING.with_borrow(|setting| {
-        (setting.folder.clone(), setting.modules.as_ref().map(|modules| modules.clone_ref(py)))
-    });
-    if let Some(modules) = modules {
-        return Ok(modules.into_bound(py));
-    }
-    let made = py.import(PLUGINS)?.call_method1("Modules", (folder,))?;
-    SETTING.with_borrow_mut(|setting| setting.modules = Some(made.clone().unbind()));
-    Ok(made)
-}
-
-/// An object of the class that a specification names.
-fn build<'py>(
-    py: Python<'py>,
-    spec: &PythonSpec,
-    streams: usize,
-    seed: u64,
-) -> Result<Bound<'py, PyAny>, Problem> {
-    let build = || {
-        let parameters = table(py, &spec.parameters)?;
-        modules(py)?.call_method1("build", (&spec.python, streams, seed, parameters))
-    };
-    build().map_err(|error| {
-        if error.is_instance_of::<PluginError>(py) {
-            let told = |name| Some(error.value(py).getattr(name).ok()?.to_string());
-            if let (Some(problem), Some(allowed)) = (told("problem"), told("allowed")) {
-                return Problem { problem, allowed };
-            }
-        }
-        Problem { problem: raised(py, &error), allowed: "a class that can be built".into() }
-    })
-}
 
 /// What the scheduler says of itself; that it does not, if it says nothing.
 fn fills_packets(scheduler: &Bound<'_, PyAny>) -> PyResult<bool> {
     scheduler.getattr_opt("fills_packets")?.map_or(Ok(false), |promise| promise.is_truthy())
 }
 
-/// Tells of what the user's code raised, with its traceback; keeps what must end the program.
-fn raised(py: Python<'_>, error: &PyErr) -> String {
-    let describe = || {
-        let (plugins, raised) = (py.import(PLUGINS)?, error.clone_ref(py).into_value(py));
-        if plugins.call_method1("is_fault", (&raised,))?.extract()? {
-            return plugins.call_method1("describe", (raised,))?.extract();
-        }
-        interrupt::keep(error.clone_ref(py));
-        Ok("interrupted".into())
-    };
-    describe().unwrap_or_else(|_: PyErr| format!("raised {error}"))
-}
-
 /// A scheduler of the user's for one connection.
-struct PythonScheduler {
+pub(crate) struct PythonScheduler {
     /// The bound method.
     schedule: Py<PyAny>,
     fills_packets: bool,
@@ -226,6 +102,23 @@ impl PluginScheduler for PythonScheduler {
 }
 
 impl PythonScheduler {
+    /// The scheduler of a connection whose streams have these weights.
+    pub(crate) fn new(object: &Bound<'_, PyAny>, weights: &[f64]) -> PyResult<Self> {
+        let schedule = object.getattr("schedule")?;
+        let on_change = object.getattr_opt("on_change")?;
+        let streams = weights.len();
+        Ok(Self {
+            schedule: schedule.unbind(),
+            fills_packets: fills_packets(object)?,
+            changes: on_change.map(|on_change| Changes::new(on_change.unbind(), streams)),
+            weights: weights.to_vec(),
+            shared: Arc::new(Shared::new(streams)),
+            streams: Vec::new(),
+            occupied: vec![false; streams],
+            waiting: None,
+        })
+    }
+
     fn call<'py>(
         &mut self,
         py: Python<'py>,
@@ -329,30 +222,4 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
-}
-
-fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (key, value) in table.iter() {
-        dict.set_item(key, object(py, value)?)?;
-    }
-    Ok(dict)
-}
-
-/// A value of a scenario in Python.
-fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match value {
-        Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
-        Value::Integer(value) => value.into_pyobject(py)?.into_any(),
-        Value::Float(value) => value.into_pyobject(py)?.into_any(),
-        Value::String(value) => value.into_pyobject(py)?.into_any(),
-        Value::Array(values) => {
-            let list = PyList::empty(py);
-            for value in values {
-                list.append(object(py, value)?)?;
-            }
-            list.into_any()
-        }
-        Value::Table(values) => table(py, values)?.into_any(),
-    })
 }

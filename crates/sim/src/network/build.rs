@@ -11,7 +11,7 @@ use leobench_link::LinkConfig;
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
-use leobench_transport::{Endpoint, EndpointError};
+use leobench_transport::{Endpoint, EndpointError, Plugins};
 
 use super::application::{self, Application};
 use super::builder::{EndParts, FlowParts, NetworkBuilder};
@@ -108,6 +108,7 @@ struct FromScenario<'a> {
     folder: &'a Path,
     rng: RngTree,
     builder: NetworkBuilder,
+    plugins: &'a Plugins,
     qlogs: &'a mut OpenQlog<'a>,
 }
 
@@ -116,7 +117,12 @@ impl Network {
     ///
     /// # Errors
     /// If a channel's files are unusable, or results or qlogs cannot be written.
-    pub fn new(scenario: &Scenario, seed: u64, sinks: Sinks<'_>) -> Result<Self, BuildError> {
+    pub fn new(
+        scenario: &Scenario,
+        seed: u64,
+        plugins: &Plugins,
+        sinks: Sinks<'_>,
+    ) -> Result<Self, BuildError> {
         let spec = &scenario.spec;
         let mut builder = NetworkBuilder::default();
         let record = &spec.record;
@@ -132,7 +138,7 @@ impl Network {
         builder.warm_up(SimTime::ZERO + spec.warm_up);
         let rng = RngTree::new(seed);
         let parts =
-            FromScenario { spec, folder: &scenario.folder, rng, builder, qlogs: sinks.qlogs };
+            FromScenario { spec, folder: &scenario.folder, rng, builder, plugins, qlogs: sinks.qlogs };
         parts.build()
     }
 }
@@ -363,6 +369,7 @@ impl FromScenario<'_> {
             remote,
             start: SimTime::ZERO + flow.start,
             rng: &self.rng.child("flows").child(name).child(end),
+            plugins: self.plugins,
             qlog,
         });
         endpoint.map_err(|error| BuildError::Endpoint { flow: name.to_owned(), error })
@@ -388,6 +395,7 @@ impl FromScenario<'_> {
             remote,
             start: SimTime::ZERO + flow.start,
             rng: &self.rng.child("flows").child(name).child(end),
+            plugins: self.plugins,
         };
         Ok(match flow.reconnect {
             Some(reconnect) => {

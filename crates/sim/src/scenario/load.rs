@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use leobench_base::spec::{At, Spec, SpecError, Value, quoted};
+use leobench_transport::Plugins;
 
 use super::{Scenario, ScenarioSpec, check, overrides};
 
@@ -116,9 +117,15 @@ impl Syntax {
 /// Loads the scenario in a file, whose extension tells the syntax, with values put in place of its own: pairs of a
 /// place such as `links.uplink.queue.limit` and what would stand there in TOML (a string may go without its quotes).
 ///
+/// The host runs the plug-ins that it names, to check them.
+///
 /// # Errors
 /// The first thing wrong with the file or the overrides.
-pub fn load_file(path: &Path, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+pub fn load_file(
+    path: &Path,
+    overrides: &[(String, String)],
+    plugins: &Plugins,
+) -> Result<Scenario, ScenarioError> {
     let file = path.display().to_string();
     let Some(syntax) = Syntax::of(path) else {
         return Err(match std::fs::metadata(path) {
@@ -142,10 +149,10 @@ pub fn load_file(path: &Path, overrides: &[(String, String)]) -> Result<Scenario
         offset: error.valid_up_to(),
     })?;
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    load(&Source { file: &file, text, syntax, folder }, overrides)
+    load_with(&Source { file: &file, text, syntax, folder }, overrides, plugins)
 }
 
-/// Loads a scenario from a text, with values put in place of its own as in [`load_file`].
+/// Loads a scenario without plug-ins from a text, with values put in place of its own as in [`load_file`].
 ///
 /// # Errors
 /// The first thing wrong with the text or the overrides.
@@ -153,13 +160,21 @@ pub fn load(
     source: &Source<'_>,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ScenarioError> {
+    load_with(source, overrides, Plugins::NONE)
+}
+
+fn load_with(
+    source: &Source<'_>,
+    overrides: &[(String, String)],
+    plugins: &Plugins,
+) -> Result<Scenario, ScenarioError> {
     let file = || source.file.to_owned();
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let mut tree = source
         .syntax
         .parse(text)
         .map_err(|(position, problem)| ScenarioError::Syntax { file: file(), position, problem })?;
-    read(&mut tree, overrides, source.folder.clone())
+    read(&mut tree, overrides, source.folder.clone(), plugins)
         .map_err(|error| ScenarioError::Invalid { file: file(), error: Box::new(error) })
 }
 
@@ -167,13 +182,14 @@ fn read(
     tree: &mut Value,
     overrides: &[(String, String)],
     folder: PathBuf,
+    plugins: &Plugins,
 ) -> Result<Scenario, SpecError> {
     for (place, text) in overrides {
         overrides::apply(tree, place, text)?;
     }
     let spec = ScenarioSpec::read(tree, &At::ROOT)?;
     let scenario = Scenario { spec, folder };
-    check::check(&scenario, tree)?;
+    check::check(&scenario, tree, plugins)?;
     Ok(scenario)
 }
 

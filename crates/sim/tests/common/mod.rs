@@ -11,6 +11,7 @@ use leobench_sim::record::{MemorySink, Stored, StoredTable, Table};
 use leobench_sim::scenario::{Scenario, Source, Syntax, load, load_file};
 use leobench_sim::summary::Summary;
 use leobench_sim::{Outcome, Run, RunOptions};
+use leobench_transport::Plugins;
 
 use frame::Frame;
 
@@ -45,7 +46,7 @@ pub fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    load_file(&file, &overrides).unwrap_or_else(|error| panic!("{error}"))
+    load_file(&file, &overrides, Plugins::NONE).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs to the end, tables in memory.

@@ -27,6 +27,7 @@ pub use vegas::VegasSpec;
 pub use westwood::WestwoodSpec;
 
 use crate::endpoint::{Hint, PathId};
+use crate::plugin::Plugins;
 
 /// A packet that was just sent.
 #[derive(Clone, Copy, Debug)]
@@ -263,6 +264,8 @@ pub struct CongestionContext<'a> {
     pub rng: &'a RngTree,
     /// Whether the transport spreads packets over the round trip.
     pub paced: bool,
+    /// The host of plug-ins.
+    pub plugins: &'a Plugins,
 }
 
 impl CongestionSpec {

@@ -71,11 +71,13 @@ impl QuicEndpoint {
     /// # Errors
     /// If its scheduler is a plug-in that cannot be built.
     pub fn new(config: QuicConfig<'_>) -> Result<Self, EndpointError> {
-        let QuicConfig { spec, role, sends, receives, local, remote, start, rng, qlog } = config;
+        let QuicConfig { spec, role, sends, receives, local, remote, start, rng, plugins, qlog } =
+            config;
         let clock = Clock::new();
         let qlog = qlog.map(|writer| Qlog::new(writer, role));
         let tap = Arc::new(Tap::new(sends.len(), qlog));
-        let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing };
+        let context =
+            CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing, plugins };
         let algorithm = spec.congestion.model().build(&context);
         let control = Control::new(clock, Arc::clone(&tap), spec.congestion.name(), algorithm);
         let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
@@ -91,7 +93,7 @@ impl QuicEndpoint {
             None
         } else {
             let rng = rng.child("scheduler");
-            let streams = Multiplexer::new(&spec.scheduler, sends, &rng)?;
+            let streams = Multiplexer::new(&spec.scheduler, sends, &rng, plugins)?;
             Some(Sender::new(streams, spec.connection_window == Window::Unlimited))
         };
         Ok(Self {

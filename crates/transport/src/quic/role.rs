@@ -7,6 +7,7 @@ use leobench_base::{RngTree, SimTime};
 use super::QlogWriter;
 use super::spec::QuicSpec;
 use crate::buffer::Attributes;
+use crate::plugin::Plugins;
 
 /// Who speaks first on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct QuicConfig<'a> {
     pub start: SimTime,
     /// Random streams of this end.
     pub rng: &'a RngTree,
+    /// The host of plug-ins.
+    pub plugins: &'a Plugins,
     /// Where to write the connection's qlog, if anywhere.
     pub qlog: Option<QlogWriter>,
 }

@@ -1,10 +1,8 @@
 //! Back-pressure (Khan et al. 2023: Computer Networks, section 5.2; delay paper, section III, equations 1 and 2).
 
-use leobench_base::RngTree;
-
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
-use super::{SchedulerModel, StreamScheduler};
+use super::{SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
@@ -17,9 +15,9 @@ leobench_base::spec! {
 }
 
 impl SchedulerModel for BackPressureSpec {
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
         // Q_k(t), in bytes (equation 2).
         let backlog = |_, stream: &StreamBuffer| Key::constant(stream.backlog().into());
-        Ok(Box::new(MostUrgent::new(streams, rng, backlog)))
+        Ok(Box::new(MostUrgent::new(context.streams, context.rng, backlog)))
     }
 }

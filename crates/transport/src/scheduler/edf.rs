@@ -1,11 +1,9 @@
 //! Earliest deadline first (Liu and Layland 1973, "Scheduling algorithms for multiprogramming in a hard-real-time
 //! environment", Journal of the ACM 20, section 7).
 
-use leobench_base::RngTree;
-
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
-use super::{SchedulerModel, StreamScheduler};
+use super::{SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
@@ -21,12 +19,12 @@ leobench_base::spec! {
 const NEVER: i128 = 1 << 64;
 
 impl SchedulerModel for EarliestDeadlineSpec {
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
         let due = |_, stream: &StreamBuffer| {
             let created = || stream.head_created().map_or(0, |head| i128::from(head.as_nanos()));
             let due = stream.head_deadline().map(|due| i128::from(due.as_nanos()));
             Key::constant(-due.unwrap_or_else(|| NEVER + created()))
         };
-        Ok(Box::new(MostUrgent::new(streams, rng, due)))
+        Ok(Box::new(MostUrgent::new(context.streams, context.rng, due)))
     }
 }

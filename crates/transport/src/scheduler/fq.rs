@@ -1,9 +1,7 @@
 //! Fair queueing (Khan et al. 2023, Computer Networks, section 5.2).
 
-use leobench_base::RngTree;
-
 use super::fair::{self, Surplus};
-use super::{SchedulerModel, StreamScheduler};
+use super::{SchedulerContext, SchedulerModel, StreamScheduler};
 
 leobench_base::spec! {
     /// Fair queueing: shares every packet equally among the streams with waiting bytes.
@@ -21,7 +19,7 @@ leobench_base::spec! {
 }
 
 impl SchedulerModel for FairQueueingSpec {
-    fn build(&self, streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
-        Ok(fair::build(&vec![1; streams], self.surplus))
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
+        Ok(fair::build(&vec![1; context.streams], self.surplus))
     }
 }

@@ -1,10 +1,8 @@
 //! Maximum delay (Khan et al. 2023, delay paper, section III, last paragraph).
 
-use leobench_base::RngTree;
-
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
-use super::{SchedulerModel, StreamScheduler};
+use super::{SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
@@ -16,11 +14,11 @@ leobench_base::spec! {
 }
 
 impl SchedulerModel for MaxDelaySpec {
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
         // All heads age at the same rate, so the oldest stays the oldest.
         let age = |_, stream: &StreamBuffer| {
             Key::constant(-stream.head_created().map_or(0, |head| i128::from(head.as_nanos())))
         };
-        Ok(Box::new(MostUrgent::new(streams, rng, age)))
+        Ok(Box::new(MostUrgent::new(context.streams, context.rng, age)))
     }
 }

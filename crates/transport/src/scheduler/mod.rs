@@ -12,6 +12,7 @@ use leobench_base::{RngTree, SimTime};
 pub use multiplexer::Multiplexer;
 
 use crate::buffer::SendBuffer;
+use crate::plugin::Plugins;
 
 /// The room in the packet under construction, and the shares of the streams.
 ///
@@ -131,21 +132,32 @@ pub trait StreamScheduler: Send {
     ) -> Result<(), String>;
 }
 
+/// What a scheduler is built with.
+#[derive(Clone, Copy, Debug)]
+pub struct SchedulerContext<'a> {
+    /// Streams of the flow.
+    pub streams: usize,
+    /// Random streams of a random scheduler.
+    pub rng: &'a RngTree,
+    /// The host of plug-ins.
+    pub plugins: &'a Plugins,
+}
+
 /// A scheduler specification: builds its scheduler.
 pub trait SchedulerModel {
-    /// Checks whether it can serve a flow of `streams` streams.
+    /// Checks whether it can serve a flow of `streams` streams, given a host of plug-ins.
     ///
     /// # Errors
     /// If it cannot.
-    fn check(&self, _streams: usize) -> Result<(), Fault> {
+    fn check(&self, _streams: usize, _plugins: &Plugins) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// Builds the scheduler for a flow of `streams` streams; random ones draw from `rng`.
+    /// Builds the scheduler.
     ///
     /// # Errors
     /// A description of the failure of a plug-in.
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String>;
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String>;
 }
 
 leobench_base::kinds! {

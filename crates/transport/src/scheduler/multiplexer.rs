@@ -2,9 +2,13 @@
 
 use leobench_base::{RngTree, SimTime};
 
-use super::{LENGTH_RESERVE, PacketShares, SMALLEST_ROOM, SchedulerSpec, Share, StreamScheduler};
+use super::{
+    LENGTH_RESERVE, PacketShares, SMALLEST_ROOM, SchedulerContext, SchedulerSpec, Share,
+    StreamScheduler,
+};
 use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::EndpointError;
+use crate::plugin::Plugins;
 
 /// Send buffers with a scheduler that is notified of every change.
 pub struct Multiplexer {
@@ -23,9 +27,11 @@ impl Multiplexer {
         spec: &SchedulerSpec,
         streams: &[Attributes],
         rng: &RngTree,
+        plugins: &Plugins,
     ) -> Result<Self, EndpointError> {
         let name = spec.name();
-        let scheduler = spec.model().build(streams.len(), rng);
+        let context = SchedulerContext { streams: streams.len(), rng, plugins };
+        let scheduler = spec.model().build(&context);
         let scheduler = scheduler.map_err(|problem| EndpointError::Scheduler {
             scheduler: name.clone(),
             at: SimTime::ZERO,

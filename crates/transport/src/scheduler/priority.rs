@@ -1,8 +1,8 @@
 //! Extensible priorities (RFC 9218 sections 4 and 10).
 
-use leobench_base::{RngTree, SimTime};
+use leobench_base::SimTime;
 
-use super::{PacketShares, SchedulerModel, StreamScheduler};
+use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::{SendBuffer, StreamSet};
 
 leobench_base::spec! {
@@ -16,8 +16,8 @@ leobench_base::spec! {
 }
 
 impl SchedulerModel for PrioritySpec {
-    fn build(&self, streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
-        Ok(Box::new(Priority { levels: vec![Level::new(streams); LEVELS] }))
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
+        Ok(Box::new(Priority { levels: vec![Level::new(context.streams); LEVELS] }))
     }
 }
 

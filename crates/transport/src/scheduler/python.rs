@@ -1,13 +1,11 @@
-//! Schedulers written in Python. This file does not depend on Python: a registered [`Host`] builds them, and this file
-//! validates their choices.
+//! Schedulers written in Python: the host of plug-ins builds them, and this file validates their choices.
 
-use std::sync::OnceLock;
-
+use leobench_base::SimTime;
 use leobench_base::spec::{Fault, Table, Weight};
-use leobench_base::{RngTree, SimTime};
 
-use super::{PacketShares, SchedulerModel, StreamScheduler, one_weight_each};
+use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler, one_weight_each};
 use crate::buffer::SendBuffer;
+use crate::plugin::{self, Plugin, PluginClass, PluginKind, Plugins};
 
 leobench_base::spec! {
     /// A scheduler class written in Python.
@@ -23,17 +21,7 @@ leobench_base::spec! {
 }
 
 fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
-    let is_name = |name: &str| {
-        let starts = |c: char| c.is_alphabetic() || c == '_';
-        name.starts_with(starts) && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
-    match spec.python.split_once(':') {
-        Some((module, class)) if module.split('.').all(is_name) && is_name(class) => Ok(()),
-        _ => {
-            let allowed = "a module and a class in it, such as `mymodule:MyScheduler`";
-            Err(Fault::new("python", "names no class", allowed))
-        }
-    }
+    plugin::check_name(&spec.python)
 }
 
 /// A scheduler implemented outside this crate.
@@ -59,63 +47,36 @@ pub trait PluginScheduler: Send {
     ) -> Result<(), String>;
 }
 
-/// A host that can run Python.
-pub trait Host: Send + Sync {
-    /// Checks whether the scheduler can be built for a flow of `streams` streams.
-    ///
-    /// # Errors
-    /// If it cannot.
-    fn check(&self, spec: &PythonSpec, streams: usize) -> Result<(), Fault>;
-
-    /// Builds the scheduler for a flow of `streams` streams; a random one draws from `rng`.
-    ///
-    /// # Errors
-    /// A description of the failure.
-    fn build(
-        &self,
-        spec: &PythonSpec,
-        streams: usize,
-        rng: &RngTree,
-    ) -> Result<Box<dyn PluginScheduler>, String>;
-}
-
-static HOST: OnceLock<Box<dyn Host>> = OnceLock::new();
-
-/// Registers the host, once per program; returns whether there was none before.
-pub fn host(host: Box<dyn Host>) -> bool {
-    HOST.set(host).is_ok()
-}
-
-fn registered() -> Option<&'static dyn Host> {
-    #[cfg(test)]
-    let _ = host(Box::new(tests::InOrder));
-    HOST.get().map(|host| &**host)
-}
-
-const NO_HOST: &str = "is written in Python, which leobench's Python package runs";
-
 impl PythonSpec {
+    fn class(&self) -> PluginClass<'_> {
+        PluginClass { name: &self.python, parameters: &self.parameters }
+    }
+
+    fn kind(&self, streams: usize) -> PluginKind {
+        PluginKind::StreamScheduler {
+            weights: (0..streams).map(|stream| self.weight(stream)).collect(),
+        }
+    }
+
     /// The weight of a stream.
-    pub fn weight(&self, stream: usize) -> f64 {
+    fn weight(&self, stream: usize) -> f64 {
         let given = self.weights.as_ref().and_then(|weights| weights.get(stream));
         given.map_or(1.0, |weight| weight.get())
     }
 }
 
 impl SchedulerModel for PythonSpec {
-    fn check(&self, streams: usize) -> Result<(), Fault> {
+    fn check(&self, streams: usize, plugins: &Plugins) -> Result<(), Fault> {
         if let Some(weights) = &self.weights {
             one_weight_each(weights.len(), streams)?;
         }
-        match registered() {
-            Some(host) => host.check(self, streams),
-            None => Err(Fault::new("python", NO_HOST, "any other scheduler")),
-        }
+        plugins.check(&self.kind(streams), self.class())
     }
 
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
-        let host = registered().ok_or_else(|| NO_HOST.to_owned())?;
-        let plugin = host.build(self, streams, rng)?;
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
+        let SchedulerContext { streams, rng, plugins } = *context;
+        let Plugin::StreamScheduler(plugin) =
+            plugins.build(&self.kind(streams), self.class(), rng)?;
         Ok(Box::new(Python { plugin, requests: Vec::new(), requested: vec![0; streams] }))
     }
 }
@@ -192,4 +153,4 @@ impl Python {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

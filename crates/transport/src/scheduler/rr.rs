@@ -1,8 +1,8 @@
 //! Round robin, packet by packet (Khan et al. 2023, Computer Networks, section 5.2).
 
-use leobench_base::{RngTree, SimTime};
+use leobench_base::SimTime;
 
-use super::{PacketShares, SchedulerModel, StreamScheduler};
+use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::SendBuffer;
 
 leobench_base::spec! {
@@ -11,7 +11,7 @@ leobench_base::spec! {
 }
 
 impl SchedulerModel for RoundRobinSpec {
-    fn build(&self, _streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+    fn build(&self, _context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
         Ok(Box::new(RoundRobin { next: 0 }))
     }
 }

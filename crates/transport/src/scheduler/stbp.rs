@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use leobench_base::spec::Fault;
-use leobench_base::{RngTree, SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime};
 
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
-use super::{SchedulerModel, StreamScheduler};
+use super::{SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::StreamBuffer;
 
 leobench_base::spec! {
@@ -53,16 +53,16 @@ fn check(spec: &SojournSpec) -> Result<(), Fault> {
 }
 
 impl SchedulerModel for SojournSpec {
-    fn build(&self, streams: usize, rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
         if self.per == Per::Packet {
-            return Ok(Box::new(MostUrgent::new(streams, rng, |_, stream: &_| {
+            return Ok(Box::new(MostUrgent::new(context.streams, context.rng, |_, stream: &_| {
                 per_message(stream)
             })));
         }
         let slot = self.slot.unwrap_or(SLOT).as_nanos();
-        let mut batches: Vec<Batches> = (0..streams).map(|_| Batches::new(slot)).collect();
+        let mut batches: Vec<Batches> = (0..context.streams).map(|_| Batches::new(slot)).collect();
         let per_batch = move |index: usize, stream: &_| batches[index].key(stream);
-        Ok(Box::new(MostUrgent::new(streams, rng, per_batch)))
+        Ok(Box::new(MostUrgent::new(context.streams, context.rng, per_batch)))
     }
 }
 

@@ -46,7 +46,8 @@ fn all(streams: usize) -> Vec<SchedulerSpec> {
 
 /// Whether a scheduler fills the packet as long as bytes are waiting.
 fn is_work_conserving(spec: &SchedulerSpec, streams: usize) -> bool {
-    spec.model().build(streams, &RngTree::new(1)).unwrap().fills_packets()
+    let (rng, plugins) = (&RngTree::new(1), &python::tests::in_order());
+    spec.model().build(&SchedulerContext { streams, rng, plugins }).unwrap().fills_packets()
 }
 
 /// Streams of several urgencies, of both kinds, with and without deadlines.
@@ -90,7 +91,8 @@ type Packet = (u64, Vec<Share>);
 
 impl Harness {
     pub(super) fn new(spec: &SchedulerSpec, attributes: &[Attributes], seed: u64) -> Self {
-        let streams = Multiplexer::new(spec, attributes, &RngTree::new(seed)).unwrap();
+        let plugins = python::tests::in_order();
+        let streams = Multiplexer::new(spec, attributes, &RngTree::new(seed), &plugins).unwrap();
         Self { streams, count: attributes.len(), now: SimTime::ZERO }
     }
 
@@ -235,7 +237,7 @@ fn weights_are_checked() {
     assert!(refusal("wfq -2,1").starts_with("weights[0] = -2.0: is out of range"));
     assert!(refusal("wfq 1,inf").starts_with("weights[1] = inf: is not finite"));
     let fault = |text, streams| {
-        let fault = spec(text).model().check(streams).unwrap_err();
+        let fault = spec(text).model().check(streams, Plugins::NONE).unwrap_err();
         format!("{} {}; {}", fault.field, fault.problem, fault.allowed)
     };
     assert_eq!(
@@ -243,8 +245,9 @@ fn weights_are_checked() {
         "weights has 3 weights, for 2 streams; 2 numbers above 0"
     );
     assert_eq!(fault("wfq weights=2", 4), "weights has 1 weight, for 4 streams; 4 numbers above 0");
-    assert!(spec("wfq weights=2,1").model().check(2).is_ok());
-    let built = spec("wfq weights=2,1").model().build(3, &RngTree::new(1));
+    assert!(spec("wfq weights=2,1").model().check(2, Plugins::NONE).is_ok());
+    let context = SchedulerContext { streams: 3, rng: &RngTree::new(1), plugins: Plugins::NONE };
+    let built = spec("wfq weights=2,1").model().build(&context);
     assert_eq!(built.err().unwrap(), "weights has 2 weights, for 3 streams");
 }
 

@@ -1,10 +1,11 @@
 //! Weighted fair queueing (Khan et al. 2023, Computer Networks, section 5.2).
 
-use leobench_base::RngTree;
 use leobench_base::spec::{Fault, Weight};
 
 use super::fair::{self, Surplus};
-use super::{SchedulerModel, StreamScheduler, one_weight_each};
+use crate::plugin::Plugins;
+
+use super::{SchedulerContext, SchedulerModel, StreamScheduler, one_weight_each};
 
 leobench_base::spec! {
     /// Weighted fair queueing: shares every packet by weights among the streams with waiting bytes.
@@ -22,12 +23,13 @@ leobench_base::spec! {
 }
 
 impl SchedulerModel for WeightedFairQueueingSpec {
-    fn check(&self, streams: usize) -> Result<(), Fault> {
+    fn check(&self, streams: usize, _plugins: &Plugins) -> Result<(), Fault> {
         one_weight_each(self.weights.len(), streams)
     }
 
-    fn build(&self, streams: usize, _rng: &RngTree) -> Result<Box<dyn StreamScheduler>, String> {
-        self.check(streams).map_err(|fault| format!("{} {}", fault.field, fault.problem))?;
+    fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
+        one_weight_each(self.weights.len(), context.streams)
+            .map_err(|fault| format!("{} {}", fault.field, fault.problem))?;
         let weights: Vec<_> = self.weights.iter().map(|weight| weight.get()).collect();
         Ok(fair::build(&integers(&weights), self.surplus))
     }

@@ -26,6 +26,7 @@ use crate::congestion::CongestionControl;
 use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Report, Totals,
 };
+use crate::plugin::Plugins;
 
 /// The configuration of an endpoint.
 #[derive(Clone, Copy)]
@@ -44,6 +45,8 @@ pub struct TcpConfig<'a> {
     pub start: SimTime,
     /// Random streams of this end.
     pub rng: &'a RngTree,
+    /// The host of plug-ins.
+    pub plugins: &'a Plugins,
 }
 
 /// The state of a connection (RFC 9293 section 3.3.2). The two halves have their own closing states.
@@ -106,13 +109,14 @@ pub struct TcpEndpoint {
 impl TcpEndpoint {
     /// An endpoint in its initial state.
     pub fn new(config: TcpConfig<'_>) -> Self {
-        let TcpConfig { spec, role, sends, local, remote, start, rng } = config;
+        let TcpConfig { spec, role, sends, local, remote, start, rng, plugins } = config;
         let mut numbers = rng.child("isn").rng();
         let ours = Sequence::new(numbers.bits() as u32);
         let stamps = Stamps::new(numbers.bits() as u32);
         let buffer = sends.map(|attributes| SendBuffer::new(&[attributes]));
         let receiver = Receiver::new(spec);
-        let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing };
+        let rng = &rng.child("congestion");
+        let context = CongestionContext { rng, paced: spec.pacing, plugins };
         Self {
             spec: spec.clone(),
             role,

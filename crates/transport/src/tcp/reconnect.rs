@@ -18,6 +18,7 @@ use self::log::Log;
 use super::endpoint::Earlier;
 use super::spec::{ReconnectSpec, TcpSpec};
 use super::{Role, TcpConfig, TcpEndpoint, unmatched};
+use crate::Plugins;
 use crate::buffer::{Attributes, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Event, Input, Outbox, PathSample, Totals};
 
@@ -52,6 +53,7 @@ pub struct ReconnectingTcp {
     local: SocketAddr,
     remote: SocketAddr,
     rng: RngTree,
+    plugins: Plugins,
     reconnect: ReconnectSpec,
     ports: Ports,
     present: TcpEndpoint,
@@ -82,6 +84,7 @@ impl ReconnectingTcp {
             local: config.local,
             remote: config.remote,
             rng: config.rng.clone(),
+            plugins: config.plugins.clone(),
             reconnect,
             ports,
             present: TcpEndpoint::new(config),
@@ -108,6 +111,7 @@ impl ReconnectingTcp {
             remote: self.remote,
             start: now,
             rng: &self.rng.child("connections").child(&self.number.to_string()),
+            plugins: &self.plugins,
         })
     }
 

@@ -2,8 +2,8 @@
 
 use leobench_base::{LinkId, NodeId, SimDuration};
 use leobench_base::spec::{Spec, SpecError, cut};
-use leobench_transport::SourceSpec;
 use leobench_transport::source::BulkSpec;
+use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
 use super::super::{
@@ -14,6 +14,7 @@ use super::{NAME, Names, Place, is_name, page};
 pub(super) fn check(
     spec: &ScenarioSpec,
     nodes: &Names<'_>,
+    plugins: &Plugins,
     flows: &Place<'_>,
 ) -> Result<(), SpecError> {
     let ends = spec.flows.iter().flat_map(|(_, flow)| [flow.from.as_str(), flow.to.as_str()]);
@@ -32,7 +33,7 @@ pub(super) fn check(
         }
         endless(spec, flow, &at)?;
         single(flow, &at)?;
-        scheduler(flow, &at.key("transport").key("scheduler"))?;
+        scheduler(flow, plugins, &at.key("transport").key("scheduler"))?;
         let from = nodes.find(&flow.from, "node", &at.key("from"))?;
         let to = nodes.find(&flow.to, "node", &at.key("to"))?;
         if from == to {
@@ -157,9 +158,9 @@ fn single(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
 }
 
 /// Refuses a stream scheduler that cannot serve the flow's streams.
-fn scheduler(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+fn scheduler(flow: &FlowSpec, plugins: &Plugins, at: &Place<'_>) -> Result<(), SpecError> {
     let Some(scheduler) = flow.transport.model().scheduler() else { return Ok(()) };
-    let checked = scheduler.model().check(flow.stream_count());
+    let checked = scheduler.model().check(flow.stream_count(), plugins);
     checked.map_err(|fault| at.key(&fault.field).error(fault.problem).allowed(fault.allowed))
 }
 

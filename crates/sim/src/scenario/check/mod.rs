@@ -7,7 +7,7 @@ mod links;
 mod page;
 
 use leobench_base::spec::{At, SpecError, Value, quoted};
-
+use leobench_transport::Plugins;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Scenario, ScenarioSpec, Until};
@@ -75,11 +75,11 @@ impl<'s> Names<'s> {
     }
 }
 
-/// Checks a scenario that was read from `tree`.
+/// Checks a scenario that was read from `tree`, given a host of plug-ins.
 ///
 /// # Errors
 /// The first thing wrong with it, in the order of the schema.
-pub(super) fn check(scenario: &Scenario, tree: &Value) -> Result<(), SpecError> {
+pub(super) fn check(scenario: &Scenario, tree: &Value, plugins: &Plugins) -> Result<(), SpecError> {
     let root = Place::root(tree);
     let spec = &scenario.spec;
     file_name(&spec.name, &root.key("name"))?;
@@ -90,7 +90,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Value) -> Result<(), SpecError> 
     let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
     links::check(scenario, &nodes, &root.key("links"))?;
     handovers::links(spec, &nodes, &root.key("handovers"))?;
-    flows::check(spec, &nodes, &root.key("flows"))?;
+    flows::check(spec, &nodes, plugins, &root.key("flows"))?;
     handovers::kinds(spec, &root.key("handovers"))?;
     limits::check(spec, &root)?;
     reference(spec, &root.key("competition").key("reference"))

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use leobench_base::spec::Schema;
+use leobench_transport::Plugins;
 
 use super::*;
 
@@ -20,7 +21,7 @@ fn shipped() -> Vec<(PathBuf, Scenario)> {
         files.len() >= 10,
         "two bands by three queues, a path, a trace, two flows, a page: {files:?}"
     );
-    let load = |path: PathBuf| match load_file(&path, &[]) {
+    let load = |path: PathBuf| match load_file(&path, &[], Plugins::NONE) {
         Ok(scenario) => (path, scenario),
         Err(error) => panic!("{error}"),
     };

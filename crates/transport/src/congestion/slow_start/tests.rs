@@ -23,7 +23,8 @@ impl Rounds {
             ..NewRenoSpec::default()
         };
         let rng = RngTree::new(1);
-        let mut controller = model.build(&CongestionContext { rng: &rng, paced });
+        let mut controller =
+            model.build(&CongestionContext { rng: &rng, paced, plugins: crate::Plugins::NONE });
         controller.open(PATH, SimTime::ZERO, DATAGRAM);
         Self { controller, now: SimTime::ZERO, number: 0 }
     }

@@ -74,7 +74,12 @@ pub struct Flow<C: CongestionControl + ?Sized = dyn CongestionControl> {
 impl Flow {
     pub fn new(model: &dyn CongestionModel, link: Link, paced: bool, seed: u64) -> Self {
         let rng = RngTree::new(seed);
-        Self::with(model.build(&CongestionContext { rng: &rng, paced }), link, paced, &rng)
+        Self::with(
+            model.build(&CongestionContext { rng: &rng, paced, plugins: crate::Plugins::NONE }),
+            link,
+            paced,
+            &rng,
+        )
     }
 }
 

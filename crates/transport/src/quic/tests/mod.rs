@@ -15,6 +15,7 @@ use super::null_tls::TAG_LEN;
 use super::{QuicConfig, QuicEndpoint, QuicSpec, Role};
 use crate::buffer::{Attributes, Message};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report};
+use crate::scheduler::python::tests::in_order;
 
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
@@ -89,6 +90,7 @@ impl Pipe {
                 remote: address(1 - end),
                 start: SimTime::ZERO,
                 rng: &rng.child(if end == SENDER { "sender" } else { "receiver" }),
+                plugins: &in_order(),
                 qlog: None,
             })
             .unwrap()

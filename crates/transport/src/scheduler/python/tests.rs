@@ -1,27 +1,35 @@
-use leobench_base::Bytes;
+use std::sync::Arc;
+
 use leobench_base::spec::{At, Spec, TableSpec, Value};
+use leobench_base::{Bytes, RngTree};
 
 use super::super::{Multiplexer, Share};
 use super::*;
 use crate::buffer::{Attributes, Message};
+use crate::plugin::PluginHost;
 
 /// A host with one class, which fills packets with the streams in order.
-pub(super) struct InOrder;
+struct InOrder;
 
-impl Host for InOrder {
-    fn check(&self, spec: &PythonSpec, _streams: usize) -> Result<(), Fault> {
-        let known = spec.python.ends_with(":MyScheduler");
+/// The plug-ins of that host.
+pub(crate) fn in_order() -> Plugins {
+    Plugins::new(Arc::new(InOrder))
+}
+
+impl PluginHost for InOrder {
+    fn check(&self, _kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault> {
+        let known = class.name.ends_with(":MyScheduler");
         let fault = || Fault::new("python", "no such class", "`MyScheduler`");
         known.then_some(()).ok_or_else(fault)
     }
 
     fn build(
         &self,
-        _spec: &PythonSpec,
-        _streams: usize,
+        _kind: &PluginKind,
+        _class: PluginClass<'_>,
         _rng: &RngTree,
-    ) -> Result<Box<dyn PluginScheduler>, String> {
-        Ok(Box::new(Self))
+    ) -> Result<Plugin, String> {
+        Ok(Plugin::StreamScheduler(Box::new(Self)))
     }
 }
 
@@ -121,7 +129,8 @@ fn a_connection_names_the_class_that_failed() {
     let spec = super::super::SchedulerSpec::Python(PythonSpec::example());
     assert_eq!(spec.name(), "mymodule:MyScheduler");
     let mut streams =
-        Multiplexer::new(&spec, &[Attributes::default(); 2], &RngTree::new(1)).unwrap();
+        Multiplexer::new(&spec, &[Attributes::default(); 2], &RngTree::new(1), &in_order())
+            .unwrap();
     streams.push(1, Message { size: Bytes::new(10), created: SimTime::ZERO });
     streams.schedule(SimTime::ZERO, 100).unwrap();
     assert_eq!(streams.shares(), [Share { stream: 1, bytes: 10 }]);
@@ -142,16 +151,16 @@ fn a_class_has_a_name_and_a_weight_for_every_stream() {
         assert!(error.contains("names no class; allowed: a module and a class"), "{error}");
     }
     let mut spec = read("package.module_2:_Name").unwrap();
-    assert!(spec.check(2).unwrap_err().problem.contains("no such class"));
+    assert!(spec.check(2, &in_order()).unwrap_err().problem.contains("no such class"));
     spec.python = "m:MyScheduler".into();
-    spec.check(2).unwrap();
+    spec.check(2, &in_order()).unwrap();
     assert_eq!(spec.weight(1).to_bits(), 1f64.to_bits());
     spec.weights = Some([1.0, 3.0].iter().map(|weight| Weight::new(*weight).unwrap()).collect());
-    spec.check(2).unwrap();
+    spec.check(2, &in_order()).unwrap();
     assert_eq!(spec.weight(1).to_bits(), 3f64.to_bits());
-    assert_eq!(spec.check(3).unwrap_err().problem, "has 2 weights, for 3 streams");
+    assert_eq!(spec.check(3, &in_order()).unwrap_err().problem, "has 2 weights, for 3 streams");
     spec.weights = Some(vec![Weight::new(1.0).unwrap()]);
-    assert_eq!(spec.check(3).unwrap_err().problem, "has 1 weight, for 3 streams");
+    assert_eq!(spec.check(3, &in_order()).unwrap_err().problem, "has 1 weight, for 3 streams");
 }
 
 fn named(name: &str) -> Value {

@@ -16,7 +16,8 @@ fn ratio(text: &str, slot: SimDuration, load: f64, arrivals: u64, seed: u64) -> 
     let mut arrival = rng.child("arrivals").rng();
     let mut which = rng.child("streams").rng();
     let gap = SimDuration::from_secs_f64(slot.as_secs_f64() / load);
-    let mut streams = Multiplexer::new(&spec(text), &[Attributes::default(); 2], &rng).unwrap();
+    let attributes = [Attributes::default(); 2];
+    let mut streams = Multiplexer::new(&spec(text), &attributes, &rng, Plugins::NONE).unwrap();
     let mut next = SimTime::ZERO + arrival.exponential(gap);
     let mut now = SimTime::ZERO;
     let (mut waited, mut served) = ([0.0; 2], [0.0; 2]);

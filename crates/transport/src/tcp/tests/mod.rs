@@ -18,6 +18,7 @@ use leobench_base::{BitRate, Body, Bytes, Ecn, Packet, RngTree, SimDuration, Sim
 use super::{Role, TcpConfig, TcpEndpoint, TcpSpec};
 use crate::buffer::{Attributes, Message};
 use crate::endpoint::{Endpoint, EndpointError, Event, Input, Outbox, PathSample, Report};
+use crate::plugin::Plugins;
 
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
@@ -47,6 +48,7 @@ fn endpoint(spec: &TcpSpec, end: usize, role: Role, start: SimTime) -> TcpEndpoi
         remote: address(1 - end),
         start,
         rng: &RngTree::new(1).child(if end == SENDER { "sender" } else { "receiver" }),
+        plugins: Plugins::NONE,
     })
 }
 

@@ -68,6 +68,7 @@ impl Setup {
             remote: if end == CLIENT { server } else { client },
             start: SimTime::ZERO,
             rng: &tree.child(if end == CLIENT { "client" } else { "server" }),
+            plugins: crate::Plugins::NONE,
         };
         let Some((after, resume)) = self.reconnect else {
             return Box::new(TcpEndpoint::new(config));

@@ -1,0 +1,125 @@
+//! Plug-ins: classes of the user's, written in Python, that a scenario names. This crate does not depend on Python: whoever
+//! builds a run passes in a host that does.
+
+use std::fmt;
+use std::sync::Arc;
+
+use leobench_base::RngTree;
+use leobench_base::spec::{Fault, Table};
+
+use crate::scheduler::python::PluginScheduler;
+
+/// The key under which a scenario names a class, and which faults of a class name.
+pub const KEY: &str = "python";
+
+const NO_HOST: &str = "is written in Python, which leobench's Python package runs";
+
+/// A class, and what to build it with.
+#[derive(Clone, Copy, Debug)]
+pub struct PluginClass<'a> {
+    /// Module and class, such as `mymodule:MyScheduler`.
+    pub name: &'a str,
+    /// Keyword arguments of the scenario's.
+    pub parameters: &'a Table,
+}
+
+/// The kind of plug-in that a class is to be, with what such a plug-in is told of its connection.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PluginKind {
+    /// A stream scheduler.
+    StreamScheduler {
+        /// The weight of every stream.
+        weights: Vec<f64>,
+    },
+}
+
+/// A plug-in that was built, of the kind asked for.
+#[non_exhaustive]
+pub enum Plugin {
+    /// A stream scheduler.
+    StreamScheduler(Box<dyn PluginScheduler>),
+}
+
+/// A program that can run plug-ins of every kind. One host serves one scenario or one run.
+pub trait PluginHost: Send + Sync {
+    /// Checks whether a plug-in can be built.
+    ///
+    /// # Errors
+    /// If it cannot; the fault is in [`KEY`].
+    fn check(&self, kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault>;
+
+    /// Builds a plug-in of the kind; a random one draws from `rng`.
+    ///
+    /// # Errors
+    /// A description of the failure, with its trace.
+    fn build(
+        &self,
+        kind: &PluginKind,
+        class: PluginClass<'_>,
+        rng: &RngTree,
+    ) -> Result<Plugin, String>;
+}
+
+/// The host of a run's plug-ins, if there is one. Without one, scenarios that name a class are refused.
+#[derive(Clone, Default)]
+pub struct Plugins(Option<Arc<dyn PluginHost>>);
+
+impl Plugins {
+    /// No host.
+    pub const NONE: &'static Self = &Self(None);
+
+    /// The plug-ins of a host.
+    pub fn new(host: Arc<dyn PluginHost>) -> Self {
+        Self(Some(host))
+    }
+
+    /// Checks whether a plug-in can be built.
+    ///
+    /// # Errors
+    /// If it cannot, or there is no host.
+    pub fn check(&self, kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault> {
+        match &self.0 {
+            Some(host) => host.check(kind, class),
+            None => Err(Fault::new(KEY, NO_HOST, "anything that is not")),
+        }
+    }
+
+    /// Builds a plug-in of the kind; a random one draws from `rng`.
+    ///
+    /// # Errors
+    /// A description of the failure, with its trace; or that there is no host.
+    pub fn build(
+        &self,
+        kind: &PluginKind,
+        class: PluginClass<'_>,
+        rng: &RngTree,
+    ) -> Result<Plugin, String> {
+        let host = self.0.as_ref().ok_or_else(|| NO_HOST.to_owned())?;
+        host.build(kind, class, rng)
+    }
+}
+
+impl fmt::Debug for Plugins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Plugins").field(&self.0.is_some()).finish()
+    }
+}
+
+/// Checks the form of a class's name.
+///
+/// # Errors
+/// If it names no class.
+pub fn check_name(name: &str) -> Result<(), Fault> {
+    let is_name = |name: &str| {
+        let starts = |c: char| c.is_alphabetic() || c == '_';
+        name.starts_with(starts) && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    match name.split_once(':') {
+        Some((module, class)) if module.split('.').all(is_name) && is_name(class) => Ok(()),
+        _ => {
+            let allowed = "a module and a class in it, such as `mymodule:MyScheduler`";
+            Err(Fault::new(KEY, "names no class", allowed))
+        }
+    }
+}
