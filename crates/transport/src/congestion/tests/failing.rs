@@ -32,7 +32,7 @@ pub(crate) struct Failing {
 
 impl Failing {
     /// A controller that fails in `call`, and where it counts the paths closed.
-    pub(crate) fn new(call: &'static str) -> (Box<dyn CongestionControl>, Arc<AtomicUsize>) {
+    pub(crate) fn in_call(call: &'static str) -> (Box<dyn CongestionControl>, Arc<AtomicUsize>) {
         let closed = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&closed);
         let inner = NewRenoSpec::default().build(&context());

@@ -10,7 +10,7 @@ use crate::endpoint::{Hint, PathId};
 /// A transfer with losses and reordering, and a hint after half a second.
 fn transfer(call: &'static str) -> (Pipe, Arc<AtomicUsize>) {
     let mut pipe = Pipe::new(&spec(|_| ()), 1, Role::Client);
-    let (algorithm, closed) = Failing::new(call);
+    let (algorithm, closed) = Failing::in_call(call);
     pipe.ends[SENDER].control().lock().algorithm = algorithm;
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.may_fail = true;
@@ -62,7 +62,7 @@ fn the_end_of_a_run_closes_an_open_path_once() {
     assert_eq!(closed.load(Relaxed), 1);
     // A connection that never opened has no path.
     let mut pipe = Pipe::new(&spec(|_| ()), 1, Role::Client);
-    let (algorithm, closed) = Failing::new("none");
+    let (algorithm, closed) = Failing::in_call("none");
     pipe.ends[SENDER].control().lock().algorithm = algorithm;
     pipe.ends[SENDER].finish(SimTime::ZERO).unwrap();
     assert_eq!(closed.load(Relaxed), 0);

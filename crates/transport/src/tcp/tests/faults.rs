@@ -12,7 +12,7 @@ fn transfer(call: &'static str) -> (Pipe, Arc<AtomicUsize>) {
     // Losses and marks hide what would prove a loss spurious.
     let spurious = call == "on_spurious_loss";
     let mut pipe = Pipe::new(&spec(|spec| spec.ecn = !spurious), Role::Client);
-    let (algorithm, closed) = Failing::new(call);
+    let (algorithm, closed) = Failing::in_call(call);
     pipe.ends[SENDER].set_controller(algorithm);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.mark_after = Some(SimDuration::from_millis(10));
@@ -58,7 +58,7 @@ fn the_end_of_a_run_closes_an_open_path_once() {
     assert_eq!(closed.load(Relaxed), 1);
     // A connection that never opened has no path.
     let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
-    let (algorithm, closed) = Failing::new("none");
+    let (algorithm, closed) = Failing::in_call("none");
     pipe.ends[SENDER].set_controller(algorithm);
     pipe.ends[SENDER].finish(SimTime::ZERO).unwrap();
     assert_eq!(closed.load(Relaxed), 0);
