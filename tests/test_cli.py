@@ -28,6 +28,8 @@ TABLES = {
     "events",
     "packets",
     "opportunities",
+    "routes",
+    "handovers",
 }
 
 

@@ -82,6 +82,8 @@ def test_the_tables_have_the_documented_columns_and_units(quick: Path) -> None:
         "events": ["t_ns", "kind", "subject", "detail"],
         "packets": ["t_ns", "packet", "link", "event", "cause", "size_bytes", "flow"],
         "opportunities": ["t_ns", "link", "offered_bytes"],
+        "routes": ["t_ns", "flow", "direction", "links"],
+        "handovers": ["t_ns", "handover", "number", "node", "from_link", "to_link", "stage"],
     }  # fmt: skip
     for name in tables:
         for column, kind in tables[name].schema.items():

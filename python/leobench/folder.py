@@ -33,6 +33,8 @@ TABLES = (
     "events",
     "packets",
     "opportunities",
+    "routes",
+    "handovers",
 )
 
 # What tells the manifest of a run from any other.
@@ -198,7 +200,7 @@ def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> 
 # What every result folder has there.
 _IN_MANIFEST = ("scenario", "validity")
 # Tables that folders of earlier versions lack.
-_ADDED_LATER = ("opportunities",)
+_ADDED_LATER = ("opportunities", "routes", "handovers")
 _IN_SUMMARY = ("scenario", "seed", "flows", "links")
 
 

@@ -106,6 +106,16 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         """What the delivery opportunities of every link that a trace serves have offered so far."""
         return self["opportunities"]
 
+    @property
+    def routes(self) -> pl.DataFrame:
+        """The link directions that every flow's packets take, on change."""
+        return self["routes"]
+
+    @property
+    def handovers(self) -> pl.DataFrame:
+        """The beginning and the end of every handover."""
+        return self["handovers"]
+
 
 @dataclass(frozen=True)
 class _InMemory:

@@ -162,7 +162,6 @@ impl Protocol {
         }
     }
 
-
     /// The number of the protocol in an IP header.
     pub const fn number(self) -> u8 {
         match self {

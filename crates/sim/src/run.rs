@@ -99,7 +99,8 @@ impl Run {
             Until::Drained => (sources_end + scenario.spec.drain_limit, SimTime::ZERO),
         };
         let flows = scenario.spec.flows.iter();
-        let flows = flows.map(|(name, flow)| (name.as_str(), [flow.from.as_str(), flow.to.as_str()]));
+        let flows =
+            flows.map(|(name, flow)| (name.as_str(), [flow.from.as_str(), flow.to.as_str()]));
         let captures = options.capture.as_ref().map(|options| Captures::new(options, flows));
         let captures = captures.transpose().map_err(BuildError::Capture)?;
         let mut open_qlog = |flow: &str, end: &str| qlog(options.qlog.as_deref(), flow, end);

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from leobench.plots import bands, objects, style
+from leobench.plots import bands, handovers, objects, style
 from leobench.plots.view import COLOURS
 
 if TYPE_CHECKING:
@@ -33,18 +33,22 @@ _FAR = 20.0
 
 # Beyond so many streams, colours cannot be told apart.
 _MOST_STREAMS = 5
-_OF_LINK = ("channel", "down", "mtu")  # causes of drops that are not the queue's
+_OF_LINK = ("channel", "down", "mtu", "handover")  # causes of drops that are not the queue's
 
 
 def queue(axes: Axes, view: View) -> None:
-    """The bytes waiting before the link."""
+    """The bytes waiting before the link; before each of the links that handovers lead over."""
+    links = handovers.queues(view)
+    if len(links) > 1:
+        _queues(axes, view, links)
+        return
     rows = view.within(view.result.tables.queues.filter(pl.col("link") == view.link["name"]), "t_ns")
     times, backlog = style.samples(rows, "t_ns", "backlog_bytes")
     factor, unit = style.byte_unit(float(np.max(backlog, initial=0.0)))
     dense = bands.draw(axes, times, backlog / factor, style.BLUE, legend=True)
     waited = view.link["queue_delay_ms"]["mean"]
     drops = sum(view.link["dropped_packets"].values()) - sum(
-        view.link["dropped_packets"][cause] for cause in _OF_LINK
+        view.link["dropped_packets"].get(cause, 0) for cause in _OF_LINK
     )
     details = [] if waited is None else [f"mean wait {style.millis_text(waited)}"]
     details.append(f"{_count(drops, 'packet')} dropped")
@@ -56,6 +60,17 @@ def queue(axes: Axes, view: View) -> None:
     if not backlog.any():
         axes.set_ylim(0, 1)
         style.say(axes, "empty at every sample")
+
+
+def _queues(axes: Axes, view: View, links: Sequence[str]) -> None:
+    rows = view.within(view.result.tables.queues.filter(pl.col("link").is_in(links)), "t_ns")
+    factor, unit = style.byte_unit(float(rows["backlog_bytes"].max() or 0))  # type: ignore[arg-type]
+    for link, colour in zip(links, COLOURS, strict=False):
+        times, backlog = style.samples(rows.filter(link=link), "t_ns", "backlog_bytes")
+        axes.plot(times, backlog / factor, color=colour, linewidth=0.9, label=link)
+    style.dress(axes, f"Queues of the links in turn{view.scope}", f"backlog ({unit})")
+    axes.set_ylim(0, (axes.get_ylim()[1] or 1.0) * _HEADROOM)
+    style.legend(axes)
 
 
 def window(axes: Axes, view: View) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from leobench.plots import routes, style
+from leobench.plots import handovers, routes, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def of_path(view: View, flow: Summary, edges: style.Array) -> style.Array | None
     rows = view.result.tables.paths.filter(flow=flow["name"], path=0)
     if "bottleneck_bps" in rows.columns and rows.height and not rows["bottleneck_bps"].has_nulls():
         return _means(rows["t_ns"].to_numpy(), rows["bottleneck_bps"].cast(pl.Float64).to_numpy(), edges)
-    return _narrowest(view.result, routes.of_flow(view.result.scenario, flow["name"]), edges)
+    return _narrowest(view.result, routes.of_flow(view.result, flow["name"]), edges)
 
 
 def of_link(result: Result, link: str, edges: style.Array) -> style.Array | None:
@@ -106,9 +106,10 @@ def capacity_of(view: View, edges: style.Array, link: str | None = None) -> tupl
     """
     if link is not None:
         return link, of_link(view.result, link, edges)
-    ways = [routes.of_flow(view.result.scenario, flow["name"]) for flow in view.flows]
+    ways = [routes.of_flow(view.result, flow["name"]) for flow in view.flows]
+    moved = bool(handovers.of_run(view.result))
     if all(way == ways[0] for way in ways):
-        name = ways[0][0] if len(ways[0]) == 1 else "the narrowest link"
+        name = ways[0][0] if len(ways[0]) == 1 else "the path" if moved else "the narrowest link"
         return name, of_path(view, view.flows[0], edges)
     return view.link["name"], of_link(view.result, view.link["name"], edges)
 

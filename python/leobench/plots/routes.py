@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from leobench.result import Result
+
     Cost = tuple[int, int]
 
 _NANOSECONDS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
@@ -28,11 +30,23 @@ class Edge(NamedTuple):
     delay_ns: int
 
 
-def of_flow(scenario: Mapping[str, Any], flow: str) -> list[str]:
-    """Names of the link directions that carry the data of a flow, in order of travel.
+def of_flow(result: Result, flow: str) -> list[str]:
+    """Names of the link directions that carry the data of a flow, in order of travel and of first use.
 
-    Takes a resolved scenario. As in the core (`crates/sim/src/routes.rs`), the path has the least delay,
-    then the fewest hops, then the links given first.
+    They are those that the run recorded; of a result without the table `routes`, those of the scenario.
+    """
+    if "routes" in result.tables:
+        ways = result.tables["routes"].filter(flow=flow, direction="there")["links"].drop_nulls()
+        if len(ways):
+            return list(dict.fromkeys(link for way in ways for link in way.split(" ")))
+    return _of_scenario(result.scenario, flow)
+
+
+def _of_scenario(scenario: Mapping[str, Any], flow: str) -> list[str]:
+    """The path at the start of a run, from its resolved scenario.
+
+    As in the core (`crates/sim/src/routes.rs`), it is the one of least delay, among equals that of fewest
+    hops, then that by the links given first.
     """
     spec = scenario["flows"][flow]
     every = edges(scenario)

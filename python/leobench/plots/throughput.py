@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from leobench.plots import rates, several, style, view
+from leobench.plots import handovers, rates, several, style, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +48,7 @@ def draw(
     figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.subplots()
     panel(axes, chosen, link=link)
+    handovers.mark([axes], chosen)
     style.time_axis(axes, chosen.start_s, chosen.end_s)
     return figure
 

@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import panels, several, states, style, throughput, view
+from leobench.plots import handovers, panels, several, states, style, throughput, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +83,12 @@ def draw(
     for draw_panel, each in zip(drawn, axes, strict=True):
         draw_panel(each, chosen)
 
+    handovers.mark(axes, chosen)
+    if link is None and len(handovers.queues(chosen)) > 1:
+        # The states of one of the links in turn would say nothing of the others.
+        style.time_axis(axes[-1], chosen.start_s, chosen.end_s)
+        figure.align_ylabels(axes)
+        return figure
     channel = result.tables.channel.filter(pl.col("link") == chosen.link["name"])
     channel_states = states.of_channel(channel, result.summary["virtual_s"])
     # The uppermost panel shows the capacity instead.

@@ -137,7 +137,7 @@ def require_series(kind: str, result: Result) -> None:
 
 def _bottleneck(result: Result, flows: list[Summary], links: Mapping[str, Summary]) -> Summary:
     """The most utilised link direction on the path of the flows' data."""
-    ways = (routes.of_flow(result.scenario, flow["name"]) for flow in flows)
+    ways = (routes.of_flow(result, flow["name"]) for flow in flows)
     carrying = [links[name] for name in dict.fromkeys(name for way in ways for name in way)]
     return max(carrying, key=lambda each: each["utilisation"] or 0.0)
 

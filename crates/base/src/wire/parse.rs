@@ -8,7 +8,7 @@ use etherparse::{
     Ipv6Header, Ipv6HeaderSlice, Ipv6RawExtHeaderSlice, ip_number,
 };
 
-use crate::packet::{Label, Body, Ecn, Meta, Packet, Protocol};
+use crate::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
 use crate::time::SimTime;
 use crate::units::Bytes;
 

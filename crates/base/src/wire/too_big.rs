@@ -7,7 +7,7 @@ use etherparse::{Icmpv4Type, Icmpv6Type, Ipv4Header, Ipv6Header, ip_number};
 
 use super::parse::{Layout, ParseError, layout};
 use super::{WireError, ip};
-use crate::packet::{Label, Ecn, Meta, Protocol};
+use crate::packet::{Ecn, Label, Meta, Protocol};
 use crate::time::SimTime;
 use crate::units::Bytes;
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use leobench_base::spec::Fault;
 use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
-use leobench_link::channel::ChannelContext;
 use leobench_link::LinkConfig;
+use leobench_link::channel::ChannelContext;
 use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
@@ -137,8 +137,14 @@ impl Network {
         builder.limits(spec.limits);
         builder.warm_up(SimTime::ZERO + spec.warm_up);
         let rng = RngTree::new(seed);
-        let parts =
-            FromScenario { spec, folder: &scenario.folder, rng, builder, plugins, qlogs: sinks.qlogs };
+        let parts = FromScenario {
+            spec,
+            folder: &scenario.folder,
+            rng,
+            builder,
+            plugins,
+            qlogs: sinks.qlogs,
+        };
         parts.build()
     }
 }
@@ -151,8 +157,7 @@ impl FromScenario<'_> {
         for (number, (name, link)) in self.spec.links.iter().enumerate() {
             let ends = [self.node(&link.between[0])?, self.node(&link.between[1])?];
             let [forward, backward] = Direction::BOTH;
-            let configs =
-                [self.link(name, link, forward)?, self.link(name, link, backward)?];
+            let configs = [self.link(name, link, forward)?, self.link(name, link, backward)?];
             self.builder.cable(name, ends, configs);
             self.channels(name, link, CableId::from(number).links())?;
         }
@@ -237,7 +242,8 @@ impl FromScenario<'_> {
 
     fn handover(&mut self, name: &str, spec: &HandoverSpec) -> Result<(), BuildError> {
         let node = self.node(&spec.node)?;
-        let links = spec.links.iter().map(|link| self.cable(link)).collect::<Result<Vec<_>, _>>()?;
+        let links =
+            spec.links.iter().map(|link| self.cable(link)).collect::<Result<Vec<_>, _>>()?;
         let rng = self.rng.child("handovers").child(name);
         let trigger = match (&spec.at, spec.down_for) {
             (Some(times), _) => Trigger::At(times.iter().map(|at| SimTime::ZERO + *at).collect()),
@@ -300,10 +306,7 @@ impl FromScenario<'_> {
         let think = thinks.max().unwrap_or_default();
         Ok(FlowParts {
             names: FlowNames { name: name.to_owned(), streams: flow.stream_names() },
-            ends: [
-                end(sender, ends.from, ends.sender),
-                end(receiver, ends.to, ends.receiver),
-            ],
+            ends: [end(sender, ends.from, ends.sender), end(receiver, ends.to, ends.receiver)],
             application: self.application(name, flow),
             ledger: self.ledger(flow),
             stalls: flow.transport.model().connects().then(|| StallWatch::new(think)),

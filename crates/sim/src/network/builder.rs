@@ -5,7 +5,9 @@
 
 use std::net::IpAddr;
 
-use leobench_base::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime};
+use leobench_base::{
+    CableId, EndpointId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime,
+};
 use leobench_link::{Channel, Link, LinkConfig, LinkOutput};
 use leobench_transport::{Endpoint, Outbox};
 use rustc_hash::FxHashMap;
@@ -183,7 +185,10 @@ impl NetworkBuilder {
     /// # Panics
     /// If a link has no channel, or there are more nodes or links than addresses.
     pub fn build(self) -> Result<Network, NetworkError> {
-        assert!(self.nodes.len() < MOST_NODES && self.cables.len() < MOST_CABLES, "too many for addresses");
+        assert!(
+            self.nodes.len() < MOST_NODES && self.cables.len() < MOST_CABLES,
+            "too many for addresses"
+        );
         let names = self.names();
         let edges = self.links.iter().map(|link| Edge {
             from: link.ends[0],
@@ -191,13 +196,15 @@ impl NetworkBuilder {
             delay: link.config.delay,
         });
         let forwarding = Forwarding::new(self.nodes.len(), edges.collect());
-        let views: TiVec<LinkId, _> = self.links.iter().map(|link| LinkView::new(&link.config)).collect();
+        let views: TiVec<LinkId, _> =
+            self.links.iter().map(|link| LinkView::new(&link.config)).collect();
         let links = links(self.links, &self.channels);
         let mut nats: TiVec<NodeId, Option<Nat>> = self.nodes.iter().map(|_| None).collect();
         for (node, outside) in self.nats {
             nats[node] = Some(Nat::new(outside));
         }
-        let mut egress_at: TiVec<NodeId, Option<PortId>> = self.nodes.iter().map(|_| None).collect();
+        let mut egress_at: TiVec<NodeId, Option<PortId>> =
+            self.nodes.iter().map(|_| None).collect();
         for (port, Port { node, .. }) in self.ports.iter_enumerated() {
             egress_at[*node] = Some(port);
         }
@@ -205,14 +212,22 @@ impl NetworkBuilder {
         let mut listeners = FxHashMap::default();
         let (mut flows, mut ledgers, mut stalls) = (TiVec::new(), TiVec::new(), TiVec::new());
         for (number, flow) in self.flows.into_iter().enumerate() {
-            let ends = [End::Sender, End::Receiver].into_iter().zip(flow.ends).map(|(end, parts)| {
-                let EndParts { endpoint, node, protocol, port } = parts;
-                let slot = EndpointSlot { endpoint, node, protocol, flow: number.into(), end, way: None };
-                let id: EndpointId = endpoints.push_and_get_key(slot);
-                let before = listeners.insert((node, protocol, port), id);
-                assert!(before.is_none(), "port {port} of {} is taken", self.nodes[node]);
-                (node, id)
-            });
+            let ends =
+                [End::Sender, End::Receiver].into_iter().zip(flow.ends).map(|(end, parts)| {
+                    let EndParts { endpoint, node, protocol, port } = parts;
+                    let slot = EndpointSlot {
+                        endpoint,
+                        node,
+                        protocol,
+                        flow: number.into(),
+                        end,
+                        way: None,
+                    };
+                    let id: EndpointId = endpoints.push_and_get_key(slot);
+                    let before = listeners.insert((node, protocol, port), id);
+                    assert!(before.is_none(), "port {port} of {} is taken", self.nodes[node]);
+                    (node, id)
+                });
             let ends: Vec<_> = ends.collect();
             let ends = [ends[0], ends[1]];
             let slot = FlowSlot {
@@ -303,9 +318,6 @@ fn links(parts: TiVec<LinkId, LinkParts>, channels: &[ChannelSlot]) -> TiVec<Lin
 impl Network {
     /// Wakes everybody at the start, and records what the channels offer there.
     fn start(&mut self) -> Result<(), NetworkError> {
-        for (place, topology) in self.topologies.iter().enumerate() {
-            self.wakes.set(Entity::Topology(place), topology.next_change());
-        }
         for (place, slot) in self.channels.iter().enumerate() {
             self.wakes.set(Entity::Channel(place), slot.channel.next_change());
             for &link in &slot.links {
@@ -315,7 +327,7 @@ impl Network {
         for nodes in self.flows.iter().map(|flow| flow.nodes) {
             self.forwarding.expect_at(nodes);
         }
-        self.reroute()?;
+        self.take_places()?;
         for (flow, slot) in self.flows.iter_enumerated() {
             self.wakes.set(Entity::Application(flow), slot.application.next_wake());
         }

@@ -84,7 +84,9 @@ impl Forwarding {
         let (cable, host) = (place >> 2, place & 3);
         let links = CableId::from(cable.min(MOST_CABLES)).links();
         match host {
-            1 | 2 if links[1].index() < self.attachments.len() => Destination::Interface(links[host - 1]),
+            1 | 2 if links[1].index() < self.attachments.len() => {
+                Destination::Interface(links[host - 1])
+            }
             _ => Destination::Unknown,
         }
     }

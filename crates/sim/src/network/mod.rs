@@ -22,8 +22,8 @@ mod wake;
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Body, EndpointId, FlowId, Label, LinkId, LogHistogram, Meta, NodeId, Packet, PortId,
-    Protocol, SimTime,
+    Body, EndpointId, FlowId, Label, LinkId, LogHistogram, Meta, NodeId, Packet, PortId, Protocol,
+    SimTime,
 };
 use leobench_link::{Cause, Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
 use leobench_transport::endpoint::Loss;
@@ -35,8 +35,8 @@ pub use application::{Action, Application, End, ObjectTimes};
 pub use build::{BuildError, OpenQlog, Sinks};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};
 pub use edge::Egress;
-use forwarding::{Forwarding, Hop};
 pub use forwarding::Attachment;
+use forwarding::{Forwarding, Hop};
 pub use limits::LimitError;
 use motion::Held;
 use nat::Nat;
@@ -471,9 +471,10 @@ impl Network {
         if let Some(captures) = self.captures.take() {
             captures.finish()?;
         }
-        let losses = self.flows.iter().map(|flow| {
-            first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint))
-        });
+        let losses = self
+            .flows
+            .iter()
+            .map(|flow| first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint)));
         let losses = losses.collect();
         // Endpoints close their paths when they finish.
         let senders = self.senders();

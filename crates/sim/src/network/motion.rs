@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{CableId, Destination, LinkId, NodeId, Packet, SimDuration};
+use leobench_base::{CableId, Destination, LinkId, NodeId, Packet, SimDuration, SimTime};
 use leobench_link::Cause;
 use leobench_transport::Input;
 use leobench_transport::endpoint::InterfaceChange;
@@ -30,6 +30,22 @@ impl Network {
 
     /// A topology changes.
     pub(super) fn move_on(&mut self, place: usize) -> Result<(), NetworkError> {
+        if self.advance_topology(place)? { self.reroute() } else { Ok(()) }
+    }
+
+    /// Everything moves to where it is at the start of a run.
+    pub(super) fn take_places(&mut self) -> Result<(), NetworkError> {
+        for place in 0..self.topologies.len() {
+            if self.topologies[place].next_change() == Some(SimTime::ZERO) {
+                self.advance_topology(place)?;
+            }
+            self.wakes.set(Entity::Topology(place), self.topologies[place].next_change());
+        }
+        self.reroute()
+    }
+
+    /// Applies what a topology changes now; whether any link takes part in another way.
+    fn advance_topology(&mut self, place: usize) -> Result<bool, NetworkError> {
         let mut changes = std::mem::take(&mut self.changes);
         self.topologies[place].advance(self.now, &mut changes);
         self.wakes.set(Entity::Topology(place), self.topologies[place].next_change());
@@ -39,7 +55,7 @@ impl Network {
             self.apply(place, change)?;
         }
         self.changes = changes;
-        if moved { self.reroute() } else { Ok(()) }
+        Ok(moved)
     }
 
     /// A channel was interrupted or restored: topologies that watch it may move.
@@ -112,14 +128,15 @@ impl Network {
 
     /// The address and port behind the translation at `node` that a packet to it is meant for, if it is.
     pub(super) fn translated(&self, node: NodeId, packet: &Packet) -> Option<SocketAddr> {
-        let (nat, Destination::Interface(link)) = (self.nats[node].as_ref()?, packet.meta.label.to) else {
+        let (nat, Destination::Interface(link)) = (self.nats[node].as_ref()?, packet.meta.label.to)
+        else {
             return None;
         };
         nat.enter(link, packet.meta.protocol, packet.meta.destination.port())
     }
 
     /// Packets take new ways from here on.
-    pub(super) fn reroute(&mut self) -> Result<(), NetworkError> {
+    fn reroute(&mut self) -> Result<(), NetworkError> {
         let Self { forwarding, observer, .. } = self;
         forwarding.update(|link| observer.delay(link));
         observer.reroute(self.now, &|from, to| forwarding.path(from, to))?;

@@ -14,8 +14,8 @@ use super::application::End;
 use super::stalls::{Stall, StallWatch};
 use crate::ledger::FlowLedger;
 use crate::record::{
-    ChannelRow, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings, Recorder, SinkError,
-    TableSink,
+    ChannelRow, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings, Recorder,
+    SinkError, TableSink,
 };
 use crate::summary::totals_since;
 use crate::topology::HandoverStage;
@@ -63,6 +63,8 @@ pub(crate) struct LinkView {
 struct FlowRoutes {
     /// The nodes at its ends.
     ends: [NodeId; 2],
+    /// Whether they have been recorded.
+    known: bool,
     there: Option<Vec<LinkId>>,
     back: Option<Vec<LinkId>>,
     /// Base round-trip time and bottleneck last recorded.
@@ -153,6 +155,7 @@ impl Observer {
         let ends = |name: &str| ["sender", "receiver"].map(|end| format!("{name}/{end}"));
         let routes = flows.iter().map(|ends| FlowRoutes {
             ends: *ends,
+            known: false,
             there: None,
             back: None,
             recorded: None,
@@ -361,7 +364,8 @@ impl Observer {
                 }
             }
             let known = [&routes.there, &routes.back];
-            if now == SimTime::ZERO || known.into_iter().ne(&ways) {
+            if !routes.known || known.into_iter().ne(&ways) {
+                routes.known = true;
                 for (way, direction) in ways.iter().zip(["there", "back"]) {
                     self.recorder.route(now, flow, direction, way.as_deref())?;
                 }

@@ -43,7 +43,8 @@ fn the_first_end_to_lose_its_connection_is_named() {
             let loss = seconds.map(|seconds| Loss { at: at(seconds), reason: "reset".into() });
             Lost(loss)
         });
-        first_loss([&ends[0], &ends[1]]).map(|(end, loss)| (end, loss.at.as_nanos() / 1_000_000_000))
+        first_loss([&ends[0], &ends[1]])
+            .map(|(end, loss)| (end, loss.at.as_nanos() / 1_000_000_000))
     };
     assert_eq!(first([None, None]), None);
     assert_eq!(first([Some(4), None]), Some(("sender", 4)));

@@ -174,7 +174,11 @@ const PACKETS: &[Column] = &[
     Column::integer("packet", "number of the packet within the run"),
     LINK,
     Column::text("event", "`enqueue`, `deliver`, `mark` or `drop`"),
-    Column::text("cause", "why it was marked or dropped: `queue`, `channel`, `down`, `mtu`, or a cause of the queue").or_null(),
+    Column::text(
+        "cause",
+        "why it was marked or dropped: `queue`, `channel`, `down`, `mtu`, or a cause of the queue",
+    )
+    .or_null(),
     Column::integer("size_bytes", "length of the IP packet, bytes"),
     FLOW.or_null(),
 ];
@@ -192,7 +196,8 @@ const ROUTES: &[Column] = &[
     TIME,
     FLOW,
     Column::text("direction", "`there` (from the end that sends data) or `back`"),
-    Column::text("links", "links in one direction, in order of travel; null if there is no way").or_null(),
+    Column::text("links", "links in one direction, in order of travel; null if there is no way")
+        .or_null(),
 ];
 
 const HANDOVERS: &[Column] = &[

@@ -51,7 +51,8 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
         delivered: Some(ms(40)),
     };
     recorder.message(call, &message)?;
-    recorder.message(call, &MessageRow { number: 4, first_sent: None, delivered: None, ..message })?;
+    recorder
+        .message(call, &MessageRow { number: 4, first_sent: None, delivered: None, ..message })?;
     let sample = PathSample {
         path: PathId(2),
         cwnd: Bytes::new(12_000),

@@ -51,7 +51,8 @@ leobench_base::spec! {
 const WHEN: &str = "one of `at`, `every`, `interval` and `down_for`";
 
 fn check(spec: &HandoverSpec) -> Result<(), Fault> {
-    let clock = [("every", spec.clock.every.is_some()), ("interval", spec.clock.interval.is_some())];
+    let clock =
+        [("every", spec.clock.every.is_some()), ("interval", spec.clock.interval.is_some())];
     let given: Vec<_> = [("at", spec.at.is_some()), ("down_for", spec.down_for.is_some())]
         .into_iter()
         .chain(clock)
@@ -68,7 +69,11 @@ fn check(spec: &HandoverSpec) -> Result<(), Fault> {
         return Err(Fault::new("phase", "is given without `every`", "`phase` with `every` only"));
     }
     if spec.up_for.is_some() && spec.down_for.is_none() {
-        return Err(Fault::new("up_for", "is given without `down_for`", "`up_for` with `down_for` only"));
+        return Err(Fault::new(
+            "up_for",
+            "is given without `down_for`",
+            "`up_for` with `down_for` only",
+        ));
     }
     if !spec.outage.is_zero() && !spec.overlap.is_zero() {
         let allowed = "either `outage` (break before make) or `overlap` (make before break)";

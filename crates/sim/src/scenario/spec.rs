@@ -64,7 +64,10 @@ impl ScenarioSpec {
     /// The link (by its place in the file) and the direction that a number stands for: two for every link, forward before
     /// backward.
     pub fn direction(&self, link: LinkId) -> (usize, Direction) {
-        (link.index() / Direction::BOTH.len(), Direction::BOTH[link.index() % Direction::BOTH.len()])
+        (
+            link.index() / Direction::BOTH.len(),
+            Direction::BOTH[link.index() % Direction::BOTH.len()],
+        )
     }
 
     /// The flows that compete with each other: all that are not background.
@@ -96,7 +99,9 @@ impl ScenarioSpec {
         let moves = self.handovers.iter().flat_map(|(_, handover)| {
             handover.links.iter().skip(1).map(move |link| (handover, link.as_str()))
         });
-        std::iter::once(None).chain(moves.map(Some)).map(|moved| StaticTopology { spec: self, moved })
+        std::iter::once(None)
+            .chain(moves.map(Some))
+            .map(|moved| StaticTopology { spec: self, moved })
     }
 }
 

@@ -215,9 +215,8 @@ fn bad_channels_are_refused_by_place() {
 
 #[test]
 fn the_mean_counts_outages() {
-    let json = format!(
-        r#"{{"rate": "100 Mbps", "delay": {UNIFORM}, "outage": "1 s", "every": "10 s"}}"#
-    );
+    let json =
+        format!(r#"{{"rate": "100 Mbps", "delay": {UNIFORM}, "outage": "1 s", "every": "10 s"}}"#);
     let mean = read::<ReconfigurationSpec>(&json).unwrap().mean(&context(1)).unwrap().unwrap();
     assert_eq!((mean.rate.bps(), mean.delay), (90_000_000, SimDuration::from_millis(30)));
 }

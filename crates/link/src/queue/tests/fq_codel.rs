@@ -110,6 +110,6 @@ fn quanta_far_from_a_packet_are_refused() {
     }
     for flows in ["0", "65537"] {
         let json = format!(r#"{{"kind": "fq_codel", "flows": {flows}}}"#);
-        assert_refused::<QueueSpec>(&json, "flows", "no such number");
+        assert_refused::<QueueSpec>(&json, "flows", "is not a valid number");
     }
 }

@@ -1,13 +1,14 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
-use leobench_base::{LinkId, NodeId, SimDuration};
 use leobench_base::spec::{Spec, SpecError, cut};
+use leobench_base::{LinkId, NodeId, SimDuration};
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
 use super::super::{
-    ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec, Until,
+    ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
+    Until,
 };
 use super::{NAME, Names, Place, is_name, page};
 

@@ -89,7 +89,8 @@ fn times(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Result
             return Err(error.allowed(format!("a time below {end}")));
         }
         if index > 0 && *time <= times[index - 1] {
-            let error = at.index(index).error(format!("is not after the one before, {}", times[index - 1]));
+            let error =
+                at.index(index).error(format!("is not after the one before, {}", times[index - 1]));
             return Err(error.allowed("times in order, one handover at a time"));
         }
     }
@@ -142,7 +143,8 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
     if any {
         return Ok(());
     }
-    let error = at.error(format!("no flow ends at `{}`, so no connection notices", cut(&handover.node)));
+    let error =
+        at.error(format!("no flow ends at `{}`, so no connection notices", cut(&handover.node)));
     Err(error.allowed("`reroute`, or `rebind` for a node that translates addresses"))
 }
 

@@ -1,4 +1,5 @@
 mod files;
+mod handovers;
 mod limits;
 mod overrides;
 mod pages;

@@ -148,8 +148,7 @@ impl Player {
         let ends = if self.sends { [RECEIVER, SENDER] } else { [SENDER, RECEIVER] };
         let [source, destination] = ends.map(address);
         let size = Bytes::new(20 + segment.len());
-        let meta =
-            Meta::new(self.now, Protocol::Tcp, source, destination, size).with_ecn(ecn);
+        let meta = Meta::new(self.now, Protocol::Tcp, source, destination, size).with_ecn(ecn);
         let packet = Packet { meta, body: Body::Tcp(segment) };
         self.end.input(self.now, Input::Packet(packet)).unwrap();
     }

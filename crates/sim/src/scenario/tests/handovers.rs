@@ -1,0 +1,153 @@
+//! Handovers that cannot be.
+
+use super::*;
+
+const MOVING: &str = r#"
+name = "moving"
+duration = "10 s"
+nodes = { phone = {}, van = {}, office = {}, elsewhere = {} }
+
+[links]
+bubble = { between = ["phone", "van"], rate = "100 Mbps", delay = "1 ms" }
+ground = { between = ["van", "office"], rate = "10 Mbps", delay = "10 ms" }
+leo = { between = ["van", "office"], rate = "10 Mbps", delay = "40 ms" }
+away = { between = ["van", "elsewhere"], rate = "10 Mbps" }
+
+[handovers.backhaul]
+node = "van"
+links = ["ground", "leo"]
+at = ["2 s", "5 s"]
+
+[flows.main]
+transport = "tcp"
+from = "phone"
+to = "office"
+source = "bulk"
+"#;
+
+/// What is said of the scenario with a piece of it replaced.
+#[track_caller]
+fn refused(old: &str, new: &str, expected: &str) {
+    assert_eq!(MOVING.matches(old).count(), 1, "{old:?} stands once in the scenario");
+    let error = load_text(&MOVING.replace(old, new), &[]).expect_err(new);
+    assert_eq!(error, format!("t.toml: {expected}"));
+}
+
+#[test]
+fn a_sound_one_loads() {
+    let scenario = load_text(MOVING, &[]).unwrap();
+    assert_eq!(scenario.spec.handovers[0].1.kind, HandoverKind::Reroute);
+    assert_eq!(scenario.spec.topologies().count(), 2);
+}
+
+#[test]
+fn links_that_are_not_there_or_not_the_nodes() {
+    refused(
+        r#"["ground", "leo"]"#,
+        r#"["ground", "lio"]"#,
+        "handovers.backhaul.links[1] = \"lio\": no such link; allowed: `bubble`, `ground`, `leo`, `away`; \
+         did you mean `leo`?",
+    );
+    refused(
+        r#"["ground", "leo"]"#,
+        r#"["ground", "leo", "away"]"#,
+        "flows.main.to = \"office\": no links lead from `phone` to `office` while `van` uses link `away`; allowed: a node \
+         that the links reach",
+    );
+    refused(
+        r#"node = "van"
+links = ["ground", "leo"]"#,
+        r#"node = "phone"
+links = ["bubble", "leo"]"#,
+        "handovers.backhaul.links[1] = \"leo\": is not attached to `phone`; allowed: `bubble`",
+    );
+    refused(
+        r#"["ground", "leo"]"#,
+        r#"["ground", "leo", "leo"]"#,
+        "handovers.backhaul.links[1] = \"leo\": is followed by itself, and the first link follows the last; allowed: \
+         another link next",
+    );
+    refused(
+        r#"["ground", "leo"]"#,
+        r#"["ground"]"#,
+        "handovers.backhaul.links = [\"ground\"]: has no link to move to; allowed: two links or more",
+    );
+    refused(
+        "[flows.main]",
+        "[handovers.again]\nnode = \"van\"\nlinks = [\"ground\", \"leo\"]\nevery = \"3 s\"\n[flows.main]",
+        "handovers.again.node = \"van\": `handovers.backhaul` moves this node already; allowed: one table of handovers for \
+         a node",
+    );
+}
+
+#[test]
+fn times_that_cannot_be() {
+    let at = r#"at = ["2 s", "5 s"]"#;
+    refused(
+        at,
+        r#"at = ["2 s", "2 s"]"#,
+        "handovers.backhaul.at[1] = \"2 s\": is not after the one before, 2 s; allowed: times in order, one handover at a \
+         time",
+    );
+    refused(
+        at,
+        r#"at = ["2 s", "10 s"]"#,
+        "handovers.backhaul.at[1] = \"10 s\": is after the end of the run; allowed: a time below 10 s",
+    );
+    refused(at, "at = []", "handovers.backhaul.at = []: is empty; allowed: at least one time");
+    let when = "one of `at`, `every`, `interval` and `down_for`";
+    refused(at, "", &format!("handovers.backhaul.at: is required but missing; allowed: {when}"));
+    refused(
+        at,
+        "every = \"2 s\"\ndown_for = \"1 s\"",
+        &format!("handovers.backhaul.every = \"2 s\": is given beside `down_for`; allowed: {when}"),
+    );
+    refused(
+        at,
+        "every = \"2 s\"\nup_for = \"1 s\"",
+        "handovers.backhaul.up_for = \"1 s\": is given without `down_for`; allowed: `up_for` with `down_for` only",
+    );
+    refused(
+        at,
+        "every = \"2 s\"\noutage = \"1 s\"\noverlap = \"1 s\"",
+        "handovers.backhaul.overlap = \"1 s\": is given beside `outage`; allowed: either `outage` (break before make) or \
+         `overlap` (make before break)",
+    );
+}
+
+#[test]
+fn connections_that_cannot_follow() {
+    refused(
+        "[handovers.backhaul]",
+        "[handovers.backhaul]\nkind = \"migrate\"",
+        "handovers.backhaul.kind = \"migrate\": no flow ends at `van`, so no connection notices; allowed: `reroute`, or \
+         `rebind` for a node that translates addresses",
+    );
+    let from = r#"transport = "tcp"
+from = "phone""#;
+    let moved = |transport: &str, rest: &str| {
+        let text =
+            MOVING.replace("[handovers.backhaul]", "[handovers.backhaul]\nkind = \"migrate\"");
+        let flow = format!("transport = \"{transport}\"\n{rest}\nfrom = \"van\"");
+        load_text(&text.replace(from, &flow), &[]).map(drop)
+    };
+    let said = |transport: &str, rest: &str| moved(transport, rest).unwrap_err();
+    assert_eq!(
+        said("tcp", ""),
+        "t.toml: handovers.backhaul.kind = \"migrate\": flow `main` loses its connection when the address changes, and does \
+         not reconnect; allowed: `flows.main.reconnect`, or `reroute` or `rebind`"
+    );
+    assert!(
+        said("quic", "").contains("`migrate` is not supported for QUIC yet"),
+        "{}",
+        said("quic", "")
+    );
+    let opened = said("tcp", "opened_by = \"to\"");
+    assert!(opened.contains("the other end of flow `main` opens the connection"), "{opened}");
+    assert_eq!(moved("tcp", "reconnect = { after = \"1 s\" }"), Ok(()));
+    let behind = MOVING.replace("[handovers.backhaul]", "[handovers.backhaul]\nkind = \"rebind\"");
+    assert_eq!(load_text(&behind, &[]).map(drop), Ok(()));
+    let outside = behind.replace("source =", "opened_by = \"to\"\nsource =");
+    let error = load_text(&outside, &[]).unwrap_err();
+    assert!(error.contains("flow `main` is opened from outside"), "{error}");
+}
