@@ -55,6 +55,9 @@ PAPER = Paper(
             "fig5-implementations",
             "Fig. 5 with the default controllers and windows of Linux and quic-go",
         ),
+        _FIG5.again(
+            "fig5-blocking", "Fig. 5 with these defaults and an application that makes blocking writes"
+        ),
         _figure(
             "fig6",
             "Fig. 6: application buffers of two streams by scheduler and load",
