@@ -98,14 +98,15 @@ impl Run {
             Until::Time => (sources_end, SimTime::MAX),
             Until::Drained => (sources_end + scenario.spec.drain_limit, SimTime::ZERO),
         };
+        let RunOptions { qlog: folder, capture, plugins } = options;
         let flows = scenario.spec.flows.iter();
         let flows =
             flows.map(|(name, flow)| (name.as_str(), [flow.from.as_str(), flow.to.as_str()]));
-        let captures = options.capture.as_ref().map(|options| Captures::new(options, flows));
+        let captures = capture.map(|options| Captures::new(&options, flows));
         let captures = captures.transpose().map_err(BuildError::Capture)?;
-        let mut open_qlog = |flow: &str, end: &str| qlog(options.qlog.as_deref(), flow, end);
+        let mut open_qlog = |flow: &str, end: &str| qlog(folder.as_deref(), flow, end);
         let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog };
-        let network = Network::new(scenario, seed, &options.plugins, sinks)?;
+        let network = Network::new(scenario, seed, &plugins, sinks)?;
         let queue_limits = scenario.carried_limits();
         let scenario = scenario.clone();
         Ok(Self { scenario, seed, network, queue_limits, end, drains_from, done: false })

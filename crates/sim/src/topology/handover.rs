@@ -227,7 +227,7 @@ mod tests {
             links: links.iter().map(|link| CableId::from(*link)).collect(),
             trigger,
             transition,
-            left: LeftPackets::default(),
+            left: LeftPackets::Deliver,
         }
     }
 

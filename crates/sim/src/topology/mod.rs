@@ -59,12 +59,6 @@ leobench_base::words! {
     }
 }
 
-impl Default for LeftPackets {
-    fn default() -> Self {
-        Self::Deliver
-    }
-}
-
 /// A stage of a handover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandoverStage {
