@@ -73,7 +73,7 @@ def test_json_for_machines_and_a_warning_about_what_was_never_measured(
     said = capsys.readouterr()
     ran = json.loads(said.out)
     assert (ran["out"], ran["runs"], ran["failed"]) == (str(tmp_path / "out"), 12, 0)
-    assert said.err == "leobench: warning: flows.main.rtt_ms.mean: no run measured it\n"
+    assert said.err == "leobench: warning: flows.main.rtt_ms.mean: not measured in any run\n"
 
 
 def test_runs_not_to_be_taken_at_face_value_are_told_of(

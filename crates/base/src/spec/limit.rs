@@ -111,8 +111,8 @@ impl Spec for Limit {
         let pattern = r"^\s*(unlimited|[0-9._]+\s*(packets?|BDP|B|kB|MB|GB|KiB|MiB|GiB|ns|us|µs|ms|s|min|h))\s*$";
         let mut time = SimDuration::schema();
         time["description"] = json!("Time in which the link carries the bytes at its mean rate.");
-        json!({"oneOf": [
-            {"type": "string", "pattern": pattern, "title": EXAMPLES},
+        json!({"title": EXAMPLES, "oneOf": [
+            {"type": "string", "pattern": pattern},
             {"type": "object", "additionalProperties": false, "required": [], "properties": {
                 "bdp": {
                     "type": "number", "exclusiveMinimum": 0,

@@ -32,7 +32,7 @@ const ALLOWED: &str = r#"a time with its unit, such as "20 ms", or "random""#;
 
 impl Spec for Offset {
     fn schema() -> Schema {
-        json!({"oneOf": [SimDuration::schema(), {"const": RANDOM}], "description": ALLOWED})
+        json!({"oneOf": [SimDuration::schema(), {"const": RANDOM}], "title": ALLOWED})
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
