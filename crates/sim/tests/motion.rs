@@ -425,3 +425,15 @@ proptest! {
         no_byte_is_lost_or_doubled(&journey);
     }
 }
+
+#[test]
+fn a_translating_host_gets_nothing_at_its_outside_addresses() {
+    // Packets still arrive over the old link when its translation is forgotten. They are nobody's: QUIC would take their
+    // destination for its own address, and send from that.
+    let flow = "transport = \"quic\"\nfrom = \"a\"\nto = \"b\"\nsource = { kind = \"bulk\", size = \"2 MB\" }";
+    let change = Move { node: "a", at: 500, outage: 200, overlap: 0, fate: "deliver" };
+    let keys = "duration = \"20 s\"\nrecord = { series = false }";
+    let outcome = run(&scenario(&journey_text(false, keys, flow, &change.table("rebind"))), 1);
+    assert_eq!(outcome.summary.flows[0].undelivered_messages, 0);
+    assert!(outcome.summary.flows[0].dropped_packets.of("no_port") > 0);
+}

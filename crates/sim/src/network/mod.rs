@@ -22,8 +22,8 @@ mod wake;
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Body, EndpointId, FlowId, Label, LinkId, LogHistogram, Meta, NodeId, Packet, PortId, Protocol,
-    SimTime,
+    Body, Destination, EndpointId, FlowId, Label, LinkId, LogHistogram, Meta, NodeId, Packet,
+    PortId, Protocol, SimTime,
 };
 use leobench_link::{Cause, Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
 use leobench_transport::endpoint::Loss;
@@ -330,6 +330,11 @@ impl Network {
             self.forwarding.expect(to);
             packet.meta.label(packet.meta.label.flow, to);
             return self.forward(node, packet);
+        }
+        // The outside addresses of a translating node stand for nobody on it.
+        if matches!(packet.meta.label.to, Destination::Interface(link) if self.is_outside(node, link))
+        {
+            return self.strand(node, &packet, Cause::NO_PORT);
         }
         let Some(&endpoint) = self.listeners.get(&(node, protocol, destination.port())) else {
             return self.leave_network(node, packet);

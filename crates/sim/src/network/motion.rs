@@ -126,6 +126,11 @@ impl Network {
         Ok(())
     }
 
+    /// Whether a link leads outside from a node that translates addresses.
+    pub(super) fn is_outside(&self, node: NodeId, link: LinkId) -> bool {
+        self.nats[node].as_ref().is_some_and(|nat| nat.translates(link))
+    }
+
     /// The address and port behind the translation at `node` that a packet to it is meant for, if it is.
     pub(super) fn translated(&self, node: NodeId, packet: &Packet) -> Option<SocketAddr> {
         let (nat, Destination::Interface(link)) = (self.nats[node].as_ref()?, packet.meta.label.to)

@@ -6,6 +6,9 @@ use rustc_hash::FxHashMap;
 use super::super::{HandoverKind, HandoverSpec, OpenedBy, ScenarioSpec, TransportSpec, Until};
 use super::{Names, Place};
 
+/// How often a node may move by the clock in a run; each time takes rows and work.
+const MOST_HANDOVERS: u64 = 100_000;
+
 /// Checks the nodes, the links and the times.
 pub(super) fn links(
     spec: &ScenarioSpec,
@@ -74,6 +77,13 @@ fn attached(
 }
 
 fn times(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    if let Some(every) = handover.clock.every
+        && (spec.duration.as_nanos() / every.as_nanos().max(1)) > MOST_HANDOVERS
+    {
+        let error =
+            at.key("every").error(format!("comes more than {MOST_HANDOVERS} times in the run"));
+        return Err(error.allowed("a longer time"));
+    }
     let Some(times) = &handover.at else { return Ok(()) };
     let at = at.key("at");
     if times.is_empty() {
@@ -116,9 +126,9 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
                 ));
                 return Err(error.allowed("`reroute` or `rebind`, or the transport `tcp`"));
             }
-            TransportSpec::Udp(_) if !sends => {
+            TransportSpec::Udp(_) => {
                 let error = at.error(format!(
-                    "the sender of flow `{flow_name}` does not learn the new address, as UDP has no connection"
+                    "flow `{flow_name}` keeps to its addresses, as UDP has no connection that could move"
                 ));
                 return Err(error.allowed("`reroute` or `rebind`"));
             }
@@ -137,7 +147,7 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
                 return Err(error
                     .allowed(format!("`flows.{flow_name}.reconnect`, or `reroute` or `rebind`")));
             }
-            TransportSpec::Udp(_) | TransportSpec::Tcp(_) => {}
+            TransportSpec::Tcp(_) => {}
         }
     }
     if any {

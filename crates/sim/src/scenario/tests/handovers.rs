@@ -22,7 +22,7 @@ at = ["2 s", "5 s"]
 transport = "tcp"
 from = "phone"
 to = "office"
-source = "bulk"
+source = { kind = "bulk", size = "1 MB" }
 "#;
 
 /// What is said of the scenario with a piece of it replaced.
@@ -94,6 +94,11 @@ fn times_that_cannot_be() {
         r#"at = ["2 s", "10 s"]"#,
         "handovers.backhaul.at[1] = \"10 s\": is after the end of the run; allowed: a time below 10 s",
     );
+    refused(
+        at,
+        "every = \"1 ns\"",
+        "handovers.backhaul.every = \"1 ns\": comes more than 100000 times in the run; allowed: a longer time",
+    );
     refused(at, "at = []", "handovers.backhaul.at = []: is empty; allowed: at least one time");
     let when = "one of `at`, `every`, `interval` and `down_for`";
     refused(at, "", &format!("handovers.backhaul.at: is required but missing; allowed: {when}"));
@@ -144,6 +149,11 @@ from = "phone""#;
     );
     let opened = said("tcp", "opened_by = \"to\"");
     assert!(opened.contains("the other end of flow `main` opens the connection"), "{opened}");
+    assert!(
+        said("udp", "").contains("UDP has no connection that could move"),
+        "{}",
+        said("udp", "")
+    );
     assert_eq!(moved("tcp", "reconnect = { after = \"1 s\" }"), Ok(()));
     let behind = MOVING.replace("[handovers.backhaul]", "[handovers.backhaul]\nkind = \"rebind\"");
     assert_eq!(load_text(&behind, &[]).map(drop), Ok(()));
