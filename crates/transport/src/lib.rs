@@ -18,3 +18,6 @@ pub use endpoint::{Endpoint, EndpointError, Input, Outbox, PathId};
 pub use plugin::{PluginHost, Plugins};
 pub use scheduler::{SchedulerContext, SchedulerModel, SchedulerSpec, StreamScheduler};
 pub use source::{SourceModel, SourceSpec, TrafficSource};
+
+#[cfg(test)]
+mod testing;

@@ -8,8 +8,6 @@ use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::Window;
 use leobench_base::{BitRate, Body, Bytes, Ecn, LogHistogram, Meta, Packet, Protocol, SimTime};
-#[cfg(test)]
-use noq_proto::congestion::{Controller, ControllerFactory};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, FourTuple, PathId as StackPathId, StreamEvent,
 };
@@ -123,16 +121,10 @@ impl QuicEndpoint {
         })
     }
 
+    /// Replaces the congestion controller, before the connection opens.
     #[cfg(test)]
-    pub(super) fn control(&self) -> &Arc<Control> {
-        &self.control
-    }
-
-    /// A handle such as the stack's, on a path of its own, and the stack's time.
-    #[cfg(test)]
-    pub(super) fn handle(&self, now: SimTime) -> (Box<dyn Controller>, std::time::Instant) {
-        let instant = self.clock.instant(now);
-        (Arc::new(HandleFactory(Arc::clone(&self.control))).build(instant, 1_252), instant)
+    pub(crate) fn set_controller(&mut self, algorithm: Box<dyn crate::CongestionControl>) {
+        self.control.lock().algorithm = algorithm;
     }
 
     #[cfg(test)]

@@ -31,4 +31,4 @@ pub use spec::QuicSpec;
 pub type QlogWriter = Box<dyn std::io::Write + Send + Sync>;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

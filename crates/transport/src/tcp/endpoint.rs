@@ -338,7 +338,7 @@ impl TcpEndpoint {
 
     /// Replaces the congestion controller, before the connection opens.
     #[cfg(test)]
-    pub(super) fn set_controller(&mut self, algorithm: Box<dyn CongestionControl>) {
+    pub(crate) fn set_controller(&mut self, algorithm: Box<dyn CongestionControl>) {
         self.sender.control.algorithm = algorithm;
     }
 

@@ -38,4 +38,4 @@ pub use spec::{ReconnectSpec, TcpSpec};
 pub use unmatched::NoConnection;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,7 +1,8 @@
 mod averages;
 pub(super) mod bbr;
 mod conformance;
-pub(crate) mod failing;
+mod failing;
+mod faults;
 mod growth;
 pub(super) mod link;
 pub(super) mod path;

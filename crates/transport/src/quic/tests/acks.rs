@@ -17,8 +17,8 @@ fn counted(change: impl FnOnce(&mut QuicSpec)) -> (u64, u64) {
 fn transfer(
     change: impl FnOnce(&mut QuicSpec),
     fate: impl FnMut(usize, usize, SimTime) -> Option<SimDuration> + 'static,
-) -> Pipe {
-    let mut pipe = Pipe::new(&spec(change), 1, Role::Client);
+) -> Pipe<QuicEndpoint> {
+    let mut pipe = connect(&spec(change), 1, Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.fate = Box::new(fate);
     pipe.write(0, BYTES);
@@ -58,8 +58,7 @@ fn no_acknowledgement_waits_longer_than_was_asked_for() {
 #[test]
 fn without_a_wish_nothing_is_asked_for() {
     let asked = |change: fn(&mut QuicSpec)| {
-        let mut pipe = transfer(change, |_, _, _| Some(SimDuration::ZERO));
-        std::mem::take(&mut pipe.events).into_iter().filter(|kind| *kind == "ack-frequency").count()
+        transfer(change, |_, _, _| Some(SimDuration::ZERO)).count(SENDER, "ack-frequency")
     };
     assert_eq!(asked(|_| ()), 0);
     assert_eq!(asked(|spec| spec.ack_eliciting_threshold = Whole::nearest(9)), 1);
@@ -71,14 +70,14 @@ fn without_a_wish_nothing_is_asked_for() {
 #[test]
 fn a_request_that_is_lost_is_told() {
     let ask = |spec: &mut QuicSpec| spec.ack_eliciting_threshold = Whole::nearest(9);
-    let acks = |pipe: &Pipe| pipe.passed[RECEIVER].len();
+    let acks = |pipe: &Pipe<QuicEndpoint>| pipe.passed[RECEIVER].len();
     let whole = acks(&transfer(ask, |_, _, _| Some(SimDuration::ZERO)));
     let mut lost = 0;
     for dropped in 0..8 {
         let pipe = transfer(ask, move |end, order, _| {
             (end == RECEIVER || order != dropped).then_some(SimDuration::ZERO)
         });
-        let told = pipe.events.iter().filter(|kind| **kind == "ack-frequency").count();
+        let told = pipe.count(SENDER, "ack-frequency");
         let heeded = acks(&pipe) < 2 * whole;
         assert_eq!(told, if heeded { 1 } else { 2 }, "{} acknowledgements", acks(&pipe));
         lost += u32::from(!heeded);

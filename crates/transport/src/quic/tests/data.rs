@@ -8,14 +8,15 @@ use super::*;
 #[test]
 fn either_role_sends() {
     for role in [Role::Client, Role::Server] {
-        let mut pipe = Pipe::new(&spec(|_| ()), 1, role);
+        let mut pipe = connect(&spec(|_| ()), 1, role);
         pipe.write(0, 1_000_000);
         pipe.finish();
         pipe.deliver(1_000_000);
         // Until the last acknowledgements are in.
         pipe.run(ms(10_000), |_| false);
         let (sender, receiver) = (pipe.ends[SENDER].totals(), pipe.ends[RECEIVER].totals());
-        assert_eq!(pipe.established, 2);
+        let established = [SENDER, RECEIVER].map(|end| pipe.count(end, "established"));
+        assert_eq!(established, [1, 1]);
         assert_eq!(sender.sent_packets, pipe.passed[SENDER].len() as u64);
         assert_eq!(
             sender.sent_bytes.get(),
@@ -38,7 +39,7 @@ fn either_role_sends() {
 
 #[test]
 fn finishing_ends_every_stream_once() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 3, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 3, Role::Client);
     pipe.write(0, 5_000);
     pipe.write(2, 10);
     pipe.run(ms(500), |_| false);
@@ -55,7 +56,7 @@ fn finishing_ends_every_stream_once() {
 
 #[test]
 fn nothing_happens_on_an_idle_connection() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 1, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 1, Role::Client);
     pipe.write(0, 50_000);
     pipe.deliver(50_000);
     pipe.run(ms(5_000), |_| false);
@@ -67,7 +68,7 @@ fn nothing_happens_on_an_idle_connection() {
 #[test]
 fn the_same_seed_sends_the_same_packets() {
     let run = || {
-        let mut pipe = Pipe::new(&spec(|_| ()), 3, Role::Server);
+        let mut pipe = connect(&spec(|_| ()), 3, Role::Server);
         pipe.fate = Box::new(|_, number, _| (number % 50 != 49).then_some(SimDuration::ZERO));
         (0..3).for_each(|stream| pipe.write(stream, 300_000));
         pipe.deliver(900_000);
@@ -78,7 +79,7 @@ fn the_same_seed_sends_the_same_packets() {
 
 #[test]
 fn a_thousand_streams() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 1_000, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 1_000, Role::Client);
     for stream in 0..1_000 {
         pipe.write(stream, 1_000 + stream as u64);
     }
@@ -91,7 +92,7 @@ fn a_thousand_streams() {
 #[test]
 fn pacing_spreads_what_would_leave_at_once() {
     let at_once = |pacing: bool| {
-        let mut pipe = Pipe::new(&spec(|spec| spec.pacing = pacing), 1, Role::Client);
+        let mut pipe = connect(&spec(|spec| spec.pacing = pacing), 1, Role::Client);
         pipe.rate = BitRate::from_bps(50_000_000);
         pipe.write(0, 3_000_000);
         pipe.deliver(3_000_000);
@@ -114,7 +115,7 @@ fn flow_control_windows_are_kept_and_used() {
             spec.stream_window = Window::Bytes(Bytes::new(WINDOW));
             spec.connection_window = connection;
         });
-        let mut pipe = Pipe::new(&spec, streams, Role::Client);
+        let mut pipe = connect(&spec, streams, Role::Client);
         (0..streams).for_each(|stream| pipe.write(stream, 4_000_000 / streams as u64));
         pipe.deliver(4_000_000);
         // A window is granted once it has been read, half a round trip later.

@@ -6,7 +6,7 @@ use super::*;
 use crate::scheduler::SchedulerSpec;
 
 /// The packets that carry stream data.
-fn data(pipe: &Pipe) -> impl Iterator<Item = &Passed> {
+fn data(pipe: &Pipe<QuicEndpoint>) -> impl Iterator<Item = &Passed> {
     pipe.passed[SENDER].iter().filter(|packet| packet.frames.iter().any(|(_, _, len, _)| *len > 0))
 }
 
@@ -15,7 +15,7 @@ fn round_robin_gives_each_packet_to_the_next_stream_and_fills_it() {
     // Slow start without a bottleneck passes 128 and 32,768 packets in flight, where packet numbers grow a byte
     // (RFC 9000 section 17.1), and the offsets pass 2^14, where theirs do.
     const STREAMS: u64 = 3;
-    let mut pipe = Pipe::new(&spec(|_| ()), STREAMS as usize, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), STREAMS as usize, Role::Client);
     (0..STREAMS as usize).for_each(|stream| pipe.write(stream, 50_000_000));
     pipe.deliver(150_000_000);
     let (mut packets, mut short, mut mixed, mut astray) = (0, 0, 0, 0);
@@ -44,7 +44,7 @@ fn round_robin_gives_each_packet_to_the_next_stream_and_fills_it() {
 
 #[test]
 fn small_messages_of_many_streams_share_a_packet() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 40, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 40, Role::Client);
     for round in 0..50 {
         (0..40).for_each(|stream| pipe.write(stream, 60 + round));
     }
@@ -82,7 +82,7 @@ fn as_chosen(spec: &QuicSpec) {
 }
 
 /// How many packets without retransmissions left, and how many of them carry what the scheduler chose.
-fn agreement(pipe: &Pipe) -> (u64, u64) {
+fn agreement(pipe: &Pipe<QuicEndpoint>) -> (u64, u64) {
     let choices = &pipe.ends[SENDER].sender().unwrap().choices;
     let (mut packets, mut agree, mut last) = (0, 0, 0);
     let mut sent = [0; 2];
@@ -120,7 +120,7 @@ fn is_what_was_chosen(held: &[(u64, u64)], chosen: &[(u64, u64)]) -> bool {
 
 /// Two streams, of which the first sends twice as much as the second, over 45 Mbit/s with a short queue: near its
 /// rate, with losses.
-fn busy(spec: &QuicSpec) -> Pipe {
+fn busy(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
     let mut pipe = lossy(spec);
     let mut rng = RngTree::new(2).child("arrivals").rng();
     let mut written = 0;
@@ -137,7 +137,7 @@ fn busy(spec: &QuicSpec) -> Pipe {
 }
 
 /// Two streams that have all to send from the start, over the same path.
-fn backlogged(spec: &QuicSpec) -> Pipe {
+fn backlogged(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
     let mut pipe = lossy(spec);
     (0..2).for_each(|stream| pipe.write(stream, 7_000_000));
     pipe.deliver(14_000_000);
@@ -145,8 +145,8 @@ fn backlogged(spec: &QuicSpec) -> Pipe {
 }
 
 /// Two streams over 45 Mbit/s, of which 0.2 % of the packets are lost.
-fn lossy(spec: &QuicSpec) -> Pipe {
-    let mut pipe = Pipe::new(spec, 2, Role::Client);
+fn lossy(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
+    let mut pipe = connect(spec, 2, Role::Client);
     pipe.rate = BitRate::from_bps(45_000_000);
     let mut loss = RngTree::new(2).child("loss").rng();
     pipe.fate = Box::new(move |end, _, _| {

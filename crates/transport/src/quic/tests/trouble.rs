@@ -8,7 +8,7 @@ use super::*;
 fn what_is_lost_is_sent_again() {
     for streams in [1, 4] {
         for lossy in [SENDER, RECEIVER] {
-            let mut pipe = Pipe::new(&spec(|_| ()), streams, Role::Client);
+            let mut pipe = connect(&spec(|_| ()), streams, Role::Client);
             pipe.rate = BitRate::from_bps(20_000_000);
             pipe.fate = Box::new(move |end, number, _| {
                 (end != lossy || number % 25 != 24).then_some(SimDuration::ZERO)
@@ -42,7 +42,7 @@ fn what_is_lost_is_sent_again() {
 
 #[test]
 fn reordering_is_survived() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 3, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 3, Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.fate = Box::new(|_, number, _| {
         Some(SimDuration::from_micros(((number * 7_919) % 13) as u64 * 500))
@@ -59,7 +59,7 @@ fn reordering_is_survived() {
 
 #[test]
 fn packets_that_overtake_by_little_are_no_losses() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 1, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 1, Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     // A packet takes 0.5 ms; every other one is 1 ms late, and falls behind two.
     pipe.fate = Box::new(|end, number, _| {
@@ -73,7 +73,7 @@ fn packets_that_overtake_by_little_are_no_losses() {
 
 #[test]
 fn a_blackout_is_probed_and_survived() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 2, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 2, Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.fate =
         Box::new(|_, _, at| (!(ms(500)..ms(2_500)).contains(&at)).then_some(SimDuration::ZERO));
@@ -89,7 +89,7 @@ fn a_blackout_is_probed_and_survived() {
 fn the_handshake_survives_losses() {
     for role in [Role::Client, Role::Server] {
         for lost in 0..8 {
-            let mut pipe = Pipe::new(&spec(|_| ()), 1, role);
+            let mut pipe = connect(&spec(|_| ()), 1, role);
             pipe.fate = Box::new(move |_, number, _| (number != lost).then_some(SimDuration::ZERO));
             pipe.write(0, 20_000);
             pipe.deliver(20_000);
@@ -100,7 +100,7 @@ fn the_handshake_survives_losses() {
 
 #[test]
 fn a_lost_connection_is_an_outcome_and_the_end_falls_silent() {
-    let mut pipe = Pipe::new(&spec(|_| ()), 1, Role::Client);
+    let mut pipe = connect(&spec(|_| ()), 1, Role::Client);
     pipe.rate = BitRate::from_bps(10_000_000);
     pipe.write(0, 3_000_000);
     pipe.run(ms(500), |_| false);
@@ -122,6 +122,6 @@ fn a_lost_connection_is_an_outcome_and_the_end_falls_silent() {
     pipe.run(ms(60_000), |_| false);
     assert_eq!(pipe.passed[SENDER].len(), passed, "a lost end is silent");
     assert_eq!(pipe.ends[SENDER].send_buffer().unwrap().backlog(), backlog + 1_000);
-    assert_eq!(pipe.events.iter().filter(|kind| **kind == "lost").count(), 1);
+    assert_eq!(pipe.count(SENDER, "lost"), 1);
     assert_eq!(pipe.ends[RECEIVER].lost(), None);
 }

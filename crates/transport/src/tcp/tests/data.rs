@@ -14,8 +14,8 @@ fn either_role_sends() {
         (Role::Client, false, false, false),
     ] {
         let spec = spec(|spec| (spec.tls, spec.timestamps, spec.sack) = (tls, timestamps, sack));
-        let mut pipe = Pipe::new(&spec, role);
-        pipe.write(1_000_000);
+        let mut pipe = connect(&spec, role);
+        pipe.write(0, 1_000_000);
         pipe.finish();
         pipe.deliver(1_000_000);
         // Until the last acknowledgements are in.
@@ -34,7 +34,7 @@ fn either_role_sends() {
         assert_eq!(pipe.path().in_flight, Bytes::ZERO, "{role:?}");
         // A FIN each way, and its acknowledgement.
         for end in [SENDER, RECEIVER] {
-            assert_eq!(pipe.with(end, Flags::FIN).len(), 1, "{role:?} {end}");
+            assert_eq!(with(&pipe, end, Flags::FIN).len(), 1, "{role:?} {end}");
         }
         let established = pipe.events.iter().flatten().filter(|(_, e)| e.kind == "established");
         assert_eq!(established.count(), 2);
@@ -51,8 +51,8 @@ fn the_handshake_takes_a_round_trip_and_tls_another() {
         // The server waits for Finished.
         (Role::Server, true, 100),
     ] {
-        let mut pipe = Pipe::new(&spec(|spec| spec.tls = tls), role);
-        pipe.write(1_000);
+        let mut pipe = connect(&spec(|spec| spec.tls = tls), role);
+        pipe.write(0, 1_000);
         pipe.deliver(1_000);
         assert_eq!(pipe.now, ms(first + 20), "{role:?} {tls}");
     }
@@ -60,8 +60,8 @@ fn the_handshake_takes_a_round_trip_and_tls_another() {
 
 #[test]
 fn the_first_segments_say_what_linux_would() {
-    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
-    pipe.write(100_000);
+    let mut pipe = connect(&spec(|_| ()), Role::Client);
+    pipe.write(0, 100_000);
     pipe.deliver(100_000);
     let syn = &pipe.passed[SENDER][0].segment;
     assert_eq!(syn.flags, Flags::SYN);
@@ -84,16 +84,16 @@ fn the_first_segments_say_what_linux_would() {
 fn every_second_segment_is_acknowledged_after_the_first_sixteen() {
     // With a window that does not grow.
     let constant = spec(|spec| spec.receive_buffer = Window::Bytes(Bytes::new(64 << 10)));
-    let mut pipe = Pipe::new(&constant, Role::Client);
+    let mut pipe = connect(&constant, Role::Client);
     pipe.rate = BitRate::from_bps(50_000_000);
-    pipe.write(1_448 * 1_000);
+    pipe.write(0, 1_448 * 1_000);
     pipe.deliver(1_448 * 1_000);
     let acks = pipe.passed[RECEIVER].len() - 1;
     assert!((16 + 980 / 2..=16 + 988 / 2 + 2).contains(&acks), "{acks}");
     // A single segment waits 40 ms for another (the link is quiet for less than a timeout).
     let now = pipe.now;
     pipe.run(now + SimDuration::from_millis(100), |_| false);
-    pipe.write(1_000);
+    pipe.write(0, 1_000);
     let before = pipe.passed[RECEIVER].len();
     let sent = pipe.now;
     pipe.run(sent + SimDuration::from_millis(100), |_| false);
@@ -105,15 +105,15 @@ fn every_second_segment_is_acknowledged_after_the_first_sixteen() {
 
 #[test]
 fn records_wrap_the_data_and_arrive_whole() {
-    let mut pipe = Pipe::new(&spec(|spec| spec.tls = true), Role::Client);
+    let mut pipe = connect(&spec(|spec| spec.tls = true), Role::Client);
     pipe.rate = BitRate::from_bps(50_000_000);
-    pipe.write(16_384 * 10 + 5);
+    pipe.write(0, 16_384 * 10 + 5);
     pipe.finish();
     let mut seen = Vec::new();
-    while pipe.delivered < 16_384 * 10 + 5 {
-        let before = pipe.delivered;
-        pipe.run(ms(10_000), |pipe| pipe.delivered > before);
-        seen.push(pipe.delivered);
+    while pipe.delivered[0] < 16_384 * 10 + 5 {
+        let before = pipe.delivered[0];
+        pipe.run(ms(10_000), |pipe| pipe.delivered[0] > before);
+        seen.push(pipe.delivered[0]);
     }
     // The last segment ends two records.
     assert!(seen[..9].iter().all(|delivered| delivered % 16_384 == 0), "{seen:?}");
@@ -124,8 +124,8 @@ fn records_wrap_the_data_and_arrive_whole() {
 
 #[test]
 fn nothing_happens_on_an_idle_connection() {
-    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
-    pipe.write(50_000);
+    let mut pipe = connect(&spec(|_| ()), Role::Client);
+    pipe.write(0, 50_000);
     pipe.deliver(50_000);
     pipe.run(ms(5_000), |_| false);
     let passed = pipe.passed.clone();
@@ -136,9 +136,9 @@ fn nothing_happens_on_an_idle_connection() {
 #[test]
 fn the_same_seed_sends_the_same_segments() {
     let run = || {
-        let mut pipe = Pipe::new(&spec(|_| ()), Role::Server);
+        let mut pipe = connect(&spec(|_| ()), Role::Server);
         pipe.fate = Box::new(|_, number, _| (number % 50 != 49).then_some(SimDuration::ZERO));
-        pipe.write(900_000);
+        pipe.write(0, 900_000);
         pipe.deliver(900_000);
         pipe.passed
     };
@@ -148,9 +148,9 @@ fn the_same_seed_sends_the_same_segments() {
 #[test]
 fn pacing_spreads_what_would_leave_at_once() {
     let at_once = |pacing: bool| {
-        let mut pipe = Pipe::new(&spec(|spec| spec.pacing = pacing), Role::Client);
+        let mut pipe = connect(&spec(|spec| spec.pacing = pacing), Role::Client);
         pipe.rate = BitRate::from_bps(50_000_000);
-        pipe.write(3_000_000);
+        pipe.write(0, 3_000_000);
         pipe.deliver(3_000_000);
         let data = pipe.passed[SENDER].iter().filter(|passed| passed.segment.payload > 0);
         let times = data.map(|passed| passed.at).collect::<Vec<_>>();
@@ -164,8 +164,8 @@ fn pacing_spreads_what_would_leave_at_once() {
 fn the_receive_buffer_is_kept_and_used() {
     const WINDOW: u64 = 40_000;
     let spec = spec(|spec| spec.receive_buffer = Window::Bytes(Bytes::new(WINDOW)));
-    let mut pipe = Pipe::new(&spec, Role::Client);
-    pipe.write(4_000_000);
+    let mut pipe = connect(&spec, Role::Client);
+    pipe.write(0, 4_000_000);
     pipe.deliver(4_000_000);
     let fastest = WINDOW as f64 / 0.040;
     let rate = 4_000_000.0 / (pipe.now.as_secs_f64() - 0.040);
@@ -179,8 +179,8 @@ fn the_receive_buffer_is_kept_and_used() {
 fn the_receive_buffer_grows_ahead_of_the_window() {
     let time = |receive_buffer| {
         let spec = spec(|spec| spec.receive_buffer = receive_buffer);
-        let mut pipe = Pipe::new(&spec, Role::Client);
-        pipe.write(5_000_000);
+        let mut pipe = connect(&spec, Role::Client);
+        pipe.write(0, 5_000_000);
         pipe.deliver(5_000_000);
         pipe.now
     };
@@ -191,11 +191,11 @@ fn the_receive_buffer_grows_ahead_of_the_window() {
 #[test]
 fn small_segments_wait_for_an_earlier_one_unless_told_not_to() {
     let segments = |nagle: bool| {
-        let mut pipe = Pipe::new(&spec(|spec| spec.nagle = nagle), Role::Client);
+        let mut pipe = connect(&spec(|spec| spec.nagle = nagle), Role::Client);
         pipe.run(ms(100), |_| false);
         for message in 0..10 {
             pipe.run(ms(100 + message), |_| false);
-            pipe.write(100);
+            pipe.write(0, 100);
         }
         pipe.deliver(1_000);
         pipe.passed[SENDER].iter().filter(|passed| passed.segment.payload > 0).count()

@@ -93,12 +93,12 @@ fn after_a_lost_syn_data_is_given_three_seconds() {
     // would bring a probe before.
     for (timestamps, again) in [(false, 1_040 + 3_000), (true, 1_040 + 40 + 200)] {
         let spec = spec(|spec| (spec.timestamps, spec.sack) = (timestamps, false));
-        let mut pipe = Pipe::new(&spec, Role::Client);
+        let mut pipe = connect(&spec, Role::Client);
         // The SYN, and the first data.
         pipe.fate = Box::new(|end, number, _| {
             (end != SENDER || number % 3 != 0).then_some(SimDuration::ZERO)
         });
-        pipe.write(1_000);
+        pipe.write(0, 1_000);
         pipe.deliver(1_000);
         let data = pipe.passed[SENDER].iter().filter(|passed| passed.segment.payload > 0);
         let times: Vec<_> = data.map(|passed| passed.at).collect();

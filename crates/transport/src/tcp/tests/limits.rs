@@ -23,11 +23,11 @@ fn the_window_does_not_grow_while_nagle_holds_what_there_is() {
 
 #[test]
 fn a_source_of_small_messages_keeps_its_window_small() {
-    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
+    let mut pipe = connect(&spec(|_| ()), Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     let every = SimDuration::from_micros(1_600);
     for _ in 0..5_000 {
-        pipe.write(1_000);
+        pipe.write(0, 1_000);
         pipe.run(pipe.now + every, |_| false);
     }
     // 5 Mbit/s over 40 ms are 25 kB, delayed acknowledgements add up to 25 kB.
@@ -43,9 +43,9 @@ fn the_receive_window_is_no_want_of_data() {
     let held = |congestion: crate::CongestionSpec| {
         let window = Window::Bytes(Bytes::new(60_000));
         let spec = spec(|spec| (spec.congestion, spec.receive_buffer) = (congestion, window));
-        let mut pipe = Pipe::new(&spec, Role::Client);
+        let mut pipe = connect(&spec, Role::Client);
         pipe.rate = BitRate::from_bps(100_000_000);
-        pipe.write(100_000_000);
+        pipe.write(0, 100_000_000);
         pipe.run(ms(3_000), |_| false);
         pipe.path()
     };
@@ -63,9 +63,9 @@ fn the_receive_window_is_no_want_of_data() {
 #[test]
 fn the_receive_buffer_grows_with_jumbo_segments_too() {
     for mss in [1_448, 4_096, 8_948, 16_000, 60_000] {
-        let mut pipe = Pipe::new(&spec(|spec| spec.mss = Bytes::new(mss)), Role::Client);
+        let mut pipe = connect(&spec(|spec| spec.mss = Bytes::new(mss)), Role::Client);
         pipe.rate = BitRate::from_bps(100_000_000);
-        pipe.write(10_000_000);
+        pipe.write(0, 10_000_000);
         pipe.deliver(10_000_000);
         // 0.8 s at the rate of the path; 64 KiB in every round trip would take 6 s.
         assert!(pipe.now < ms(1_500), "mss {mss}: it took until {}", pipe.now);
@@ -78,12 +78,12 @@ fn the_offered_edge_never_moves_back() {
     for buffer in [6 << 20, 1 << 30, 3_000, 70_000] {
         let window = Window::Bytes(Bytes::new(buffer));
         let spec = spec(|spec| (spec.nagle, spec.receive_buffer) = (false, window));
-        let mut pipe = Pipe::new(&spec, Role::Client);
+        let mut pipe = connect(&spec, Role::Client);
         pipe.fate = Box::new(|end, number, _| {
             (end != SENDER || number % 101 != 99).then_some(SimDuration::ZERO)
         });
         for _ in 0..2_000 {
-            pipe.write(1_000);
+            pipe.write(0, 1_000);
             pipe.run(pipe.now + SimDuration::from_millis(1), |_| false);
         }
         pipe.deliver(2_000_000);
@@ -131,14 +131,14 @@ fn the_send_buffer_limits_what_is_in_flight() {
             spec.send_buffer = send_buffer;
             spec.receive_buffer = Window::Unlimited;
         });
-        let mut pipe = Pipe::new(&spec, Role::Client);
+        let mut pipe = connect(&spec, Role::Client);
         pipe.delay = SimDuration::from_millis(100);
         pipe.rate = BitRate::from_bps(100_000_000);
-        pipe.write(50_000_000);
+        pipe.write(0, 50_000_000);
         pipe.run(ms(3_000), |_| false);
-        let before = pipe.delivered;
+        let before = pipe.delivered[0];
         pipe.run(ms(5_000), |_| false);
-        (pipe.delivered - before) as f64 * 8.0 / 2.0
+        (pipe.delivered[0] - before) as f64 * 8.0 / 2.0
     };
     let goodput = limited(Window::Bytes(Bytes::new(500_000)));
     // At least two thirds of the buffer are always full: the writer wakes when a third is free.
@@ -150,18 +150,18 @@ fn the_send_buffer_limits_what_is_in_flight() {
 /// A call returns as soon as the buffer takes its message, long before it is sent, until the buffer is full.
 #[test]
 fn writes_return_while_the_send_buffer_has_room() {
-    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
+    let mut pipe = connect(&spec(|_| ()), Role::Client);
     pipe.rate = BitRate::from_bps(10_000_000);
     pipe.run(ms(1), |_| false);
-    assert_eq!(pipe.room, 87_040, "room for two initial windows");
-    pipe.write(200_000);
+    assert_eq!(pipe.room[0], 87_040, "room for two initial windows");
+    pipe.write(0, 200_000);
     pipe.run(ms(30), |_| false);
-    assert_eq!(pipe.room, 87_040, "nothing is acknowledged yet");
-    pipe.run(ms(10_000), |pipe| pipe.room >= 200_000);
-    assert!(pipe.sent < 200_000 && pipe.delivered < pipe.sent);
+    assert_eq!(pipe.room[0], 87_040, "nothing is acknowledged yet");
+    pipe.run(ms(10_000), |pipe| pipe.room[0] >= 200_000);
+    assert!(pipe.sent[0] < 200_000 && pipe.delivered[0] < pipe.sent[0]);
     // Two windows of segments, each with its share of overhead.
     let window = pipe.path().cwnd.get() / 1_448;
-    let una = pipe.room.saturating_sub(2 * window.max(10) * 4_352);
-    assert!(una <= pipe.delivered, "{una} of {}", pipe.delivered);
+    let una = pipe.room[0].saturating_sub(2 * window.max(10) * 4_352);
+    assert!(una <= pipe.delivered[0], "{una} of {}", pipe.delivered[0]);
     pipe.deliver(200_000);
 }

@@ -7,12 +7,12 @@ fn what_is_lost_is_sent_again() {
     for (sack, timestamps) in [(true, true), (true, false), (false, true)] {
         for lossy in [SENDER, RECEIVER] {
             let spec = spec(|spec| (spec.sack, spec.timestamps) = (sack, timestamps));
-            let mut pipe = Pipe::new(&spec, Role::Client);
+            let mut pipe = connect(&spec, Role::Client);
             pipe.rate = BitRate::from_bps(20_000_000);
             pipe.fate = Box::new(move |end, number, _| {
                 (end != lossy || number % 25 != 24).then_some(SimDuration::ZERO)
             });
-            pipe.write(2_000_000);
+            pipe.write(0, 2_000_000);
             pipe.finish();
             pipe.deliver(2_000_000);
             pipe.run(ms(700_000), |_| false);
@@ -34,12 +34,12 @@ fn what_is_lost_is_sent_again() {
 
 #[test]
 fn reordering_is_survived() {
-    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
+    let mut pipe = connect(&spec(|_| ()), Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.fate = Box::new(|_, number, _| {
         Some(SimDuration::from_micros(((number * 7_919) % 13) as u64 * 500))
     });
-    pipe.write(3_000_000);
+    pipe.write(0, 3_000_000);
     pipe.deliver(3_000_000);
     pipe.run(pipe.now + SimDuration::from_secs(600), |_| false);
     let totals = pipe.ends[SENDER].totals();
@@ -54,11 +54,11 @@ fn reordering_is_survived() {
 
 #[test]
 fn a_blackout_is_waited_out() {
-    let mut pipe = Pipe::new(&spec(|_| ()), Role::Client);
+    let mut pipe = connect(&spec(|_| ()), Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.fate =
         Box::new(|_, _, at| (!(ms(500)..ms(2_500)).contains(&at)).then_some(SimDuration::ZERO));
-    pipe.write(4_000_000);
+    pipe.write(0, 4_000_000);
     pipe.deliver(4_000_000);
     let totals = pipe.ends[SENDER].totals();
     // A tail loss probe, then timeouts near a quarter of a second and doubling: 2 s hold 3 to 5 of them.
@@ -71,10 +71,10 @@ fn the_handshake_survives_losses() {
     for role in [Role::Client, Role::Server] {
         for tls in [false, true] {
             for lost in 0..8 {
-                let mut pipe = Pipe::new(&spec(|spec| spec.tls = tls), role);
+                let mut pipe = connect(&spec(|spec| spec.tls = tls), role);
                 pipe.fate =
                     Box::new(move |_, number, _| (number != lost).then_some(SimDuration::ZERO));
-                pipe.write(20_000);
+                pipe.write(0, 20_000);
                 pipe.deliver(20_000);
                 assert!(pipe.now < ms(3_500), "{role:?}, the {lost}. lost: {}", pipe.now);
             }
@@ -84,19 +84,19 @@ fn the_handshake_survives_losses() {
 
 #[test]
 fn marks_are_answered_once_a_round_trip() {
-    let mut pipe = Pipe::new(&spec(|spec| spec.ecn = true), Role::Client);
+    let mut pipe = connect(&spec(|spec| spec.ecn = true), Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.mark_after = Some(SimDuration::from_millis(10));
-    pipe.write(10_000_000);
+    pipe.write(0, 10_000_000);
     pipe.deliver(10_000_000);
     let totals = pipe.ends[SENDER].totals();
     assert_eq!((totals.lost_packets, totals.retransmitted_bytes.get()), (0, 0));
     assert!(totals.congestion_events >= 3, "{totals:?}");
     assert_eq!(totals.congestion_events, totals.ecn_marks);
     // Every reduction is told by one segment (RFC 3168 section 6.1.2), the SYN aside.
-    let told = pipe.with(SENDER, Flags::CWR).len() as u64 - 1;
+    let told = with(&pipe, SENDER, Flags::CWR).len() as u64 - 1;
     assert!(told == totals.congestion_events || told + 1 == totals.congestion_events, "{told}");
-    assert!(pipe.with(RECEIVER, Flags::ECE).len() > 3);
+    assert!(with(&pipe, RECEIVER, Flags::ECE).len() > 3);
     let capable = pipe.passed[SENDER].iter().filter(|passed| passed.ecn == Ecn::Ect0);
     assert!(capable.clone().all(|passed| passed.segment.payload > 0) && capable.count() > 6_000);
 }
@@ -107,12 +107,12 @@ fn every_controller_gets_data_through() {
         for pacing in [false, true] {
             let name = congestion.kind();
             let spec = spec(|spec| (spec.congestion, spec.pacing) = (congestion.clone(), pacing));
-            let mut pipe = Pipe::new(&spec, Role::Client);
+            let mut pipe = connect(&spec, Role::Client);
             pipe.rate = BitRate::from_bps(20_000_000);
             pipe.fate = Box::new(|end, number, _| {
                 (end != SENDER || number % 100 != 99).then_some(SimDuration::ZERO)
             });
-            pipe.write(5_000_000);
+            pipe.write(0, 5_000_000);
             pipe.finish();
             pipe.deliver(5_000_000);
             pipe.run(pipe.now + SimDuration::from_secs(600), |_| false);
