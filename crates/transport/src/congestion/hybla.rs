@@ -93,15 +93,15 @@ impl Avoidance for Hybla {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::tests::path::{PATH, Path};
+    use crate::congestion::tests::flow::{Flow, PATH};
 
-    fn path(millis: u64) -> Path {
+    fn path(millis: u64) -> Flow {
         let model = HyblaSpec {
             opening: Opening { initial_window: Some(Packets::nearest(4)), ..Opening::default() },
             initial_threshold: Packets::nearest(400),
             ..Default::default()
         };
-        Path::new(&model, SimDuration::from_millis(millis))
+        Flow::open(&model, SimDuration::from_millis(millis))
     }
 
     /// At three times the reference a packet brings 2^3 - 1 more, so that the window grows eightfold in a round trip
@@ -125,10 +125,10 @@ mod tests {
         for (rtt, gain) in [(10, 1.0), (25, 1.0), (75, 9.0)] {
             let mut path = path(rtt);
             while path.controller.phase(PATH) == "slow-start" {
-                path.step(|_| false);
+                path.step_return(|_| false);
             }
             let before = path.packets();
-            path.run_until(path.now + SimDuration::from_millis(10 * rtt));
+            path.return_until(path.now + SimDuration::from_millis(10 * rtt));
             let gained = (path.packets() - before) / 10.0;
             assert!((gained / gain - 1.0).abs() < 0.1, "{gained} packets a round at {rtt} ms");
         }

@@ -2,7 +2,7 @@ use super::super::tests::bbr::{
     Estimates, assert_within, bandwidth, estimates_settle, flow, losses_are_borne,
     startup_takes_logarithmic_time,
 };
-use super::super::tests::link::{DATAGRAM, Flow, Link, PATH};
+use super::super::tests::flow::{DATAGRAM, Flow, Link, PATH};
 use super::*;
 
 impl Estimates for Bbr3 {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::congestion::tests::acked;
-use crate::congestion::tests::path::{DATAGRAM, PATH};
+use crate::congestion::tests::flow::{DATAGRAM, PATH};
 use crate::congestion::{
     AckEnd, Acked, Congestion, CongestionContext, CongestionControl, CongestionModel, NewRenoSpec,
     Opening, Sent,

@@ -1,6 +1,6 @@
 //! Average windows under periodic loss, against the response functions: one packet in 1/p is lost.
 
-use super::path::Path;
+use super::flow::Flow;
 use super::*;
 
 /// Average window in packets over ten losses, once `settled` have passed.
@@ -10,15 +10,15 @@ pub fn average_window(
     packets_per_loss: u64,
     settled: u64,
 ) -> f64 {
-    let mut path = Path::new(model, rtt);
+    let mut path = Flow::open(model, rtt);
     let lost = |number: u64| number % packets_per_loss == packets_per_loss - 1;
     let mut run = |packets: u64| {
-        let (from, sent) = (path.now, path.sent_packets);
+        let (from, sent) = (path.now, path.sent);
         for _ in 0..packets {
-            path.step(lost);
+            path.step_return(lost);
         }
         let round_trips = (path.now - from).as_secs_f64() / rtt.as_secs_f64();
-        (path.sent_packets - sent) as f64 / round_trips
+        (path.sent - sent) as f64 / round_trips
     };
     run(packets_per_loss * settled);
     run(packets_per_loss * 10)

@@ -1,6 +1,6 @@
 //! What every version of BBR finds out about a link.
 
-use super::link::{Flow, Link, PATH};
+use super::flow::{Flow, Link, PATH};
 use super::*;
 
 /// The estimates of a path.

@@ -3,7 +3,7 @@
 use leobench_base::RngTree;
 use leobench_base::spec::{At, Spec, Table, Value};
 
-use super::path::{DATAGRAM, PATH, Path};
+use super::flow::{DATAGRAM, Flow, PATH};
 use super::*;
 
 const RTT: SimDuration = SimDuration::from_millis(40);
@@ -30,22 +30,22 @@ fn loss_based() -> Vec<CongestionSpec> {
     examples_where(|behaviour| !behaviour.model_based)
 }
 
-fn grown(spec: &CongestionSpec) -> Path {
-    let mut path = Path::new(spec.model(), RTT);
+fn grown(spec: &CongestionSpec) -> Flow {
+    let mut path = Flow::open(spec.model(), RTT);
     for _ in 0..5 {
         path.round();
     }
     path
 }
 
-fn loss(path: &Path, sent: SimTime, persistent: bool) -> Congestion {
+fn loss(path: &Flow, sent: SimTime, persistent: bool) -> Congestion {
     Congestion::new(path.now, sent, DATAGRAM, persistent)
 }
 
 /// A path under random losses, marks and undos; the windows after every step.
 fn random_windows(spec: &CongestionSpec, seed: u64) -> Vec<u64> {
     let mut rng = RngTree::new(seed).rng();
-    let mut path = Path::new(spec.model(), RTT);
+    let mut path = Flow::open(spec.model(), RTT);
     let mut windows = Vec::new();
     for _ in 0..20_000 {
         let draw = rng.below(1_000);
@@ -56,7 +56,7 @@ fn random_windows(spec: &CongestionSpec, seed: u64) -> Vec<u64> {
             8..12 => path.controller.on_spurious_loss(PATH),
             12..14 => path.idle(SimDuration::from_millis(rng.below(5_000))),
             14..20 => path.app_limited = !path.app_limited,
-            _ => path.step(|number| number % 200 == draw % 200),
+            _ => path.step_return(|number| number % 200 == draw % 200),
         }
         windows.push(path.window());
     }
@@ -122,12 +122,12 @@ fn a_recovery_period_has_one_reduction() {
 fn the_window_does_not_grow_in_recovery() {
     for spec in loss_based() {
         let mut path = grown(&spec);
-        path.step(|_| true);
+        path.step_return(|_| true);
         let reduced = path.window();
         let end = path.now + RTT * 2;
         while path.controller.phase(PATH) == "recovery" {
             assert_eq!(path.window(), reduced, "{}", spec.kind());
-            path.step(|_| false);
+            path.step_return(|_| false);
         }
         assert!(path.now <= end, "{}: recovery lasts a round trip", spec.kind());
         assert_eq!(path.controller.phase(PATH), "avoidance", "{}", spec.kind());
@@ -156,8 +156,8 @@ fn an_undone_reduction_leaves_no_trace() {
     for spec in decreasing() {
         for persistent in [false, true] {
             let (mut plain, mut reverted) = (grown(&spec), grown(&spec));
-            plain.step(|_| true);
-            reverted.step(|_| true);
+            plain.step_return(|_| true);
+            reverted.step_return(|_| true);
             for path in [&mut plain, &mut reverted] {
                 path.round();
                 path.round();
@@ -183,9 +183,9 @@ fn an_undo_never_lowers_the_window() {
     for spec in loss_based() {
         let mut path = grown(&spec);
         let before = path.window();
-        path.step(|_| true);
+        path.step_return(|_| true);
         while path.window() <= before {
-            path.step(|_| false);
+            path.step_return(|_| false);
         }
         let later = path.window();
         path.controller.on_spurious_loss(PATH);
@@ -225,7 +225,7 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
         // Hybla: 65,535 packets at most in slow start, and then 1,600 in a round trip.
         let Behaviour { model_based, standard_slow_start, .. } = spec.model().behaviour();
         let bounded = model_based || standard_slow_start;
-        let mut path = Path::new(spec.model(), rtt);
+        let mut path = Flow::open(spec.model(), rtt);
         let mut acked_bytes = path.window();
         let mut largest = 0;
         for number in 0..200_000 {
@@ -254,7 +254,7 @@ fn windows_of_a_fast_long_path_do_not_overflow() {
 #[test]
 fn paths_are_apart_and_closed_ones_are_silent() {
     for spec in CongestionSpec::examples() {
-        let mut path = Path::new(spec.model(), RTT);
+        let mut path = Flow::open(spec.model(), RTT);
         let (second, window) = (PathId(3), path.window());
         assert_eq!(path.controller.window(second), Bytes::ZERO, "{}", spec.kind());
         path.controller.open(second, SimTime::ZERO, Bytes::new(1_000));
@@ -334,7 +334,7 @@ fn the_nearest_controller_is_named() {
 #[test]
 fn an_application_limited_model_does_not_grow() {
     for spec in examples_where(|behaviour| behaviour.model_based) {
-        let mut path = Path::new(spec.model(), RTT);
+        let mut path = Flow::open(spec.model(), RTT);
         let mut windows = Vec::new();
         for burst in 0..200 {
             let sent = path.now;

@@ -2,7 +2,7 @@
 
 use leobench_base::spec::Whole;
 
-use super::path::{DATAGRAM, PATH, Path};
+use super::flow::{DATAGRAM, Flow, PATH};
 use super::*;
 
 const RTT: SimDuration = SimDuration::from_millis(100);
@@ -27,7 +27,7 @@ fn the_initial_window_is_that_of_the_rfc() {
 #[test]
 fn slow_start_doubles_the_window_every_round_trip() {
     for model in conformance::examples_where(|behaviour| behaviour.standard_slow_start) {
-        let mut path = Path::new(model.model(), RTT);
+        let mut path = Flow::open(model.model(), RTT);
         for window in [12_000, 24_000, 48_000, 96_000, 192_000] {
             assert_eq!(path.window(), window, "{}", model.kind());
             assert_eq!(path.controller.phase(PATH), "slow-start");
@@ -38,7 +38,7 @@ fn slow_start_doubles_the_window_every_round_trip() {
 
 #[test]
 fn newreno_gains_a_packet_per_round_trip() {
-    let mut path = Path::new(&NewRenoSpec { opening: opening(200), ..newreno() }, RTT);
+    let mut path = Flow::open(&NewRenoSpec { opening: opening(200), ..newreno() }, RTT);
     path.lose();
     assert_eq!(path.window(), 100 * DATAGRAM.get());
     for round in 1..=50 {
@@ -54,7 +54,7 @@ fn newreno_gains_a_packet_per_round_trip() {
 #[test]
 fn cubic_follows_its_curve_and_reaches_the_old_window_after_k() {
     // 1000 packets reduced to 700: K = cbrt(300 / 0.4) = 9.0856 s; W(t) = 0.4 (t - K)^3 + 1000.
-    let mut path = Path::new(&CubicSpec { opening: opening(1000), ..cubic() }, RTT);
+    let mut path = Flow::open(&CubicSpec { opening: opening(1000), ..cubic() }, RTT);
     path.lose();
     assert_eq!(path.window(), 700 * DATAGRAM.get());
     path.round();
@@ -67,7 +67,7 @@ fn cubic_follows_its_curve_and_reaches_the_old_window_after_k() {
         (12_000, 1_009.9),
         (15_000, 1_082.8),
     ] {
-        path.run_until(epoch + SimDuration::from_millis(millis));
+        path.return_until(epoch + SimDuration::from_millis(millis));
         let error = (path.packets() - window).abs() / window;
         assert!(error < 0.01, "{} packets after {millis} ms, not {window}", path.packets());
     }
@@ -75,7 +75,7 @@ fn cubic_follows_its_curve_and_reaches_the_old_window_after_k() {
 
 #[test]
 fn cubic_grows_by_no_more_than_half_in_a_round_trip() {
-    let mut path = Path::new(&CubicSpec { c: 1e6, ..cubic() }, RTT);
+    let mut path = Flow::open(&CubicSpec { c: 1e6, ..cubic() }, RTT);
     path.lose();
     path.round();
     for _ in 0..10 {
@@ -90,18 +90,18 @@ fn cubic_grows_by_no_more_than_half_in_a_round_trip() {
 #[test]
 fn cubic_time_stands_still_while_the_window_is_unused() {
     let model = CubicSpec { opening: opening(1000), ..cubic() };
-    let idle = |path: &mut Path| path.idle(SimDuration::from_secs(1_000));
-    let limited = |path: &mut Path| {
+    let idle = |path: &mut Flow| path.idle(SimDuration::from_secs(1_000));
+    let limited = |path: &mut Flow| {
         path.app_limited = true;
-        path.run_until(path.now + SimDuration::from_secs(500));
+        path.return_until(path.now + SimDuration::from_secs(500));
         path.app_limited = false;
     };
-    let after = |pause: &dyn Fn(&mut Path)| {
-        let mut path = Path::new(&model, RTT);
+    let after = |pause: &dyn Fn(&mut Flow)| {
+        let mut path = Flow::open(&model, RTT);
         path.lose();
-        path.run_until(path.now + SimDuration::from_secs(3));
+        path.return_until(path.now + SimDuration::from_secs(3));
         pause(&mut path);
-        path.run_until(path.now + SimDuration::from_secs(3));
+        path.return_until(path.now + SimDuration::from_secs(3));
         path.packets()
     };
     let busy = after(&|_| {});
@@ -118,7 +118,7 @@ fn small_acknowledgements_add_up() {
         CongestionSpec::Cubic(CubicSpec { opening: opening(10_000_000), ..cubic() }),
     ] {
         let grown = |size: u64| {
-            let mut path = Path::new(model.model(), RTT);
+            let mut path = Flow::open(model.model(), RTT);
             path.lose();
             let before = path.window();
             for number in 0..120_000_000 / size / 100 {
@@ -143,7 +143,7 @@ fn small_acknowledgements_add_up() {
 #[test]
 fn cubic_on_a_short_path_grows_as_reno_does() {
     let mut path =
-        Path::new(&CubicSpec { opening: opening(100), ..cubic() }, SimDuration::from_millis(1));
+        Flow::open(&CubicSpec { opening: opening(100), ..cubic() }, SimDuration::from_millis(1));
     path.lose();
     assert_eq!(path.window(), 70 * DATAGRAM.get());
     path.round();

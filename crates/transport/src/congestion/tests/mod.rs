@@ -3,9 +3,8 @@ pub(super) mod bbr;
 mod conformance;
 mod failing;
 mod faults;
+pub(super) mod flow;
 mod growth;
-pub(super) mod link;
-pub(super) mod path;
 mod throughput;
 
 use super::*;

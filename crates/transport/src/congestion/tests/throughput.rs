@@ -2,25 +2,24 @@
 
 use leobench_base::SimRng;
 
-use super::link::{Flow, Link};
-use super::path::Path;
+use super::flow::{Flow, Link};
 use super::*;
 
 /// Packets sent per round trip, averaged over at least `reductions` reductions after a hundred, each packet being lost
 /// with probability `p`.
 fn bernoulli(model: &dyn CongestionModel, rtt: SimDuration, p: f64, reductions: u32) -> f64 {
     let mut rng: SimRng = RngTree::new(7).rng();
-    let mut path = Path::new(model, rtt);
+    let mut path = Flow::open(model, rtt);
     let mut run = |reductions: u32| {
-        let (from, sent) = (path.now, path.sent_packets);
+        let (from, sent) = (path.now, path.sent);
         let mut count = 0;
         while count < reductions {
             let before = path.window();
             let lost = rng.bernoulli(p);
-            path.step(|_| lost);
+            path.step_return(|_| lost);
             count += u32::from(path.window() < before);
         }
-        (path.sent_packets - sent) as f64 / ((path.now - from).as_secs_f64() / rtt.as_secs_f64())
+        (path.sent - sent) as f64 / ((path.now - from).as_secs_f64() / rtt.as_secs_f64())
     };
     run(100);
     run(reductions)

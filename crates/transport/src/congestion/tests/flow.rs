@@ -1,4 +1,6 @@
-//! A flow over a bottleneck: a link of a steady rate with a queue, and a way back without one.
+//! A sender with an endless supply that drives a controller over a path: with a bottleneck and its queue, or without.
+//!
+//! It calls the controller directly, without an endpoint: what a controller sees is then known to the byte.
 
 use std::collections::VecDeque;
 
@@ -7,7 +9,7 @@ use leobench_base::SimRng;
 use super::*;
 use crate::pacing::{Pacer, window_rate};
 
-pub const DATAGRAM: Bytes = Bytes::new(1_250);
+pub const DATAGRAM: Bytes = Bytes::new(1_200);
 pub const PATH: PathId = PathId(0);
 
 /// The path.
@@ -26,6 +28,11 @@ impl Link {
     pub fn new(rate: u64, millis: u64, buffer: u64) -> Self {
         let rtt = SimDuration::from_millis(millis);
         Self { rate: BitRate::from_bps(rate), rtt, buffer, loss: 0.0 }
+    }
+
+    /// A path of a fixed round-trip time without a bottleneck.
+    pub fn open(rtt: SimDuration) -> Self {
+        Self { rate: BitRate::from_bps(u64::MAX / 2), rtt, buffer: u64::MAX, loss: 0.0 }
     }
 
     pub fn serialisation(&self) -> SimDuration {
@@ -50,7 +57,16 @@ struct Packet {
     returns: Option<SimTime>,
 }
 
-/// A sender with an endless supply, over a [`Link`] that may be changed as it goes.
+/// What comes next.
+enum Next {
+    Send(SimTime),
+    /// The packet at this index is acknowledged.
+    Return(usize, SimTime),
+    /// Neither: everything in flight is lost.
+    Silence,
+}
+
+/// A flow over a [`Link`] that may be changed as it goes.
 pub struct Flow<C: CongestionControl + ?Sized = dyn CongestionControl> {
     pub controller: Box<C>,
     pub link: Link,
@@ -58,8 +74,8 @@ pub struct Flow<C: CongestionControl + ?Sized = dyn CongestionControl> {
     pub sent: u64,
     pub delivered: u64,
     pub lost: u64,
-    /// Congestion reported, and reductions of the window that followed.
-    pub reductions: u64,
+    /// Whether packets are acknowledged as those of an application that does not use the window.
+    pub app_limited: bool,
     /// Phases in the order they were entered.
     pub phases: Vec<(SimTime, &'static str)>,
     pub srtt: SimDuration,
@@ -81,6 +97,11 @@ impl Flow {
             &rng,
         )
     }
+
+    /// A flow over a path without a bottleneck: what fits the window leaves at once.
+    pub fn open(model: &dyn CongestionModel, rtt: SimDuration) -> Self {
+        Self::new(model, Link::open(rtt), false, 1)
+    }
 }
 
 impl<C: CongestionControl + ?Sized> Flow<C> {
@@ -95,7 +116,7 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
             sent: 0,
             delivered: 0,
             lost: 0,
-            reductions: 0,
+            app_limited: false,
             srtt: SimDuration::ZERO,
             min_rtt: SimDuration::MAX,
             pacer: paced.then(|| Pacer::new(burst, DATAGRAM)),
@@ -110,13 +131,24 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         self.controller.window(PATH).get()
     }
 
+    pub fn packets(&self) -> f64 {
+        self.window() as f64 / DATAGRAM.get() as f64
+    }
+
     pub fn in_flight(&self) -> u64 {
         self.outstanding.len() as u64
+    }
+
+    fn bytes_in_flight(&self) -> Bytes {
+        Bytes::new(self.in_flight() * DATAGRAM.get())
     }
 
     /// Packets in the queue, the one being sent included.
     pub fn queued(&self) -> f64 {
         let wait = self.free_at.saturating_since(self.now);
+        if wait.is_zero() {
+            return 0.0;
+        }
         wait.as_secs_f64() / self.link.serialisation().as_secs_f64()
     }
 
@@ -136,25 +168,87 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
 
     /// Goes on to the next packet that leaves or returns.
     pub fn step(&mut self) {
-        let returning = self.outstanding.iter().find_map(|packet| packet.returns);
-        match (self.next_send(), returning) {
-            (Some(send), returns) if returns.is_none_or(|returns| send < returns) => {
-                self.now = send;
+        match self.next() {
+            Next::Send(at) => {
+                self.now = at;
                 self.send();
             }
-            (_, Some(returns)) => {
-                self.now = self.now.max(returns);
-                self.receive();
+            Next::Return(index, at) => {
+                self.now = at;
+                self.acknowledge(index);
             }
-            (_, None) => {
+            Next::Silence => {
                 self.now = self.last_sent + self.srtt * 3;
                 self.lose_below(self.sent);
             }
         }
+        self.note_phase();
+    }
+
+    /// Sends what may leave, then lets the next packet return; if `lost` is true of its number, the sender finds at that
+    /// time that it is lost.
+    pub fn step_return(&mut self, lost: impl Fn(u64) -> bool) {
+        loop {
+            match self.next() {
+                Next::Return(index, at) if lost(self.outstanding[index].number) => {
+                    self.now = at;
+                    let packet = self.outstanding.remove(index).unwrap();
+                    self.report_lost(&packet);
+                    self.report_loss(packet.sent, 1);
+                    return self.note_phase();
+                }
+                Next::Return(..) => return self.step(),
+                Next::Send(_) | Next::Silence => self.step(),
+            }
+        }
+    }
+
+    fn next(&self) -> Next {
+        let mut outstanding = self.outstanding.iter().enumerate();
+        let returning =
+            outstanding.find_map(|(index, packet)| Some((index, packet.returns?.max(self.now))));
+        match (self.next_send(), returning) {
+            (Some(send), returning) if returning.is_none_or(|(_, at)| send <= at) => {
+                Next::Send(send)
+            }
+            (_, Some((index, at))) => Next::Return(index, at),
+            (_, None) => Next::Silence,
+        }
+    }
+
+    fn note_phase(&mut self) {
         let phase = self.controller.phase(PATH);
         if self.phases.last().is_none_or(|(_, last)| *last != phase) {
             self.phases.push((self.now, phase));
         }
+    }
+
+    /// A round trip in which everything returns.
+    pub fn round(&mut self) {
+        self.return_until(self.now + self.link.rtt);
+    }
+
+    /// Everything returns until `end`, the packets due then included.
+    pub fn return_until(&mut self, end: SimTime) {
+        self.step_return(|_| false);
+        let due = |packet: &Packet| packet.returns.is_some_and(|at| at <= end);
+        while self.outstanding.front().is_some_and(due) {
+            self.step_return(|_| false);
+        }
+    }
+
+    /// Packets sent at this instant are lost, everything in flight returns before the next is sent.
+    pub fn lose(&mut self) {
+        let sent = self.now;
+        self.idle(self.link.rtt);
+        self.controller.on_loss(PATH, &Congestion::new(self.now, sent, DATAGRAM, false));
+        self.now += SimDuration::from_nanos(1);
+    }
+
+    /// Nothing is sent for a time; what was in flight is forgotten.
+    pub fn idle(&mut self, span: SimDuration) {
+        self.outstanding.clear();
+        self.now += span;
     }
 
     pub fn run_until(&mut self, secs: f64) {
@@ -184,17 +278,16 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         let returns =
             (!dropped && !self.rng.bernoulli(self.link.loss)).then(|| self.free_at + self.link.rtt);
         self.outstanding.push_back(Packet { number: self.sent, sent: self.now, returns });
-        let in_flight = Bytes::new(self.in_flight() * DATAGRAM.get());
-        self.controller.on_sent(PATH, &Sent::new(self.now, DATAGRAM, in_flight, self.sent));
+        let sent = Sent::new(self.now, DATAGRAM, self.bytes_in_flight(), self.sent);
+        self.controller.on_sent(PATH, &sent);
         self.sent += 1;
         self.last_sent = self.now;
     }
 
-    /// The acknowledgement of the first packet that returns, and the losses it reveals: packets three behind it (RFC
-    /// 9002 section 6.1.1).
-    fn receive(&mut self) {
-        let in_flight = Bytes::new(self.in_flight() * DATAGRAM.get());
-        let index = self.outstanding.iter().position(|packet| packet.returns.is_some()).unwrap();
+    /// A packet returns: its acknowledgement, and the losses it reveals, which are packets three behind it (RFC 9002 section
+    /// 6.1.1).
+    fn acknowledge(&mut self, index: usize) {
+        let in_flight = self.bytes_in_flight();
         let packet = self.outstanding.remove(index).unwrap();
         self.delivered += 1;
         let latest = self.now - packet.sent;
@@ -206,6 +299,8 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
             size: DATAGRAM,
             packet_number: packet.number,
             in_flight,
+            app_limited: self.app_limited,
+            cwnd_limited: !self.app_limited,
             rtt: Rtt { latest, smoothed: self.srtt, min: self.min_rtt },
             ..acked(self.now, self.srtt)
         };
@@ -221,14 +316,21 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
             let packet = self.outstanding.pop_front().unwrap();
             latest = Some(packet.sent);
             lost += 1;
-            let lost = Lost::new(self.now, DATAGRAM, packet.number);
-            self.controller.on_packet_lost(PATH, &lost);
+            self.report_lost(&packet);
         }
-        let Some(sent) = latest else { return };
+        if let Some(sent) = latest {
+            self.report_loss(sent, lost);
+        }
+    }
+
+    fn report_lost(&mut self, packet: &Packet) {
+        self.controller.on_packet_lost(PATH, &Lost::new(self.now, DATAGRAM, packet.number));
+    }
+
+    /// So many packets were lost, of which the latest was sent at `sent`.
+    fn report_loss(&mut self, sent: SimTime, lost: u64) {
         self.lost += lost;
-        let before = self.window();
         let lost = Bytes::new(lost * DATAGRAM.get());
         self.controller.on_loss(PATH, &Congestion::new(self.now, sent, lost, false));
-        self.reductions += u64::from(self.window() < before);
     }
 }
