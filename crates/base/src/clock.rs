@@ -1,9 +1,13 @@
 //! Clocks: the instants at which something changes, on a fixed grid or after random intervals. Reconfigurations of a
 //! constellation, handovers.
 
+mod phase;
+
+pub use phase::Phase;
+
 use crate::distribution::DurationDistribution;
 use crate::rng::{RngTree, SimRng};
-use crate::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
+use crate::spec::Fault;
 use crate::time::{SimDuration, SimTime};
 
 crate::spec! {
@@ -15,41 +19,6 @@ crate::spec! {
         pub phase: Option<Phase>,
         /// Distribution of independent intervals, in place of the grid.
         pub interval: Option<DurationDistribution>,
-    }
-}
-
-/// Where a grid lies on the time axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// One of its times.
-    Fixed(SimDuration),
-    /// Drawn for each clock, equally likely within the period.
-    Random,
-}
-
-const RANDOM: &str = "random";
-const ALLOWED: &str = r#"a time with its unit, such as "12 s", or "random""#;
-
-impl Spec for Phase {
-    fn schema() -> Schema {
-        json!({"oneOf": [SimDuration::schema(), {"const": RANDOM}], "title": ALLOWED})
-    }
-
-    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        match value {
-            Value::String(word) if word == RANDOM => Ok(Self::Random),
-            _ => match SimDuration::read(value, at) {
-                Ok(phase) => Ok(Self::Fixed(phase)),
-                Err(error) => Err(error.allowed(ALLOWED)),
-            },
-        }
-    }
-
-    fn write(&self) -> Value {
-        match self {
-            Self::Fixed(phase) => phase.write(),
-            Self::Random => Value::String(RANDOM.into()),
-        }
     }
 }
 
@@ -77,12 +46,7 @@ impl ClockSpec {
             return Clock::Renewals(Renewals::new(interval.clone(), rng));
         }
         let period = self.every.unwrap_or(every);
-        let phase = match self.phase.unwrap_or(phase) {
-            Phase::Fixed(phase) => phase,
-            Phase::Random => {
-                SimDuration::from_nanos(rng.child("phase").rng().below(period.as_nanos()))
-            }
-        };
+        let phase = self.phase.unwrap_or(phase).within(period, &rng.child("phase"));
         Clock::Grid(Grid::new(period, phase))
     }
 

@@ -13,7 +13,7 @@ pub mod time;
 pub mod units;
 pub mod wire;
 
-pub use clock::{Clock, ClockSpec};
+pub use clock::{Clock, ClockSpec, Phase};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use histogram::LogHistogram;
 pub use id::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId};

@@ -1,4 +1,5 @@
 use super::*;
+use crate::spec::{At, Spec, SpecError};
 
 const EVERY: SimDuration = SimDuration::from_secs(15);
 const PHASE: Phase = Phase::Fixed(SimDuration::from_secs(12));
@@ -144,6 +145,6 @@ fn bad_clocks_are_refused_by_place() {
     refused(r#"{"phase": "1 s", "interval": "2 s"}"#, &format!("phase = \"1 s\": {beside}"));
     refused(
         r#"{"phase": "rnd"}"#,
-        "phase = \"rnd\": does not start with a number; allowed: a time with its unit, such as \"12 s\", or \"random\"",
+        "phase = \"rnd\": does not start with a number; allowed: a time with its unit, such as \"20 ms\", or \"random\"",
     );
 }

@@ -1,10 +1,9 @@
 //! A channel that is reconfigured again and again, as by the scheduler of a LEO constellation: a new delay, possibly a new
 //! rate, possibly an outage.
 
-use leobench_base::clock::Phase;
 use leobench_base::spec::{Fault, TableSpec};
 use leobench_base::{
-    BitRate, Clock, ClockSpec, DurationDistribution, RateDistribution, RngTree, SimDuration,
+    BitRate, Clock, ClockSpec, DurationDistribution, Phase, RateDistribution, RngTree, SimDuration,
     SimRng, SimTime,
 };
 

@@ -1,8 +1,7 @@
 //! Handovers: nodes that move from link to link.
 
-use leobench_base::clock::Phase;
 use leobench_base::spec::Fault;
-use leobench_base::{Clock, ClockSpec, RngTree, SimDuration};
+use leobench_base::{Clock, ClockSpec, Phase, RngTree, SimDuration};
 
 use crate::topology::LeftPackets;
 
@@ -88,6 +87,6 @@ fn check(spec: &HandoverSpec) -> Result<(), Fault> {
 impl HandoverSpec {
     /// The clock of handovers that come again and again; unless given, the first comes after one period.
     pub fn clock(&self, rng: &RngTree) -> Clock {
-        self.clock.build(SimDuration::MAX, Phase::Fixed(SimDuration::ZERO), rng)
+        self.clock.build(SimDuration::MAX, Phase::ZERO, rng)
     }
 }

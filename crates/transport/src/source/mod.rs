@@ -3,11 +3,8 @@
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
 
-mod offset;
-
 pub use bulk::BulkSpec;
 pub use cbr::CbrSpec;
-pub use offset::Offset;
 pub use on_off::OnOffSpec;
 pub use poisson::{PoissonBatchSpec, PoissonSpec};
 

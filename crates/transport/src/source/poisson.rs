@@ -1,10 +1,10 @@
 //! Poisson arrivals: one by one, or gathered to the slots of a generator that draws counts.
 
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng};
+use leobench_base::{BitRate, Bytes, Phase, RngTree, SimDuration, SimRng};
 
 use super::{
-    NANOSECOND, Offset, SourceModel, TrafficSource, check_rate, check_size, exponential, messages,
+    NANOSECOND, SourceModel, TrafficSource, check_rate, check_size, exponential, messages,
 };
 
 leobench_base::spec! {
@@ -47,7 +47,7 @@ leobench_base::spec! {
         pub slot: SimDuration = SimDuration::from_millis(50),
         /// Start of the first slot after the start of the flow: a time below `slot`, or `"random"`. By default the
         /// slots of all streams begin at the same nanosecond.
-        pub offset: Offset = Offset::ZERO,
+        pub offset: Phase = Phase::ZERO,
         /// The effect of blocking calls on the slots; buffered applications have no such calls.
         pub clock: Clock = Clock::Timer,
     }
@@ -83,7 +83,7 @@ impl SourceModel for PoissonSpec {
 
 impl SourceModel for PoissonBatchSpec {
     fn build(&self, rng: &RngTree) -> Box<dyn TrafficSource> {
-        let offset = self.offset.within(self.slot, rng);
+        let offset = self.offset.within(self.slot, &rng.child("offset"));
         let spec = (self.rate, self.size, self.slot);
         Box::new(Poisson::new(spec, offset, self.clock == Clock::Timer, rng))
     }
@@ -109,11 +109,11 @@ impl SourceModel for PoissonBatchSpec {
             return Err(Fault::new("slot", "is zero", "a time above zero"));
         }
         match self.offset {
-            Offset::Fixed(offset) if offset >= self.slot => {
+            Phase::Fixed(offset) if offset >= self.slot => {
                 let allowed = format!("a time below the slot, {}, or \"random\"", self.slot);
                 Err(Fault::new("offset", "is not within a slot", allowed))
             }
-            Offset::Fixed(_) | Offset::Random => Ok(()),
+            Phase::Fixed(_) | Phase::Random => Ok(()),
         }
     }
 

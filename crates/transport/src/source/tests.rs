@@ -1,5 +1,5 @@
 use leobench_base::spec::{At, Spec, Table, TableSpec, Value};
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{Phase, SimDuration, SimTime};
 
 use super::*;
 use crate::buffer::Message;
@@ -202,10 +202,10 @@ fn batches_come_at_the_starts_of_slots() {
 fn an_offset_moves_every_slot_of_its_stream() {
     let spec = PoissonBatchSpec::example();
     let shift = SimDuration::from_millis(20);
-    let moved = PoissonBatchSpec { offset: Offset::Fixed(shift), ..spec.clone() };
+    let moved = PoissonBatchSpec { offset: Phase::Fixed(shift), ..spec.clone() };
     let (plain, moved) = (messages(&spec, 7, seconds(10)), messages(&moved, 7, seconds(11)));
     assert!(plain.iter().zip(&moved).all(|(a, b)| a.created + shift == b.created));
-    let random = PoissonBatchSpec { offset: Offset::Random, ..spec };
+    let random = PoissonBatchSpec { offset: Phase::Random, ..spec };
     let starts: Vec<f64> = (0..400)
         .map(|seed| messages(&random, seed, seconds(1))[0].created.as_nanos() as f64 / 1e6)
         .map(|start| start % 50.0)
