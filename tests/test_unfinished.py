@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -11,11 +13,14 @@ import pytest
 from programs import start
 
 import leobench
-from leobench import unfinished
+from leobench import folder, unfinished
 
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
+    from types import FrameType
+
+    from _typeshed import TraceFunction
 
 
 def begun(quick: Path, out: Path) -> tuple[subprocess.Popen[str], Path]:
@@ -80,6 +85,39 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "mine")
     unfinished.clear(tmp_path)
     assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+def interrupting(number: int) -> TraceFunction:
+    """Interrupts at the line of this number, counted as they run."""
+    lines = itertools.count(1)
+
+    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
+        del frame, argument
+        if event == "line" and next(lines) == number:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+def test_an_interruption_at_any_line_leaves_no_folder(tmp_path: Path) -> None:
+    """Interrupts at the first line that runs, at the second, and so on, in Python's own modules too."""
+    with unfinished.partial(tmp_path / "run") as partial:
+        partial.rmdir()  # Nothing is imported any more.
+    tracing = sys.gettrace()
+    for number in itertools.count(1):
+        sys.settrace(interrupting(number))
+        try:
+            with folder.writing(tmp_path / "run", force=False) as partial:
+                sys.settrace(tracing)
+                assert list(tmp_path.iterdir()) == [partial]
+                assert number > 100, "the lines are seen"
+                return
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(tracing)
+        assert list(tmp_path.iterdir()) == [], f"interrupted at line {number}"
 
 
 def test_a_folder_that_is_cleared_away_before_it_is_locked_is_made_again(

@@ -146,14 +146,10 @@ def writing(target: Path, *, force: bool) -> Iterator[Path]:
     with ExitStack() as held:
         with refusing(target):
             partial = held.enter_context(unfinished.partial(place))
-        try:
-            yield partial
-            refuse_existing(target, force=force)
-            with refusing(target):
-                _move(partial, place)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
+        yield partial
+        refuse_existing(target, force=force)
+        with refusing(target):
+            _move(partial, place)
 
 
 def _move(partial: Path, place: Path) -> None:

@@ -29,26 +29,28 @@ _NAME = re.compile(
 
 @contextmanager
 def partial(place: Path) -> Iterator[Path]:
-    """A new folder beside `place`, locked for the length of the block."""
-    made, lock = _made(place)
-    try:
-        yield made
-    finally:
-        if lock is not None:
-            os.close(lock)
+    """A new folder beside `place`, locked for the length of the block, and removed if the block fails.
 
-
-def _made(place: Path) -> tuple[Path, int | None]:
-    """A new folder and its lock, where there are locks."""
+    An interruption at any time leaves no folder: nothing that makes one is outside the `try`.
+    """
     while True:
         made = beside(place, "partial")
-        made.mkdir()
-        # Until it is locked, another process may clear it away.
-        with suppress(FileNotFoundError):
-            lock = _locked(made)
-            if lock is None or made.exists():
-                return made, lock
-            os.close(lock)
+        lock, ready = None, False
+        try:
+            made.mkdir()
+            # Until it is locked, another process may clear it away.
+            with suppress(FileNotFoundError):
+                lock = _locked(made)
+                ready = lock is None or made.exists()
+            if ready:
+                yield made
+                return
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+        finally:
+            if lock is not None:
+                os.close(lock)
 
 
 def beside(place: Path, what: str) -> Path:

@@ -131,8 +131,7 @@ def _main(argv: Sequence[str] | None) -> int:
         print(f"leobench: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt as interrupt:
-        print(f"leobench: interrupted; {str(interrupt) or 'nothing was written'}", file=sys.stderr)
-        return INTERRUPTED
+        return _interrupted(str(interrupt))
     except BrokenPipeError:
         # The reader, such as `head`, closed the pipe.
         _silence(sys.stdout)
@@ -155,12 +154,12 @@ def entry() -> NoReturn:
         stopped.append(signum)
         raise KeyboardInterrupt
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        signum = getattr(signal, name, None)
-        # Ignored signals stay ignored: `nohup`, and background jobs of a script.
-        if signum is not None and signal.getsignal(signum) is not signal.SIG_IGN:
-            signal.signal(signum, stop)
     try:
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            signum = getattr(signal, name, None)
+            # Ignored signals stay ignored: `nohup`, and background jobs of a script.
+            if signum is not None and signal.getsignal(signum) is not signal.SIG_IGN:
+                signal.signal(signum, stop)
         code = main()
     except SystemExit as exit_:
         code = _asked_for(exit_)
@@ -168,10 +167,16 @@ def entry() -> NoReturn:
         # A library interrupted during its import may raise anything.
         if not stopped:
             raise
-        code = INTERRUPTED
+        code = _interrupted()
     if stopped and code == INTERRUPTED:
         code = 128 + stopped[0]
     sys.exit(_finish(code))
+
+
+def _interrupted(outcome: str = "") -> int:
+    """Reports an interruption and what became of the work, and returns the exit code."""
+    print(f"leobench: interrupted; {outcome or 'nothing was written'}", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _asked_for(exit_: SystemExit) -> int:
