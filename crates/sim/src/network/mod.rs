@@ -10,6 +10,7 @@ mod application;
 mod build;
 mod builder;
 mod edge;
+mod end;
 mod forwarding;
 mod limits;
 mod motion;
@@ -22,11 +23,10 @@ mod wake;
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Body, Destination, EndpointId, FlowId, Label, LinkId, LogHistogram, Meta, NodeId, Packet,
-    PortId, Protocol, SimTime,
+    Body, Destination, EndpointId, FlowId, Label, LinkId, Meta, NodeId, Packet, PortId, Protocol,
+    SimTime,
 };
-use leobench_link::{Cause, Channel, Drop, Link, LinkCounters, LinkOutput, Mark};
-use leobench_transport::endpoint::Loss;
+use leobench_link::{Cause, Channel, Drop, Link, LinkOutput, Mark};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
@@ -40,8 +40,7 @@ use forwarding::{Forwarding, Hop};
 pub use limits::LimitError;
 use motion::Held;
 use nat::Nat;
-pub(crate) use observe::Observed;
-use observe::{Observer, SenderState};
+use observe::Observer;
 use schedule::{Entity, Schedule};
 pub use stalls::{Stall, StallWatch};
 pub use wake::WakeTree;
@@ -112,20 +111,6 @@ struct FlowSlot {
     /// By [`End`].
     ends: [EndpointId; 2],
     nodes: [NodeId; 2],
-}
-
-/// A network at its end.
-pub(crate) struct Ended {
-    /// What was observed of it.
-    pub(crate) observed: Observed,
-    /// What the senders have done.
-    pub(crate) senders: TiVec<FlowId, SenderState>,
-    /// Totals and waiting times of the links.
-    pub(crate) links: TiVec<LinkId, (LinkCounters, LogHistogram)>,
-    /// By flow, what became of the objects of its page, if it has one.
-    pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
-    /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
-    pub(crate) losses: TiVec<FlowId, Option<(&'static str, Loss)>>,
 }
 
 /// Why a run could not go on.
@@ -468,40 +453,6 @@ impl Network {
         Ok(())
     }
 
-    /// Takes the network apart at the end of a run.
-    ///
-    /// # Errors
-    /// If results or what the endpoints wrote on the side cannot be written.
-    pub(crate) fn finish(mut self) -> Result<Ended, NetworkError> {
-        if let Some(captures) = self.captures.take() {
-            captures.finish()?;
-        }
-        let losses = self
-            .flows
-            .iter()
-            .map(|flow| first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint)));
-        let losses = losses.collect();
-        // Endpoints close their paths when they finish.
-        let senders = self.senders();
-        for endpoint in self.endpoints.keys() {
-            let slot = &mut self.endpoints[endpoint];
-            let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
-            done.map_err(|error| self.flow_error(flow, error))?;
-        }
-        let Self { now, links, observer, flows, .. } = self;
-        let pages = flows.iter().map(|flow| flow.application.page()).collect();
-        let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
-        let links = links.collect();
-        Ok(Ended { observed: observer.finish(now)?, senders, links, pages, losses })
-    }
-
-    /// What the senders have done, by flow.
-    fn senders(&self) -> TiVec<FlowId, SenderState> {
-        let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
-        let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
-        senders.map(|sender| SenderState::of(self.now, sender)).collect()
-    }
-
     /// Puts another link in the place of one, at the start of a run.
     #[cfg(test)]
     pub(crate) fn replace_link(&mut self, number: LinkId, link: Link) {
@@ -512,13 +463,3 @@ impl Network {
         NetworkError::Flow { flow: self.flows[flow].name.clone(), error }
     }
 }
-
-/// Which of the two ends of a flow lost its connection first, if one did, and how.
-fn first_loss(ends: [&dyn Endpoint; 2]) -> Option<(&'static str, Loss)> {
-    let losses = ["sender", "receiver"].into_iter().zip(ends);
-    let losses = losses.filter_map(|(end, endpoint)| Some((end, endpoint.lost()?.clone())));
-    losses.min_by_key(|(_, loss)| loss.at)
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
-use leobench_base::SimDuration;
-use leobench_transport::SendBuffer;
+use leobench_base::{SimDuration, SimTime};
 use leobench_transport::endpoint::{PathSample, Totals};
+use leobench_transport::{EndpointError, Input, Outbox, SendBuffer};
 
 use super::*;
 

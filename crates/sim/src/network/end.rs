@@ -1,0 +1,70 @@
+//! The network at the end of a run: what it and its flows leave behind.
+
+use leobench_base::{FlowId, LinkId, LogHistogram};
+use leobench_link::LinkCounters;
+use leobench_transport::Endpoint;
+use leobench_transport::endpoint::Loss;
+use typed_index_collections::TiVec;
+
+use super::observe::{Observed, SenderState};
+use super::{End, Network, NetworkError, ObjectTimes};
+
+/// A network at its end.
+pub(crate) struct Ended {
+    /// What was observed of it.
+    pub(crate) observed: Observed,
+    /// What the senders have done.
+    pub(crate) senders: TiVec<FlowId, SenderState>,
+    /// Totals and waiting times of the links.
+    pub(crate) links: TiVec<LinkId, (LinkCounters, LogHistogram)>,
+    /// By flow, what became of the objects of its page, if it has one.
+    pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
+    /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
+    pub(crate) losses: TiVec<FlowId, Option<(&'static str, Loss)>>,
+}
+
+impl Network {
+    /// Takes the network apart at the end of a run.
+    ///
+    /// # Errors
+    /// If results or what the endpoints wrote on the side cannot be written.
+    pub(crate) fn finish(mut self) -> Result<Ended, NetworkError> {
+        if let Some(captures) = self.captures.take() {
+            captures.finish()?;
+        }
+        let losses = self
+            .flows
+            .iter()
+            .map(|flow| first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint)));
+        let losses = losses.collect();
+        // Endpoints close their paths when they finish.
+        let senders = self.senders();
+        for endpoint in self.endpoints.keys() {
+            let slot = &mut self.endpoints[endpoint];
+            let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
+            done.map_err(|error| self.flow_error(flow, error))?;
+        }
+        let Self { now, links, observer, flows, .. } = self;
+        let pages = flows.iter().map(|flow| flow.application.page()).collect();
+        let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
+        let links = links.collect();
+        Ok(Ended { observed: observer.finish(now)?, senders, links, pages, losses })
+    }
+
+    /// What the senders have done, by flow.
+    pub(super) fn senders(&self) -> TiVec<FlowId, SenderState> {
+        let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
+        let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
+        senders.map(|sender| SenderState::of(self.now, sender)).collect()
+    }
+}
+
+/// Which of the two ends of a flow lost its connection first, if one did, and how.
+fn first_loss(ends: [&dyn Endpoint; 2]) -> Option<(&'static str, Loss)> {
+    let losses = ["sender", "receiver"].into_iter().zip(ends);
+    let losses = losses.filter_map(|(end, endpoint)| Some((end, endpoint.lost()?.clone())));
+    losses.min_by_key(|(_, loss)| loss.at)
+}
+
+#[cfg(test)]
+mod tests;
