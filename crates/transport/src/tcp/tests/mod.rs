@@ -1,10 +1,10 @@
-//! Connections on a scriptable pipe, ends against scripts, and clients that move.
+//! Connections on a scriptable pipe, and ends against scripts.
 
 mod corners;
 mod data;
 mod doubts;
 mod limits;
-mod motion;
+mod resets;
 mod script;
 mod trouble;
 
@@ -15,7 +15,7 @@ use leobench_base::{BitRate, Body, Bytes, Ecn, Packet, RngTree, SimDuration, Sim
 
 use super::{Role, TcpConfig, TcpEndpoint, TcpSpec};
 use crate::buffer::{Attributes, Message};
-use crate::endpoint::{Endpoint, Event, Input, Outbox, Report};
+use crate::endpoint::{Endpoint, Event, Input, Outbox};
 use crate::plugin::Plugins;
 use crate::testing::{Observed, Pipe, RECEIVER, SENDER, ms};
 

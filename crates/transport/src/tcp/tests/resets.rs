@@ -1,6 +1,52 @@
 //! Segments of no connection, and resets, by hand.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use super::*;
+use crate::tcp::{NoConnection, Ports, ReconnectSpec, ReconnectingTcp};
+
+const CLIENT: usize = 0;
+const SERVER: usize = 1;
+
+/// One of the addresses that the client's host may have.
+fn place(number: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))
+}
+
+/// How a flow from the client to the server is set up.
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    no_connection: NoConnection,
+    /// The client's patience in milliseconds and whether transfers are resumed, if it connects anew.
+    reconnect: Option<(u64, bool)>,
+}
+
+const UPLOAD: Setup = Setup { no_connection: NoConnection::Reset, reconnect: Some((1_000, true)) };
+
+impl Setup {
+    fn end(self, end: usize) -> Box<dyn Endpoint> {
+        let spec = spec(|spec| spec.no_connection = self.no_connection);
+        let client = SocketAddr::new(place(1), 40_000);
+        let server = SocketAddr::from(([10, 9, 9, 9], 4_433));
+        let tree = RngTree::new(1);
+        let config = TcpConfig {
+            spec: &spec,
+            role: if end == CLIENT { Role::Client } else { Role::Server },
+            sends: (end == CLIENT).then(Attributes::default),
+            local: if end == CLIENT { client } else { server },
+            remote: if end == CLIENT { server } else { client },
+            start: SimTime::ZERO,
+            rng: &tree.child(if end == CLIENT { "client" } else { "server" }),
+            plugins: crate::Plugins::NONE,
+        };
+        let Some((after, resume)) = self.reconnect else {
+            return Box::new(TcpEndpoint::new(config));
+        };
+        let reconnect = ReconnectSpec { after: SimDuration::from_millis(after), resume };
+        let ports = Ports { first: 40_000, last: 49_999, step: 7 };
+        Box::new(ReconnectingTcp::new(config, reconnect, ports))
+    }
+}
 
 /// An end on its own: what is put in by hand, and what comes out.
 struct Bench {
