@@ -1,7 +1,7 @@
 //! Packets: the header that links and queues read, and the content that endpoints exchange.
 
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use bytes::{Bytes as Payload, BytesMut};
 
@@ -42,6 +42,8 @@ pub struct Meta {
     pub ecn: Ecn,
     /// What the network knows of it. Endpoints leave it empty.
     pub label: Label,
+    /// The sender's number of this transmission, if the sender may declare it lost. Only the record of losses reads it.
+    pub transmission: Option<NonZeroU64>,
     /// When the packet reached the queue in which it waits, or was sent, in the link's own time (a real-time driver may
     /// observe it late).
     pub arrival: SimTime,
@@ -57,13 +59,15 @@ impl Meta {
         size: Bytes,
     ) -> Self {
         let (ecn, label) = (Ecn::NotEct, Label::default());
-        Self { id: 0, size, source, destination, protocol, ecn, label, arrival: now }
+        let transmission = None;
+        Self { id: 0, size, source, destination, protocol, ecn, label, transmission, arrival: now }
     }
 
     /// Labels it: it is a packet of `flow`, if of any, and addressed `to` somewhere.
     pub fn label(&mut self, flow: Option<FlowId>, to: Destination) {
         self.label.flow_hash = None;
-        self.label = Label { flow, to, flow_hash: NonZeroU32::new(self.flow_hash()) };
+        let back = self.label.back;
+        self.label = Label { flow, to, flow_hash: NonZeroU32::new(self.flow_hash()), back };
     }
 
     /// The same with an ECN field.
@@ -122,6 +126,8 @@ pub struct Label {
     pub to: Destination,
     /// [`Meta::flow_hash`], once it is known.
     pub flow_hash: Option<NonZeroU32>,
+    /// Whether it comes from the end of its flow that receives the data.
+    pub back: bool,
 }
 
 /// What an address stands for.

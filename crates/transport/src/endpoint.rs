@@ -2,6 +2,7 @@
 //! reports and its next wake-up.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU64;
 use std::ops::AddAssign;
 
 use leobench_base::{BitRate, Bytes, LogHistogram, Packet, SimDuration, SimTime};
@@ -63,6 +64,38 @@ pub struct Outbox {
     pub events: Vec<Event>,
     /// Addresses at which the endpoint can be reached from now on, in addition to earlier ones.
     pub addresses: Vec<SocketAddr>,
+    /// What the endpoint concluded about its earlier transmissions, in order.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// A sender's conclusion about one of its transmissions, by the number that its packet carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Number of the transmission ([`Meta::transmission`](leobench_base::Meta)).
+    pub transmission: NonZeroU64,
+    /// What the sender did.
+    pub kind: VerdictKind,
+}
+
+/// What a sender did about a transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerdictKind {
+    /// It declared the transmission lost.
+    Lost(Evidence),
+    /// It sent so many of its bytes again.
+    Repeated(Bytes),
+}
+
+leobench_base::words! {
+    /// What made a sender declare a transmission lost.
+    pub enum Evidence {
+        /// Acknowledgements of later ones: fast retransmit, RACK, the loss detection of QUIC.
+        Acks = "acks",
+        /// The answer to a probe: TCP's tail loss probe, QUIC's probe timeout.
+        Probe = "probe",
+        /// TCP's retransmission timeout.
+        Timeout = "timeout",
+    }
 }
 
 /// What happened to the data of a stream or a datagram.

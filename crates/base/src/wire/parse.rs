@@ -85,6 +85,7 @@ pub fn parse(mut bytes: Payload, id: u64, arrival: SimTime) -> Result<Packet, Pa
         protocol,
         ecn: layout.ecn,
         label: Label::default(),
+        transmission: None,
         arrival,
     };
     Ok(Packet { meta, body: Body::Raw(bytes) })

@@ -55,6 +55,7 @@ pub fn too_big(packet: &[u8], router: IpAddr, mtu: Bytes) -> Result<Option<Vec<u
         protocol: if layout.source.is_ipv4() { Protocol::ICMP } else { Protocol::ICMPV6 },
         ecn: Ecn::NotEct,
         label: Label::default(),
+        transmission: None,
         arrival: SimTime::ZERO,
     };
     let builder = ip(&meta)?;

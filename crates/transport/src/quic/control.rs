@@ -8,6 +8,7 @@
 //! wants its controllers shareable; relaxed loads and stores of them cost nothing.
 
 use std::any::Any;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ use super::tap::Tap;
 use crate::congestion::{
     AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
 };
-use crate::endpoint::{EndpointError, Event, PathId};
+use crate::endpoint::{EndpointError, Event, Evidence, PathId, Verdict, VerdictKind};
 
 /// The congestion control of one connection, shared by the endpoint and the stack.
 #[derive(Debug)]
@@ -52,6 +53,10 @@ struct Live {
     /// Packets that count towards the window, sent so far.
     sent_packets: AtomicU64,
     largest_acked: AtomicU64,
+    /// Number of the last packet that counts towards the window.
+    last_packet: AtomicU64,
+    /// Number of the first packet that the last probe timeout sent.
+    probed_from: AtomicU64,
     has_events: AtomicBool,
     has_losses: AtomicBool,
 }
@@ -77,6 +82,7 @@ pub(super) struct ControlState {
     /// Whether the next packet carries it.
     asks: bool,
     events: Vec<Event>,
+    verdicts: Vec<Verdict>,
 }
 
 impl std::fmt::Debug for ControlState {
@@ -107,6 +113,7 @@ impl Control {
             ack_request: None,
             asks: false,
             events: Vec::new(),
+            verdicts: Vec::new(),
         };
         let live = Live { cwnd_limited: AtomicBool::new(true), ..Live::default() };
         let paths = AtomicU32::new(0);
@@ -178,6 +185,26 @@ impl Control {
         }
     }
 
+    /// The number of the transmission of the last packet that counts towards the window, which was a 1-RTT packet.
+    pub(super) fn last_transmission(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.live.last_packet.load(Relaxed) + 1)
+    }
+
+    /// A probe timeout has sent packets, of which this number was the first that may be declared lost later.
+    pub(super) fn probed(&self, first: u64) {
+        self.live.probed_from.store(first, Relaxed);
+    }
+
+    /// Whether packets were declared lost since [`take_losses`](Self::take_losses).
+    pub(super) fn has_losses(&self) -> bool {
+        self.live.has_losses.load(Relaxed)
+    }
+
+    /// Appends what was concluded about packets since the last call.
+    pub(super) fn take_verdicts(&self, verdicts: &mut Vec<Verdict>) {
+        verdicts.append(&mut self.lock().verdicts);
+    }
+
     /// Whether packets were declared lost since the last call.
     pub(super) fn take_losses(&self) -> bool {
         let lost = self.live.has_losses.load(Relaxed);
@@ -246,6 +273,7 @@ impl Controller for Handle {
         let in_flight = live.in_flight.load(Relaxed) + u64::from(bytes);
         live.in_flight.store(in_flight, Relaxed);
         live.sent_packets.store(self.control.sent_packets() + 1, Relaxed);
+        live.last_packet.store(pn, Relaxed);
         let now = self.control.clock.time(now);
         let sent = Sent::new(now, Bytes::new(bytes.into()), Bytes::new(in_flight), pn)
             .app_limited(live.app_limited.load(Relaxed));
@@ -318,7 +346,9 @@ impl Controller for Handle {
             let detail = "the request was lost, and the stack does not repeat it".to_owned();
             self.control.push(&mut state, Event { kind: "ack-frequency", detail });
         }
-        self.control.tap.on_lost(pn);
+        if self.control.tap.on_lost(pn) {
+            state.declare_lost(pn, lost_bytes, pn < self.control.live.probed_from.load(Relaxed));
+        }
         self.control.tap.qlog(|qlog| qlog.packet_lost(pn));
     }
 
@@ -409,6 +439,16 @@ impl ControlState {
         self.congested.is_none_or(|(start, persistent)| {
             congestion.sent > start || congestion.persistent && !persistent
         })
+    }
+
+    /// The packet was declared lost, `probed` if a probe timeout came first; the stack sends again what it carried.
+    fn declare_lost(&mut self, packet: u64, bytes: u16, probed: bool) {
+        let Some(transmission) = NonZeroU64::new(packet + 1) else { return };
+        let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
+        let repeated = VerdictKind::Repeated(Bytes::new(bytes.into()));
+        for kind in [VerdictKind::Lost(evidence), repeated] {
+            self.verdicts.push(Verdict { transmission, kind });
+        }
     }
 
     /// Latest round-trip time sample.

@@ -224,9 +224,13 @@ impl QuicEndpoint {
             (self.silent, self.connection) = (true, None);
             return Ok(None);
         }
+        let has_losses = self.control.has_losses();
         let held_until = self.send(now, outbox)?;
         self.report_sent(now, outbox)?;
         self.control.take_events(&mut outbox.events);
+        if has_losses {
+            self.control.take_verdicts(&mut outbox.verdicts);
+        }
         let timer = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
         // The stack may ask for a wait that rounds to nothing; time must move.
         let next = SimTime::from_nanos(now.as_nanos() + 1);

@@ -75,12 +75,14 @@ impl Tap {
     }
 
     /// A packet was declared lost. The stack does not report its packet number space: 1-RTT is assumed once such a packet
-    /// of that number was sent.
-    pub(super) fn on_lost(&self, packet: u64) {
-        if packet < self.sent().next_packet {
+    /// of that number was sent. Returns whether it was.
+    pub(super) fn on_lost(&self, packet: u64) -> bool {
+        let known = packet < self.sent().next_packet;
+        if known {
             self.lost().insert(packet);
             self.has_lost.store(true, Relaxed);
         }
+        known
     }
 
     /// Packets declared lost that were acknowledged later.

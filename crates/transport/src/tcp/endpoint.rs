@@ -298,6 +298,7 @@ impl TcpEndpoint {
         }
         outbox.events.append(&mut self.events);
         outbox.events.append(&mut self.sender.control.events);
+        outbox.verdicts.append(&mut self.sender.control.verdicts);
         outbox.packets.append(&mut self.packets);
     }
 

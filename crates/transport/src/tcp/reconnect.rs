@@ -103,7 +103,7 @@ impl ReconnectingTcp {
     /// Another connection.
     fn another(&mut self, now: SimTime, local: SocketAddr) -> TcpEndpoint {
         self.number += 1;
-        TcpEndpoint::new(TcpConfig {
+        let mut connection = TcpEndpoint::new(TcpConfig {
             spec: &self.spec,
             role: self.role,
             sends: self.sends,
@@ -112,7 +112,9 @@ impl ReconnectingTcp {
             start: now,
             rng: &self.rng.child("connections").child(&self.number.to_string()),
             plugins: &self.plugins,
-        })
+        });
+        connection.set_number(self.number);
+        connection
     }
 
     fn receive(

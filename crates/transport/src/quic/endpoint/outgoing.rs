@@ -28,9 +28,11 @@ impl QuicEndpoint {
         let Some((_, connection)) = &mut self.connection else { return };
         connection.handle_timeout(instant);
         let before = self.control.sent_packets();
+        let first = self.tap.sent().next_packet;
         self.control.set_gate(false);
         while self.transmit(now, outbox) > 0 {}
         if self.control.sent_packets() > before {
+            self.control.probed(first);
             self.timeouts += 1;
             outbox.events.push(Event { kind: "timeout", detail: String::new() });
         }
@@ -140,7 +142,8 @@ impl QuicEndpoint {
             sender.settle(connection, &self.tap.sent());
         }
         let size = Bytes::new(transmit.size as u64);
-        if self.control.sent_packets() > before
+        let counts = self.control.sent_packets() > before;
+        if counts
             && let Some(pacer) = &mut self.pacer
         {
             pacer.on_sent(now, size, pacing_rate(&self.control, connection));
@@ -150,7 +153,10 @@ impl QuicEndpoint {
         let source_ip = transmit.src_ip.unwrap_or(self.local.ip());
         let source = SocketAddr::new(source_ip, self.local.port());
         let size_on_ip = size + IPV4_UDP_HEADER;
-        let meta = Meta::new(now, Protocol::Udp, source, transmit.destination, size_on_ip);
+        let mut meta = Meta::new(now, Protocol::Udp, source, transmit.destination, size_on_ip);
+        if counts && is_one_rtt(&self.buffer) {
+            meta.transmission = self.control.last_transmission();
+        }
         outbox.packets.push(Packet {
             meta: meta.with_ecn(if self.ecn { ecn(transmit.ecn) } else { Ecn::NotEct }),
             body: Body::Quic(BytesMut::from(&self.buffer[..transmit.size])),
@@ -188,4 +194,9 @@ pub(super) fn pacing_rate(control: &Control, connection: &Connection) -> BitRate
         let rtt = connection.rtt(StackPathId::ZERO).unwrap_or_default();
         window_rate(control.window(), span(rtt))
     })
+}
+
+/// Whether a datagram begins with a 1-RTT packet, the only one with a short header (RFC 9000 section 17.3).
+fn is_one_rtt(datagram: &[u8]) -> bool {
+    datagram.first().is_some_and(|first| first & 0x80 == 0)
 }

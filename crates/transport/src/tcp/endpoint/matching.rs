@@ -77,6 +77,11 @@ impl TcpEndpoint {
         (self.their_scale, self.our_scale) = (0, self.receiver.scale());
     }
 
+    /// Sets its number among the connections of the flow, from 0.
+    pub(in crate::tcp) fn set_number(&mut self, number: u64) {
+        self.sender.control.connection = number;
+    }
+
     /// Continues earlier connections of the flow.
     pub(in crate::tcp) fn inherit(&mut self, earlier: Earlier) {
         let Earlier { buffer, resumes, sent, delivered, room } = earlier;

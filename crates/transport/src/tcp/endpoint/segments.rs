@@ -24,7 +24,7 @@ impl TcpEndpoint {
 
     /// Sends the segments that the sending half releases.
     pub(super) fn depart(&mut self, now: SimTime, departure: &Departure) {
-        let &Departure { start, payload, fin, new, reduced } = departure;
+        let &Departure { start, payload, fin, new, reduced, transmission } = departure;
         let mut segment = self.header(now, start);
         segment.payload = payload as u32;
         segment.mark = self.outgoing.mark(start, payload);
@@ -42,6 +42,9 @@ impl TcpEndpoint {
         // RFC 3168 sections 6.1.4 and 6.1.5: neither empty segments nor retransmissions.
         let capable = self.agreed.ecn && new && payload > 0;
         self.emit(now, segment, if capable { Ecn::Ect0 } else { Ecn::NotEct });
+        if let (Some(number), Some(packet)) = (transmission, self.packets.last_mut()) {
+            packet.meta.transmission = self.sender.control.number(number);
+        }
     }
 
     /// Whether an earlier connection has sent the application data with which a segment starts.

@@ -6,6 +6,7 @@ use super::prr::Reduction;
 use super::scoreboard::{Fate, Sent};
 use super::undo::Undo;
 use super::{Mode, Sender};
+use crate::endpoint::Evidence;
 use crate::tcp::sequence::Stamps;
 
 /// Number of duplicate acknowledgements that indicate a loss (RFC 5681 section 3.2).
@@ -237,7 +238,7 @@ impl Sender {
     pub(super) fn on_losses(&mut self, now: SimTime, flight: u64) {
         let before = self.control.window();
         // The response to a mark also covers losses of the same round trip (RFC 3168 section 6.1.2).
-        self.control.on_loss(now, &self.lost, self.mode != Mode::Open);
+        self.control.on_loss(now, &self.lost, Evidence::Acks, self.mode != Mode::Open);
         match self.mode {
             Mode::Open => {
                 self.undo = Some(Undo::new(self.una));

@@ -1,15 +1,20 @@
 //! The congestion controller of a connection, and the statistics of its path.
 
+use std::num::NonZeroU64;
+
 use leobench_base::{Bytes, LogHistogram, SimTime};
 
 use super::scoreboard::{Fate, Sent};
 use crate::congestion::{
     AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent as SentSample,
 };
-use crate::endpoint::{Event, PathId, Totals};
+use crate::endpoint::{Event, Evidence, PathId, Totals, Verdict, VerdictKind};
 
 /// A TCP connection has one path.
 pub(super) const PATH: PathId = PathId(0);
+
+/// Transmissions of a connection have numbers below two to this power.
+const CONNECTION_SHIFT: u32 = 40;
 
 /// The algorithm; it is notified of every transmission, acknowledgement and loss.
 pub(in crate::tcp) struct Control {
@@ -18,6 +23,9 @@ pub(in crate::tcp) struct Control {
     /// All round-trip time samples, in nanoseconds.
     pub(in crate::tcp) rtts: LogHistogram,
     pub(in crate::tcp) events: Vec<Event>,
+    pub(in crate::tcp) verdicts: Vec<Verdict>,
+    /// Number of the connection among those of the flow, from 0.
+    pub(in crate::tcp) connection: u64,
     /// Whether the connection is application-limited.
     pub(super) app_limited: bool,
     /// Whether neither the application nor the receiver leaves room in the controller's window (RFC 9002 section 7.8).
@@ -32,6 +40,8 @@ impl Control {
             totals: Totals::default(),
             rtts: LogHistogram::new(),
             events: Vec::new(),
+            verdicts: Vec::new(),
+            connection: 0,
             app_limited: true,
             cwnd_limited: false,
             phase: PhaseWatch::default(),
@@ -100,9 +110,16 @@ impl Control {
     }
 
     /// Segments were marked lost. The sender decides whether to respond.
-    pub(super) fn on_loss(&mut self, now: SimTime, lost: &[Sent], answered: bool) {
+    pub(super) fn on_loss(
+        &mut self,
+        now: SimTime,
+        lost: &[Sent],
+        evidence: Evidence,
+        answered: bool,
+    ) {
         let sent = lost.iter().map(|sent| sent.at).max().unwrap_or(now);
-        let congestion = Congestion::new(now, sent, self.count(now, lost), false);
+        let bytes = self.count(now, lost, evidence);
+        let congestion = Congestion::new(now, sent, bytes, false);
         let congestion = if answered { congestion.answered() } else { congestion };
         self.respond("loss", !answered, |algorithm| algorithm.on_loss(PATH, &congestion));
     }
@@ -118,7 +135,8 @@ impl Control {
         again: bool,
     ) {
         let sent = lost.iter().map(|sent| sent.at).max().unwrap_or(sent);
-        let congestion = Congestion::new(now, sent, self.count(now, lost), true);
+        let bytes = self.count(now, lost, Evidence::Timeout);
+        let congestion = Congestion::new(now, sent, bytes, true);
         let congestion = if answered { congestion.answered() } else { congestion };
         self.respond("timeout", !again, |algorithm| algorithm.on_loss(PATH, &congestion));
     }
@@ -146,17 +164,29 @@ impl Control {
     }
 
     /// Counts lost segments one by one; returns their bytes.
-    fn count(&mut self, now: SimTime, lost: &[Sent]) -> Bytes {
+    fn count(&mut self, now: SimTime, lost: &[Sent], evidence: Evidence) -> Bytes {
         let mut bytes = Bytes::ZERO;
         for sent in lost {
             let size = Bytes::new(sent.size());
             bytes += size;
             let lost = Lost::new(now, size, sent.transmission);
             self.algorithm.on_packet_lost(PATH, &lost);
+            self.conclude(sent.transmission, VerdictKind::Lost(evidence));
         }
         self.totals.lost_packets += lost.len() as u64;
         self.totals.lost_bytes += bytes;
         bytes
+    }
+
+    /// Reports a conclusion about a transmission of this connection.
+    pub(super) fn conclude(&mut self, transmission: u64, kind: VerdictKind) {
+        let transmission = self.number(transmission);
+        self.verdicts.extend(transmission.map(|transmission| Verdict { transmission, kind }));
+    }
+
+    /// The number of a transmission among those of all connections of the flow.
+    pub(in crate::tcp) fn number(&self, transmission: u64) -> Option<NonZeroU64> {
+        NonZeroU64::new((self.connection << CONNECTION_SHIFT) + transmission + 1)
     }
 
     /// Records a change of the controller's phase.

@@ -24,6 +24,7 @@ use super::rtt::RttEstimator;
 use super::sequence::Stamps;
 use super::spec::TcpSpec;
 use crate::congestion::{CongestionControl, Rtt};
+use crate::endpoint::VerdictKind;
 use crate::pacing::{Pacer, window_rate};
 
 pub(super) use self::ack::Ack;
@@ -142,6 +143,8 @@ pub(super) struct Departure {
     pub(super) new: bool,
     /// Whether it carries CWR.
     pub(super) reduced: bool,
+    /// Number of the transmission; none if the sender never judges it.
+    pub(super) transmission: Option<u64>,
 }
 
 impl Sender {
@@ -275,8 +278,14 @@ impl Sender {
             Some(Forced::Window) => {
                 // As in Linux: an old sequence number, which requires an answer (RFC 9293 section 3.10.7.4).
                 let start = self.una.wrapping_sub(1);
-                let empty = Departure { start, payload: 0, fin: false, new: false, reduced: false };
-                return Some(empty);
+                return Some(Departure {
+                    start,
+                    payload: 0,
+                    fin: false,
+                    new: false,
+                    reduced: false,
+                    transmission: None,
+                });
             }
             None => {}
         }
@@ -362,11 +371,13 @@ impl Sender {
         self.on_sent(now, self.nxt - start, transmission);
         self.arm(now, was_idle);
         let reduced = payload > 0 && std::mem::take(&mut self.tell_reduced);
-        Some(Departure { start, payload, fin, new: true, reduced })
+        let transmission = Some(transmission);
+        Some(Departure { start, payload, fin, new: true, reduced, transmission })
     }
 
     /// Retransmits a segment.
     fn repeat(&mut self, now: SimTime, number: u64) -> Departure {
+        let earlier = self.board.get(number).transmission;
         let transmission = self.board.repeat(now, number);
         let Sent { start, end, .. } = *self.board.get(number);
         if let Some(undo) = &mut self.undo {
@@ -377,7 +388,10 @@ impl Sender {
             self.restart_timer(now);
         }
         let fin = self.fin.is_some_and(|fin| fin < end);
-        Departure { start, payload: end - start - u64::from(fin), fin, new: false, reduced: false }
+        let payload = end - start - u64::from(fin);
+        self.control.conclude(earlier, VerdictKind::Repeated(Bytes::new(payload)));
+        let transmission = Some(transmission);
+        Departure { start, payload, fin, new: false, reduced: false, transmission }
     }
 
     fn on_sent(&mut self, now: SimTime, size: u64, transmission: u64) {

@@ -6,6 +6,7 @@ use leobench_base::{SimDuration, SimTime};
 use super::scoreboard::{Fate, Sent};
 use super::undo::{Doubt, Undo};
 use super::{Ack, Departure, Forced, Mode, Sender};
+use crate::endpoint::Evidence;
 use crate::tcp::outgoing::Outgoing;
 
 /// Probe timeout without a round-trip time sample (RFC 8985 section 7.2).
@@ -197,7 +198,7 @@ impl Sender {
             Some(sent) if ack.next > probe.end => {
                 // The probe repaired the loss, which still requires a congestion response.
                 self.probe = None;
-                self.control.on_loss(now, &[sent], false);
+                self.control.on_loss(now, &[sent], Evidence::Probe, false);
             }
             Some(_) if !advanced && ack.empty && ack.count == 0 => self.probe = None,
             Some(_) => {}
