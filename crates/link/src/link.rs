@@ -139,6 +139,11 @@ impl Link {
         }
     }
 
+    /// Counts drops of this cause from the start, none so far: every run of a scenario then counts the same causes.
+    pub fn expect_cause(&mut self, cause: Cause) {
+        self.counters.dropped.declare(cause);
+    }
+
     /// Takes a packet in at `now`; it is queued, or dropped if the link is down or the packet too large.
     pub fn enqueue(&mut self, now: SimTime, mut packet: Packet, out: &mut LinkOutput) {
         self.advance(now, out);

@@ -398,6 +398,11 @@ impl Statistics {
         }
     }
 
+    /// When the application first had data, the warm-up included.
+    pub(crate) fn first_created(&self) -> Option<SimTime> {
+        self.first_created
+    }
+
     /// Messages created.
     pub fn messages(&self) -> u64 {
         self.messages

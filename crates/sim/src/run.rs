@@ -13,7 +13,7 @@ use crate::network::{BuildError, Network, NetworkError, Sinks, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
-    ByCause, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary,
+    ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary,
 };
 
 /// What drives a run, as results name it.
@@ -176,6 +176,13 @@ impl Run {
                 totals: ended.senders[number].totals,
                 rtt: &ended.senders[number].rtts,
                 dropped: &ended.observed.dropped[number],
+                marked: ended.observed.marked[number],
+                losses: ended.observed.losses[number].totals,
+                handovers: ended.observed.handovers.as_ref().map(|flows| HandoversInput {
+                    flow: &flows[number],
+                    in_vain: &ended.observed.losses[number].repeated_in_vain,
+                    names: &names.topologies,
+                }),
                 paths: &ended.senders[number].paths,
                 lost: ended.losses[number].as_ref().map(|(end, loss)| (*end, loss)),
                 page: ended.pages[number]

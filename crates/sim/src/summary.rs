@@ -7,16 +7,21 @@ use leobench_transport::endpoint::{Loss, PathSample, Totals};
 use serde::Serialize;
 
 use crate::ledger::{FlowLedger, Statistics};
+use crate::network::LossTotals;
 use crate::scenario::CompetitionSpec;
 
 mod by_cause;
 mod competition;
+mod handovers;
+mod losses;
 mod page;
 
 pub use by_cause::ByCause;
 use competition::Competitor;
 pub use competition::{CompetitionSummary, CompetitorSummary};
 
+pub use handovers::{HandoverSummary, HandoversInput, HandoversSummary, Spread};
+pub use losses::LossesSummary;
 pub use page::{ObjectSummary, PageInput, PageSummary};
 
 /// A run in numbers.
@@ -111,6 +116,13 @@ pub struct FlowSummary {
     pub ecn_marks: u64,
     /// Its packets, either way, that the network dropped, by cause.
     pub dropped_packets: ByCause,
+    /// Its packets, either way, that queues marked with congestion experienced.
+    pub marked_packets: u64,
+    /// Its sender's packets by what became of them, and what the sender concluded.
+    pub losses: LossesSummary,
+    /// What it noticed of handovers; only where nodes move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handovers: Option<HandoversSummary>,
     /// When the last byte was delivered, in seconds from the start of the run, if all were.
     pub completion_s: Option<f64>,
     /// How it lost its connection for good, if it did.
@@ -278,6 +290,12 @@ pub struct FlowSummaryInput<'a> {
     pub rtt: &'a LogHistogram,
     /// Its packets, either way, that the network dropped after the warm-up.
     pub dropped: &'a Tallies,
+    /// Its packets, either way, that queues marked after the warm-up.
+    pub marked: u64,
+    /// Its sender's packets that were lost, or declared lost, after the warm-up.
+    pub losses: LossTotals,
+    /// What it noticed of handovers, if nodes move.
+    pub handovers: Option<HandoversInput<'a>>,
     /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
     /// Which end lost its connection for good, if one did, and how.
@@ -343,6 +361,9 @@ impl FlowSummaryInput<'_> {
             undos: self.totals.undos,
             ecn_marks: self.totals.ecn_marks,
             dropped_packets: ByCause::since(&Tallies::default(), self.dropped),
+            marked_packets: self.marked,
+            losses: LossesSummary::new(self.losses),
+            handovers: self.handovers.map(HandoversSummary::new),
             completion_s: statistics.completion().filter(|_| whole).map(SimTime::as_secs_f64),
             lost: self.lost.map(|(end, loss)| LossSummary {
                 at_s: loss.at.as_secs_f64(),

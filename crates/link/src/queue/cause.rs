@@ -157,6 +157,11 @@ impl Tallies {
         tallies
     }
 
+    /// Counts this cause too, after those declared before.
+    pub fn declare(&mut self, cause: Cause) {
+        self.entry(cause);
+    }
+
     /// Counts a packet. The causes are few, so a search is cheaper than a hash.
     pub fn count(&mut self, cause: Cause, size: Bytes) {
         self.entry(cause).count(size);

@@ -14,13 +14,13 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
-    pub(super) fn new(step: SimDuration) -> Self {
+    pub(crate) fn new(step: SimDuration) -> Self {
         assert!(!step.is_zero(), "a step takes time");
         Self { step, steps: Vec::new(), end: SimTime::ZERO }
     }
 
     /// Bytes arrived at `now`, no earlier than those before.
-    pub(super) fn add(&mut self, now: SimTime, bytes: Bytes) {
+    pub(crate) fn add(&mut self, now: SimTime, bytes: Bytes) {
         if bytes.is_zero() {
             return;
         }

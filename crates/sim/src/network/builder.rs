@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use leobench_base::{
     CableId, EndpointId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime,
 };
-use leobench_link::{Channel, Link, LinkConfig, LinkOutput};
+use leobench_link::{Cause, Channel, Link, LinkConfig, LinkOutput};
 use leobench_transport::{Endpoint, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
@@ -198,7 +198,10 @@ impl NetworkBuilder {
         let forwarding = Forwarding::new(self.nodes.len(), edges.collect());
         let views: TiVec<LinkId, _> =
             self.links.iter().map(|link| LinkView::new(&link.config)).collect();
-        let links = links(self.links, &self.channels);
+        let mut links = links(self.links, &self.channels);
+        if !self.topologies.is_empty() {
+            links.iter_mut().for_each(|link| link.expect_cause(Cause::HANDOVER));
+        }
         let mut nats: TiVec<NodeId, Option<Nat>> = self.nodes.iter().map(|_| None).collect();
         for (node, outside) in self.nats {
             nats[node] = Some(Nat::new(outside));

@@ -12,7 +12,9 @@ mod builder;
 mod edge;
 mod end;
 mod forwarding;
+mod handovers;
 mod limits;
+mod losses;
 mod motion;
 mod nat;
 mod observe;
@@ -38,6 +40,8 @@ pub use edge::Egress;
 pub use forwarding::Attachment;
 use forwarding::{Forwarding, Hop};
 pub use limits::LimitError;
+pub(crate) use handovers::{AFTERMATH, Crossing, FlowCrossings, HandoverTimes, STEP as HANDOVER_STEP};
+pub use losses::LossTotals;
 use motion::Held;
 use nat::Nat;
 use observe::Observer;
@@ -393,6 +397,10 @@ impl Network {
         for event in self.outbox.events.drain(..) {
             self.observer.event(self.now, flow, end, &event)?;
         }
+        for verdict in self.outbox.verdicts.drain(..) {
+            self.observer.concluded(self.now, flow, end, verdict)?;
+        }
+        self.observer.acted(self.now, flow, end, &*self.endpoints[endpoint].endpoint);
         let mut packets = std::mem::take(&mut self.outbox.packets);
         for packet in packets.drain(..) {
             self.send(endpoint, packet)?;
@@ -436,6 +444,7 @@ impl Network {
         let to = self.forwarding.destination(meta.destination.ip());
         self.forwarding.expect(to);
         let mut meta = meta.clone();
+        meta.label.back = slot.end == End::Receiver;
         meta.label(Some(slot.flow), to);
         let bound_to = self.forwarding.bound_to(slot.node, meta.source.ip());
         let Meta { source, destination, label, .. } = meta;

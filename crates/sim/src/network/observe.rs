@@ -1,24 +1,22 @@
 //! What is seen of a network while it runs: messages, samples, events, and the numbers for the summary.
 
-use std::fmt::Write as _;
+mod fates;
 
-use leobench_base::{
-    BitRate, Bytes, FlowId, LinkId, LogHistogram, Meta, NodeId, SimDuration, SimTime,
-};
+use leobench_base::{BitRate, Bytes, FlowId, LinkId, LogHistogram, NodeId, SimDuration, SimTime};
 use leobench_link::{Cause, ChannelState, Link, LinkConfig, LinkCounters, Service, Tallies};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message, PathId};
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::application::End;
+use super::handovers::{FlowAtHandover, FlowCrossings, HandoverWatch};
+use super::losses::{FlowLossesEnded, Losses};
 use super::stalls::{Stall, StallWatch};
-use crate::ledger::FlowLedger;
+use crate::ledger::{FlowLedger, Statistics};
 use crate::record::{
-    ChannelRow, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings, Recorder,
-    SinkError, TableSink,
+    ChannelRow, MessageRow, Names, RecordSettings, Recorder, SinkError, TableSink,
 };
 use crate::summary::totals_since;
-use crate::topology::HandoverStage;
 
 /// Watches a network and feeds the recorder.
 pub(super) struct Observer {
@@ -32,8 +30,12 @@ pub(super) struct Observer {
     /// Totals of the senders at the end of the warm-up, and their paths.
     before: TiVec<FlowId, SenderState>,
     routes: TiVec<FlowId, FlowRoutes>,
-    /// Packets of each flow, either way, that the network dropped.
+    /// Packets of each flow, either way, that the network dropped, and that queues marked.
     dropped: TiVec<FlowId, Tallies>,
+    marked: TiVec<FlowId, u64>,
+    losses: Losses,
+    /// Only where nodes move.
+    handovers: Option<HandoverWatch>,
     next_sample: SimTime,
     warm_up: SimTime,
     /// Whether the warm-up is over.
@@ -67,8 +69,10 @@ struct FlowRoutes {
     known: bool,
     there: Option<Vec<LinkId>>,
     back: Option<Vec<LinkId>>,
-    /// Base round-trip time and bottleneck last recorded.
-    recorded: Option<(SimDuration, Option<BitRate>)>,
+    /// Base round-trip time and bottleneck of the last way.
+    offered: Option<(SimDuration, Option<BitRate>)>,
+    /// Whether the last row says that there is no way.
+    cut: bool,
 }
 
 /// What a sender has done and measured since the start.
@@ -80,9 +84,17 @@ pub(crate) struct SenderState {
 }
 
 impl FlowRoutes {
-    /// The base round-trip time last recorded.
+    /// The base round-trip time of the last way.
     fn base_rtt(&self) -> SimDuration {
-        self.recorded.map_or(SimDuration::ZERO, |(base_rtt, _)| base_rtt)
+        self.offered.map_or(SimDuration::ZERO, |(base_rtt, _)| base_rtt)
+    }
+}
+
+impl FlowRoutes {
+    /// What a watch of handovers needs to know of the flow.
+    fn at_handover<'a>(&'a self, statistics: &'a Statistics) -> FlowAtHandover<'a> {
+        let routes = [self.there.as_deref(), self.back.as_deref()];
+        FlowAtHandover { statistics, routes, base_rtt: self.base_rtt() }
     }
 }
 
@@ -117,6 +129,11 @@ pub(crate) struct Observed {
     pub(crate) before: TiVec<FlowId, SenderState>,
     /// Packets of each flow, either way, that the network dropped after the warm-up.
     pub(crate) dropped: TiVec<FlowId, Tallies>,
+    /// Packets of each flow, either way, that queues marked after the warm-up.
+    pub(crate) marked: TiVec<FlowId, u64>,
+    pub(crate) losses: TiVec<FlowId, FlowLossesEnded>,
+    /// What each flow noticed of handovers, if nodes move.
+    pub(crate) handovers: Option<TiVec<FlowId, FlowCrossings>>,
 }
 
 /// What an observer is made of.
@@ -158,13 +175,17 @@ impl Observer {
             known: false,
             there: None,
             back: None,
-            recorded: None,
+            offered: None,
+            cut: false,
         });
         Self {
             packets: settings.packets,
             ends: names.flows.iter().map(|flow| ends(&flow.name)).collect(),
             over: links.iter().map(|_| Vec::new()).collect(),
             dropped: flows.iter().map(|_| Tallies::new(Cause::OF_NETWORKS)).collect(),
+            marked: flows.iter().map(|_| 0).collect(),
+            losses: Losses::new(flows.len(), warm_up),
+            handovers: (!names.topologies.is_empty()).then(|| HandoverWatch::new(flows.len())),
             routes: routes.collect(),
             recorder: Recorder::new(settings, names, sink),
             ledgers,
@@ -196,9 +217,10 @@ impl Observer {
 
     /// By flow, how many messages take memory, and the bytes that the record of its deliveries takes.
     pub(super) fn messages(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.ledgers.iter().map(|ledger| {
+        self.ledgers.iter_enumerated().map(|(flow, ledger)| {
             let deliveries = ledger.deliveries().map_or(0, |deliveries| deliveries.memory().get());
-            (ledger.kept(), deliveries)
+            let handovers = self.handovers.as_ref().map_or(0, |watch| watch.memory(flow));
+            (ledger.kept(), deliveries + handovers)
         })
     }
 
@@ -230,10 +252,15 @@ impl Observer {
         report: Report,
     ) -> Result<(), SinkError> {
         let arrived = self.ledgers[flow].report(now, report, &mut self.rows);
-        if arrived > 0
-            && let Some(watch) = &mut self.stalls[flow]
-        {
-            watch.delivered(now, self.routes[flow].base_rtt(), !self.ledgers[flow].is_drained());
+        if arrived > 0 {
+            if let Some(watch) = &mut self.stalls[flow] {
+                let base_rtt = self.routes[flow].base_rtt();
+                watch.delivered(now, base_rtt, !self.ledgers[flow].is_drained());
+            }
+            if let Some(watch) = &mut self.handovers {
+                let first = self.ledgers[flow].statistics().first_created();
+                watch.delivered(now, flow, arrived, first);
+            }
         }
         self.record_messages(flow)
     }
@@ -264,70 +291,6 @@ impl Observer {
         event: &Event,
     ) -> Result<(), SinkError> {
         self.recorder.event(now, event.kind, &self.ends[flow][end as usize], &event.detail)
-    }
-
-    pub(super) fn packet(
-        &mut self,
-        now: SimTime,
-        link: LinkId,
-        meta: &Meta,
-        event: PacketEvent,
-    ) -> Result<(), SinkError> {
-        let place = Place::Link(link);
-        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })
-    }
-
-    pub(super) fn dropped(
-        &mut self,
-        now: SimTime,
-        place: Place,
-        meta: &Meta,
-        cause: Cause,
-    ) -> Result<(), SinkError> {
-        if let Some(flow) = meta.label.flow.filter(|_| self.warm) {
-            self.dropped[flow].count(cause, meta.size);
-        }
-        self.decided(now, place, meta, PacketEvent::Drop(cause))
-    }
-
-    pub(super) fn marked(
-        &mut self,
-        now: SimTime,
-        link: LinkId,
-        meta: &Meta,
-        cause: Cause,
-    ) -> Result<(), SinkError> {
-        self.decided(now, Place::Link(link), meta, PacketEvent::Mark(cause))
-    }
-
-    /// Records that a packet was dropped or marked.
-    fn decided(
-        &mut self,
-        now: SimTime,
-        place: Place,
-        meta: &Meta,
-        event: PacketEvent,
-    ) -> Result<(), SinkError> {
-        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })?;
-        let names = self.recorder.names();
-        let flow = flow.map_or("nobody", |flow| names.flows[flow].name.as_str());
-        let cause = event.cause().map_or("", Cause::name);
-        self.detail.clear();
-        // Writing to a string cannot fail.
-        let _ = write!(self.detail, "{cause}: packet {packet} of {flow}");
-        self.recorder.event_at(now, event.name(), place, &self.detail)
-    }
-
-    /// A stage of a handover is reached.
-    pub(super) fn handover(
-        &mut self,
-        now: SimTime,
-        topology: usize,
-        stage: &HandoverStage,
-    ) -> Result<(), SinkError> {
-        self.recorder.handover(now, topology, stage)
     }
 
     pub(super) fn channel(
@@ -366,6 +329,9 @@ impl Observer {
             let known = [&routes.there, &routes.back];
             if !routes.known || known.into_iter().ne(&ways) {
                 routes.known = true;
+                if let Some(watch) = &mut self.handovers {
+                    watch.rerouted(now, flow, routes.base_rtt());
+                }
                 for (way, direction) in ways.iter().zip(["there", "back"]) {
                     self.recorder.route(now, flow, direction, way.as_deref())?;
                 }
@@ -390,7 +356,10 @@ impl Observer {
             if let Some(watch) = &mut self.stalls[flow] {
                 watch.path(now, false);
             }
-            return Ok(());
+            if std::mem::replace(&mut routes.cut, true) {
+                return Ok(());
+            }
+            return self.recorder.path(now, flow, PathId::default(), None, Some(BitRate::ZERO));
         };
         let views = || there.iter().chain(back).map(|link| &self.links[*link]);
         let base_rtt = views().map(LinkView::delay).sum();
@@ -399,9 +368,9 @@ impl Observer {
         }
         let rates = there.iter().map(|link| self.links[*link].channel.1);
         let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
-        if routes.recorded != Some((base_rtt, bottleneck)) {
-            routes.recorded = Some((base_rtt, bottleneck));
-            self.recorder.path(now, flow, PathId::default(), base_rtt, bottleneck)?;
+        let was_cut = std::mem::take(&mut routes.cut);
+        if routes.offered.replace((base_rtt, bottleneck)) != Some((base_rtt, bottleneck)) || was_cut {
+            self.recorder.path(now, flow, PathId::default(), Some(base_rtt), bottleneck)?;
         }
         Ok(())
     }
@@ -475,10 +444,18 @@ impl Observer {
                 self.recorder.message(flow, &row)?;
             }
         }
+        let losses = self.losses.finish(&mut self.recorder)?;
         let Self { recorder, ledgers, stalls, links, before, routes, warm_up, dropped, .. } = self;
+        let handovers = self.handovers.map(|watch| {
+            watch.finish(now, warm_up, |flow| routes[flow].at_handover(ledgers[flow].statistics()))
+        });
+        let marked = self.marked;
         let stalls = stalls.into_iter().zip(&routes).map(|(watch, routes)| {
             watch.and_then(|watch| watch.finish(now, routes.base_rtt(), warm_up))
         });
-        Ok(Observed { recorder, ledgers, stalls: stalls.collect(), links, before, dropped })
+        let stalls = stalls.collect();
+        let observed =
+            Observed { recorder, ledgers, stalls, links, before, dropped, marked, losses, handovers };
+        Ok(observed)
     }
 }

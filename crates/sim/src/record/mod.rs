@@ -7,7 +7,7 @@ mod sink;
 mod tables;
 
 pub use recorder::{
-    ChannelRow, FlowNames, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings,
+    ChannelRow, DropRow, FlowNames, LossRow, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings,
     Recorder,
 };
 pub use sink::{FileSink, MemorySink, Nowhere, SinkError, Stored, StoredTable, TableSink};

@@ -6,6 +6,10 @@ use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::{PathId, PathSample};
 use typed_index_collections::TiVec;
 
+mod losses;
+
+pub use losses::{DropRow, LossRow};
+
 use super::rows::{Batch, Cell};
 use super::sink::{SinkError, StoredTable, TableSink};
 use super::tables::Table;
@@ -317,7 +321,7 @@ impl Recorder {
         self.tables.append(Table::Channel, row)
     }
 
-    /// What the network truly offers a path from now on.
+    /// What the network truly offers a path from now on; no round trip if there is no way.
     ///
     /// # Errors
     /// If the sink fails.
@@ -326,7 +330,7 @@ impl Recorder {
         now: SimTime,
         flow: FlowId,
         path: PathId,
-        base_rtt: SimDuration,
+        base_rtt: Option<SimDuration>,
         bottleneck: Option<BitRate>,
     ) -> Result<(), SinkError> {
         if !self.settings.series {

@@ -33,6 +33,8 @@ pub enum Table {
     Routes,
     /// The beginning and the end of every handover.
     Handovers,
+    /// What the network dropped, and what senders declared lost or repeated.
+    Losses,
 }
 
 /// Type of a column's values.
@@ -154,10 +156,14 @@ const PATHS: &[Column] = &[
     TIME,
     FLOW,
     PATH,
-    Column::integer("base_rtt_ns", "round-trip time without queues or serialisation, nanoseconds"),
+    Column::integer(
+        "base_rtt_ns",
+        "round-trip time without queues or serialisation, nanoseconds; null while there is no way",
+    )
+    .or_null(),
     Column::integer(
         "bottleneck_bps",
-        "rate of the narrowest link, bits per second; null where a trace serves",
+        "rate of the narrowest link, bits per second; 0 while there is no way, null where a trace serves",
     )
     .or_null(),
 ];
@@ -207,12 +213,31 @@ const HANDOVERS: &[Column] = &[
     Column::text("node", "the node that moves"),
     Column::text("from_link", "the link that it leaves"),
     Column::text("to_link", "the link that it moves to"),
-    Column::text("stage", "`begin` or `end`"),
+    Column::text("stage", "`begin`, `end`, or `cut` if the next handover came before the end"),
+];
+
+const LOSSES: &[Column] = &[
+    FLOW,
+    Column::text("end", "the end that sent the packet: `sender` or `receiver`"),
+    Column::integer("packet", "number of the packet within the run; null if it was not dropped")
+        .or_null(),
+    Column::integer("size_bytes", "length of the IP packet, bytes; null if it was not dropped")
+        .or_null(),
+    Column::integer("dropped_ns", "when the network dropped it, nanoseconds; null if never").or_null(),
+    Column::text("place", "the link direction or the node that dropped it; null if none").or_null(),
+    Column::text("cause", "why the network dropped it; null if it did not").or_null(),
+    Column::integer("declared_ns", "when its sender declared it lost, nanoseconds; null if never")
+        .or_null(),
+    Column::text("evidence", "what made the sender declare it lost: `acks`, `probe` or `timeout`")
+        .or_null(),
+    Column::integer("repeated_ns", "when its sender sent its content again, nanoseconds; null if never")
+        .or_null(),
+    Column::integer("repeated_bytes", "how much of it was sent again, bytes; null if nothing").or_null(),
 ];
 
 impl Table {
     /// All tables, in the order of their numbers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Messages,
         Self::Transport,
         Self::Streams,
@@ -224,6 +249,7 @@ impl Table {
         Self::Opportunities,
         Self::Routes,
         Self::Handovers,
+        Self::Losses,
     ];
 
     /// Name of the table, and of its file without the ending.
@@ -240,6 +266,7 @@ impl Table {
             Self::Opportunities => "opportunities",
             Self::Routes => "routes",
             Self::Handovers => "handovers",
+            Self::Losses => "losses",
         }
     }
 
@@ -257,6 +284,7 @@ impl Table {
             Self::Opportunities => OPPORTUNITIES,
             Self::Routes => ROUTES,
             Self::Handovers => HANDOVERS,
+            Self::Losses => LOSSES,
         }
     }
 

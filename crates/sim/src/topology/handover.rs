@@ -51,7 +51,8 @@ pub enum Transition {
 
 /// A node that moves between its links, as a state machine.
 ///
-/// A handover that begins while the one before is under way ends that one at once.
+/// A handover that begins while the one before is under way ends that one at once, or cuts it short if the node is without
+/// a link.
 #[derive(Debug)]
 pub struct Handover {
     config: HandoverConfig,
@@ -124,38 +125,41 @@ impl Handover {
     }
 
     fn begin(&mut self, now: SimTime, changes: &mut Vec<Change>) {
-        self.end(changes);
+        let cut = match self.config.transition {
+            Transition::BreakBeforeMake(_) => Stage::Cut,
+            Transition::MakeBeforeBreak(_) => Stage::End,
+        };
+        self.end(cut, changes);
         let from = self.config.links[self.place];
         self.place = self.target();
         let to = self.config.links[self.place];
-        let (span, first) = match self.config.transition {
-            Transition::BreakBeforeMake(outage) => {
-                (outage, self.attach(from, Attachment::Detached))
-            }
-            Transition::MakeBeforeBreak(overlap) => {
-                changes.push(self.attach(from, Attachment::Standby));
-                (overlap, self.attach(to, Attachment::Active))
-            }
-        };
-        changes.push(first);
+        let (Transition::BreakBeforeMake(span) | Transition::MakeBeforeBreak(span)) =
+            self.config.transition;
         let pending = Pending { ends: now + span, from, to, number: self.number };
         changes.push(self.stage(pending, Stage::Begin));
+        match self.config.transition {
+            Transition::BreakBeforeMake(_) => changes.push(self.attach(from, Attachment::Detached)),
+            Transition::MakeBeforeBreak(_) => {
+                changes.push(self.attach(from, Attachment::Standby));
+                changes.push(self.attach(to, Attachment::Active));
+            }
+        }
         self.number += 1;
         self.pending = Some(pending);
         if span.is_zero() {
-            self.end(changes);
+            self.end(Stage::End, changes);
         }
         self.schedule(now);
     }
 
-    /// Ends the handover under way, if there is one.
-    fn end(&mut self, changes: &mut Vec<Change>) {
+    /// Ends the handover under way, if there is one, with this stage.
+    fn end(&mut self, stage: Stage, changes: &mut Vec<Change>) {
         let Some(pending) = self.pending.take() else { return };
         changes.push(match self.config.transition {
             Transition::BreakBeforeMake(_) => self.attach(pending.to, Attachment::Active),
             Transition::MakeBeforeBreak(_) => self.attach(pending.from, Attachment::Detached),
         });
-        changes.push(self.stage(pending, Stage::End));
+        changes.push(self.stage(pending, stage));
     }
 }
 
@@ -179,7 +183,7 @@ impl Topology for Handover {
         }
         while let Some(due) = self.next_change().filter(|due| *due <= now) {
             if self.pending.is_some_and(|pending| pending.ends == due) {
-                self.end(changes);
+                self.end(Stage::End, changes);
             } else {
                 self.begin(due, changes);
             }
@@ -235,7 +239,7 @@ mod tests {
         Trigger::At(millis.iter().copied().map(at).collect())
     }
 
-    /// What changes by a time: `+1` active, `~1` standby, `-1` detached, `[0>1` begins, `0>1]` ends.
+    /// What changes by a time: `+1` active, `~1` standby, `-1` detached, `[0>1` begins, `0>1]` ends, `0>1/` is cut.
     fn changes(handover: &mut Handover, until: u64) -> String {
         let mut seen = Vec::new();
         while let Some(due) = handover.next_change().filter(|due| *due <= at(until)) {
@@ -253,8 +257,9 @@ mod tests {
                 Change::Handover(HandoverStage { from, to, stage: Stage::Begin, .. }) => {
                     format!("[{}>{}", from.index(), to.index())
                 }
-                Change::Handover(HandoverStage { from, to, .. }) => {
-                    format!("{}>{}]", from.index(), to.index())
+                Change::Handover(HandoverStage { from, to, stage, .. }) => {
+                    let sign = if *stage == Stage::Cut { '/' } else { ']' };
+                    format!("{}>{}{sign}", from.index(), to.index())
                 }
             });
             let words: Vec<_> = words.collect();
@@ -269,7 +274,7 @@ mod tests {
         let mut handover = Handover::new(config(&[0, 1, 2], times(&[5, 6, 7]), hard));
         assert_eq!(
             changes(&mut handover, 100),
-            "0: -1 -2, 5: -0 [0>1 +1 0>1], 6: -1 [1>2 +2 1>2], 7: -2 [2>0 +0 2>0]"
+            "0: -1 -2, 5: [0>1 -0 +1 0>1], 6: [1>2 -1 +2 1>2], 7: [2>0 -2 +0 2>0]"
         );
         assert_eq!(handover.next_change(), None);
     }
@@ -279,10 +284,10 @@ mod tests {
         let trigger = times(&[5]);
         let outage = Transition::BreakBeforeMake(SimDuration::from_millis(3));
         let mut handover = Handover::new(config(&[0, 1], trigger.clone(), outage));
-        assert_eq!(changes(&mut handover, 100), "0: -1, 5: -0 [0>1, 8: +1 0>1]");
+        assert_eq!(changes(&mut handover, 100), "0: -1, 5: [0>1 -0, 8: +1 0>1]");
         let overlap = Transition::MakeBeforeBreak(SimDuration::from_millis(3));
         let mut handover = Handover::new(config(&[0, 1], trigger, overlap));
-        assert_eq!(changes(&mut handover, 100), "0: -1, 5: ~0 +1 [0>1, 8: -0 0>1]");
+        assert_eq!(changes(&mut handover, 100), "0: -1, 5: [0>1 ~0 +1, 8: -0 0>1]");
     }
 
     #[test]
@@ -291,7 +296,7 @@ mod tests {
         let mut handover = Handover::new(config(&[0, 1], times(&[5, 6]), outage));
         assert_eq!(
             changes(&mut handover, 100),
-            "0: -1, 5: -0 [0>1, 6: +1 0>1] -1 [1>0, 9: +0 1>0]"
+            "0: -1, 5: [0>1 -0, 6: +1 0>1/ [1>0 -1, 9: +0 1>0]"
         );
     }
 
@@ -306,11 +311,11 @@ mod tests {
         assert!(handover.on_channel(at(14), 0.into(), true));
         assert_eq!(changes(&mut handover, 29), "", "a short one goes unnoticed");
         handover.on_channel(at(30), 0.into(), false);
-        assert_eq!(changes(&mut handover, 39), "35: -0 [0>1 +1 0>1]");
+        assert_eq!(changes(&mut handover, 39), "35: [0>1 -0 +1 0>1]");
         handover.on_channel(at(40), 0.into(), true);
         handover.on_channel(at(50), 1.into(), false);
         handover.on_channel(at(52), 1.into(), true);
-        assert_eq!(changes(&mut handover, 100), "60: -1 [1>0 +0 1>0]");
+        assert_eq!(changes(&mut handover, 100), "60: [1>0 -1 +0 1>0]");
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub enum Stage {
     Begin,
     /// It is over: the old link is left, and the new one in use.
     End,
+    /// The next one begins before it is over: the node never had the new link.
+    Cut,
 }
 
 impl Stage {
@@ -89,6 +91,7 @@ impl Stage {
         match self {
             Self::Begin => "begin",
             Self::End => "end",
+            Self::Cut => "cut",
         }
     }
 }

@@ -53,6 +53,14 @@ pub enum End {
 }
 
 impl End {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+        }
+    }
+
     /// Whether a report from this end is about the flow's data, and not about what asks for it.
     pub(super) fn reports_data(self, report: Report) -> bool {
         matches!(report, Report::Sent { .. }) == (self == Self::Sender)

@@ -1,0 +1,253 @@
+//! What flows notice of handovers. Nothing is watched in a network where nothing moves.
+
+use leobench_base::{Bytes, FlowId, LinkId, SimDuration, SimTime};
+use typed_index_collections::TiVec;
+
+use crate::ledger::{Deliveries, Statistics};
+use crate::topology::{HandoverStage, Stage};
+
+/// Steps of time in which deliveries and retransmissions are summed.
+pub(crate) const STEP: SimDuration = SimDuration::from_millis(10);
+
+/// A gap between deliveries belongs to a handover if it begins no later than this after the end of the handover: a
+/// retransmission timer without a sample starts at 1 s (RFC 6298 section 2.1).
+pub(crate) const AFTERMATH: SimDuration = SimDuration::from_secs(1);
+
+/// Watches the flows of a network in which nodes move.
+pub(super) struct HandoverWatch {
+    handovers: Vec<HandoverTimes>,
+    flows: TiVec<FlowId, FlowWatch>,
+}
+
+/// A handover that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HandoverTimes {
+    /// Which topology carries it out.
+    pub(crate) topology: usize,
+    pub(crate) stage: HandoverStage,
+    pub(crate) begin: SimTime,
+    /// When it ended, or the next one cut it short.
+    pub(crate) end: Option<SimTime>,
+}
+
+/// What is known of a flow.
+struct FlowWatch {
+    deliveries: Deliveries,
+    retransmissions: Deliveries,
+    /// Bytes that it had retransmitted when last looked at.
+    retransmitted: Bytes,
+    last_delivery: Option<SimTime>,
+    crossings: Vec<Crossing>,
+    /// The first of them that a gap may still belong to.
+    listening: usize,
+}
+
+/// A handover as a flow goes through it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossing {
+    /// Its place among the handovers of the run.
+    handover: usize,
+    /// Whether the flow's packets take another way because of it.
+    concerns: bool,
+    /// The next handover that concerns the flow.
+    closed: Option<SimTime>,
+    /// The longest gap between deliveries around it.
+    pub(crate) gap: Option<(SimTime, SimTime)>,
+    /// Bytes of the sender's packets that the network dropped because of it.
+    pub(crate) lost: Bytes,
+    /// Base round-trip time of the new way.
+    pub(crate) base_rtt: SimDuration,
+}
+
+/// The handovers that a flow went through.
+#[derive(Debug)]
+pub(crate) struct FlowCrossings {
+    /// By steps of [`STEP`].
+    pub(crate) deliveries: Deliveries,
+    /// Bytes sent again, by the same steps.
+    pub(crate) retransmissions: Deliveries,
+    /// When the application first had data.
+    pub(crate) first_created: Option<SimTime>,
+    /// The handovers that concerned it, and until when the effects of each are measured.
+    pub(crate) crossings: Vec<(HandoverTimes, Crossing, SimTime)>,
+}
+
+/// What the watch needs to know of a flow when it begins to watch a handover.
+pub(super) struct FlowAtHandover<'a> {
+    pub(super) statistics: &'a Statistics,
+    pub(super) routes: [Option<&'a [LinkId]>; 2],
+    pub(super) base_rtt: SimDuration,
+}
+
+impl HandoverWatch {
+    pub(super) fn new(flows: usize) -> Self {
+        let flow = || FlowWatch {
+            deliveries: Deliveries::new(STEP),
+            retransmissions: Deliveries::new(STEP),
+            retransmitted: Bytes::ZERO,
+            last_delivery: None,
+            crossings: Vec::new(),
+            listening: 0,
+        };
+        Self { handovers: Vec::new(), flows: (0..flows).map(|_| flow()).collect() }
+    }
+
+    /// A stage of a handover is reached, before packets take other ways.
+    pub(super) fn stage<'a>(
+        &mut self,
+        now: SimTime,
+        topology: usize,
+        stage: HandoverStage,
+        flow: impl Fn(FlowId) -> FlowAtHandover<'a>,
+    ) {
+        if stage.stage != Stage::Begin {
+            let known = self.handovers.iter_mut().rev();
+            let mut known = known.filter(|handover| handover.topology == topology);
+            if let Some(handover) = known.next() {
+                handover.end = Some(now);
+            }
+            return;
+        }
+        let handover = self.handovers.len();
+        self.handovers.push(HandoverTimes { topology, stage, begin: now, end: None });
+        for (id, watch) in self.flows.iter_mut_enumerated() {
+            let FlowAtHandover { statistics, routes, base_rtt } = flow(id);
+            if statistics.first_created().is_none() {
+                continue;
+            }
+            watch.crossings.push(Crossing {
+                handover,
+                concerns: false,
+                closed: None,
+                gap: None,
+                lost: Bytes::ZERO,
+                base_rtt: SimDuration::ZERO,
+            });
+            let leaves = |link: &LinkId| link.cable() == stage.from;
+            if routes.iter().flatten().any(|way| way.iter().any(leaves)) {
+                watch.concern(now, base_rtt);
+            }
+        }
+    }
+
+    /// The packets of a flow take other ways from now on; `base_rtt` was that of the last ones.
+    pub(super) fn rerouted(&mut self, now: SimTime, flow: FlowId, base_rtt: SimDuration) {
+        let watch = &mut self.flows[flow];
+        let Some(crossing) = watch.crossings.last() else { return };
+        let times = self.handovers[crossing.handover];
+        if !crossing.concerns && times.end.is_none_or(|end| end == now) {
+            watch.concern(times.begin, base_rtt);
+        }
+    }
+
+    /// Bytes of a flow were delivered.
+    pub(super) fn delivered(
+        &mut self,
+        now: SimTime,
+        flow: FlowId,
+        bytes: u64,
+        first_created: Option<SimTime>,
+    ) {
+        let watch = &mut self.flows[flow];
+        watch.deliveries.add(now, Bytes::new(bytes));
+        let last = watch.last_delivery.replace(now);
+        if let Some(from) = last.or(first_created) {
+            watch.gap(&self.handovers, from, now);
+        }
+    }
+
+    /// A packet of the sender of a flow was dropped because a node moved.
+    pub(super) fn lost(&mut self, flow: FlowId, size: Bytes) {
+        let mut crossings = self.flows[flow].crossings.iter_mut().rev();
+        if let Some(crossing) = crossings.find(|crossing| crossing.concerns) {
+            crossing.lost += size;
+        }
+    }
+
+    /// The sender of a flow has retransmitted so many bytes by now.
+    pub(super) fn retransmitted(&mut self, now: SimTime, flow: FlowId, total: Bytes) {
+        let watch = &mut self.flows[flow];
+        let new = total.saturating_sub(watch.retransmitted);
+        watch.retransmitted = total;
+        watch.retransmissions.add(now, new);
+    }
+
+    /// Memory that the watch of a flow takes.
+    pub(super) fn memory(&self, flow: FlowId) -> u64 {
+        let FlowWatch { deliveries, retransmissions, crossings, .. } = &self.flows[flow];
+        let crossings = (crossings.capacity() * size_of::<Crossing>()) as u64;
+        deliveries.memory().get() + retransmissions.memory().get() + crossings
+    }
+
+    /// What each flow noticed, at the end of a run; handovers that began before `warm_up` are left out.
+    pub(super) fn finish<'a>(
+        self,
+        now: SimTime,
+        warm_up: SimTime,
+        flow: impl Fn(FlowId) -> FlowAtHandover<'a>,
+    ) -> TiVec<FlowId, FlowCrossings> {
+        let Self { handovers, flows } = self;
+        let ended = |(id, mut watch): (FlowId, FlowWatch)| {
+            let FlowAtHandover { statistics, base_rtt, .. } = flow(id);
+            let first_created = statistics.first_created();
+            let until = statistics.settled().unwrap_or(now);
+            // What is still missing makes a gap up to the end.
+            if let Some(last) = watch.last_delivery.or(first_created).filter(|last| *last < until) {
+                watch.gap(&handovers, last, until);
+            }
+            watch.close(now, base_rtt);
+            let crossings = watch.crossings.iter().filter(|crossing| crossing.concerns);
+            let crossings = crossings.map(|crossing| {
+                let close = crossing.closed.unwrap_or(until).min(until);
+                (handovers[crossing.handover], *crossing, close)
+            });
+            let crossings = crossings.filter(|(times, ..)| times.begin >= warm_up);
+            FlowCrossings {
+                first_created,
+                crossings: crossings.collect(),
+                deliveries: watch.deliveries,
+                retransmissions: watch.retransmissions,
+            }
+        };
+        flows.into_iter_enumerated().map(ended).collect()
+    }
+}
+
+impl FlowWatch {
+    /// The latest handover concerns the flow: the effects of the one before end where it begins.
+    fn concern(&mut self, begin: SimTime, base_rtt: SimDuration) {
+        self.close(begin, base_rtt);
+        if let Some(crossing) = self.crossings.last_mut() {
+            crossing.concerns = true;
+        }
+    }
+
+    /// The effects of the last handover that concerned the flow are measured up to `now`.
+    fn close(&mut self, now: SimTime, base_rtt: SimDuration) {
+        let mut crossings = self.crossings.iter_mut().rev();
+        if let Some(crossing) = crossings.find(|crossing| crossing.concerns) {
+            crossing.closed = Some(now);
+            crossing.base_rtt = base_rtt;
+        }
+    }
+
+    /// Nothing was delivered between two instants.
+    fn gap(&mut self, handovers: &[HandoverTimes], from: SimTime, to: SimTime) {
+        for at in self.listening..self.crossings.len() {
+            let crossing = &mut self.crossings[at];
+            let times = handovers[crossing.handover];
+            let over = times.end.is_some_and(|end| from > end + AFTERMATH);
+            if over || crossing.closed.is_some_and(|closed| from >= closed) {
+                if at == self.listening {
+                    self.listening += 1;
+                }
+                continue;
+            }
+            let longest = crossing.gap.map_or(SimDuration::ZERO, |(from, to)| to - from);
+            if to > times.begin && to - from > longest {
+                crossing.gap = Some((from, to));
+            }
+        }
+    }
+}
+

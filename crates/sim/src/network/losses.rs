@@ -1,0 +1,150 @@
+//! Pairs what the network did to packets with what their senders concluded.
+//!
+//! Only packets that are dropped, declared lost or repeated take time and memory: those that arrive do not.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+
+use leobench_base::{Bytes, FlowId, Meta, SimTime};
+use leobench_transport::endpoint::{Verdict, VerdictKind};
+use typed_index_collections::TiVec;
+
+use super::application::End;
+use crate::record::{DropRow, LossRow, Recorder, SinkError};
+
+/// The packets of all flows that were lost, or taken for lost.
+pub(super) struct Losses {
+    flows: TiVec<FlowId, FlowLosses>,
+    warm_up: SimTime,
+}
+
+/// Those of a flow.
+#[derive(Default)]
+struct FlowLosses {
+    /// By [`End`] and transmission, those that more may become known of.
+    open: [BTreeMap<NonZeroU64, LossRow>; 2],
+    totals: LossTotals,
+    repeated_in_vain: Vec<(SimTime, Bytes)>,
+}
+
+/// Packets of the sender of a flow by what became of them and what it concluded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossTotals {
+    /// Dropped, and declared lost.
+    pub noticed: u64,
+    /// Dropped, and never declared lost.
+    pub unnoticed: u64,
+    /// Declared lost, but not dropped.
+    pub spurious: u64,
+}
+
+/// The losses of a flow at the end of a run.
+#[derive(Debug, Default)]
+pub(crate) struct FlowLossesEnded {
+    pub(crate) totals: LossTotals,
+    /// When, and how much of it, the sender sent again although the network had not dropped it; in no order.
+    pub(crate) repeated_in_vain: Vec<(SimTime, Bytes)>,
+}
+
+impl Losses {
+    pub(super) fn new(flows: usize, warm_up: SimTime) -> Self {
+        Self { flows: (0..flows).map(|_| FlowLosses::default()).collect(), warm_up }
+    }
+
+    /// The network dropped a packet of a flow.
+    pub(super) fn dropped(
+        &mut self,
+        flow: FlowId,
+        meta: &Meta,
+        dropped: DropRow,
+        recorder: &mut Recorder,
+    ) -> Result<(), SinkError> {
+        let end = if meta.label.back { End::Receiver } else { End::Sender };
+        let Some(transmission) = meta.transmission else {
+            // Its sender never judges it.
+            let row = LossRow { dropped: Some(dropped), ..LossRow::new(flow, end) };
+            self.flows[flow].count(&row, self.warm_up);
+            return recorder.loss(&row);
+        };
+        self.update(flow, end, transmission, recorder, |row| row.dropped = Some(dropped))
+    }
+
+    /// The sender of packets concluded something about one of them.
+    pub(super) fn concluded(
+        &mut self,
+        now: SimTime,
+        (flow, end): (FlowId, End),
+        verdict: Verdict,
+        recorder: &mut Recorder,
+    ) -> Result<(), SinkError> {
+        let Verdict { transmission, kind } = verdict;
+        self.update(flow, end, transmission, recorder, |row| match kind {
+            VerdictKind::Lost(evidence) => row.declared = row.declared.or(Some((now, evidence))),
+            VerdictKind::Repeated(bytes) => row.repeated = row.repeated.or(Some((now, bytes))),
+        })
+    }
+
+    /// Takes in what became known of a transmission; records it once nothing more can.
+    fn update(
+        &mut self,
+        flow: FlowId,
+        end: End,
+        transmission: NonZeroU64,
+        recorder: &mut Recorder,
+        update: impl FnOnce(&mut LossRow),
+    ) -> Result<(), SinkError> {
+        let open = &mut self.flows[flow].open[end as usize];
+        let row = open.entry(transmission).or_insert_with(|| LossRow::new(flow, end));
+        update(row);
+        if row.dropped.is_none() || row.declared.is_none() || row.repeated.is_none() {
+            return Ok(());
+        }
+        let row = *row;
+        open.remove(&transmission);
+        self.flows[flow].count(&row, self.warm_up);
+        recorder.loss(&row)
+    }
+
+    /// Records the rest at the end of a run.
+    pub(super) fn finish(
+        mut self,
+        recorder: &mut Recorder,
+    ) -> Result<TiVec<FlowId, FlowLossesEnded>, SinkError> {
+        for flow in &mut self.flows {
+            for row in std::mem::take(&mut flow.open).into_iter().flat_map(BTreeMap::into_values) {
+                flow.count(&row, self.warm_up);
+                recorder.loss(&row)?;
+            }
+        }
+        let ended = |flow: FlowLosses| FlowLossesEnded {
+            totals: flow.totals,
+            repeated_in_vain: flow.repeated_in_vain,
+        };
+        Ok(self.flows.into_iter().map(ended).collect())
+    }
+}
+
+impl FlowLosses {
+    /// Counts a packet whose fate is known, if its sender sends the flow's data.
+    fn count(&mut self, row: &LossRow, warm_up: SimTime) {
+        if row.end != End::Sender {
+            return;
+        }
+        let totals = &mut self.totals;
+        match (row.dropped, row.declared) {
+            (Some(dropped), Some(_)) => totals.noticed += u64::from(dropped.at >= warm_up),
+            (Some(dropped), None) => totals.unnoticed += u64::from(dropped.at >= warm_up),
+            (None, Some((at, _))) => totals.spurious += u64::from(at >= warm_up),
+            (None, None) => {}
+        }
+        if row.dropped.is_none() {
+            self.repeated_in_vain.extend(row.repeated);
+        }
+    }
+}
+
+impl LossRow {
+    fn new(flow: FlowId, end: End) -> Self {
+        Self { flow, end, dropped: None, declared: None, repeated: None }
+    }
+}

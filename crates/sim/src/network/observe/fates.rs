@@ -1,0 +1,122 @@
+//! What is seen of single packets, of their losses, and of handovers.
+
+use std::fmt::Write as _;
+
+use leobench_base::{Bytes, FlowId, LinkId, Meta, SimTime};
+use leobench_link::Cause;
+use leobench_transport::endpoint::{Endpoint, Verdict};
+
+use super::Observer;
+use crate::network::End;
+use crate::record::{DropRow, PacketEvent, PacketRow, Place, SinkError};
+use crate::topology::HandoverStage;
+
+/// The causes of drops that only exist because nodes move.
+const MOVING: [Cause; 3] = [Cause::HANDOVER, Cause::NO_ROUTE, Cause::NO_PORT];
+
+impl Observer {
+    pub(in crate::network) fn packet(
+        &mut self,
+        now: SimTime,
+        link: LinkId,
+        meta: &Meta,
+        event: PacketEvent,
+    ) -> Result<(), SinkError> {
+        let place = Place::Link(link);
+        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
+        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })
+    }
+
+    pub(in crate::network) fn dropped(
+        &mut self,
+        now: SimTime,
+        place: Place,
+        meta: &Meta,
+        cause: Cause,
+    ) -> Result<(), SinkError> {
+        if let Some(flow) = meta.label.flow {
+            if self.warm {
+                self.dropped[flow].count(cause, meta.size);
+            }
+            let watch = self.handovers.as_mut().filter(|_| !meta.label.back);
+            if let Some(watch) = watch.filter(|_| MOVING.contains(&cause)) {
+                watch.lost(flow, meta.size);
+            }
+            let row = DropRow { packet: meta.id, size: meta.size, at: now, place, cause };
+            self.losses.dropped(flow, meta, row, &mut self.recorder)?;
+        }
+        self.decided(now, place, meta, PacketEvent::Drop(cause))
+    }
+
+    pub(in crate::network) fn marked(
+        &mut self,
+        now: SimTime,
+        link: LinkId,
+        meta: &Meta,
+        cause: Cause,
+    ) -> Result<(), SinkError> {
+        if let Some(flow) = meta.label.flow.filter(|_| self.warm) {
+            self.marked[flow] += 1;
+        }
+        self.decided(now, Place::Link(link), meta, PacketEvent::Mark(cause))
+    }
+
+    /// Records that a packet was dropped or marked.
+    fn decided(
+        &mut self,
+        now: SimTime,
+        place: Place,
+        meta: &Meta,
+        event: PacketEvent,
+    ) -> Result<(), SinkError> {
+        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
+        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })?;
+        let names = self.recorder.names();
+        let flow = flow.map_or("nobody", |flow| names.flows[flow].name.as_str());
+        let cause = event.cause().map_or("", Cause::name);
+        self.detail.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(self.detail, "{cause}: packet {packet} of {flow}");
+        self.recorder.event_at(now, event.name(), place, &self.detail)
+    }
+
+    /// An end of a flow concluded something about a packet that it sent.
+    pub(in crate::network) fn concluded(
+        &mut self,
+        now: SimTime,
+        flow: FlowId,
+        end: End,
+        verdict: Verdict,
+    ) -> Result<(), SinkError> {
+        self.losses.concluded(now, (flow, end), verdict, &mut self.recorder)
+    }
+
+    /// An end of a flow has acted.
+    pub(in crate::network) fn acted(
+        &mut self,
+        now: SimTime,
+        flow: FlowId,
+        end: End,
+        endpoint: &dyn Endpoint,
+    ) {
+        if let Some(watch) = self.handovers.as_mut().filter(|_| end == End::Sender) {
+            let retransmitted: Bytes = endpoint.totals().retransmitted_bytes;
+            watch.retransmitted(now, flow, retransmitted);
+        }
+    }
+
+    /// A stage of a handover is reached.
+    pub(in crate::network) fn handover(
+        &mut self,
+        now: SimTime,
+        topology: usize,
+        stage: &HandoverStage,
+    ) -> Result<(), SinkError> {
+        let Self { handovers, routes, ledgers, .. } = self;
+        if let Some(watch) = handovers {
+            let flow = |flow: FlowId| routes[flow].at_handover(ledgers[flow].statistics());
+            watch.stage(now, topology, *stage, flow);
+        }
+        self.recorder.handover(now, topology, stage)
+    }
+}

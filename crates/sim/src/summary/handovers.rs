@@ -1,0 +1,266 @@
+//! What a flow noticed of handovers, in numbers.
+//!
+//! All rates are means over windows that begin at multiples of [`HANDOVER_STEP`]: one base round trip of the new way, at
+//! least [`WINDOW`]. The plateau is the mean rate over the second half of the time from the end of the longest gap to the
+//! next handover, or the end of the flow.
+
+use leobench_base::{Bytes, SimDuration, SimTime};
+use serde::Serialize;
+
+use super::millis;
+use crate::network::{AFTERMATH, FlowCrossings, HANDOVER_STEP, HandoverTimes, Crossing};
+
+/// Shortest window over which a rate is measured.
+const WINDOW: SimDuration = SimDuration::from_millis(100);
+/// Windows over which the rate before a handover is measured.
+const WINDOWS_BEFORE: usize = 10;
+/// Share of a rate that counts as reached.
+const REACHED: f64 = 0.9;
+
+/// The handovers that concerned a flow, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HandoversSummary {
+    /// How many there were after the warm-up.
+    pub count: u64,
+    /// After how many of them the flow reached 90 % of its later rate.
+    pub recovered: u64,
+    /// Longest gap between deliveries around each.
+    pub outage_ms: Spread,
+    /// Time until 90 % of the later rate is reached.
+    pub recovery_ms: Spread,
+    /// Share of the rate that is missing at the lowest point.
+    pub dip_depth: Spread,
+    /// How long the rate is below 90 %.
+    pub dip_ms: Spread,
+    /// Bytes of the sender's packets that the network dropped because of it.
+    pub lost_bytes: Spread,
+    /// Bytes that the sender sent again until the rate was reached.
+    pub retransmitted_bytes: Spread,
+    /// Those of them that the network had not dropped.
+    pub retransmitted_in_vain_bytes: Spread,
+    /// Each handover.
+    pub each: Vec<HandoverSummary>,
+}
+
+/// Mean and maximum over handovers; `null` without a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are their own explanation")]
+pub struct Spread {
+    pub mean: Option<f64>,
+    pub max: Option<f64>,
+}
+
+/// A handover as a flow noticed it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HandoverSummary {
+    /// Table and number of the handover, such as `backhaul-0`.
+    pub name: String,
+    /// When it began, in seconds from the start of the run.
+    pub at_s: f64,
+    /// Longest gap between deliveries around it; `null` if the flow had delivered everything.
+    pub outage_ms: Option<f64>,
+    /// Time from its beginning until the flow reaches 90 % of its later rate; `null` if it does not.
+    pub recovery_ms: Option<f64>,
+    /// Share of the rate that is missing at the lowest point.
+    pub dip_depth: Option<f64>,
+    /// How long the rate is below 90 %; `null` if that does not end.
+    pub dip_ms: Option<f64>,
+    /// Bytes of the sender's packets that the network dropped because of it.
+    pub lost_bytes: u64,
+    /// Bytes that the sender sent again until the rate was reached.
+    pub retransmitted_bytes: u64,
+    /// Those of them that the network had not dropped.
+    pub retransmitted_in_vain_bytes: u64,
+}
+
+/// What the summary needs to know of a flow in a network in which nodes move.
+#[derive(Clone, Copy, Debug)]
+pub struct HandoversInput<'a> {
+    /// What the flow went through.
+    pub(crate) flow: &'a FlowCrossings,
+    /// When, and how much of it, the sender sent again although the network had not dropped it.
+    pub(crate) in_vain: &'a [(SimTime, Bytes)],
+    /// Names of the tables of handovers.
+    pub(crate) names: &'a [String],
+}
+
+impl HandoversSummary {
+    pub(super) fn new(input: HandoversInput<'_>) -> Self {
+        let HandoversInput { flow, in_vain, names } = input;
+        let each = flow.crossings.iter().map(|(times, crossing, close)| {
+            let course = Course::new(flow, times, crossing, *close);
+            course.summary(&names[times.topology], flow, in_vain)
+        });
+        let each: Vec<HandoverSummary> = each.collect();
+        let spread = |of: fn(&HandoverSummary) -> Option<f64>| Spread::of(each.iter().filter_map(of));
+        Self {
+            count: each.len() as u64,
+            recovered: each.iter().filter(|handover| handover.recovery_ms.is_some()).count() as u64,
+            outage_ms: spread(|handover| handover.outage_ms),
+            recovery_ms: spread(|handover| handover.recovery_ms),
+            dip_depth: spread(|handover| handover.dip_depth),
+            dip_ms: spread(|handover| handover.dip_ms),
+            lost_bytes: spread(|handover| Some(handover.lost_bytes as f64)),
+            retransmitted_bytes: spread(|handover| Some(handover.retransmitted_bytes as f64)),
+            retransmitted_in_vain_bytes: spread(|handover| {
+                Some(handover.retransmitted_in_vain_bytes as f64)
+            }),
+            each,
+        }
+    }
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (mut sum, mut count, mut max) = (0.0, 0_u64, f64::NEG_INFINITY);
+        for value in values {
+            (sum, count, max) = (sum + value, count + 1, max.max(value));
+        }
+        if count == 0 {
+            return Self::default();
+        }
+        Self { mean: Some(sum / count as f64), max: Some(max) }
+    }
+}
+
+/// The rate of a flow around a handover, in steps and bytes per window.
+struct Course<'a> {
+    flow: &'a FlowCrossings,
+    times: &'a HandoverTimes,
+    crossing: &'a Crossing,
+    /// Steps in a window.
+    window: usize,
+    /// The step in which the handover begins, and the one before which its effects are measured.
+    begin: usize,
+    close: usize,
+    plateau: Option<f64>,
+    before: Option<f64>,
+    /// The window with the fewest bytes.
+    lowest: Option<usize>,
+}
+
+impl<'a> Course<'a> {
+    fn new(
+        flow: &'a FlowCrossings,
+        times: &'a HandoverTimes,
+        crossing: &'a Crossing,
+        close: SimTime,
+    ) -> Self {
+        let window = crossing.base_rtt.max(WINDOW).as_nanos().div_ceil(HANDOVER_STEP.as_nanos());
+        let (begin, close) = (step(times.begin), step(close));
+        let window = window as usize;
+        let mut course = Self {
+            flow,
+            times,
+            crossing,
+            window,
+            begin,
+            close,
+            plateau: None,
+            before: None,
+            lowest: None,
+        };
+        course.plateau = course.plateau();
+        course.before = course.before();
+        course.lowest = course.lowest();
+        course
+    }
+
+    /// Bytes delivered in the window that begins with a step.
+    fn bytes(&self, step: usize) -> f64 {
+        self.flow.deliveries.bytes(step, step + self.window).get() as f64
+    }
+
+    /// Mean bytes in a window, from one step to another; nothing if that is less than `windows`.
+    fn mean(&self, from: usize, to: usize, windows: usize) -> Option<f64> {
+        let steps = to.checked_sub(from).filter(|steps| *steps >= windows * self.window)?;
+        let bytes = self.flow.deliveries.bytes(from, to).get() as f64;
+        Some(bytes * self.window as f64 / steps as f64).filter(|mean| *mean > 0.0)
+    }
+
+    fn plateau(&self) -> Option<f64> {
+        let (_, resumed) = self.crossing.gap?;
+        let resumed = step(resumed).max(self.begin);
+        self.mean(resumed + self.close.checked_sub(resumed)? / 2, self.close, 2)
+    }
+
+    fn before(&self) -> Option<f64> {
+        let first = self.flow.first_created.map_or(0, step);
+        let from = self.begin.saturating_sub(WINDOWS_BEFORE * self.window).max(first);
+        self.mean(from, self.begin, 1)
+    }
+
+    fn lowest(&self) -> Option<usize> {
+        let (_, resumed) = self.crossing.gap?;
+        let end = self.times.end.unwrap_or(self.times.begin) + AFTERMATH;
+        let last = step(end.max(resumed)).min(self.close.checked_sub(self.window)?);
+        let windows = (self.begin..=last).map(|step| (self.bytes(step), step));
+        windows.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, step)| step)
+    }
+
+    /// The first window behind the lowest one with this many bytes. What arrives at the end of a long gap has waited
+    /// there for what was missing, and says nothing about the rate: it does not count.
+    fn reached(&self, bytes: f64) -> Option<usize> {
+        let lowest = self.lowest?;
+        if self.bytes(lowest) >= bytes {
+            return Some(self.begin);
+        }
+        let (from, to) = self.crossing.gap?;
+        let is_long = to - from >= HANDOVER_STEP * self.window as u64;
+        let first = if is_long { (step(to) + 1).max(lowest + 1) } else { lowest + 1 };
+        let last = self.close.checked_sub(self.window)?;
+        (first..=last).find(|step| self.bytes(*step) >= bytes)
+    }
+
+    /// Depth of the dip, and its length in steps if it ends.
+    fn dip(&self) -> Option<(f64, Option<usize>)> {
+        let lowest = self.lowest?;
+        let (plateau, before) = (self.plateau?, self.before);
+        let reference = before.map_or(plateau, |before| before.min(plateau));
+        let depth = (1.0 - self.bytes(lowest) / reference).max(0.0);
+        if depth <= 1.0 - REACHED {
+            return Some((depth, Some(0)));
+        }
+        let good = |step: &usize| self.bytes(*step) >= REACHED * reference;
+        let first = self.begin.saturating_sub(self.window);
+        let last_good = (first..lowest).rev().find(good);
+        let start = last_good.map_or(self.begin, |step| step + self.window);
+        let end = self.reached(REACHED * reference);
+        Some((depth, end.map(|end| end.saturating_sub(start))))
+    }
+
+    fn summary(
+        &self,
+        table: &str,
+        flow: &FlowCrossings,
+        in_vain: &[(SimTime, Bytes)],
+    ) -> HandoverSummary {
+        let reached = self.plateau.and_then(|plateau| self.reached(REACHED * plateau));
+        let until = reached.map_or(self.close, |step| step + self.window);
+        let retransmitted = flow.retransmissions.bytes(self.begin, until).get();
+        let range = self.begin..until;
+        let in_vain = in_vain.iter().filter(|(at, _)| range.contains(&step(*at)));
+        let in_vain: u64 = in_vain.map(|(_, bytes)| bytes.get()).sum();
+        let steps = |steps: usize| (HANDOVER_STEP * steps as u64).as_millis_f64();
+        let begin = self.times.begin;
+        let dip = self.dip();
+        HandoverSummary {
+            name: format!("{table}-{}", self.times.stage.number),
+            at_s: begin.as_secs_f64(),
+            outage_ms: self.crossing.gap.map(|(from, to)| millis((to - from).as_nanos() as f64)),
+            recovery_ms: reached.map(|reached| {
+                let reached = SimTime::ZERO + HANDOVER_STEP * reached as u64;
+                reached.saturating_since(begin).as_millis_f64()
+            }),
+            dip_depth: dip.map(|(depth, _)| depth),
+            dip_ms: dip.and_then(|(_, length)| length).map(steps),
+            lost_bytes: self.crossing.lost.get(),
+            retransmitted_bytes: retransmitted,
+            retransmitted_in_vain_bytes: in_vain.min(retransmitted),
+        }
+    }
+}
+
+fn step(time: SimTime) -> usize {
+    (time.as_nanos() / HANDOVER_STEP.as_nanos()) as usize
+}
