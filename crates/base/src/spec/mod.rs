@@ -8,6 +8,7 @@
 
 mod error;
 mod leaf;
+pub mod length;
 pub mod limit;
 mod macros;
 pub mod quantity;
@@ -16,6 +17,7 @@ mod value;
 
 pub use error::{At, Fault, SpecError, cut, nearest, quoted};
 pub use leaf::{Probability, Range, Weight, Whole};
+pub use length::{Length, Ring};
 pub use limit::{Limit, Span};
 pub use quantity::Window;
 pub use table::{Reader, named_kind, with_kind};

@@ -98,6 +98,15 @@ pub trait ChannelModel {
     /// If what it refers to (a file) cannot be used.
     fn mean(&self, context: &ChannelContext) -> Result<Option<Mean>, Fault>;
 
+    /// Whether it is ever down. The conformance tests check it.
+    ///
+    /// # Errors
+    /// If what it refers to (a file) cannot be used.
+    fn goes_down(&self, context: &ChannelContext) -> Result<bool, Fault> {
+        let _ = context;
+        Ok(false)
+    }
+
     /// Whether its states depend on the seed. The conformance tests check it.
     fn is_random(&self) -> bool {
         false

@@ -83,6 +83,10 @@ impl ChannelModel for OnOffSpec {
         Ok(Some(Mean::at_rate(self.rate.bps() as f64 * (on / (on + off)))))
     }
 
+    fn goes_down(&self, _context: &ChannelContext) -> Result<bool, Fault> {
+        Ok(self.outage == Outage::Drop && !self.off.is_zero())
+    }
+
     fn is_random(&self) -> bool {
         !self.off.is_zero()
     }

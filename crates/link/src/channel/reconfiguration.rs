@@ -58,6 +58,11 @@ fn check(spec: &ReconfigurationSpec) -> Result<(), Fault> {
 }
 
 impl ReconfigurationSpec {
+    /// The mean time from one reconfiguration to the next.
+    pub fn mean_interval(&self) -> SimDuration {
+        self.clock.mean_interval(EVERY)
+    }
+
     /// Whether every reconfiguration leaves the channel as it was.
     fn is_steady(&self) -> bool {
         self.outage.most().is_zero() && !self.rate.is_random() && !self.delay.is_random()
@@ -80,6 +85,10 @@ impl ChannelModel for ReconfigurationSpec {
         let open = 1.0 - self.outage.mean() / interval;
         let delay = SimDuration::from_nanos(self.delay.mean().round() as u64);
         Ok(Some(Mean { delay, ..Mean::at_rate(self.rate.mean() * open) }))
+    }
+
+    fn goes_down(&self, _context: &ChannelContext) -> Result<bool, Fault> {
+        Ok(self.during_outage == Outage::Drop && !self.outage.most().is_zero())
     }
 
     fn is_random(&self) -> bool {

@@ -117,6 +117,10 @@ impl ChannelModel for ScheduleSpec {
         let mean = time_weighted(&history, end);
         Ok(Some(Mean { rate: self.mean_rate.unwrap_or(mean.rate), ..mean }))
     }
+
+    fn goes_down(&self, context: &ChannelContext) -> Result<bool, Fault> {
+        Ok(self.history(context)?.iter().any(|(_, state)| !state.up))
+    }
 }
 
 impl ScheduleSpec {

@@ -24,6 +24,9 @@ const FULL_PACKET: Bytes = Bytes::new(1_514);
 const LEAST_QUANTUM: u64 = 300;
 /// The target is this part of the round trip (`tc-cake`: 5 %).
 const TARGET_PARTS: u64 = 20;
+/// Round trips that make sense: from a tenth of the shortest that `tc-cake` has a word for to its longest.
+const LEAST_RTT: SimDuration = SimDuration::from_micros(10);
+const MOST_RTT: SimDuration = SimDuration::from_secs(1_000);
 
 leobench_base::words! {
     /// Who shares a link fairly.
@@ -44,7 +47,7 @@ leobench_base::spec! {
     pub struct CakeSpec: Default check = check {
         /// Rate that the shaper keeps to, in bytes by IP length; none unless given.
         pub bandwidth: Option<BitRate>,
-        /// Round trip of most flows: the interval of COBALT, whose target is 5 % of it (`tc-cake`).
+        /// Round trip of most flows, from 10 us to 1000 s: the interval of COBALT, whose target is 5 % of it (`tc-cake`).
         pub rtt: SimDuration = SimDuration::from_millis(100),
         /// Who shares the link fairly (`tc-cake`).
         pub isolation: Isolation = Isolation::Triple,
@@ -57,8 +60,9 @@ leobench_base::spec! {
 
 fn check(spec: &CakeSpec) -> Result<(), Fault> {
     check_limit(&spec.limit)?;
-    if spec.rtt.is_zero() {
-        return Err(Fault::new("rtt", "is zero", "a time above zero, such as `100 ms`"));
+    if !(LEAST_RTT..=MOST_RTT).contains(&spec.rtt) {
+        let allowed = format!("from {LEAST_RTT} to {MOST_RTT}, such as `100 ms`");
+        return Err(Fault::new("rtt", "is out of range", allowed));
     }
     if spec.bandwidth.is_some_and(BitRate::is_zero) {
         let allowed = "a rate above zero, or no `bandwidth`";

@@ -1,6 +1,6 @@
 //! A queue discipline above the ring of a network device, which pushes back instead of dropping.
 
-use leobench_base::spec::{At, Fault, Limit, Schema, Spec, SpecError, Value, json};
+use leobench_base::spec::{At, Fault, Limit, Ring, Schema, Spec, SpecError, Value, json};
 use leobench_base::{Packet, RngTree, SimTime};
 
 use super::{
@@ -20,19 +20,15 @@ leobench_base::spec! {
     {
         /// How much the ring holds, the packet on the wire not counted. One in bytes takes packets until it is reached,
         /// as Linux's byte queue limits do.
-        pub ring: Limit,
+        pub ring: Ring,
         /// The discipline above the ring.
         pub queue: Above,
     }
 }
 
 fn check(spec: &DeviceSpec) -> Result<(), Fault> {
-    if spec.ring.is_zero() {
+    if spec.ring.limit().is_zero() {
         return Err(Fault::new("ring", "is zero, so nothing gets through", "a ring above zero"));
-    }
-    if Capacity::of(&spec.ring).is_none() {
-        let allowed = r#"a ring in packets or bytes, or "unlimited""#;
-        return Err(Fault::new("ring", "depends on a link", allowed));
     }
     Ok(())
 }
@@ -50,7 +46,9 @@ impl Above {
 /// As the queue of a link, but for a second ring. The schema leaves its keys open, or it would contain itself.
 impl Spec for Above {
     fn schema() -> Schema {
-        json!({"oneOf": [{"enum": Self::kinds()}, {"type": "object"}]})
+        let kinds: Vec<_> = Self::kinds().iter().map(|kind| format!("`{kind}`")).collect();
+        let title = format!("{}, or a table of such a kind", kinds.join(" or "));
+        json!({"title": title, "oneOf": [{"enum": Self::kinds()}, {"type": "object"}]})
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
@@ -78,7 +76,7 @@ impl QueueModel for DeviceSpec {
 
     fn build(&self, capacity: Capacity, rng: &RngTree) -> Box<dyn QueueDiscipline> {
         Box::new(Device {
-            room: Capacity::of(&self.ring).unwrap_or(Capacity::Unlimited),
+            room: Capacity::of(self.ring.limit()).unwrap_or(Capacity::Unlimited),
             ring: Line::default(),
             queue: self.queue.0.model().build(capacity, rng),
         })

@@ -27,6 +27,10 @@ const LARGEST_STEP: f64 = 0.02;
 const DIVISORS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
+/// Times between two updates that make sense: a shorter one is spent on updates, a longer one controls nothing.
+const LEAST_UPDATE: SimDuration = SimDuration::from_micros(100);
+const MOST_UPDATE: SimDuration = SimDuration::from_secs(10);
+
 const PIE: Cause = Cause::new("pie");
 
 leobench_base::words! {
@@ -44,12 +48,12 @@ leobench_base::spec! {
     pub struct PieSpec: Default check = check {
         /// Delay that the controller aims at (RFC 8033 section 5.1).
         pub target: SimDuration = SimDuration::from_millis(15),
-        /// Time between two updates of the probability (RFC 8033 section 4.2).
+        /// Time between two updates of the probability, from 100 us to 10 s (RFC 8033 section 4.2).
         pub update: SimDuration = SimDuration::from_millis(15),
         /// Weight of the distance from the target, per second (RFC 8033 section 4.2).
-        pub alpha: f64 [Range::above(0.0)] = 0.125,
+        pub alpha: f64 [Range::above(0.0).to(1_000.0)] = 0.125,
         /// Weight of the change of the delay, per second (RFC 8033 section 4.2).
-        pub beta: f64 [Range::above(0.0)] = 1.25,
+        pub beta: f64 [Range::above(0.0).to(1_000.0)] = 1.25,
         /// Time for which a burst passes after a quiet time (RFC 8033 section 4.4).
         pub burst: SimDuration = SimDuration::from_millis(150),
         /// How the delay is estimated (RFC 8033 sections 4.3 and 5.2; `timestamp` is Linux's choice).
@@ -71,10 +75,12 @@ fn ten_percent() -> Probability {
 
 fn check(spec: &PieSpec) -> Result<(), Fault> {
     check_limit(&spec.limit)?;
-    for (field, time) in [("target", spec.target), ("update", spec.update)] {
-        if time.is_zero() {
-            return Err(Fault::new(field, "is zero", "a time above zero, such as `15 ms`"));
-        }
+    if spec.target.is_zero() {
+        return Err(Fault::new("target", "is zero", "a time above zero, such as `15 ms`"));
+    }
+    if !(LEAST_UPDATE..=MOST_UPDATE).contains(&spec.update) {
+        let allowed = format!("from {LEAST_UPDATE} to {MOST_UPDATE}, such as `15 ms`");
+        return Err(Fault::new("update", "is out of range", allowed));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Floyd and Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM Transactions on Networking
 //! 1(4), 1993; with the gentle region of Floyd, "Recommendation on using the gentle variant of RED", 2000.
 
-use leobench_base::spec::{Fault, Limit, Range};
+use leobench_base::spec::{Fault, Length, Limit, Range};
 use leobench_base::{Packet, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{
@@ -20,9 +20,9 @@ leobench_base::spec! {
     /// `RED` (Floyd and Jacobson 1993): drops what arrives at random, by the average length of the queue.
     pub struct RedSpec: Default check = check {
         /// Average length from which packets are dropped, in packets or bytes (Floyd and Jacobson 1993, section 8).
-        pub min_threshold: Limit = Limit::Packets(5),
+        pub min_threshold: Length = Length::packets(5),
         /// Average length at which the probability reaches `max_probability` (Floyd and Jacobson 1993, section 8).
-        pub max_threshold: Limit = Limit::Packets(15),
+        pub max_threshold: Length = Length::packets(15),
         /// Probability of a drop at the upper threshold (Floyd and Jacobson 1993, section 8: 1/50).
         pub max_probability: f64 [Range::above(0.0).to(1.0)] = 0.02,
         /// Weight of the present length in the average (Floyd and Jacobson 1993, section 6).
@@ -42,17 +42,16 @@ leobench_base::spec! {
 fn check(spec: &RedSpec) -> Result<(), Fault> {
     check_limit(&spec.limit)?;
     let fault = |field, problem: &str, allowed: &str| Err(Fault::new(field, problem, allowed));
-    let (least, most) = match (&spec.min_threshold, &spec.max_threshold) {
+    let (least, most) = match (spec.min_threshold.limit(), spec.max_threshold.limit()) {
         (Limit::Packets(least), Limit::Packets(most)) => (*least, *most),
         (Limit::Bytes(least), Limit::Bytes(most)) => (least.get(), most.get()),
-        (Limit::Packets(_) | Limit::Bytes(_), _) => {
+        _ => {
             return fault(
                 "max_threshold",
                 "differs in kind",
                 "both thresholds in packets, or both in bytes",
             );
         }
-        _ => return fault("min_threshold", "is no length", "a number of packets or bytes"),
     };
     if least == 0 {
         return fault("min_threshold", "is zero", "a length above zero");
@@ -79,7 +78,7 @@ impl QueueModel for RedSpec {
         Box::new(Red {
             capacity,
             line: Line::default(),
-            in_bytes: matches!(self.min_threshold, Limit::Bytes(_)),
+            in_bytes: matches!(self.min_threshold.limit(), Limit::Bytes(_)),
             ecn: self.ecn,
             average: Average::new(self.weight),
             decision: Decision::new(self),
@@ -233,7 +232,7 @@ pub(super) struct Decision {
 impl Decision {
     pub fn new(spec: &RedSpec) -> Self {
         Self {
-            thresholds: [length(&spec.min_threshold), length(&spec.max_threshold)],
+            thresholds: [length(spec.min_threshold.limit()), length(spec.max_threshold.limit())],
             max_probability: spec.max_probability,
             gentle: spec.gentle,
             count: 0.0,

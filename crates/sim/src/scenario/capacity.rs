@@ -5,7 +5,7 @@ use std::path::Path;
 use leobench_base::spec::{Fault, Limit, Span};
 use leobench_base::{Bytes, RngTree, SimDuration};
 use leobench_link::channel::Mean;
-use leobench_link::{Capacity, ChannelContext};
+use leobench_link::{Capacity, ChannelContext, QueueSpec};
 
 use super::{Direction, LinkSpec, Scenario, ScenarioSpec};
 
@@ -19,11 +19,18 @@ pub(crate) fn capacity(
     (name, link): (&str, &LinkSpec),
     direction: Direction,
 ) -> Result<Capacity, Fault> {
-    let model = link.queue(direction).model();
+    let queue = link.queue(direction);
+    let model = queue.model();
+    let fault = |problem: String, allowed: &str| Fault::new(model.limit_key(), problem, allowed);
     if let Some(capacity) = Capacity::of(model.limit()) {
+        // A drop-tail queue of less than a packet is none; what manages a queue has to have one.
+        let small = matches!(&capacity, Capacity::Bytes(bytes) if *bytes < link.mtu);
+        if small && !matches!(queue, QueueSpec::Fifo(_)) {
+            let problem = format!("is less than a packet of the link's MTU, {}", link.mtu);
+            return Err(fault(problem, "a larger limit"));
+        }
         return Ok(capacity);
     }
-    let fault = |problem: String, allowed: &str| Fault::new(model.limit_key(), problem, allowed);
     let Limit::Carried { span, link: other } = model.limit() else {
         return Ok(Capacity::Unlimited);
     };

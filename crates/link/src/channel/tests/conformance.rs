@@ -4,7 +4,7 @@ use leobench_base::spec::{At, Spec};
 use leobench_base::{SimDuration, SimTime};
 
 use super::super::{Channel, ChannelSpec, ChannelState};
-use crate::testing::context;
+use crate::testing::{context, read};
 
 const SEEDS: std::ops::Range<u64> = 0..20;
 const CHANGES: usize = 200;
@@ -96,5 +96,24 @@ fn random_channels_differ_by_seed() {
     for spec in ChannelSpec::examples() {
         let random = spec.model().is_random();
         assert_eq!(history(&spec, 1) != history(&spec, 2), random, "{}", spec.kind());
+    }
+}
+
+#[test]
+fn channels_that_go_down_say_so() {
+    let mut specs = ChannelSpec::examples();
+    for (kind, outage) in [("on_off", "outage"), ("reconfiguration", "during_outage")] {
+        let silence = if kind == "on_off" { r#""on": "1 s", "off""# } else { r#""delay": "1 ms", "outage""# };
+        for word in ["hold", "drop"] {
+            let text = format!(
+                r#"{{"kind": "{kind}", "rate": "1 Mbps", {silence}: "100 ms", "{outage}": "{word}"}}"#
+            );
+            specs.push(read::<ChannelSpec>(&text).unwrap());
+        }
+    }
+    let down = |spec: &ChannelSpec, seed| history(spec, seed).iter().any(|(_, state)| !state.up);
+    for spec in specs {
+        let seen = SEEDS.into_iter().any(|seed| down(&spec, seed));
+        assert_eq!(spec.model().goes_down(&context(1)).unwrap(), seen, "{}", spec.kind());
     }
 }
