@@ -1,20 +1,20 @@
 //! Checks of handovers: the links they lead over, their times, and whether the flows can follow.
 
+mod times;
+
 use leobench_base::spec::{SpecError, cut};
 use rustc_hash::FxHashMap;
 
-use super::super::{HandoverKind, HandoverSpec, OpenedBy, ScenarioSpec, TransportSpec, Until};
+use super::super::{HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec};
 use super::{Names, Place};
-
-/// How often a node may move by the clock in a run; each time takes rows and work.
-const MOST_HANDOVERS: u64 = 100_000;
 
 /// Checks the nodes, the links and the times.
 pub(super) fn links(
-    spec: &ScenarioSpec,
+    scenario: &Scenario,
     nodes: &Names<'_>,
     handovers: &Place<'_>,
 ) -> Result<(), SpecError> {
+    let spec = &scenario.spec;
     let links = Names::new(spec.links.iter().map(|(name, _)| name.as_str()));
     let (mut moving, mut taken) = (FxHashMap::default(), FxHashMap::default());
     for (name, handover) in &spec.handovers {
@@ -33,7 +33,7 @@ pub(super) fn links(
                 return Err(error.allowed("a link that only one end of it attaches and detaches"));
             }
         }
-        times(spec, handover, &at)?;
+        times::check(scenario, handover, &at)?;
     }
     Ok(())
 }
@@ -71,37 +71,6 @@ fn attached(
         if handover.links[(index + 1) % handover.links.len()] == *name {
             let error = at.error("is followed by itself, and the first link follows the last");
             return Err(error.allowed("another link next"));
-        }
-    }
-    Ok(())
-}
-
-fn times(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Result<(), SpecError> {
-    if let Some(every) = handover.clock.every
-        && (spec.duration.as_nanos() / every.as_nanos().max(1)) > MOST_HANDOVERS
-    {
-        let error =
-            at.key("every").error(format!("comes more than {MOST_HANDOVERS} times in the run"));
-        return Err(error.allowed("a longer time"));
-    }
-    let Some(times) = &handover.at else { return Ok(()) };
-    let at = at.key("at");
-    if times.is_empty() {
-        return Err(at.error("is empty").allowed("at least one time"));
-    }
-    let end = match spec.until {
-        Until::Time => spec.duration,
-        Until::Drained => spec.duration + spec.drain_limit,
-    };
-    for (index, time) in times.iter().enumerate() {
-        if *time >= end {
-            let error = at.index(index).error("is after the end of the run");
-            return Err(error.allowed(format!("a time below {end}")));
-        }
-        if index > 0 && *time <= times[index - 1] {
-            let error =
-                at.index(index).error(format!("is not after the one before, {}", times[index - 1]));
-            return Err(error.allowed("times in order, one handover at a time"));
         }
     }
     Ok(())

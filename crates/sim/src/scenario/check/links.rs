@@ -1,7 +1,7 @@
 //! Checks of links: the nodes they join and the channels that serve them.
 
 use leobench_base::spec::SpecError;
-use leobench_base::{BitRate, RngTree};
+use leobench_base::{BitRate, RngTree, SimDuration};
 use leobench_link::channel::ChannelContext;
 use leobench_link::{ChannelSpec, Service};
 
@@ -9,6 +9,9 @@ use super::super::capacity;
 use super::super::link::steady;
 use super::super::{Direction, LinkSpec, Scenario};
 use super::{Names, Place};
+
+/// How often the clock of a channel may change it in a run.
+const MOST_CHANGES: u64 = 10_000_000;
 
 pub(super) fn check(
     scenario: &Scenario,
@@ -85,6 +88,7 @@ fn channels(
         _ => Some(served(link.channel.as_ref(), link.rate, &context, at)?),
     };
     for direction in Direction::BOTH {
+        changes(scenario.spec.duration, link, direction, at)?;
         let (own, at) = (link.changes(direction), at.key(direction.key()));
         if link.has_own_channel(direction) {
             served(own.channel.as_ref(), own.rate, &context, &at)?;
@@ -106,6 +110,26 @@ fn channels(
         }
     }
     Ok(())
+}
+
+/// Refuses a channel that is sure to change absurdly often: each time takes a row and work.
+fn changes(
+    duration: SimDuration,
+    link: &LinkSpec,
+    direction: Direction,
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    let Some(ChannelSpec::Reconfiguration(spec)) = link.channel(direction) else { return Ok(()) };
+    let every = spec.mean_interval();
+    if duration.as_nanos() / every.as_nanos().max(1) <= MOST_CHANGES {
+        return Ok(());
+    }
+    let own = at.key(direction.key());
+    let place = if link.has_own_channel(direction) { &own } else { at };
+    let channel = place.key("channel");
+    let place = channel.key(if spec.clock.interval.is_some() { "interval" } else { "every" });
+    let error = place.error(format!("comes more than {MOST_CHANGES} times in the run"));
+    Err(error.allowed("a longer time"))
 }
 
 /// How the one channel given at `at`, in full or by its rate, serves packets at the start.

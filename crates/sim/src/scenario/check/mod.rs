@@ -89,7 +89,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Value, plugins: &Plugins) -> Res
     names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"), "flow")?;
     let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
     links::check(scenario, &nodes, &root.key("links"))?;
-    handovers::links(spec, &nodes, &root.key("handovers"))?;
+    handovers::links(scenario, &nodes, &root.key("handovers"))?;
     flows::check(spec, &nodes, plugins, &root.key("flows"))?;
     handovers::kinds(spec, &root.key("handovers"))?;
     limits::check(spec, &root)?;
