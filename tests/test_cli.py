@@ -30,6 +30,7 @@ TABLES = {
     "opportunities",
     "routes",
     "handovers",
+    "losses",
 }
 
 

@@ -62,6 +62,18 @@ def test_the_page_on_results_lists_what_the_summary_has() -> None:
     assert {"page", "objects", "completion_s", *first} <= keys("A flow that is a ")
 
 
+def test_the_page_on_results_lists_what_a_flow_notices_of_handovers() -> None:
+    (flow,) = leobench.run(ROOT / "scenarios" / "emergency.toml", overrides={"duration": "12 s"}).summary["flows"]
+    section = PAGE.partition("### Handovers")[2].partition("## Tables")[0]
+    listed = set(re.findall(r"`(\w+)`", section))
+    (each,) = flow["handovers"]["each"]
+    assert {*flow["handovers"], *each, *flow["handovers"]["outage_ms"]} <= listed
+    spreads = {key for key, value in flow["handovers"].items() if isinstance(value, dict)}
+    assert set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) == spreads
+    section = PAGE.partition("### Losses")[2].partition("### Handovers")[0]
+    assert set(flow["losses"]) <= set(re.findall(r"`(\w+)`", section))
+
+
 def test_the_program_at_the_end_of_the_page_on_campaigns_runs_as_printed(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "campaigns.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"^## Building on it\n+```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)

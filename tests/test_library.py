@@ -84,6 +84,10 @@ def test_the_tables_have_the_documented_columns_and_units(quick: Path) -> None:
         "opportunities": ["t_ns", "link", "offered_bytes"],
         "routes": ["t_ns", "flow", "direction", "links"],
         "handovers": ["t_ns", "handover", "number", "node", "from_link", "to_link", "stage"],
+        "losses": [
+            "flow", "end", "packet", "size_bytes", "dropped_ns", "place", "cause", "declared_ns", "evidence",
+            "repeated_ns", "repeated_bytes",
+        ],
     }  # fmt: skip
     for name in tables:
         for column, kind in tables[name].schema.items():

@@ -35,6 +35,7 @@ TABLES = (
     "opportunities",
     "routes",
     "handovers",
+    "losses",
 )
 
 # What tells the manifest of a run from any other.
@@ -196,7 +197,7 @@ def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> 
 # What every result folder has there.
 _IN_MANIFEST = ("scenario", "validity")
 # Tables that folders of earlier versions lack.
-_ADDED_LATER = ("opportunities", "routes", "handovers")
+_ADDED_LATER = ("opportunities", "routes", "handovers", "losses")
 _IN_SUMMARY = ("scenario", "seed", "flows", "links")
 
 

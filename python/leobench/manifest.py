@@ -115,10 +115,19 @@ def _of_flow(
         yield Doubt(
             "stalled",
             f"nothing was delivered from {start:.4g} s to {end:.4g} s while data waited "
-            "and its path was open; the `transport` and `events` tables show why",
+            f"and {_open(flow)}; the `transport` and `events` tables show why",
         )
     if doubt:
         yield doubt
+
+
+def _open(flow: dict[str, Any]) -> str:
+    """What was open during a stall: not the way to an address that a node has given up or no longer translates."""
+    lost = {cause: flow.get("dropped_packets", {}).get(cause, 0) for cause in ("no_route", "no_port")}
+    found = " and ".join(f"{number:,} with {cause}" for cause, number in lost.items() if number)
+    if not found:
+        return "its path was open"
+    return f"the links of its path were open, though not to every address (packets dropped: {found})"
 
 
 def _doubt(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str]) -> Doubt | None:

@@ -116,6 +116,11 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         """The beginning and the end of every handover."""
         return self["handovers"]
 
+    @property
+    def losses(self) -> pl.DataFrame:
+        """Every packet that was dropped, declared lost or sent again, with its cause and the sender's evidence."""
+        return self["losses"]
+
 
 @dataclass(frozen=True)
 class _InMemory:

@@ -180,7 +180,7 @@ impl Run {
                 losses: ended.observed.losses[number].totals,
                 handovers: ended.observed.handovers.as_ref().map(|flows| HandoversInput {
                     flow: &flows[number],
-                    in_vain: &ended.observed.losses[number].repeated_in_vain,
+                    repeats: &ended.observed.losses[number].repeats,
                     names: &names.topologies,
                 }),
                 paths: &ended.senders[number].paths,

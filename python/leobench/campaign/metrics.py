@@ -72,6 +72,10 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
         short[f"flows.{name}.start"] = "0 s"
         if flow.get("stop") is not None:
             short[f"flows.{name}.stop"] = "1 ms"
+    # A handover within the run, if any: those of the scenario come later.
+    for name, handover in campaign.scenarios[variant.name].get("handovers", {}).items():
+        moved = {key: handover[key] for key in ("node", "links", "kind", "old_packets") if key in handover}
+        short[f"handovers.{name}"] = moved | {"at": ["0.5 ms"]}
     try:
         scenario = load_scenario(campaign.scenario, None, {**campaign.overrides(variant), **short})
         summary, recorded, _ = _core.run(scenario)

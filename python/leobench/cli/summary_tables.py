@@ -28,11 +28,25 @@ _LINK_HEAD = (
 )  # fmt: skip
 _WAIT_HEAD = (("queued", "mean ms"), ("", "p95"))
 _LINK_CAUSES = ("queue", "channel", "down", "mtu")
+# Causes of drops at nodes, which no link counts.
+_NODE_CAUSES = ("no_route", "no_port")
+_HANDOVER_HEAD = (
+    ("", "flow"), ("", "handovers"), ("outage", "mean ms"), ("", "max"), ("90 % of rate", "after mean ms"), ("", "max"),
+    ("bytes lost", "mean"), ("sent again", "mean"), ("in vain", "mean"),
+)  # fmt: skip
 
 
 def render(summary: Mapping[str, Any]) -> str:
     """Flows, pages, streams where there are several or deadlines, and links."""
-    parts = [table(_FLOW_HEAD, [_flow(flow) for flow in summary["flows"]], words=2)]
+    flows = summary["flows"]
+    stranded = [
+        cause for cause in _NODE_CAUSES if any(flow.get("dropped_packets", {}).get(cause) for flow in flows)
+    ]
+    head = [*_FLOW_HEAD, *(("dropped", cause) for cause in stranded)]
+    parts = [table(head, [_flow(flow, stranded) for flow in flows], words=2)]
+    moved = [flow for flow in flows if flow.get("handovers", {}).get("count")]
+    if moved:
+        parts.append(table(_HANDOVER_HEAD, [_handovers(flow) for flow in moved], words=1))
     pages = [_page(flow) for flow in summary["flows"] if "page" in flow]
     if pages:
         parts.append(table(_PAGE_HEAD, pages, words=1))
@@ -54,7 +68,7 @@ def render(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _flow(flow: Mapping[str, Any]) -> list[str]:
+def _flow(flow: Mapping[str, Any], stranded: Sequence[str]) -> list[str]:
     sent, lost = flow["sent_packets"], flow["lost_packets"]
     return [
         flow["name"],
@@ -67,6 +81,21 @@ def _flow(flow: Mapping[str, Any]) -> list[str]:
         _millis(flow["rtt_ms"]["mean"]),
         # A UDP sender never learns which datagrams were lost.
         NONE if flow["transport"] == "udp" else f"{lost:,}" + (f" ({lost / sent:.2%})" if lost else ""),
+        *(f"{flow.get('dropped_packets', {}).get(cause, 0):,}" for cause in stranded),
+    ]
+
+
+def _handovers(flow: Mapping[str, Any]) -> list[str]:
+    """What a flow noticed of the handovers."""
+    found = flow["handovers"]
+    return [
+        flow["name"],
+        f"{found['count']:,}",
+        *(_millis(found[key][of]) for key in ("outage_ms", "recovery_ms") for of in ("mean", "max")),
+        *(
+            f"{found[key]['mean']:,.0f}"
+            for key in ("lost_bytes", "retransmitted_bytes", "retransmitted_in_vain_bytes")
+        ),
     ]
 
 

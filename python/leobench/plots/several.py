@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import bands, names, rates, style, view
+from leobench.plots import bands, handovers, names, rates, style, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # Inches: the text width of a page, and panels that can be read at it.
 _WIDTH, _PANEL = 7.2, 1.85
 
+# More queues than this are not named.
+_MOST_QUEUES = 3
+
 
 @dataclass(frozen=True)
 class Run:
@@ -32,11 +35,13 @@ class Run:
         label: Its name.
         colour: Its colour.
         view: The part of it shown.
+        link: The link direction that was asked for, if any.
     """
 
     label: str
     colour: str
     view: View
+    link: str | None = None
 
     @property
     def flow(self) -> Summary:
@@ -70,7 +75,7 @@ def runs(
             view.require_series(kind, result)
         except InputError as error:
             raise InputError(f"{result.folder or label}: {error}") from error
-        found.append(Run(label, colour, chosen.alone()))
+        found.append(Run(label, colour, chosen.alone(), link))
     return found
 
 
@@ -82,6 +87,7 @@ def figure(shown: Sequence[Run], panels: Sequence[Callable[[Axes, Sequence[Run]]
     stacked = list(made.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0])
     for draw_panel, axes in zip(panels, stacked, strict=True):
         draw_panel(axes, shown)
+    handovers.mark_several(stacked, [run.view for run in shown], [run.colour for run in shown])
     style.time_axis(stacked[-1], min(run.view.start_s for run in shown), max(run.view.end_s for run in shown))
     made.align_ylabels(stacked)
     key(made, shown)
@@ -123,13 +129,17 @@ def rate(axes: Axes, shown: Sequence[Run]) -> None:
 
 
 def queue(axes: Axes, shown: Sequence[Run]) -> None:
-    """The bytes waiting before the link of every run."""
-    found = []
+    """The bytes waiting before the link of every run; before all links that its handovers lead over."""
+    found, before = [], dict[str, None]()
     for run in shown:
-        rows = run.view.within(run.view.result.tables.queues.filter(link=run.view.link["name"]), "t_ns")
+        links = handovers.queues(run.view) if run.link is None else []
+        links = links if len(links) > 1 else [run.view.link["name"]]
+        before |= dict.fromkeys(links)
+        rows = run.view.within(run.view.result.tables.queues.filter(pl.col("link").is_in(links)), "t_ns")
+        rows = rows.group_by("t_ns", maintain_order=True).agg(pl.col("backlog_bytes").sum())
         found.append(style.samples(rows, "t_ns", "backlog_bytes"))
-    links = dict.fromkeys(run.view.link["name"] for run in shown)
-    _series(axes, shown, found, style.byte_unit, f"Queue of {', '.join(links)}", "backlog")
+    title = f"Queue of {', '.join(before)}" if len(before) <= _MOST_QUEUES else "Queues of the links in turn"
+    _series(axes, shown, found, style.byte_unit, title, "backlog")
 
 
 def window(axes: Axes, shown: Sequence[Run]) -> None:

@@ -1,6 +1,7 @@
 //! What flows notice of handovers. Nothing is watched in a network where nothing moves.
 
 use leobench_base::{Bytes, FlowId, LinkId, SimDuration, SimTime};
+use leobench_link::Cause;
 use typed_index_collections::TiVec;
 
 use crate::ledger::{Deliveries, Statistics};
@@ -12,6 +13,9 @@ pub(crate) const STEP: SimDuration = SimDuration::from_millis(10);
 /// A gap between deliveries belongs to a handover if it begins no later than this after the end of the handover: a
 /// retransmission timer without a sample starts at 1 s (RFC 6298 section 2.1).
 pub(crate) const AFTERMATH: SimDuration = SimDuration::from_secs(1);
+
+/// The causes of drops that exist only because nodes move.
+pub(crate) const MOVING: [Cause; 3] = [Cause::HANDOVER, Cause::NO_ROUTE, Cause::NO_PORT];
 
 /// Watches the flows of a network in which nodes move.
 pub(super) struct HandoverWatch {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use leobench_base::{Bytes, FlowId, Meta, SimTime};
+use leobench_link::Cause;
 use leobench_transport::endpoint::{Verdict, VerdictKind};
 use typed_index_collections::TiVec;
 
@@ -15,7 +16,15 @@ use crate::record::{DropRow, LossRow, Recorder, SinkError};
 /// The packets of all flows that were lost, or taken for lost.
 pub(super) struct Losses {
     flows: TiVec<FlowId, FlowLosses>,
+    scope: Scope,
+}
+
+/// What is counted, and kept.
+#[derive(Clone, Copy)]
+struct Scope {
     warm_up: SimTime,
+    /// Whether nodes move: only then repetitions are kept.
+    moves: bool,
 }
 
 /// Those of a flow.
@@ -24,7 +33,16 @@ struct FlowLosses {
     /// By [`End`] and transmission, those that more may become known of.
     open: [BTreeMap<NonZeroU64, LossRow>; 2],
     totals: LossTotals,
-    repeated_in_vain: Vec<(SimTime, Bytes)>,
+    repeats: Vec<Repeat>,
+}
+
+/// Bytes that a sender sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Repeat {
+    pub(crate) at: SimTime,
+    pub(crate) bytes: Bytes,
+    /// Why the network had dropped them, if it had.
+    pub(crate) cause: Option<Cause>,
 }
 
 /// Packets of the sender of a flow by what became of them and what it concluded.
@@ -42,13 +60,15 @@ pub struct LossTotals {
 #[derive(Debug, Default)]
 pub(crate) struct FlowLossesEnded {
     pub(crate) totals: LossTotals,
-    /// When, and how much of it, the sender sent again although the network had not dropped it; in no order.
-    pub(crate) repeated_in_vain: Vec<(SimTime, Bytes)>,
+    /// What its sender sent again, in no order; empty unless nodes move.
+    pub(crate) repeats: Vec<Repeat>,
 }
 
 impl Losses {
-    pub(super) fn new(flows: usize, warm_up: SimTime) -> Self {
-        Self { flows: (0..flows).map(|_| FlowLosses::default()).collect(), warm_up }
+    /// Of so many flows, in a network in which nodes move or not.
+    pub(super) fn new(flows: usize, warm_up: SimTime, moves: bool) -> Self {
+        let flows = (0..flows).map(|_| FlowLosses::default()).collect();
+        Self { flows, scope: Scope { warm_up, moves } }
     }
 
     /// The network dropped a packet of a flow.
@@ -63,7 +83,7 @@ impl Losses {
         let Some(transmission) = meta.transmission else {
             // Its sender never judges it.
             let row = LossRow { dropped: Some(dropped), ..LossRow::new(flow, end) };
-            self.flows[flow].count(&row, self.warm_up);
+            self.flows[flow].count(&row, self.scope);
             return recorder.loss(&row);
         };
         self.update(flow, end, transmission, recorder, |row| row.dropped = Some(dropped))
@@ -101,7 +121,7 @@ impl Losses {
         }
         let row = *row;
         open.remove(&transmission);
-        self.flows[flow].count(&row, self.warm_up);
+        self.flows[flow].count(&row, self.scope);
         recorder.loss(&row)
     }
 
@@ -112,21 +132,19 @@ impl Losses {
     ) -> Result<TiVec<FlowId, FlowLossesEnded>, SinkError> {
         for flow in &mut self.flows {
             for row in std::mem::take(&mut flow.open).into_iter().flat_map(BTreeMap::into_values) {
-                flow.count(&row, self.warm_up);
+                flow.count(&row, self.scope);
                 recorder.loss(&row)?;
             }
         }
-        let ended = |flow: FlowLosses| FlowLossesEnded {
-            totals: flow.totals,
-            repeated_in_vain: flow.repeated_in_vain,
-        };
+        let ended =
+            |flow: FlowLosses| FlowLossesEnded { totals: flow.totals, repeats: flow.repeats };
         Ok(self.flows.into_iter().map(ended).collect())
     }
 }
 
 impl FlowLosses {
     /// Counts a packet whose fate is known, if its sender sends the flow's data.
-    fn count(&mut self, row: &LossRow, warm_up: SimTime) {
+    fn count(&mut self, row: &LossRow, Scope { warm_up, moves }: Scope) {
         if row.end != End::Sender {
             return;
         }
@@ -137,8 +155,8 @@ impl FlowLosses {
             (None, Some((at, _))) => totals.spurious += u64::from(at >= warm_up),
             (None, None) => {}
         }
-        if row.dropped.is_none() {
-            self.repeated_in_vain.extend(row.repeated);
+        if let Some((at, bytes)) = row.repeated.filter(|_| moves) {
+            self.repeats.push(Repeat { at, bytes, cause: row.dropped.map(|dropped| dropped.cause) });
         }
     }
 }

@@ -40,7 +40,10 @@ pub use edge::Egress;
 pub use forwarding::Attachment;
 use forwarding::{Forwarding, Hop};
 pub use limits::LimitError;
-pub(crate) use handovers::{AFTERMATH, Crossing, FlowCrossings, HandoverTimes, STEP as HANDOVER_STEP};
+pub(crate) use handovers::{
+    AFTERMATH, Crossing, FlowCrossings, HandoverTimes, MOVING, STEP as HANDOVER_STEP,
+};
+pub(crate) use losses::Repeat;
 pub use losses::LossTotals;
 use motion::Held;
 use nat::Nat;

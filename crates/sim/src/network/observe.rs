@@ -184,7 +184,7 @@ impl Observer {
             over: links.iter().map(|_| Vec::new()).collect(),
             dropped: flows.iter().map(|_| Tallies::new(Cause::OF_NETWORKS)).collect(),
             marked: flows.iter().map(|_| 0).collect(),
-            losses: Losses::new(flows.len(), warm_up),
+            losses: Losses::new(flows.len(), warm_up, !names.topologies.is_empty()),
             handovers: (!names.topologies.is_empty()).then(|| HandoverWatch::new(flows.len())),
             routes: routes.collect(),
             recorder: Recorder::new(settings, names, sink),

@@ -88,8 +88,8 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     recorder.channel(ms(0), up, &channel)?;
     recorder.channel(ms(5), down, &ChannelRow { rate: None, up: false, ..channel })?;
     let base_rtt = SimDuration::from_millis(30);
-    recorder.path(ms(0), call, PathId(0), base_rtt, Some(BitRate::from_bps(45_000_000)))?;
-    recorder.path(ms(5), call, PathId(1), base_rtt, None)?;
+    recorder.path(ms(0), call, PathId(0), Some(base_rtt), Some(BitRate::from_bps(45_000_000)))?;
+    recorder.path(ms(5), call, PathId(1), Some(base_rtt), None)?;
     recorder.event(ms(6), "congestion", "call", "window halved")?;
     let packet = PacketRow {
         packet: 9,

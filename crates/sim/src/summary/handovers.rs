@@ -4,11 +4,14 @@
 //! least [`WINDOW`]. The plateau is the mean rate over the second half of the time from the end of the longest gap to the
 //! next handover, or the end of the flow.
 
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime};
+use leobench_link::Cause;
 use serde::Serialize;
 
 use super::millis;
-use crate::network::{AFTERMATH, FlowCrossings, HANDOVER_STEP, HandoverTimes, Crossing};
+use crate::network::{
+    AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Repeat,
+};
 
 /// Shortest window over which a rate is measured.
 const WINDOW: SimDuration = SimDuration::from_millis(100);
@@ -34,7 +37,7 @@ pub struct HandoversSummary {
     pub dip_ms: Spread,
     /// Bytes of the sender's packets that the network dropped because of it.
     pub lost_bytes: Spread,
-    /// Bytes that the sender sent again until the rate was reached.
+    /// Bytes that the sender sent again up to the next handover, but for what the network dropped for other causes.
     pub retransmitted_bytes: Spread,
     /// Those of them that the network had not dropped.
     pub retransmitted_in_vain_bytes: Spread,
@@ -67,7 +70,7 @@ pub struct HandoverSummary {
     pub dip_ms: Option<f64>,
     /// Bytes of the sender's packets that the network dropped because of it.
     pub lost_bytes: u64,
-    /// Bytes that the sender sent again until the rate was reached.
+    /// Bytes that the sender sent again up to the next handover, but for what the network dropped for other causes.
     pub retransmitted_bytes: u64,
     /// Those of them that the network had not dropped.
     pub retransmitted_in_vain_bytes: u64,
@@ -78,18 +81,18 @@ pub struct HandoverSummary {
 pub struct HandoversInput<'a> {
     /// What the flow went through.
     pub(crate) flow: &'a FlowCrossings,
-    /// When, and how much of it, the sender sent again although the network had not dropped it.
-    pub(crate) in_vain: &'a [(SimTime, Bytes)],
+    /// What its sender sent again.
+    pub(crate) repeats: &'a [Repeat],
     /// Names of the tables of handovers.
     pub(crate) names: &'a [String],
 }
 
 impl HandoversSummary {
     pub(super) fn new(input: HandoversInput<'_>) -> Self {
-        let HandoversInput { flow, in_vain, names } = input;
+        let HandoversInput { flow, repeats, names } = input;
         let each = flow.crossings.iter().map(|(times, crossing, close)| {
             let course = Course::new(flow, times, crossing, *close);
-            course.summary(&names[times.topology], flow, in_vain)
+            course.summary(&names[times.topology], flow, repeats)
         });
         let each: Vec<HandoverSummary> = each.collect();
         let spread = |of: fn(&HandoverSummary) -> Option<f64>| Spread::of(each.iter().filter_map(of));
@@ -233,14 +236,19 @@ impl<'a> Course<'a> {
         &self,
         table: &str,
         flow: &FlowCrossings,
-        in_vain: &[(SimTime, Bytes)],
+        repeats: &[Repeat],
     ) -> HandoverSummary {
         let reached = self.plateau.and_then(|plateau| self.reached(REACHED * plateau));
-        let until = reached.map_or(self.close, |step| step + self.window);
-        let retransmitted = flow.retransmissions.bytes(self.begin, until).get();
-        let range = self.begin..until;
-        let in_vain = in_vain.iter().filter(|(at, _)| range.contains(&step(*at)));
-        let in_vain: u64 = in_vain.map(|(_, bytes)| bytes.get()).sum();
+        let range = self.begin..self.close;
+        let repeated = |counts: fn(Option<Cause>) -> bool| -> u64 {
+            let repeats = repeats.iter().filter(|repeat| range.contains(&step(repeat.at)));
+            repeats.filter(|repeat| counts(repeat.cause)).map(|repeat| repeat.bytes.get()).sum()
+        };
+        // What congestion or the channel took is not the handover's doing.
+        let others = repeated(|cause| cause.is_some_and(|cause| !MOVING.contains(&cause)));
+        let retransmitted = flow.retransmissions.bytes(range.start, range.end).get();
+        let retransmitted = retransmitted.saturating_sub(others);
+        let in_vain = repeated(|cause| cause.is_none());
         let steps = |steps: usize| (HANDOVER_STEP * steps as u64).as_millis_f64();
         let begin = self.times.begin;
         let dip = self.dip();

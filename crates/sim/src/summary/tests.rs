@@ -11,7 +11,7 @@ use super::{
     totals_since,
 };
 use crate::ledger::FlowLedger;
-use crate::network::ObjectTimes;
+use crate::network::{LossTotals, ObjectTimes};
 use crate::scenario::CompetitionSpec;
 
 fn run(competition: &CompetitionSpec) -> RunSummaryInput<'_> {
@@ -48,6 +48,9 @@ fn flow<'a>(
         totals: Totals::default(),
         rtt,
         dropped: &NO_DROPS,
+        marked: 0,
+        losses: LossTotals { noticed: 2, unnoticed: 1, spurious: 3 },
+        handovers: None,
         paths: &[],
         lost: None,
         page: None,
@@ -201,7 +204,10 @@ fn the_file_holds_what_it_promises() {
             "rtt_ms": {"mean": 50.0, "p50": 50.0, "p95": 50.0},
             "sent_packets": 101, "lost_packets": 1,
             "retransmitted_packets": 0, "retransmitted_bytes": 0, "congestion_events": 0, "timeouts": 0,
-            "spurious_losses": 0, "undos": 0, "ecn_marks": 2, "dropped_packets": {}, "completion_s": 0.1,
+            "spurious_losses": 0, "undos": 0, "ecn_marks": 2, "dropped_packets": {},
+            "marked_packets": 0,
+            "losses": {"noticed_packets": 2, "unnoticed_packets": 1, "spurious_packets": 3},
+            "completion_s": 0.1,
             "streams": [{
                 "name": "video", "goodput_bps": 1e7, "messages": 1, "undelivered_messages": 0,
                 "delay_ms": delay(&["p99", "max"]), "jitter_ms": null,

@@ -443,7 +443,9 @@ impl ControlState {
 
     /// The packet was declared lost, `probed` if a probe timeout came first; the stack sends again what it carried.
     fn declare_lost(&mut self, packet: u64, bytes: u16, probed: bool) {
-        let Some(transmission) = NonZeroU64::new(packet + 1) else { return };
+        // Nobody waits for a packet that is not acknowledged.
+        let transmission = NonZeroU64::new(packet + 1).filter(|_| bytes > 0);
+        let Some(transmission) = transmission else { return };
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
         let repeated = VerdictKind::Repeated(Bytes::new(bytes.into()));
         for kind in [VerdictKind::Lost(evidence), repeated] {

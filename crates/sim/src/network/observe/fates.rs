@@ -8,11 +8,9 @@ use leobench_transport::endpoint::{Endpoint, Verdict};
 
 use super::Observer;
 use crate::network::End;
+use crate::network::handovers::MOVING;
 use crate::record::{DropRow, PacketEvent, PacketRow, Place, SinkError};
 use crate::topology::HandoverStage;
-
-/// The causes of drops that only exist because nodes move.
-const MOVING: [Cause; 3] = [Cause::HANDOVER, Cause::NO_ROUTE, Cause::NO_PORT];
 
 impl Observer {
     pub(in crate::network) fn packet(
