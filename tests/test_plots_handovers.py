@@ -9,9 +9,10 @@ import pytest
 from conftest import ROOT
 
 import leobench
-from leobench import plots
+
 from leobench.cli import summary_tables
 from leobench.manifest import doubts
+from leobench.plots import throughput, timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,26 +56,26 @@ def legends(figure: Figure) -> list[str]:
 
 
 def test_a_run_has_a_line_with_the_names_of_the_links(once: Result) -> None:
-    figure = plots.timeline.draw(once)
+    figure = timeline.draw(once)
     assert all(lines(axes) == [10.0] for axes in figure.axes)
     assert "terrestrial → leo" in texts(figure)
 
 
 def test_runs_with_the_same_handovers_are_marked_once_and_show_all_queues(once: Result) -> None:
     slower = emergency(handovers__backhaul__outage="1 s", links__leo__rate="5 Mbps")
-    figure = plots.timeline.overlay([once, slower])
+    figure = timeline.overlay([once, slower])
     assert all(lines(axes) == [10.0] for axes in figure.axes)
     assert "terrestrial → leo" in texts(figure)
     queue = figure.axes[1]
     assert queue.get_title(loc="left") == "Queue of terrestrial/van->office, leo/van->office"
     later = emergency(handovers__backhaul__at=["11 s"])
-    figure = plots.throughput.overlay([once, later])
+    figure = throughput.overlay([once, later])
     assert sorted(lines(figure.axes[0])) == [10.0, 11.0]
     assert len({line.get_color() for line in figure.axes[0].lines if list(line.get_ydata()) == [0, 1]}) == 2
 
 
 def test_the_lines_of_many_handovers_have_names_in_a_legend(often: Result) -> None:
-    figure = plots.timeline.draw(often)
+    figure = timeline.draw(often)
     assert len(lines(figure.axes[0])) == 10
     assert legends(figure) == ["terrestrial → leo", "leo → terrestrial"]
 
@@ -86,7 +87,7 @@ def test_the_lines_of_several_nodes_name_them(tmp_path: Path) -> None:
         '[handovers.office]\nnode = "office"\nlinks = ["satellite", "cable"]\nat = ["5 s"]\n'
     )
     (tmp_path / "two.toml").write_text(text, encoding="utf-8")
-    figure = plots.timeline.draw(leobench.run(tmp_path / "two.toml", overrides={"duration": "12 s"}))
+    figure = timeline.draw(leobench.run(tmp_path / "two.toml", overrides={"duration": "12 s"}))
     assert texts(figure)[-2:] == ["office: satellite → cable", "van: terrestrial → leo"]
 
 
