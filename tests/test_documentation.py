@@ -63,7 +63,9 @@ def test_the_page_on_results_lists_what_the_summary_has() -> None:
 
 
 def test_the_page_on_results_lists_what_a_flow_notices_of_handovers() -> None:
-    (flow,) = leobench.run(ROOT / "scenarios" / "emergency.toml", overrides={"duration": "12 s"}).summary["flows"]
+    (flow,) = leobench.run(ROOT / "scenarios" / "emergency.toml", overrides={"duration": "12 s"}).summary[
+        "flows"
+    ]
     section = PAGE.partition("### Handovers")[2].partition("## Tables")[0]
     listed = set(re.findall(r"`(\w+)`", section))
     (each,) = flow["handovers"]["each"]

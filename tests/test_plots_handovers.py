@@ -9,7 +9,6 @@ import pytest
 from conftest import ROOT
 
 import leobench
-
 from leobench.cli import summary_tables
 from leobench.manifest import doubts
 from leobench.plots import throughput, timeline
@@ -27,7 +26,8 @@ EMERGENCY = ROOT / "scenarios" / "emergency.toml"
 
 def emergency(**overrides: object) -> Result:
     return leobench.run(
-        EMERGENCY, overrides={"duration": "14 s"} | {key.replace("__", "."): value for key, value in overrides.items()}
+        EMERGENCY,
+        overrides={"duration": "14 s"} | {key.replace("__", "."): value for key, value in overrides.items()},
     )
 
 
@@ -116,7 +116,9 @@ def test_a_stall_behind_a_translation_does_not_claim_an_open_path() -> None:
     flow = made_up.flow("main", dropped_packets={"no_route": 0, "no_port": 17})
     (doubt,) = doubts({"flows": {"main": {}}}, {"flows": [flow]}, {"main"}, {"main": (1.0, 60.0)})
     assert "not to every address (packets dropped: 17 with no_port)" in doubt.text
-    (doubt,) = doubts({"flows": {"main": {}}}, {"flows": [made_up.flow("main")]}, {"main"}, {"main": (1.0, 60.0)})
+    (doubt,) = doubts(
+        {"flows": {"main": {}}}, {"flows": [made_up.flow("main")]}, {"main"}, {"main": (1.0, 60.0)}
+    )
     assert "and its path was open;" in doubt.text
 
 
@@ -125,7 +127,8 @@ def test_campaigns_find_the_metrics_of_handovers(tmp_path: Path) -> None:
 
     campaign = (
         f'name = "moves"\nscenario = "{EMERGENCY}"\nreplicates = 2\n'
-        'metrics = ["flows.upload.handovers.outage_ms.mean", "links.leo/van->office.dropped_packets.handover"]\n'
+        'metrics = ["flows.upload.handovers.outage_ms.mean", '
+        '"links.leo/van->office.dropped_packets.handover"]\n'
     )
     (tmp_path / "moves.toml").write_text(campaign, encoding="utf-8")
     planned = Campaign.load(tmp_path / "moves.toml")
@@ -159,6 +162,11 @@ def test_the_list_names_only_values_that_are_accepted() -> None:
     ring, queue = described["parameters"]
     assert ring["type"] == '"7 packets", "10 kB", or "unlimited"'
     assert queue["type"].startswith("`fifo` or ")
-    assert "BDP" not in next(
-        each for each in leobench.describe("queues", "red")["parameters"] if each["name"] == "max_threshold"
-    )["type"]
+    assert (
+        "BDP"
+        not in next(
+            each
+            for each in leobench.describe("queues", "red")["parameters"]
+            if each["name"] == "max_threshold"
+        )["type"]
+    )

@@ -122,7 +122,7 @@ def _of_flow(
 
 
 def _open(flow: dict[str, Any]) -> str:
-    """What was open during a stall: not the way to an address that a node has given up or no longer translates."""
+    """What was open during a stall: not the way to an address that a node gave up or no longer translates."""
     lost = {cause: flow.get("dropped_packets", {}).get(cause, 0) for cause in ("no_route", "no_port")}
     found = " and ".join(f"{number:,} with {cause}" for cause, number in lost.items() if number)
     if not found:

@@ -118,7 +118,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
     @property
     def losses(self) -> pl.DataFrame:
-        """Every packet that was dropped, declared lost or sent again, with its cause and the sender's evidence."""
+        """Every packet that was dropped, declared lost or sent again: its cause and the sender's evidence."""
         return self["losses"]
 
 

@@ -13,7 +13,8 @@ use crate::network::{BuildError, Network, NetworkError, Sinks, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
-    ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary,
+    ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput, RunSummaryInput,
+    Summary,
 };
 
 /// What drives a run, as results name it.

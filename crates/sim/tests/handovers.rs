@@ -13,7 +13,9 @@ use leobench_sim::summary::{HandoverSummary, HandoversSummary};
 /// A sender `a` that moves from one link of 100 Mbit/s to another; `old` and `new` are their delays.
 fn moving(flow: &str, handover: &str, [old, new]: [&str; 2]) -> String {
     let link = |name: &str, delay: &str| {
-        format!("[links.{name}]\nbetween = [\"a\", \"b\"]\nrate = \"100 Mbps\"\ndelay = \"{delay}\"\n")
+        format!(
+            "[links.{name}]\nbetween = [\"a\", \"b\"]\nrate = \"100 Mbps\"\ndelay = \"{delay}\"\n"
+        )
     };
     format!(
         r#"
@@ -38,8 +40,7 @@ fn moving(flow: &str, handover: &str, [old, new]: [&str; 2]) -> String {
 }
 
 /// A datagram of 1,000 bytes every millisecond.
-const DATAGRAMS: &str =
-    r#"transport = "udp"
+const DATAGRAMS: &str = r#"transport = "udp"
        source = { kind = "cbr", rate = "8 Mbps", size = "1000 B" }"#;
 
 fn handovers(outcome: &Outcome) -> &HandoversSummary {
@@ -183,14 +184,16 @@ fn losses_are_paired_with_what_senders_know_themselves() {
     assert!(only(&outcome).retransmitted_in_vain_bytes > 0);
     let lossy = "rate = \"10 Mbps\"\ndelay = \"20 ms\"\nloss = { kind = \"bernoulli\", probability = 0.01 }";
     for transport in ["tcp", "quic"] {
-        let flow = format!("transport = \"{transport}\"\nsource = {{ kind = \"bulk\", size = \"5 MB\" }}");
+        let flow =
+            format!("transport = \"{transport}\"\nsource = {{ kind = \"bulk\", size = \"5 MB\" }}");
         let text = one_link("duration = \"60 s\"\nuntil = \"drained\"", lossy, &flow);
         let outcome = run(&scenario(&text), 1);
         let flow = &outcome.summary.flows[0];
         let losses = flow.losses;
         let rows = table(&outcome, Table::Losses);
         let (ends, places) = (rows.texts("end"), rows.texts("place"));
-        let sent = (0..rows.rows()).filter(|row| ends[*row] == "sender" && !places[*row].is_empty());
+        let sent =
+            (0..rows.rows()).filter(|row| ends[*row] == "sender" && !places[*row].is_empty());
         let sent = sent.count() as u64;
         assert!(losses.noticed_packets > 20, "{transport}: {losses:?}");
         assert_eq!(losses.noticed_packets + losses.unnoticed_packets, sent, "{transport}");
@@ -213,7 +216,9 @@ fn a_path_without_a_way_has_a_row() {
     assert_eq!(rows.maybe_integers("base_rtt_ns"), [rtt, None, rtt]);
     assert_eq!(rows.integers("bottleneck_bps"), [100_000_000, 0, 100_000_000]);
     let links = outcome.summary.links.iter();
-    assert!(links.map(|link| &link.dropped_packets).all(|by| by.iter().any(|(c, _)| c == "handover")));
+    assert!(
+        links.map(|link| &link.dropped_packets).all(|by| by.iter().any(|(c, _)| c == "handover"))
+    );
 }
 
 #[test]
@@ -257,5 +262,8 @@ fn triggers_that_cannot_fire_are_refused() {
     refused("every = \"1 s\"\noutage = \"1 s\"", "is as long as the time between handovers, 1 s");
     refused("every = \"1 s\"\noverlap = \"2 s\"", "is as long as the time between handovers, 1 s");
     refused("at = [\"1 s\", \"1.1 s\"]\noutage = \"200 ms\"", "time between handovers, 100 ms");
-    refused("interval = \"1 s\"\noutage = \"1 s\"", "is as long as the time between handovers, 1 s");
+    refused(
+        "interval = \"1 s\"\noutage = \"1 s\"",
+        "is as long as the time between handovers, 1 s",
+    );
 }

@@ -31,7 +31,8 @@ _LINK_CAUSES = ("queue", "channel", "down", "mtu")
 # Causes of drops at nodes, which no link counts.
 _NODE_CAUSES = ("no_route", "no_port")
 _HANDOVER_HEAD = (
-    ("", "flow"), ("", "handovers"), ("outage", "mean ms"), ("", "max"), ("90 % of rate", "after mean ms"), ("", "max"),
+    ("", "flow"), ("", "handovers"), ("outage", "mean ms"), ("", "max"),
+    ("90 % of rate", "after mean ms"), ("", "max"),
     ("bytes lost", "mean"), ("sent again", "mean"), ("in vain", "mean"),
 )  # fmt: skip
 

@@ -156,7 +156,11 @@ impl FlowLosses {
             (None, None) => {}
         }
         if let Some((at, bytes)) = row.repeated.filter(|_| moves) {
-            self.repeats.push(Repeat { at, bytes, cause: row.dropped.map(|dropped| dropped.cause) });
+            self.repeats.push(Repeat {
+                at,
+                bytes,
+                cause: row.dropped.map(|dropped| dropped.cause),
+            });
         }
     }
 }

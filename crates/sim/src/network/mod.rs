@@ -39,12 +39,12 @@ pub use builder::{EndParts, FlowParts, NetworkBuilder};
 pub use edge::Egress;
 pub use forwarding::Attachment;
 use forwarding::{Forwarding, Hop};
-pub use limits::LimitError;
 pub(crate) use handovers::{
     AFTERMATH, Crossing, FlowCrossings, HandoverTimes, MOVING, STEP as HANDOVER_STEP,
 };
-pub(crate) use losses::Repeat;
+pub use limits::LimitError;
 pub use losses::LossTotals;
+pub(crate) use losses::Repeat;
 use motion::Held;
 use nat::Nat;
 use observe::Observer;

@@ -369,7 +369,8 @@ impl Observer {
         let rates = there.iter().map(|link| self.links[*link].channel.1);
         let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
         let was_cut = std::mem::take(&mut routes.cut);
-        if routes.offered.replace((base_rtt, bottleneck)) != Some((base_rtt, bottleneck)) || was_cut {
+        if routes.offered.replace((base_rtt, bottleneck)) != Some((base_rtt, bottleneck)) || was_cut
+        {
             self.recorder.path(now, flow, PathId::default(), Some(base_rtt), bottleneck)?;
         }
         Ok(())
@@ -454,8 +455,17 @@ impl Observer {
             watch.and_then(|watch| watch.finish(now, routes.base_rtt(), warm_up))
         });
         let stalls = stalls.collect();
-        let observed =
-            Observed { recorder, ledgers, stalls, links, before, dropped, marked, losses, handovers };
+        let observed = Observed {
+            recorder,
+            ledgers,
+            stalls,
+            links,
+            before,
+            dropped,
+            marked,
+            losses,
+            handovers,
+        };
         Ok(observed)
     }
 }

@@ -7,8 +7,8 @@ mod sink;
 mod tables;
 
 pub use recorder::{
-    ChannelRow, DropRow, FlowNames, LossRow, MessageRow, Names, PacketEvent, PacketRow, Place, RecordSettings,
-    Recorder,
+    ChannelRow, DropRow, FlowNames, LossRow, MessageRow, Names, PacketEvent, PacketRow, Place,
+    RecordSettings, Recorder,
 };
 pub use sink::{FileSink, MemorySink, Nowhere, SinkError, Stored, StoredTable, TableSink};
 pub use tables::{Column, ColumnKind, Table};

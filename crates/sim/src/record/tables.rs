@@ -223,16 +223,21 @@ const LOSSES: &[Column] = &[
         .or_null(),
     Column::integer("size_bytes", "length of the IP packet, bytes; null if it was not dropped")
         .or_null(),
-    Column::integer("dropped_ns", "when the network dropped it, nanoseconds; null if never").or_null(),
+    Column::integer("dropped_ns", "when the network dropped it, nanoseconds; null if never")
+        .or_null(),
     Column::text("place", "the link direction or the node that dropped it; null if none").or_null(),
     Column::text("cause", "why the network dropped it; null if it did not").or_null(),
     Column::integer("declared_ns", "when its sender declared it lost, nanoseconds; null if never")
         .or_null(),
     Column::text("evidence", "what made the sender declare it lost: `acks`, `probe` or `timeout`")
         .or_null(),
-    Column::integer("repeated_ns", "when its sender sent its content again, nanoseconds; null if never")
+    Column::integer(
+        "repeated_ns",
+        "when its sender sent its content again, nanoseconds; null if never",
+    )
+    .or_null(),
+    Column::integer("repeated_bytes", "how much of it was sent again, bytes; null if nothing")
         .or_null(),
-    Column::integer("repeated_bytes", "how much of it was sent again, bytes; null if nothing").or_null(),
 ];
 
 impl Table {

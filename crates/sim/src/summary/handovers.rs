@@ -95,7 +95,8 @@ impl HandoversSummary {
             course.summary(&names[times.topology], flow, repeats)
         });
         let each: Vec<HandoverSummary> = each.collect();
-        let spread = |of: fn(&HandoverSummary) -> Option<f64>| Spread::of(each.iter().filter_map(of));
+        let spread =
+            |of: fn(&HandoverSummary) -> Option<f64>| Spread::of(each.iter().filter_map(of));
         Self {
             count: each.len() as u64,
             recovered: each.iter().filter(|handover| handover.recovery_ms.is_some()).count() as u64,
@@ -232,12 +233,7 @@ impl<'a> Course<'a> {
         Some((depth, end.map(|end| end.saturating_sub(start))))
     }
 
-    fn summary(
-        &self,
-        table: &str,
-        flow: &FlowCrossings,
-        repeats: &[Repeat],
-    ) -> HandoverSummary {
+    fn summary(&self, table: &str, flow: &FlowCrossings, repeats: &[Repeat]) -> HandoverSummary {
         let reached = self.plateau.and_then(|plateau| self.reached(REACHED * plateau));
         let range = self.begin..self.close;
         let repeated = |counts: fn(Option<Cause>) -> bool| -> u64 {

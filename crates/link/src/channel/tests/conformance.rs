@@ -103,7 +103,8 @@ fn random_channels_differ_by_seed() {
 fn channels_that_go_down_say_so() {
     let mut specs = ChannelSpec::examples();
     for (kind, outage) in [("on_off", "outage"), ("reconfiguration", "during_outage")] {
-        let silence = if kind == "on_off" { r#""on": "1 s", "off""# } else { r#""delay": "1 ms", "outage""# };
+        let silence =
+            if kind == "on_off" { r#""on": "1 s", "off""# } else { r#""delay": "1 ms", "outage""# };
         for word in ["hold", "drop"] {
             let text = format!(
                 r#"{{"kind": "{kind}", "rate": "1 Mbps", {silence}: "100 ms", "{outage}": "{word}"}}"#
