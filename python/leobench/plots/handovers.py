@@ -138,10 +138,10 @@ def _legend(axes: Sequence[Axes], styles: Mapping[str, tuple[float, ...]]) -> No
         Line2D([], [], color=_COLOUR, linewidth=0.9, linestyle=(0, dashes), label=name)
         for name, dashes in styles.items()
     ]
-    axes[0].get_figure(root=True).legend(
+    axes[0].figure.legend(
         handles=handles,
         loc="outside lower center",
-        ncols=len(handles) if len(handles) <= _MOST_ABREAST else 2,
+        ncols=min(len(handles), _MOST_ABREAST),
         fontsize=style.FONT,
         frameon=False,
         handlelength=3.0,

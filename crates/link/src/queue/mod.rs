@@ -38,6 +38,10 @@ impl Backlog {
 }
 
 /// What a queue discipline answers when asked for the next packet.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a verdict is taken apart at once, and a box would be an allocation per packet"
+)]
 #[derive(Debug)]
 pub enum Verdict {
     /// Send this packet.

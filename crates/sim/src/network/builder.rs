@@ -198,10 +198,7 @@ impl NetworkBuilder {
         let forwarding = Forwarding::new(self.nodes.len(), edges.collect());
         let views: TiVec<LinkId, _> =
             self.links.iter().map(|link| LinkView::new(&link.config)).collect();
-        let mut links = links(self.links, &self.channels);
-        if !self.topologies.is_empty() {
-            links.iter_mut().for_each(|link| link.expect_cause(Cause::HANDOVER));
-        }
+        let links = links(self.links, &self.channels, !self.topologies.is_empty());
         let mut nats: TiVec<NodeId, Option<Nat>> = self.nodes.iter().map(|_| None).collect();
         for (node, outside) in self.nats {
             nats[node] = Some(Nat::new(outside));
@@ -304,8 +301,12 @@ impl NetworkBuilder {
     }
 }
 
-/// The links, each in the state of its channel.
-fn links(parts: TiVec<LinkId, LinkParts>, channels: &[ChannelSlot]) -> TiVec<LinkId, Link> {
+/// The links, each in the state of its channel. They count drops by handovers if anything `moves`.
+fn links(
+    parts: TiVec<LinkId, LinkParts>,
+    channels: &[ChannelSlot],
+    moves: bool,
+) -> TiVec<LinkId, Link> {
     let mut serving: TiVec<LinkId, Option<&ChannelSlot>> = parts.iter().map(|_| None).collect();
     for slot in channels {
         for link in &slot.links {
@@ -313,7 +314,12 @@ fn links(parts: TiVec<LinkId, LinkParts>, channels: &[ChannelSlot]) -> TiVec<Lin
         }
     }
     let links = parts.into_iter().zip(serving).map(|(parts, serving)| {
-        Link::new(parts.config, serving.expect("every link has a channel").channel.state())
+        let channel = &serving.expect("every link has a channel").channel;
+        let mut link = Link::new(parts.config, channel.state());
+        if moves {
+            link.expect_cause(Cause::HANDOVER);
+        }
+        link
     });
     links.collect()
 }

@@ -85,7 +85,8 @@ fn parameters_that_make_no_sense_are_refused() {
         assert_refused::<QueueSpec>(&format!(r#"{{"kind": "cake", {keys}}}"#), place, problem);
     };
     refused(r#""bandwidth": "0 bps""#, "bandwidth", "is zero");
-    refused(r#""rtt": "0 s""#, "rtt", "is zero");
+    refused(r#""rtt": "0 s""#, "rtt", "out of range");
+    refused(r#""rtt": "1 ns""#, "rtt", "out of range");
     refused(r#""isolation": "triple""#, "isolation", "unknown word");
     refused(r#""limit": "0 B""#, "limit", "is zero");
 }
