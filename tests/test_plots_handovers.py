@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import made_up
+import numpy as np
 import pytest
 from conftest import ROOT
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from leobench.result import Result
 
@@ -44,7 +46,11 @@ def often() -> Result:
 
 def lines(axes: Axes) -> list[float]:
     """Where lines cross a panel from bottom to top."""
-    return [line.get_xdata()[0] for line in axes.lines if list(line.get_ydata()) == [0, 1]]  # type: ignore[index]
+    return [float(np.asarray(line.get_xdata())[0]) for line in crossing(axes)]
+
+
+def crossing(axes: Axes) -> list[Line2D]:
+    return [line for line in axes.lines if np.asarray(line.get_ydata()).tolist() == [0, 1]]
 
 
 def texts(figure: Figure) -> list[str]:
@@ -71,7 +77,7 @@ def test_runs_with_the_same_handovers_are_marked_once_and_show_all_queues(once: 
     later = emergency(handovers__backhaul__at=["11 s"])
     figure = throughput.overlay([once, later])
     assert sorted(lines(figure.axes[0])) == [10.0, 11.0]
-    assert len({line.get_color() for line in figure.axes[0].lines if list(line.get_ydata()) == [0, 1]}) == 2
+    assert len({str(line.get_color()) for line in crossing(figure.axes[0])}) == 2
 
 
 def test_the_lines_of_many_handovers_have_names_in_a_legend(often: Result) -> None:
