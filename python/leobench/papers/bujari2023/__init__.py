@@ -1,11 +1,20 @@
-"""Bujari et al. 2023: uploads over TCP and QUIC from an emergency area. Figure 3."""
+"""Bujari et al. 2023: uploads over TCP and QUIC from an emergency area. Figures 3 to 6."""
 
+from functools import partial
 from pathlib import Path
 
-from leobench.papers.bujari2023 import figures
+from leobench.papers.bujari2023 import figures, handover
 from leobench.papers.catalogue import Figure, Paper, Quick, Remark
 
 _HERE = Path(__file__).parent
+_handover = partial(
+    Figure.of,
+    _HERE,
+    quick=Quick(2, {"duration": "130 s"}),
+    measure=handover.measures,
+    measures=handover.MEASURES,
+    words=handover.WORDS,
+)
 
 PAPER = Paper(
     name="bujari2023",
@@ -25,6 +34,17 @@ PAPER = Paper(
             measures=figures.MEASURES,
             words=figures.WORDS,
         ),
+        _handover(
+            "fig4",
+            "Fig. 4: an upload across a handover, both queues of the first link's bandwidth-delay product",
+            handover.fig4,
+        ),
+        _handover(
+            "fig5",
+            "Fig. 5: an upload across a handover, both queues of the second link's bandwidth-delay product",
+            handover.fig5,
+        ),
+        _handover("fig6", "Fig. 6: an upload across a handover, both queues under CoDel", handover.fig6),
     ),
     remarks=(
         Remark(

@@ -135,7 +135,7 @@ def fig3(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
         for protocol, colour in _COLOURS.items():
             (variant,) = runs.filter(queue=queue, protocol=protocol)["variant"].unique()
             shown = samples.filter(pl.col("t_ns") <= _SHOWN_NS, variant=variant)
-            for axes, (times, values) in zip(column, _series(shown), strict=True):
+            for axes, (times, values) in zip(column, series(shown), strict=True):
                 axes.plot(*style.thin(times, values), color=colour, linewidth=1.0, label=protocol)
         for axes, panel, reference in zip(column, _PANELS, _REFERENCES, strict=True):
             metric, factor, title, label = panel
@@ -145,7 +145,7 @@ def fig3(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
                 for each, mean in zip(_COLOURS, means, strict=True)
             )
             style.dress(axes, f"{title}: {told}", label if axes in grid[:, 0] else "", zero=False)
-            _refer(axes, *reference)
+            refer(axes, *reference)
         column[0].annotate(f"queue of {queue}", (0.5, 1.2), xycoords="axes fraction", **_HEAD)
         column[-1].set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
         column[-1].set_xlim(0, _SHOWN_NS / 1e9)
@@ -165,7 +165,7 @@ def _with_measures(result: CampaignResult) -> pl.DataFrame:
     return pl.concat([result.runs, measured])
 
 
-def _series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
+def series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
     """Times in seconds, and Mbit/s acknowledged over each full second, window in kB, and RTT in ms."""
     import polars as pl
 
@@ -183,7 +183,7 @@ def _series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
     ]
 
 
-def _refer(axes: Axes, value: float, at: float, text: str) -> None:
+def refer(axes: Axes, value: float, at: float, text: str) -> None:
     """Draws a labelled reference line, as in the paper."""
     axes.axhline(value, color=INK, linewidth=0.9)
     place = axes.get_yaxis_transform()
