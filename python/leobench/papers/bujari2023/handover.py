@@ -45,7 +45,7 @@ _PERIODS = {
 _BASE_MS = {"before": 40.0, "settled": 100.0}
 _DIPS = {"path": 125_000, "link": 100_000}
 
-# The goodput in bit/s if the backhaul never idles: of 1,500 bytes, 1,439 (QUIC) or 1,446 (TLS over TCP) are data.
+# The goodput in bit/s if the backhaul never idles: of 1,500 bytes, 1,439 (QUIC) or 1,446 (TLS, TCP) are data.
 _LARGEST_BPS = {"quic": 10e6 * 1439 / 1500, "tcp": 10e6 * 1446 / 1500}
 
 MEASURES = (
@@ -181,9 +181,12 @@ def draw(campaign: Campaign, result: CampaignResult, folder: Path, *, queues: Se
     for column, queue in zip(grid.T, queues, strict=True):
         for (protocol, kind), (name, colour, width) in _CASES.items():
             (variant,) = runs.filter(queue=queue, protocol=protocol, kind=kind)["variant"].unique()
-            shown = samples.filter(pl.col("seconds").is_between(*_SHOWN_S), variant=variant)
+            shown = samples.filter(
+                pl.col("seconds").is_between(_SHOWN_S[0] - 1, _SHOWN_S[1]), variant=variant
+            )
             for axes, (times, values) in zip(column, figures.series(shown), strict=True):
-                axes.plot(*style.thin(times, values), color=colour, linewidth=width, label=name)
+                later = times >= _SHOWN_S[0]
+                axes.plot(*style.thin(times[later], values[later]), color=colour, linewidth=width, label=name)
         means = dict(
             runs.filter(queue=queue, protocol="QUIC", kind="rebind").select("metric", "value").iter_rows()
         )
@@ -200,7 +203,7 @@ def draw(campaign: Campaign, result: CampaignResult, folder: Path, *, queues: Se
         axes.set_ylim(bottom=0)
     figure.align_ylabels(grid)
     style.key(figure, grid[0][0])
-    style.note(figure, f"handover at {HANDOVER_S} s; means from 10 s to 90 s, and from 100 s on; {_LINES}")
+    style.note(figure, f"means from 10 s to 90 s, when the handover comes, and from 100 s on\n{_LINES}")
     return figure
 
 
