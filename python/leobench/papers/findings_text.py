@@ -69,7 +69,7 @@ def tally(conclusions: Sequence[Conclusion]) -> str:
     papers = [each for each in conclusions if not each.claim.ours]
     ours = [each for each in conclusions if each.claim.ours]
     parts = [concluding.tally(papers), f"claims of ours: {concluding.tally(ours)}" if ours else ""]
-    return "; ".join(filter(None, parts))
+    return "; ".join(filter(None, parts)) or "no claims"
 
 
 def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
@@ -92,16 +92,23 @@ def markdown(paper: Paper, campaign: Campaign, done: Reproduction) -> str:
         f"Campaign `{campaign.name}`, leobench {version}: {sized}.",
         *([_QUICK] if done.quick else []),
         f"![{figure.title}]({figure.name}.png)",
-        "## Verdicts",
-        "\n".join(_table(concluded(done.conclusions))),
-        f"{tally(done.conclusions)}. {_COVER}{_SHARED if any(each.readings for each in claims) else ''}.",
+        *(_verdicts(done) if statements else []),
         *(["## Warnings", _list(warnings)] if warnings else []),
-        "## Claims",
-        "\n".join(statements),
+        *(["## Claims", "\n".join(statements)] if statements else []),
         *_readings(done.conclusions),
         *(["## Remarks", _list(remarks)] if remarks else []),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _verdicts(done: Reproduction) -> list[str]:
+    """The section on the verdicts, with their number by outcome."""
+    shared = _SHARED if any(each.claim.readings for each in done.conclusions) else ""
+    return [
+        "## Verdicts",
+        "\n".join(_table(concluded(done.conclusions))),
+        f"{tally(done.conclusions)}. {_COVER}{shared}.",
+    ]
 
 
 def _readings(conclusions: Sequence[Conclusion]) -> list[str]:

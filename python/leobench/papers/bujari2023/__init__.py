@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from leobench.papers.bujari2023 import figures, handover
+from leobench.papers.bujari2023 import figures, handover, later
 from leobench.papers.catalogue import Figure, Paper, Quick, Remark
 
 _HERE = Path(__file__).parent
@@ -11,9 +11,14 @@ _handover = partial(
     Figure.of,
     _HERE,
     quick=Quick(2, {"duration": "130 s"}),
-    measure=handover.measures,
-    measures=handover.MEASURES,
+    measure=handover.measures_and_shares,
+    measures=(*handover.MEASURES, *handover.SHARES),
     words=handover.WORDS,
+)
+_later = partial(Figure.of, _HERE, quick=Quick(1, {}), words=later.WORDS, extra=True)
+_across = partial(_later, measure=handover.measures, measures=handover.MEASURES)
+_CONTROLLERS = _across(
+    "controllers", "QUIC under seven controllers across the handover, three queues", later.controllers
 )
 
 PAPER = Paper(
@@ -45,6 +50,38 @@ PAPER = Paper(
             handover.fig5,
         ),
         _handover("fig6", "Fig. 6: an upload across a handover, both queues under CoDel", handover.fig6),
+        _CONTROLLERS,
+        _CONTROLLERS.again(
+            "controllers-tcp", "TCP under seven controllers across the handover, three queues"
+        ),
+        _across("queues", "QUIC across the handover, nine queues, three controllers", later.queues),
+        _later(
+            "random-handovers",
+            "QUIC across handovers at random times, three queues, four controllers",
+            later.random_handovers,
+        ),
+        _across("download", "An upload and a download across the handover", later.download),
+        _later(
+            "reconnect",
+            "A file across the handover: QUIC, and TCP that reconnects",
+            later.reconnect,
+            measure=later.reconnect_measures,
+            measures=later.RECONNECT_MEASURES,
+        ),
+        _later(
+            "users",
+            "Three devices upload across the handover",
+            later.users,
+            measure=later.users_measures,
+            measures=later.USERS_MEASURES,
+        ),
+        _later(
+            "call",
+            "A call and pages beside an upload across the handover",
+            later.call,
+            measure=later.call_measures,
+            measures=later.CALL_MEASURES,
+        ),
     ),
     remarks=(
         Remark(

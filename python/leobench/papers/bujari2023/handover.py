@@ -46,43 +46,52 @@ _BASE_MS = {"before": 40.0, "settled": 100.0}
 _DIPS = {"path": 125_000, "link": 100_000}
 
 # The goodput in bit/s if the backhaul never idles: of 1,500 bytes, 1,439 (QUIC) or 1,446 (TLS, TCP) are data.
-_LARGEST_BPS = {"quic": 10e6 * 1439 / 1500, "tcp": 10e6 * 1446 / 1500}
+LARGEST_BPS = {"quic": 10e6 * 1439 / 1500, "tcp": 10e6 * 1446 / 1500}
 
 MEASURES = (
-    *(f"{period}_{what}" for period in _PERIODS for what in ("goodput_bps", "share")),
+    *(f"{period}_goodput_bps" for period in _PERIODS),
     *(f"{period}_{what}" for period in _BASE_MS for what in ("window_bytes", "rtt_ms", "wait_ms")),
     *(f"dips_below_{product}_per_minute" for product in _DIPS),
     "gap_s",
 )
 
 
+SHARES = tuple(f"{period}_share" for period in _PERIODS)
+
+
 def measures(result: CampaignResult) -> pl.DataFrame:
     """Goodput, window and RTT of each run before and after the handover at 90 s.
 
     `before` is from 10 s to 90 s, `after` from 90 s on, `settled` from 100 s on. `_goodput_bps`: application
-    bits acknowledged per second; `_share`: that over the goodput if the link never idles. `_window_bytes`,
-    `_rtt_ms`: means over time. `_wait_ms`: the 95 % quantile of the RTT less that with empty queues.
-    `dips_below_path_per_minute`, `dips_below_link_per_minute`: how often the window falls below 125 kB or
-    100 kB, from 100 s on. `gap_s`: the longest time without newly acknowledged bytes from 89 s on.
+    bits acknowledged per second. `_window_bytes`, `_rtt_ms`: means over time. `_wait_ms`: the 95 % quantile
+    of the RTT less that with empty queues. `dips_below_path_per_minute`, `dips_below_link_per_minute`: how
+    often the window falls below 125 kB or 100 kB, from 100 s on. `gap_s`: the longest time without newly
+    acknowledged bytes from 89 s on.
     """
-    import polars as pl
-
     samples = with_bits(result)
-    wide = result.runs.pivot("metric", index=[*_KEYS, _TRANSPORT], values="value")
-    kind = pl.when(pl.col(_TRANSPORT).str.contains("quic")).then(pl.lit("quic")).otherwise(pl.lit("tcp"))
-    largest = kind.replace_strict(_LARGEST_BPS, return_dtype=pl.Float64)
     measured = samples.group_by(_KEYS, maintain_order=True).agg(
-        *(_goodput(period).alias(f"{period}_goodput_bps") for period in _PERIODS),
+        *(goodput(period).alias(f"{period}_goodput_bps") for period in _PERIODS),
         *(each for period in _BASE_MS for each in _window_and_rtt(period)),
         *(_dips(below).alias(f"dips_below_{product}_per_minute") for product, below in _DIPS.items()),
         gap_s=_gap(),
     )
-    measured = measured.join(wide.select(*_KEYS, largest=largest), on=_KEYS)
-    measured = measured.with_columns(
-        (pl.col(f"{period}_goodput_bps") / pl.col("largest")).alias(f"{period}_share") for period in _PERIODS
-    )
     measured = measured.select(*_KEYS, *MEASURES)
     return measured.unpivot(index=list(_KEYS), variable_name="metric", value_name="value")
+
+
+def measures_and_shares(result: CampaignResult) -> pl.DataFrame:
+    """Those of `measures`, and each goodput over that of a link that never idles, as `before_share`."""
+    import polars as pl
+
+    measured = measures(result)
+    transports = result.runs.select(*_KEYS, _TRANSPORT).unique(maintain_order=True)
+    kind = pl.when(pl.col(_TRANSPORT).str.contains("quic")).then(pl.lit("quic")).otherwise(pl.lit("tcp"))
+    largest = kind.replace_strict(LARGEST_BPS, return_dtype=pl.Float64)
+    goodputs = measured.filter(pl.col("metric").str.ends_with("_goodput_bps"))
+    shares = goodputs.join(transports, on=_KEYS, maintain_order="left").with_columns(
+        pl.col("metric").str.replace("_goodput_bps", "_share"), value=pl.col("value") / largest
+    )
+    return pl.concat([measured, shares.select(measured.columns)])
 
 
 def with_bits(result: CampaignResult) -> pl.DataFrame:
@@ -110,7 +119,8 @@ def _within(period: str) -> pl.Expr:
     return (pl.col("seconds") >= start) & (pl.col("seconds") < end)
 
 
-def _goodput(period: str) -> pl.Expr:
+def goodput(period: str) -> pl.Expr:
+    """The goodput of a period in bit/s, from the columns `seconds` and `bits`."""
     import polars as pl
 
     bits, seconds = (pl.col(each).filter(_within(period)) for each in ("bits", "seconds"))
