@@ -54,10 +54,10 @@ PAPER = Paper(
         _CONTROLLERS.again(
             "controllers-tcp", "TCP under seven controllers across the handover, three queues"
         ),
-        _across("queues", "QUIC across the handover, nine queues, three controllers", later.queues),
+        _across("queues", "QUIC across the handover, nine queues, two controllers", later.queues),
         _later(
             "random-handovers",
-            "QUIC across handovers at random times, three queues, four controllers",
+            "QUIC across handovers at random times, two queues, three controllers",
             later.random_handovers,
         ),
         _across("download", "An upload and a download across the handover", later.download),
@@ -87,10 +87,28 @@ PAPER = Paper(
         Remark(
             "The paper does not say how long the upload of Fig. 3 lasts. Here it is a file of 200 MB, which"
             " takes nearly 180 s.",
+            ("fig3",),
         ),
         Remark(
             "A queue of the link's bandwidth-delay product is 25 kB with the round trip of the link alone, "
             "and 50 kB with that of the path. Both are judged.",
+            ("fig3",),
+        ),
+        Remark(
+            "A queue of the bandwidth-delay product of the first or the second link is 25 or 100 kB with the"
+            " round trip of the link alone, and 50 or 125 kB with that of the path. Both are judged.",
+            ("fig4", "fig5", "fig6"),
+        ),
+        Remark(
+            "The van translates addresses, so QUIC's connection moves to a new one (`rebind`). A route that "
+            "changes under the same addresses is judged as well (`reroute`). A device that migrates by "
+            "itself is not: leobench refuses it for QUIC.",
+            ("fig4", "fig5", "fig6"),
+        ),
+        Remark(
+            "At the handover, the packets in the queue of the terrestrial link are lost, and those on the "
+            "wire arrive. The paper does not say what becomes of them.",
+            ("fig4", "fig5", "fig6", "reconnect"),
         ),
         Remark(
             "TCP carries TLS 1.3, as QUIC always does, and the packets of both have 1,500 bytes. In the "
@@ -98,11 +116,14 @@ PAPER = Paper(
         ),
         Remark(
             "The only random element is the choice of packet numbers that QUIC skips, so runs hardly "
-            "differ. An interval shows the precision for this set-up; it does not cover other packet sizes.",
+            "differ. An interval shows the precision for this set-up; it does not cover other packet sizes, "
+            "nor other times of the handover within the cycle of the window.",
+            ("fig3", "fig4", "fig5", "fig6", "reconnect"),
         ),
         Remark(
             "The paper calls one RTT slightly higher and does not say whose. As written, it is taken to be "
             "QUIC's.",
+            ("fig3",),
         ),
     ),
 )

@@ -251,7 +251,7 @@ users = partial(
 call = partial(
     bars,
     rows=(
-        Row("late voice frames", "%", {each: f"late_percent_{each}" for each in _CALL_S}),
+        Row("voice delay, 95 % quantile", "ms", {each: f"p95_ms_{each}" for each in _CALL_S}),
         Row("page load time", "s", {each: f"flows.page-{each}.page.completion_s" for each in _CALL_S}),
     ),
     group="queue",
