@@ -40,6 +40,11 @@ WRONG = {
     "duration of zero": ('duration = "2 s"', 'duration = "0 s"', ["duration", "is zero"]),
     "unknown kind": ('kind = "cbr"', 'kind = "crb"', ["flows.main.source.kind", "did you mean `cbr`"]),
     "unknown word": ('congestion = "cubic"', 'congestion = "qubic"', ["did you mean `cubic`"]),
+    "not modelled": (
+        'congestion = "cubic"',
+        'congestion = "tcpwave"',
+        ['flows.main.transport.congestion = "tcpwave": is not modelled', "no RFC or draft", "`bbr`"],
+    ),
     "trace missing": ('rate = "10 Mbps"', TRACE, ["links.uplink.channel.file", "there is no file"]),
     "schedule out of order": (
         'rate = "10 Mbps"',

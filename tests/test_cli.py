@@ -151,6 +151,16 @@ def test_everything_can_be_listed(capsys: Capture) -> None:
     assert "did you mean `channels`" in capsys.readouterr().err
 
 
+def test_what_is_not_modelled_is_listed_with_the_reason(capsys: Capture) -> None:
+    assert cli.main(["list", "congestion"]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("tcpwave   (is not modelled: ")
+    assert cli.main(["list", "congestion", "tcpwave"]) == 2
+    assert "leobench: congestion tcpwave: is not modelled: " in capsys.readouterr().err
+    assert cli.main(["list", "congestion", "--json"]) == 0
+    assert "tcpwave" not in json.loads(capsys.readouterr().out)["congestion"]
+
+
 def test_the_parameters_of_everything_can_be_seen(capsys: Capture) -> None:
     assert cli.main(["list", "channels", "on_off"]) == 0
     said = capsys.readouterr().out

@@ -215,7 +215,7 @@ def describe(kind: str, name: str) -> dict[str, Any]:
         }
         for state, rate_bps, dwell_s, time_share, jump in states
     ]
-    return parameters.describe(schema(), kind, name, known, told)
+    return parameters.describe(schema(), kind, name, known, told, dict(_core.refused(kind)))
 
 
 def _check_snaplen(snaplen: int | None, *, pcap: bool) -> None:

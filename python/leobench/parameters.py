@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError, allowed
@@ -33,6 +34,7 @@ def describe(
     name: str,
     summaries: Mapping[str, str],
     states: Sequence[Mapping[str, Any]] = (),
+    refused: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """What there is to know of one of a kind; `leobench.describe` says in what form.
 
@@ -42,10 +44,13 @@ def describe(
         name: Its name.
         summaries: All names of the kind, with their summaries.
         states: Of a preset, what its channel does in each state.
+        refused: Names of the kind that are refused, with the reasons.
 
     Raises:
         InputError: If there is none of that name.
     """
+    if name in refused:
+        raise InputError(f"{kind} {name}: {refused[name]}")
     if name not in summaries:
         raise InputError(f"{kind} {name}: no such name; {allowed(name, summaries)}")
     option = _option(schema, kind, name)

@@ -11,6 +11,14 @@ pub(crate) fn kinds(kind: &str) -> PyResult<Vec<(&'static str, &'static str)>> {
     registry::entries(kind).map_err(|error| InputError::new_err(error.to_string()))
 }
 
+/// Names of a kind that are refused, each with the reason.
+#[pyfunction]
+pub(crate) fn refused(kind: &str) -> PyResult<Vec<(&'static str, &'static str)>> {
+    registry::refused(kind)
+        .map(<[_]>::to_vec)
+        .map_err(|error| InputError::new_err(error.to_string()))
+}
+
 /// What a preset of the LMS channel does in each state: its name, rate in bits per second, mean time spent in it in
 /// seconds, share of all time, and the probability of each state when it is left. Empty if there is no such preset.
 #[pyfunction]

@@ -26,6 +26,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::Stream>()?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
     module.add_function(wrap_pyfunction!(drive::run, module)?)
 }

@@ -10,17 +10,17 @@ use crate::scenario::TransportSpec;
 /// A name with its one-line summary.
 pub type Entry = (&'static str, &'static str);
 
-type Registry = (&'static str, fn() -> Vec<Entry>);
+type Registry = (&'static str, fn() -> Vec<Entry>, &'static [Entry]);
 
 const REGISTRIES: [Registry; 8] = [
-    ("channels", ChannelSpec::summaries),
-    ("presets", LmsPreset::summaries),
-    ("losses", LossSpec::summaries),
-    ("queues", QueueSpec::summaries),
-    ("transports", TransportSpec::summaries),
-    ("congestion", CongestionSpec::summaries),
-    ("schedulers", SchedulerSpec::summaries),
-    ("sources", SourceSpec::summaries),
+    ("channels", ChannelSpec::summaries, ChannelSpec::REFUSED),
+    ("presets", LmsPreset::summaries, &[]),
+    ("losses", LossSpec::summaries, LossSpec::REFUSED),
+    ("queues", QueueSpec::summaries, QueueSpec::REFUSED),
+    ("transports", TransportSpec::summaries, TransportSpec::REFUSED),
+    ("congestion", CongestionSpec::summaries, CongestionSpec::REFUSED),
+    ("schedulers", SchedulerSpec::summaries, SchedulerSpec::REFUSED),
+    ("sources", SourceSpec::summaries, SourceSpec::REFUSED),
 ];
 
 /// There is no such kind of thing.
@@ -39,7 +39,7 @@ pub struct UnknownKind {
 
 /// The kinds of things there are.
 pub fn kinds() -> impl ExactSizeIterator<Item = &'static str> {
-    REGISTRIES.iter().map(|(kind, _)| *kind)
+    REGISTRIES.iter().map(|(kind, _, _)| *kind)
 }
 
 /// What there is of a kind.
@@ -47,13 +47,22 @@ pub fn kinds() -> impl ExactSizeIterator<Item = &'static str> {
 /// # Errors
 /// If there is no such kind.
 pub fn entries(kind: &str) -> Result<Vec<Entry>, UnknownKind> {
-    match REGISTRIES.iter().find(|(name, _)| *name == kind) {
-        Some((_, summaries)) => Ok(summaries()),
-        None => Err(UnknownKind {
-            given: kind.to_owned(),
-            nearest: nearest(kind, &kinds().collect::<Vec<_>>()),
-        }),
-    }
+    registry(kind).map(|(_, summaries, _)| summaries())
+}
+
+/// Names of a kind that are refused, each with the reason.
+///
+/// # Errors
+/// If there is no such kind.
+pub fn refused(kind: &str) -> Result<&'static [Entry], UnknownKind> {
+    registry(kind).map(|(_, _, refused)| *refused)
+}
+
+fn registry(kind: &str) -> Result<&'static Registry, UnknownKind> {
+    REGISTRIES.iter().find(|(name, _, _)| *name == kind).ok_or_else(|| UnknownKind {
+        given: kind.to_owned(),
+        nearest: nearest(kind, &kinds().collect::<Vec<_>>()),
+    })
 }
 
 /// What the LMS channel does in each state with the preset of this name; nothing if there is none.
@@ -77,6 +86,15 @@ mod tests {
                 assert!(summary.ends_with('.'), "{kind} {name}: {summary:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_listed_apart() {
+        let [(name, reason)] = refused("congestion").unwrap() else { panic!("one is refused") };
+        assert_eq!(*name, "tcpwave");
+        assert!(reason.starts_with("is not modelled: "), "{reason}");
+        assert!(entries("congestion").unwrap().iter().all(|(known, _)| known != name));
+        assert_eq!(refused("queues"), Ok(&[] as &[Entry]));
     }
 
     #[test]

@@ -61,4 +61,6 @@ def main(args: argparse.Namespace) -> int:
         indent = "" if args.kind else "  "
         for name, summary in names.items():
             print(f"{indent}{name:<{width}}  {summary}")
+        for name, reason in _core.refused(kind):
+            print(f"{indent}{name:<{width}}  ({reason})")
     return 0

@@ -213,6 +213,9 @@ macro_rules! words {
 /// A line `Variant(mod file::Spec) = "name"` declares the module of a model (`mod` or `pub mod`; none for a path that is
 /// there already), gives it its name in scenarios, in `leobench list` and in the schema, and enrols it (by
 /// [`TableSpec::EXAMPLE`](crate::spec::TableSpec)) in the conformance tests of its kind.
+///
+/// A block `refuses { "name" = "reason" }` after the enum gives names that a user may expect, each with the reason why there
+/// is no such model. An error and `leobench list` tell it.
 #[macro_export]
 macro_rules! kinds {
     (
@@ -220,6 +223,7 @@ macro_rules! kinds {
         pub enum $name:ident as dyn $trait:path {
             $( $variant:ident($($inner:tt)+) = $word:literal ),* $(,)?
         }
+        $( refuses { $( $refused:literal = $reason:literal ),* $(,)? } )?
     ) => {
         $( $crate::kinds!(@module $($inner)+); )*
 
@@ -233,6 +237,9 @@ macro_rules! kinds {
         impl $name {
             /// The names of all kinds, in order.
             pub const KINDS: &'static [&'static str] = &[$($word),*];
+
+            /// Names that are refused, each with the reason.
+            pub const REFUSED: &'static [(&'static str, &'static str)] = &[$( $( ($refused, $reason) ),* )?];
 
             /// The name of this kind.
             pub const fn kind(&self) -> &'static str {
@@ -309,7 +316,11 @@ macro_rules! kinds {
                     other => {
                         let place = at.key("kind");
                         let place = if matches!(value, $crate::spec::Value::String(_)) { at } else { &place };
-                        Err(place.error(&kind, "unknown kind").words(other, Self::KINDS))
+                        let refused = Self::REFUSED.iter().find(|(name, _)| name.eq_ignore_ascii_case(other));
+                        Err(match refused {
+                            Some((_, reason)) => place.error(&kind, *reason).words("", Self::KINDS),
+                            None => place.error(&kind, "unknown kind").words(other, Self::KINDS),
+                        })
                     }
                 }
             }

@@ -79,6 +79,7 @@ crate::kinds! {
         Plain(PlainSpec) = "plain",
         Wrap(WrapSpec) = "wrap",
     }
+    refuses { "shout" = "is not modelled: nobody wrote it down" }
 }
 
 crate::spec! {
@@ -170,6 +171,10 @@ fn errors_say_where_what_and_what_would_be_right() {
     assert_eq!(
         message::<AnySpec>(r#"{"kind": "sow"}"#),
         "links.up.kind = \"sow\": unknown kind; allowed: `show`, `plain`, `wrap`; did you mean `show`?"
+    );
+    assert_eq!(
+        message::<AnySpec>(r#"{"kind": "Shout"}"#),
+        "links.up.kind = \"Shout\": is not modelled: nobody wrote it down; allowed: `show`, `plain`, `wrap`"
     );
     assert_eq!(
         message::<AnySpec>(r#"{"kind": "show", "rate": "45 Mb"}"#),

@@ -317,6 +317,11 @@ leobench_base::kinds! {
         Bbr(mod bbr::BbrSpec) = "bbr",
         Bbr3(mod bbr3::Bbr3Spec) = "bbr3",
     }
+    refuses {
+        // Abdelsalam et al., "TCP Wave over Linux", Computer Networks 184 (2021) describe it; a patched kernel implements it.
+        "tcpwave" = "is not modelled: it sends bursts by a timer instead of a window, and no RFC or draft specifies it; \
+                     the nearest is `bbr`, which sends at a measured rate",
+    }
 }
 
 #[cfg(test)]
