@@ -33,7 +33,7 @@ def test_figures_declare_what_they_measure(figure: papers.Figure, tmp_path: Path
     if campaign.name == "bujari2023-fig3":
         short = {"flows.upload.source.size": "15 MB"}
     elif campaign.name.startswith("bujari2023"):
-        short = {"duration": "110 s"}
+        short = {"duration": "135 s"}
     one = campaign.restricted([campaign.variants[0].name]).scaled(1, short)
     result = run_campaign(one, tmp_path / "out", workers=1)
     assert figure.measure is not None
