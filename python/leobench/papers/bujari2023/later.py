@@ -32,7 +32,7 @@ WORDS = (
     Word("links.terrestrial.queue", "queue", {**handover.WORDS[2].values, **_DISCIPLINES}),
     Word("flows.upload.transport.congestion", "controller"),
     Word("flows.upload.from", "direction", {"device": "upload", "office": "download"}),
-    Word("handovers.backhaul.outage", "outage"),
+    Word("handovers.backhaul.outage", "outage", {"0 s": "no outage", "1 s": "outages of 1 s"}),
     Word("flows.three.transport.congestion", "mix", {
         "newreno": "3 NewReno", "bbr": "NewReno, CUBIC, BBR", "bbr3": "2 CUBIC, BBRv3",
     }),
