@@ -5,6 +5,7 @@
 mod engine;
 mod floor;
 mod memory;
+mod scale;
 mod schedulers;
 mod streams;
 mod transports;
@@ -81,11 +82,16 @@ fn main() {
         (Some("streams"), Some(scheduler)) => drop(streams::run(&scheduler)),
         (Some("many"), _) => streams::compare_many(),
         (Some("transports"), _) => transports::compare(),
+        (Some("scale"), None) => scale::compare(),
+        (Some("scale"), Some(load)) => {
+            let seconds = std::env::args().nth(3).and_then(|seconds| seconds.parse().ok());
+            scale::run(load.parse().unwrap_or(0), seconds.unwrap_or(1));
+        }
         (Some("tcp"), case) => transports::tcp(chosen(case)),
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, schedulers, streams, many, transports or tcp, or none"
+                "unknown argument {other}: engine, floor, schedulers, streams, many, transports, tcp or scale, or none"
             );
         }
     }
@@ -146,6 +152,8 @@ fn all() {
     streams::compare_many();
     println!();
     transports::compare();
+    println!();
+    scale::compare();
 }
 
 fn faster(one: Measured, other: Measured) -> Measured {

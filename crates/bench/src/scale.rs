@@ -1,0 +1,147 @@
+//! What a packet costs with more flows over the same link, and beside flows and links that are idle.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use leobench_sim::record::MemorySink;
+use leobench_sim::scenario::{Source, Syntax, load};
+use leobench_sim::{Run, RunOptions};
+
+use crate::{DELAY, timed};
+
+/// How often each is measured, by turns; the fastest counts, as it was disturbed the least.
+const ROUNDS: usize = 3;
+/// Bottleneck rate in bits per second.
+const RATE_BPS: u64 = 1_000_000_000;
+/// Queue in front of it in packets of 1,500 bytes: the bandwidth-delay product, so that each flow has its own.
+const QUEUE: u64 = RATE_BPS / 8 * 2 * DELAY.as_nanos() / 1_000_000_000 / 1_500;
+/// Virtual seconds of a run.
+const SECONDS: u64 = 10;
+
+/// How much there is of everything.
+#[derive(Clone, Copy)]
+struct Load {
+    /// TCP flows that send as much as they can over the bottleneck.
+    flows: usize,
+    /// TCP flows over the same link that send one byte and nothing more.
+    idle_flows: usize,
+    /// Links that carry nothing, each between two nodes of its own.
+    idle_links: usize,
+}
+
+const ONE: Load = Load { flows: 1, idle_flows: 0, idle_links: 0 };
+const TEN: Load = Load { flows: 10, ..ONE };
+
+/// What is measured, and beside what.
+const LOADS: [(&str, Load, &str); 5] = [
+    ("1 flow", ONE, ""),
+    ("10 flows", TEN, "1 flow"),
+    ("1,000 flows", Load { flows: 1_000, ..ONE }, "10 flows"),
+    ("10 flows, 1,000 idle", Load { idle_flows: 1_000, ..TEN }, "10 flows"),
+    ("10 flows, 1,000 idle links", Load { idle_links: 1_000, ..TEN }, "10 flows"),
+];
+
+/// Wall time of a run's packets in nanoseconds, and how many there were.
+#[derive(Clone, Copy)]
+struct Cost {
+    nanos: f64,
+    packets: u64,
+}
+
+impl Cost {
+    fn per_packet(self) -> f64 {
+        self.nanos / self.packets as f64
+    }
+}
+
+/// Prints what a packet costs by load, and how many times what it costs with fewer flows.
+pub(crate) fn compare() {
+    println!(
+        "TCP flows that share 1 Gbit/s, 20 ms one way and a queue of {QUEUE} packets (the bandwidth-delay product), {SECONDS} \
+         virtual"
+    );
+    println!(
+        "seconds, neither messages nor series recorded: ns per packet, data and acknowledgements, fastest of {ROUNDS} rounds."
+    );
+    println!("{:28} {:>10} {:>8} {:>8}", "", "packets", "ns", "ratio");
+    let mut best: [Option<Cost>; LOADS.len()] = [None; LOADS.len()];
+    for _ in 0..ROUNDS {
+        for (best, (_, load, _)) in best.iter_mut().zip(LOADS) {
+            let cost = measure(load, SECONDS);
+            if best.is_none_or(|best| cost.nanos < best.nanos) {
+                *best = Some(cost);
+            }
+        }
+    }
+    let costs: Vec<_> = LOADS.iter().zip(best.into_iter().flatten()).collect();
+    for ((name, _, beside), cost) in &costs {
+        let base = costs.iter().find(|((name, ..), _)| name == beside);
+        let ratio = base.map_or(String::new(), |(_, base)| {
+            format!("{:.2} times {beside}", cost.per_packet() / base.per_packet())
+        });
+        println!("{name:28} {:>10} {:>8.0}     {ratio}", cost.packets, cost.per_packet());
+    }
+}
+
+/// Runs the load of this number for so many virtual seconds and prints its packets, for a profiler.
+pub(crate) fn run(number: usize, seconds: u64) {
+    let (name, load, _) = LOADS[number.min(LOADS.len() - 1)];
+    println!("{name}: {} packets", measure(load, seconds).packets);
+}
+
+fn measure(load: Load, seconds: u64) -> Cost {
+    let text = scenario(load, seconds);
+    let run = || -> Result<Run, Box<dyn std::error::Error>> {
+        let file = "benchmark";
+        let source = Source { file, text: &text, syntax: Syntax::Toml, folder: PathBuf::new() };
+        let scenario = self::load(&source, &[])?;
+        Ok(Run::new(&scenario, 1, RunOptions::default(), Box::new(MemorySink::new()?))?)
+    };
+    let mut run = run().unwrap_or_else(|error| panic!("the benchmark's own scenario failed: {error}"));
+    let (wall, outcome) = timed(|| run.to_end());
+    let packets = outcome.map(|()| run.finish());
+    match packets {
+        Ok(Ok(outcome)) => Cost { nanos: wall.as_nanos() as f64, packets: outcome.summary.packets },
+        Ok(Err(error)) | Err(error) => panic!("the benchmark failed: {error}"),
+    }
+}
+
+fn scenario(load: Load, seconds: u64) -> String {
+    let mut text = format!(
+        r#"
+        name = "benchmark"
+        duration = "{seconds} s"
+        record = {{ messages = false, series = false }}
+        [links.path]
+        between = ["client", "server"]
+        rate = "{RATE_BPS} bps"
+        delay = "{DELAY}"
+        queue = {{ kind = "fifo", limit = "{QUEUE} packets" }}
+        [nodes]
+        client = {{}}
+        server = {{}}
+        "#
+    );
+    // Writing to a string cannot fail.
+    for link in 0..load.idle_links {
+        let _ = writeln!(text, "west{link} = {{}}\neast{link} = {{}}");
+    }
+    for link in 0..load.idle_links {
+        let ends = format!(r#"["west{link}", "east{link}"]"#);
+        let _ = writeln!(text, "[links.idle{link}]\nbetween = {ends}\nrate = \"1 Gbps\"\ndelay = \"1 ms\"");
+    }
+    for flow in 0..load.flows + load.idle_flows {
+        let size = if flow < load.flows { "1000 GB" } else { "1 B" };
+        let _ = writeln!(
+            text,
+            r#"
+            [flows.flow{flow}]
+            transport = {{ kind = "tcp", receive_buffer = "unlimited", send_buffer = "unlimited" }}
+            from = "client"
+            to = "server"
+            source = {{ kind = "bulk", size = "{size}" }}"#
+        );
+    }
+    text
+}
