@@ -55,6 +55,7 @@ PAPER = Paper(
             "fig5-implementations",
             "Fig. 5 with the default controllers and windows of Linux and quic-go",
         ),
+        _FIG5.again("fig5-fq-codel", "Fig. 5 with FqCoDel above the device queue"),
         _FIG5.again(
             "fig5-blocking", "Fig. 5 with these defaults and an application that makes blocking writes"
         ),

@@ -47,7 +47,18 @@ _NAMES = {
     **{as_text(each): "TCP" for each in _TCP},
     **{as_text(each): "QUIC" for each in _QUIC},
 }
-WORDS = (Word("flows.main.transport", "protocol", _NAMES),)
+# The queue of a device below FqCoDel has the names of the queue it takes the place of.
+_RINGS = {
+    as_text(
+        {
+            "kind": "device",
+            "ring": ring,
+            "queue": {"kind": "fq_codel", "target": "5 ms", "interval": "100 ms", "limit": "10240 packets"},
+        }
+    ): ring
+    for ring in ("7 packets", "15 packets", "unlimited")
+}
+WORDS = (Word("flows.main.transport", "protocol", _NAMES), Word("links.uplink.queue", _QUEUE, _RINGS))
 
 # The slot of the channel model: no state lasts less on average.
 _BIN_NS = 100_000_000
