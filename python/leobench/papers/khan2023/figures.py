@@ -53,7 +53,13 @@ _RINGS = {
         {
             "kind": "device",
             "ring": ring,
-            "queue": {"kind": "fq_codel", "target": "5 ms", "interval": "100 ms", "limit": "10240 packets"},
+            "queue": {
+                "kind": "fq_codel",
+                "target": "5 ms",
+                "interval": "100 ms",
+                "limit": "10240 packets",
+                "ecn": False,
+            },
         }
     ): ring
     for ring in ("7 packets", "15 packets", "unlimited")
