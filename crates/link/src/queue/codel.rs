@@ -8,11 +8,11 @@ use super::{
     check_limit,
 };
 
-/// Setpoint of the delay (RFC 8289 section 4.4).
+/// Setpoint of the delay (RFC 8289 section 4.3).
 pub(super) const TARGET: SimDuration = SimDuration::from_millis(5);
-/// Width of the window in which the delay must fall below the target once (RFC 8289 section 4.3).
+/// Width of the window in which the delay must fall below the target once (RFC 8289 section 4.2).
 pub(super) const INTERVAL: SimDuration = SimDuration::from_millis(100);
-/// A queue of no more bytes than the largest packet is never managed; this is the least (RFC 8289 section 5.1).
+/// A queue of no more bytes than the largest packet is never managed; this is the least (RFC 8289 section 5.3).
 const MAX_PACKET: Bytes = Bytes::new(512);
 /// Intervals within which the last dropping rate is taken up again (RFC 8289 section 5.5).
 const RECENT_INTERVALS: u64 = 16;
@@ -23,11 +23,11 @@ pub(super) const CODEL: Cause = Cause::new("codel");
 leobench_base::spec! {
     /// `CoDel` (RFC 8289): drops at the head when the delay stays above a target for an interval.
     pub struct CodelSpec: Default check = check {
-        /// Delay that may stand in the queue (RFC 8289 section 4.4).
+        /// Delay that may stand in the queue (RFC 8289 section 4.3).
         pub target: SimDuration = TARGET,
-        /// Time within which the delay must fall below the target, about the longest round trip (RFC 8289 section 4.3).
+        /// Time within which the delay must fall below the target, about the longest round trip (RFC 8289 section 4.2).
         pub interval: SimDuration = INTERVAL,
-        /// Whether ECN-capable packets are marked instead of dropped (RFC 8289 section 3).
+        /// Whether ECN-capable packets are marked instead of dropped (RFC 8289 section 1).
         pub ecn: bool = true,
         /// How much may wait; what arrives when it is full is dropped (1,000 packets, Linux's `tc-codel`).
         pub limit: Limit = Limit::Packets(1_000),
@@ -50,7 +50,7 @@ pub(super) fn check_times(target: SimDuration, interval: SimDuration) -> Result<
     }
     if target >= interval {
         let problem = format!("is not below the interval, {interval}");
-        return fault("target", problem, "5 to 10 % of the interval (RFC 8289)".into());
+        return fault("target", problem, "5 to 10 % of the interval (RFC 8289 section 4.5)".into());
     }
     Ok(())
 }
@@ -182,7 +182,7 @@ impl Control {
     }
 
     /// The first packet, and whether it may be dropped because the delay was above the target for an interval
-    /// (section 5.4).
+    /// (section 5.6).
     fn pop(
         &mut self,
         now: SimTime,
@@ -212,7 +212,7 @@ fn refuse(packet: Packet, ecn: bool, fates: &mut Fates) -> Option<Packet> {
     None
 }
 
-/// The control law: the next drop is interval / sqrt(count) later (RFC 8289 section 5.3).
+/// The control law: the next drop is interval / sqrt(count) later (RFC 8289 section 5.6).
 fn later(from: SimTime, interval: SimDuration, count: u32) -> SimTime {
     from + interval * (1.0 / f64::from(count).sqrt())
 }

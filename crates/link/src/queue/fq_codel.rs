@@ -12,7 +12,7 @@ use super::{
     by_arrival, check_limit,
 };
 
-/// Most packets that are dropped at once from the fattest flow (RFC 8290 section 4.1.3).
+/// Most packets that are dropped at once from the fattest flow (RFC 8290 section 4.1).
 const BATCH: u64 = 64;
 /// Smallest and largest quantum. Linux warns of smaller ones: a flow would wait many rounds for each packet.
 const QUANTA: [Bytes; 2] = [Bytes::new(256), Bytes::new(1 << 20)];
@@ -23,17 +23,17 @@ pub type Flows = Whole<1, 65_536>;
 leobench_base::spec! {
     /// `FQ-CoDel` (RFC 8290): a queue under `CoDel` for every flow, sparse flows first.
     pub struct FqCodelSpec: Default check = check {
-        /// Queues that flows are hashed to (RFC 8290 section 5.2.4).
+        /// Queues that flows are hashed to (RFC 8290 section 5.2.5).
         pub flows: Flows = Flows::nearest(1_024),
-        /// Bytes that a flow may send in its turn (RFC 8290 section 5.2.3: an Ethernet frame).
+        /// Bytes that a flow may send in its turn (RFC 8290 section 5.2.4: an Ethernet frame).
         pub quantum: Bytes = Bytes::new(1_514),
         /// Delay that may stand in a flow's queue (RFC 8290 section 5.2.2).
         pub target: SimDuration = TARGET,
         /// Time within which the delay must fall below the target (RFC 8290 section 5.2.1).
         pub interval: SimDuration = INTERVAL,
-        /// Whether ECN-capable packets are marked instead of dropped (RFC 8290 section 5.2.5).
+        /// Whether ECN-capable packets are marked instead of dropped (RFC 8290 section 5.2.6).
         pub ecn: bool = true,
-        /// How much may wait in all queues; beyond it, the fattest flow loses packets (RFC 8290 section 5.2.6).
+        /// How much may wait in all queues; beyond it, the fattest flow loses packets (RFC 8290 section 5.2.3).
         pub limit: Limit = Limit::Packets(10_240),
     }
 }
@@ -100,7 +100,7 @@ struct Flow {
 }
 
 impl FqCodel {
-    /// Drops half of the packets of the fattest flow from its head, at most a batch (RFC 8290 section 4.1.3).
+    /// Drops half of the packets of the fattest flow from its head, at most a batch (RFC 8290 section 4.1).
     fn make_room(&mut self, fates: &mut Fates) {
         let fattest = self.flows.iter_mut().rev().max_by_key(|flow| flow.line.backlog().bytes);
         let Some(flow) = fattest else { return };

@@ -54,7 +54,7 @@ fn drops_come_at_intervals_over_the_square_root_of_their_number() {
     let mut queue = Standing::new(r#""codel""#, Ecn::NotEct);
     queue.run(5_000, 10 * MS);
     // Above the target since the first dequeue: the first drop one interval later, the next 100, 70.7, 57.7, 50 and
-    // 44.7 ms after each other (section 5.3).
+    // 44.7 ms after each other (section 5.6).
     let gaps = [0.0, 100.0, 70.710_678, 57.735_027, 50.0, 44.721_36];
     let mut sum = 0.0;
     let times: Vec<f64> = gaps
