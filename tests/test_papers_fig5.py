@@ -1,19 +1,20 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 from matplotlib.text import Annotation
 
+import leobench
+from leobench.campaign import Campaign, dataset
 from leobench.overrides import as_text
 from leobench.papers.khan2023 import figures
+from leobench.papers.words import rename
 from leobench.plots import style
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 METRICS = (
     "links.uplink/client->server.queue_delay_ms.mean",
@@ -75,3 +76,22 @@ def test_tcp_is_told_from_quic_and_its_streams(tmp_path: Path) -> None:
     for axes in figure.axes:
         shown = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         assert cast("Any", shown["TCP"]).get_color() == style.VERMILION
+
+
+def test_fq_codel_stands_above_a_device_queue_of_the_same_limits() -> None:
+    """The reading compares the same flows and limits, and a ring without limit is a queue without limit."""
+    folder = Path(figures.__file__).parent
+    places = ("links.uplink.channel.preset", "links.uplink.queue.limit", "protocol", "flows.main.streams")
+    stated, read = (
+        rename(dataset.variants(Campaign.load(folder / f"{name}.toml")), figures.WORDS).select(places)
+        for name in ("fig5", "fig5-fq-codel")
+    )
+    assert stated.equals(read)
+    unmanaged = {"kind": "device", "ring": "unlimited", "queue": {"kind": "fq_codel", "ecn": False}}
+    delays = [
+        leobench.run(folder / "lms.toml", 1, {"duration": "2 s", **queue}).summary["links"][0][
+            "queue_delay_ms"
+        ]
+        for queue in ({}, {"links.uplink.queue": unmanaged})
+    ]
+    assert delays[0] == delays[1]
