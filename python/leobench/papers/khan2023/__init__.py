@@ -108,8 +108,8 @@ PAPER = Paper(
             ("fig5",),
         ),
         Remark(
-            "A queue of 7 or 15 packets drops packets when full. In the authors' published scenarios a "
-            "second queue of 10,240 packets above it prevents almost all drops.",
+            "A queue of 7 or 15 packets drops packets when full. In the authors' published scenarios "
+            "FqCoDel above it takes these packets and drops fewer; `fig5-fq-codel` has it.",
             ("fig5",),
         ),
         Remark(
