@@ -95,10 +95,10 @@ def test_the_implementations_are_those_of_the_test_bench() -> None:
     assert len(found) == 30
 
 
-@pytest.mark.parametrize("figure", ["fig5", "fig5-newreno", "fig5-implementations"])
+@pytest.mark.parametrize("figure", ["fig5", "fig5-newreno", "fig5-implementations", "fig5-fq-codel"])
 def test_every_protocol_of_figure_5_has_a_name(figure: str) -> None:
     campaign = Campaign.load(FIGURES[figure].campaign)
-    (word,) = figures.WORDS
+    word, _ = figures.WORDS
     written = [each.overrides[word.place] for each in campaign.variants]
     names = [word.values[each if isinstance(each, str) else as_text(each)] for each in written]
     assert names == 6 * ["TCP", "QUIC", "QUIC", "QUIC", "QUIC"]

@@ -56,8 +56,8 @@ def transport_of(name: str) -> dict[str, str]:
 
 
 def means(name: str, folder: Path) -> dict[tuple[str, str], float]:
-    """The mean of each metric of a campaign as tables show it, by variant."""
-    runs = sweep(ROOT / "campaigns" / f"{name}.toml", folder / "results" / name).runs
+    """The mean of each metric of a campaign as tables show it, by variant; runs it at most once."""
+    runs = sweep(ROOT / "campaigns" / f"{name}.toml", folder / "results" / name, resume=True).runs
     grouped = runs.group_by("variant", "metric", maintain_order=True).agg(pl.col("value").mean())
     return {
         (variant, metric): FACTORS.get(metric, 1.0) * value for variant, metric, value in grouped.iter_rows()
@@ -172,6 +172,11 @@ def test_the_guide_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
                 "transport": transport_of(transport),
             }
             check(cell, [found[variant(load("queue-sizing-handover"), of), each] for each in (GOODPUT, LATE)])
+    found = means("queue-sizing", tmp_path)
+    (marked, dropped) = re.findall(r"make ([\d.]+) % late with ECN.*and ([\d.]+) % over TCP", PAGE)[0]
+    for shown, transport in ((marked, "QUIC BBR"), (dropped, "TCP BBR")):
+        of = {"queue": {"kind": "codel"}, "transport": transport_of(transport)}
+        check(shown, [found[variant(load("queue-sizing"), of), LATE]])
     (snippet,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(snippet, {})  # noqa: S102
