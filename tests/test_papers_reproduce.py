@@ -212,7 +212,7 @@ def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) ->
         (
             ["khan2023/fg4"],
             "khan2023/fg4: no such figure of khan2023; allowed: `fig4`, `fig5`, `fig5-newreno`, "
-            "`fig5-implementations`, `fig5-blocking`, `fig6`, "
+            "`fig5-implementations`, `fig5-fq-codel`, `fig5-blocking`, `fig6`, "
             "`fig7`, `fig7-batches`, `fig7-bdp`, `fig8`, `blocking`, `e2e-tcp`, `e2e-tcp-no-drops`; "
             "did you mean `fig4`?",
         ),
