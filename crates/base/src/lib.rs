@@ -2,6 +2,7 @@
 //! scenario files. It depends on no other crate of leobench and reads no clock.
 
 pub mod clock;
+pub mod descriptor;
 pub mod distribution;
 pub mod histogram;
 pub mod id;
@@ -14,10 +15,11 @@ pub mod units;
 pub mod wire;
 
 pub use clock::{Clock, ClockSpec, Phase};
+pub use descriptor::{Descriptor, Header, Slot};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use histogram::LogHistogram;
 pub use id::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId};
-pub use packet::{Body, Destination, Ecn, Label, Meta, Packet, Protocol, mix};
+pub use packet::{Body, Destination, Ecn, Hashes, Label, Meta, Packet, Protocol, mix};
 pub use rng::{RngTree, SimRng};
 pub use time::{SimDuration, SimTime};
 pub use units::{BitRate, Bytes};

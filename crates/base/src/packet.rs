@@ -1,7 +1,7 @@
 //! Packets: the header that links and queues read, and the content that endpoints exchange.
 
 use std::net::{IpAddr, SocketAddr};
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 
 use bytes::{Bytes as Payload, BytesMut};
 
@@ -19,7 +19,7 @@ pub const IPV4_HEADER: Bytes = Bytes::new(20);
 /// One IP packet.
 #[derive(Debug)]
 pub struct Packet {
-    /// The fields that links and queues may read.
+    /// Its header.
     pub meta: Meta,
     /// The content, for endpoints only.
     pub body: Body,
@@ -44,6 +44,8 @@ pub struct Meta {
     pub label: Label,
     /// The sender's number of this transmission, if the sender may declare it lost. Only the record of losses reads it.
     pub transmission: Option<NonZeroU64>,
+    /// Whether it comes from the end of its flow that receives the data. Only the record of losses reads it.
+    pub back: bool,
     /// When the packet reached the queue in which it waits, or was sent, in the link's own time (a real-time driver may
     /// observe it late).
     pub arrival: SimTime,
@@ -59,15 +61,23 @@ impl Meta {
         size: Bytes,
     ) -> Self {
         let (ecn, label) = (Ecn::NotEct, Label::default());
-        let transmission = None;
-        Self { id: 0, size, source, destination, protocol, ecn, label, transmission, arrival: now }
+        Self {
+            id: 0,
+            size,
+            source,
+            destination,
+            protocol,
+            ecn,
+            label,
+            transmission: None,
+            back: false,
+            arrival: now,
+        }
     }
 
     /// Labels it: it is a packet of `flow`, if of any, and addressed `to` somewhere.
     pub fn label(&mut self, flow: Option<FlowId>, to: Destination) {
-        self.label.flow_hash = None;
-        let back = self.label.back;
-        self.label = Label { flow, to, flow_hash: NonZeroU32::new(self.flow_hash()), back };
+        self.label = Label { flow, to, hashes: self.hashes() };
     }
 
     /// The same with an ECN field.
@@ -76,27 +86,13 @@ impl Meta {
         Self { ecn, ..self }
     }
 
-    /// A hash of the five-tuple, the same in every run; each direction of a flow has its own. Disciplines that spread
-    /// flows over queues perturb it with a seeded number.
-    pub fn flow_hash(&self) -> u32 {
-        if let Some(hash) = self.label.flow_hash {
-            return hash.get();
-        }
+    /// The hashes of its addresses, ports and protocol.
+    fn hashes(&self) -> Hashes {
+        let [source, destination] = [self.source, self.destination].map(|end| host_hash(end.ip()));
         let protocol = u64::from(self.protocol.number());
-        let ends = [host_hash(self.source.ip()), host_hash(self.destination.ip())];
         let ports = u64::from(self.source.port()) << 32 | u64::from(self.destination.port()) << 16;
-        let hash = mix(mix(u64::from(ends[0]) << 32 | u64::from(ends[1])) ^ (ports | protocol));
-        ((hash >> 32) as u32).max(1)
-    }
-
-    /// A hash of the source's address, the same in every run.
-    pub fn source_hash(&self) -> u32 {
-        host_hash(self.source.ip())
-    }
-
-    /// A hash of the destination's address, the same in every run.
-    pub fn destination_hash(&self) -> u32 {
-        host_hash(self.destination.ip())
+        let hash = mix(mix(u64::from(source) << 32 | u64::from(destination)) ^ (ports | protocol));
+        Hashes { flow: ((hash >> 32) as u32).max(1), source, destination }
     }
 }
 
@@ -124,10 +120,19 @@ pub struct Label {
     pub flow: Option<FlowId>,
     /// Where it is addressed to.
     pub to: Destination,
-    /// [`Meta::flow_hash`], once it is known.
-    pub flow_hash: Option<NonZeroU32>,
-    /// Whether it comes from the end of its flow that receives the data.
-    pub back: bool,
+    /// The hashes that disciplines spread packets by.
+    pub hashes: Hashes,
+}
+
+/// Hashes of a packet's addresses, the same in every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hashes {
+    /// Of the five-tuple; each direction of a flow has its own.
+    pub flow: u32,
+    /// Of the source's address.
+    pub source: u32,
+    /// Of the destination's address.
+    pub destination: u32,
 }
 
 /// What an address stands for.

@@ -1,5 +1,5 @@
 //! Links as state machines that are handed the time: a queue discipline, a transmitter served by a time-varying
-//! channel, loss, and propagation. Knows packets by their [`Meta`](leobench_base::Meta) only, and no transport.
+//! channel, loss, and propagation. Knows packets by their [`Header`](leobench_base::Header) only, and no transport.
 
 pub mod channel;
 pub mod link;

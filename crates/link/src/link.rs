@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, LogHistogram, Packet, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{Bytes, Descriptor, LogHistogram, RngTree, SimDuration, SimRng, SimTime};
 
 use crate::channel::ChannelState;
 use crate::loss::LossProcess;
@@ -34,7 +34,7 @@ pub struct LinkConfig {
 #[derive(Debug, Default)]
 pub struct LinkOutput {
     /// Packets that reached the far end, in the order of their arrival.
-    pub arrivals: Vec<Packet>,
+    pub arrivals: Vec<Descriptor>,
     /// Packets that did not get through, and those that the queue marked.
     pub fates: Fates,
 }
@@ -106,7 +106,7 @@ pub struct Link {
 #[derive(Debug)]
 struct Flying {
     arrival: SimTime,
-    packet: Packet,
+    packet: Descriptor,
 }
 
 impl Link {
@@ -145,7 +145,7 @@ impl Link {
     }
 
     /// Takes a packet in at `now`; it is queued, or dropped if the link is down or the packet too large.
-    pub fn enqueue(&mut self, now: SimTime, mut packet: Packet, out: &mut LinkOutput) {
+    pub fn enqueue(&mut self, now: SimTime, mut packet: Descriptor, out: &mut LinkOutput) {
         self.advance(now, out);
         self.counters.enqueued.count(packet.meta.size);
         packet.meta.arrival = now;
@@ -203,7 +203,7 @@ impl Link {
     }
 
     /// Takes every waiting packet off the link at `now`, in order of arrival; the one on the wire goes on.
-    pub fn flush(&mut self, now: SimTime, packets: &mut Vec<Packet>, out: &mut LinkOutput) {
+    pub fn flush(&mut self, now: SimTime, packets: &mut Vec<Descriptor>, out: &mut LinkOutput) {
         self.advance(now, out);
         let first = packets.len();
         self.queue.flush(now, packets);

@@ -1,18 +1,33 @@
 //! What the tests of this crate share.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use leobench_base::spec::{At, Spec, SpecError};
-use leobench_base::{Body, Bytes, Meta, Packet, Protocol, RngTree, SimTime};
+use leobench_base::{
+    Bytes, Descriptor, Destination, Header, Meta, Protocol, RngTree, SimTime, Slot,
+};
 
 use crate::channel::ChannelContext;
 
-/// A UDP packet without content, of `size` bytes.
-pub(crate) fn packet(id: u64, size: u64) -> Packet {
-    let ends = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], 2)].map(Into::into);
-    let meta = Meta::new(SimTime::ZERO, Protocol::Udp, ends[0], ends[1], Bytes::new(size));
-    Packet { meta: Meta { id, ..meta }, body: Body::Filler }
+/// A UDP packet of `size` bytes.
+pub(crate) fn packet(id: u64, size: u64) -> Descriptor {
+    packet_of(id, size, 1)
+}
+
+/// A UDP packet of `size` bytes of the flow from a port.
+pub(crate) fn packet_of(id: u64, size: u64, port: u16) -> Descriptor {
+    packet_between(id, size, [([10, 0, 0, 1], port), ([10, 0, 0, 2], 2)].map(Into::into))
+}
+
+/// A UDP packet of `size` bytes from one address and port to another.
+pub(crate) fn packet_between(id: u64, size: u64, ends: [SocketAddr; 2]) -> Descriptor {
+    let [source, destination] = ends;
+    let mut meta = Meta::new(SimTime::ZERO, Protocol::Udp, source, destination, Bytes::new(size));
+    meta.id = id;
+    meta.label(None, Destination::Unknown);
+    Descriptor { meta: Header::of(&meta), slot: Slot::default() }
 }
 
 /// Seed `seed`, files from this crate's `testdata`.

@@ -86,6 +86,7 @@ pub fn parse(mut bytes: Payload, id: u64, arrival: SimTime) -> Result<Packet, Pa
         ecn: layout.ecn,
         label: Label::default(),
         transmission: None,
+        back: false,
         arrival,
     };
     Ok(Packet { meta, body: Body::Raw(bytes) })

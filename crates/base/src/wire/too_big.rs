@@ -56,6 +56,7 @@ pub fn too_big(packet: &[u8], router: IpAddr, mtu: Bytes) -> Result<Option<Vec<u
         ecn: Ecn::NotEct,
         label: Label::default(),
         transmission: None,
+        back: false,
         arrival: SimTime::ZERO,
     };
     let builder = ip(&meta)?;

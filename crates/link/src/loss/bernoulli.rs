@@ -1,7 +1,7 @@
 //! Independent loss.
 
 use leobench_base::spec::Probability;
-use leobench_base::{Meta, RngTree, SimRng, SimTime};
+use leobench_base::{Header, RngTree, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
 
@@ -26,7 +26,7 @@ struct Bernoulli {
 }
 
 impl LossProcess for Bernoulli {
-    fn lost(&mut self, _now: SimTime, _packet: &Meta) -> bool {
+    fn lost(&mut self, _now: SimTime, _packet: &Header) -> bool {
         self.rng.bernoulli(self.probability)
     }
 }

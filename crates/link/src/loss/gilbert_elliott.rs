@@ -5,7 +5,7 @@
 //! Gilbert-Elliott model for packet loss in real time services on the Internet" (MMB).
 
 use leobench_base::spec::{Fault, Probability};
-use leobench_base::{Meta, RngTree, SimRng, SimTime};
+use leobench_base::{Header, RngTree, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
 
@@ -56,7 +56,7 @@ struct GilbertElliott {
 }
 
 impl LossProcess for GilbertElliott {
-    fn lost(&mut self, _now: SimTime, _packet: &Meta) -> bool {
+    fn lost(&mut self, _now: SimTime, _packet: &Header) -> bool {
         let state = usize::from(self.bad);
         let lost = self.rng.bernoulli(self.loss[state]);
         self.bad ^= self.rng.bernoulli(self.leave[state]);

@@ -9,7 +9,7 @@
 //! time would then depend on the packets before, and two schedulers under one seed would see different bursts.
 
 use leobench_base::spec::{Fault, Probability};
-use leobench_base::{Meta, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{Header, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{LossModel, LossProcess};
 
@@ -84,7 +84,7 @@ impl GilbertElliottTime {
 }
 
 impl LossProcess for GilbertElliottTime {
-    fn lost(&mut self, now: SimTime, _packet: &Meta) -> bool {
+    fn lost(&mut self, now: SimTime, _packet: &Header) -> bool {
         while self.change <= now {
             self.bad = !self.bad;
             self.stay();

@@ -1,12 +1,12 @@
 //! Random loss on the channel, decided per packet. One file per process, one line here to register it.
 
-use leobench_base::{Meta, RngTree, SimTime};
+use leobench_base::{Header, RngTree, SimTime};
 
 /// A loss process in motion; one random stream per direction of a link.
 pub trait LossProcess: Send {
     /// Whether this packet, whose transmission ends at `now`, is lost. Called once for every packet sent, in order;
     /// times never decrease.
-    fn lost(&mut self, now: SimTime, packet: &Meta) -> bool;
+    fn lost(&mut self, now: SimTime, packet: &Header) -> bool;
 }
 
 /// A loss specification: builds the process it describes.

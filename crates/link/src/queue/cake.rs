@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use leobench_base::spec::{Fault, Limit};
-use leobench_base::{BitRate, Bytes, Packet, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{BitRate, Bytes, Descriptor, RngTree, SimDuration, SimRng, SimTime};
 
 use super::cobalt::{BLUE, CODEL, Cobalt, Settings};
 use super::hash::spread;
@@ -207,7 +207,7 @@ impl Shaper {
 
 impl Cake {
     /// The flow of a packet, whose hosts are entered if the place was free.
-    fn flow_of(&mut self, packet: &Packet) -> usize {
+    fn flow_of(&mut self, packet: &Descriptor) -> usize {
         let meta = &packet.meta;
         let key = |hash: u32, purpose: u64| spread(hash, self.perturbation.wrapping_add(purpose));
         let (flow, source) = (key(meta.flow_hash(), 0), key(meta.source_hash(), 1));
@@ -293,7 +293,7 @@ impl Cake {
     }
 
     /// The next packet of a flow that COBALT lets go.
-    fn pop(&mut self, now: SimTime, number: usize, fates: &mut Fates) -> Option<Packet> {
+    fn pop(&mut self, now: SimTime, number: usize, fates: &mut Fates) -> Option<Descriptor> {
         let flow = &mut self.flows[number];
         while let Some(packet) = flow.line.pop() {
             self.backlog.remove(packet.meta.size);
@@ -308,7 +308,7 @@ impl Cake {
 }
 
 impl QueueDiscipline for Cake {
-    fn enqueue(&mut self, now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, now: SimTime, packet: Descriptor, fates: &mut Fates) {
         let number = self.flow_of(&packet);
         self.backlog.add(packet.meta.size);
         let flow = &mut self.flows[number];
@@ -361,7 +361,7 @@ impl QueueDiscipline for Cake {
         self.backlog
     }
 
-    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         let first = out.len();
         let lists = [&mut self.new, &mut self.old, &mut self.decaying];
         let numbers: Vec<usize> = lists.into_iter().flat_map(|list| list.drain(..)).collect();

@@ -1,6 +1,6 @@
 //! Why packets are dropped or marked, and how many were, by cause.
 
-use leobench_base::{Bytes, Ecn, Meta, Packet};
+use leobench_base::{Bytes, Descriptor, Ecn, Header};
 
 /// Why a packet was dropped or marked: a name that tables and summaries show. Queue disciplines name their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ impl Causes {
 #[derive(Debug)]
 pub struct Drop {
     /// The packet.
-    pub packet: Packet,
+    pub packet: Descriptor,
     /// Why it was dropped.
     pub cause: Cause,
 }
@@ -77,7 +77,7 @@ pub struct Drop {
 #[derive(Debug)]
 pub struct Mark {
     /// Its header.
-    pub meta: Meta,
+    pub meta: Header,
     /// Why it was marked.
     pub cause: Cause,
 }
@@ -98,26 +98,26 @@ impl Fates {
     }
 
     /// Drops a packet.
-    pub fn drop(&mut self, packet: Packet, cause: Cause) {
+    pub fn drop(&mut self, packet: Descriptor, cause: Cause) {
         self.drops.push(Drop { packet, cause });
     }
 
     /// Marks a packet if its transport is ECN-capable (RFC 3168 section 5); whether it carries a mark now. A packet
     /// that arrived with a mark keeps it and is not counted again.
-    pub fn mark(&mut self, packet: &mut Packet, cause: Cause) -> bool {
+    pub fn mark(&mut self, packet: &mut Descriptor, cause: Cause) -> bool {
         match packet.meta.ecn {
             Ecn::NotEct => false,
             Ecn::Ce => true,
             Ecn::Ect0 | Ecn::Ect1 => {
                 packet.meta.ecn = Ecn::Ce;
-                self.marks.push(Mark { meta: packet.meta.clone(), cause });
+                self.marks.push(Mark { meta: packet.meta, cause });
                 true
             }
         }
     }
 
     /// Marks a packet and hands it back, or drops it if it cannot be marked.
-    pub fn mark_or_drop(&mut self, mut packet: Packet, cause: Cause) -> Option<Packet> {
+    pub fn mark_or_drop(&mut self, mut packet: Descriptor, cause: Cause) -> Option<Descriptor> {
         if self.mark(&mut packet, cause) {
             return Some(packet);
         }

@@ -4,7 +4,7 @@
 //! LANMAN 2018, section III-C; Feng et al., "The BLUE active queue management algorithms", IEEE/ACM Transactions on
 //! Networking 10(4), 2002.
 
-use leobench_base::{Packet, SimDuration, SimRng, SimTime};
+use leobench_base::{Descriptor, SimDuration, SimRng, SimTime};
 
 use super::{Cause, Fates};
 
@@ -75,11 +75,11 @@ impl Cobalt {
         &mut self,
         now: SimTime,
         settings: &Settings,
-        mut packet: Packet,
+        mut packet: Descriptor,
         last: bool,
         rng: &mut SimRng,
         fates: &mut Fates,
-    ) -> Option<Packet> {
+    ) -> Option<Descriptor> {
         let sojourn = now - packet.meta.arrival;
         let over = sojourn > settings.target && sojourn > settings.packet_time * 4;
         if over {

@@ -1,7 +1,7 @@
 //! `CoDel`: controlled delay (RFC 8289).
 
 use leobench_base::spec::{Fault, Limit};
-use leobench_base::{Bytes, Packet, RngTree, SimDuration, SimTime};
+use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimTime};
 
 use super::{
     Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
@@ -82,7 +82,7 @@ struct Codel {
 }
 
 impl QueueDiscipline for Codel {
-    fn enqueue(&mut self, _now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, _now: SimTime, packet: Descriptor, fates: &mut Fates) {
         if self.capacity.fits(self.line.backlog(), packet.meta.size) {
             self.largest = self.largest.max(packet.meta.size);
             self.line.push(packet);
@@ -100,7 +100,7 @@ impl QueueDiscipline for Codel {
         self.line.backlog()
     }
 
-    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         self.line.flush(out);
         self.control = Control::default();
     }
@@ -142,7 +142,7 @@ impl Control {
         largest: Bytes,
         line: &mut Line,
         fates: &mut Fates,
-    ) -> Option<Packet> {
+    ) -> Option<Descriptor> {
         let (mut next, mut may_drop) = self.pop(now, settings, largest, line);
         if self.dropping {
             self.dropping = may_drop;
@@ -189,7 +189,7 @@ impl Control {
         settings: &Settings,
         largest: Bytes,
         line: &mut Line,
-    ) -> (Option<Packet>, bool) {
+    ) -> (Option<Descriptor>, bool) {
         let Some(packet) = line.pop() else {
             self.first_above = None;
             return (None, false);
@@ -204,7 +204,7 @@ impl Control {
 }
 
 /// Marks a packet and hands it back, or drops it.
-fn refuse(packet: Packet, ecn: bool, fates: &mut Fates) -> Option<Packet> {
+fn refuse(packet: Descriptor, ecn: bool, fates: &mut Fates) -> Option<Descriptor> {
     if ecn {
         return fates.mark_or_drop(packet, CODEL);
     }

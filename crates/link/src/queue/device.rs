@@ -1,7 +1,7 @@
 //! A queue discipline above the ring of a network device, which pushes back instead of dropping.
 
 use leobench_base::spec::{At, Fault, Limit, Ring, Schema, Spec, SpecError, Value, json};
-use leobench_base::{Packet, RngTree, SimTime};
+use leobench_base::{Descriptor, RngTree, SimTime};
 
 use super::{
     Backlog, Capacity, Causes, Fates, Line, QueueDiscipline, QueueModel, QueueSpec, Verdict,
@@ -112,7 +112,7 @@ impl Device {
 }
 
 impl QueueDiscipline for Device {
-    fn enqueue(&mut self, now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, now: SimTime, packet: Descriptor, fates: &mut Fates) {
         self.queue.enqueue(now, packet, fates);
         self.fill(now, fates);
     }
@@ -133,7 +133,7 @@ impl QueueDiscipline for Device {
         Backlog { packets: ring.packets + queue.packets, bytes: ring.bytes + queue.bytes }
     }
 
-    fn flush(&mut self, now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, now: SimTime, out: &mut Vec<Descriptor>) {
         let first = out.len();
         self.ring.flush(out);
         self.queue.flush(now, out);

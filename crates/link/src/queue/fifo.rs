@@ -1,7 +1,7 @@
 //! First in, first out, with tail drop.
 
 use leobench_base::spec::{Fault, Limit};
-use leobench_base::{Packet, RngTree, SimTime};
+use leobench_base::{Descriptor, RngTree, SimTime};
 
 use super::{
     Backlog, Capacity, Cause, Fates, Line, QueueDiscipline, QueueModel, Verdict, check_limit,
@@ -36,7 +36,7 @@ struct Fifo {
 }
 
 impl QueueDiscipline for Fifo {
-    fn enqueue(&mut self, _now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, _now: SimTime, packet: Descriptor, fates: &mut Fates) {
         if self.capacity.fits(self.line.backlog(), packet.meta.size) {
             self.line.push(packet);
         } else {
@@ -52,7 +52,7 @@ impl QueueDiscipline for Fifo {
         self.line.backlog()
     }
 
-    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         self.line.flush(out);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use leobench_base::spec::{Fault, Limit, Whole};
-use leobench_base::{Bytes, Packet, RngTree, SimDuration, SimTime};
+use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimTime};
 
 use super::codel::{CODEL, Control, INTERVAL, Settings, TARGET, check_times};
 use super::hash::{index, spread};
@@ -130,7 +130,7 @@ impl FqCodel {
 }
 
 impl QueueDiscipline for FqCodel {
-    fn enqueue(&mut self, _now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, _now: SimTime, packet: Descriptor, fates: &mut Fates) {
         let spread = spread(packet.meta.flow_hash(), self.perturbation);
         let number = index(spread, self.flows.len());
         self.largest = self.largest.max(packet.meta.size);
@@ -176,7 +176,7 @@ impl QueueDiscipline for FqCodel {
         self.backlog
     }
 
-    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         let first = out.len();
         for number in self.new.drain(..).chain(self.old.drain(..)) {
             let flow = &mut self.flows[number];

@@ -2,26 +2,26 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::Packet;
+use leobench_base::Descriptor;
 
 use super::Backlog;
 
 /// Waiting packets, the first to come in front.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
-    packets: VecDeque<Packet>,
+    packets: VecDeque<Descriptor>,
     backlog: Backlog,
 }
 
 impl Line {
     /// Appends a packet.
-    pub fn push(&mut self, packet: Packet) {
+    pub fn push(&mut self, packet: Descriptor) {
         self.backlog.add(packet.meta.size);
         self.packets.push_back(packet);
     }
 
     /// Takes the first packet.
-    pub fn pop(&mut self) -> Option<Packet> {
+    pub fn pop(&mut self) -> Option<Descriptor> {
         let packet = self.packets.pop_front()?;
         self.backlog.remove(packet.meta.size);
         Some(packet)
@@ -38,7 +38,7 @@ impl Line {
     }
 
     /// Hands out every packet in order.
-    pub fn flush(&mut self, out: &mut Vec<Packet>) {
+    pub fn flush(&mut self, out: &mut Vec<Descriptor>) {
         self.backlog = Backlog::default();
         out.extend(self.packets.drain(..));
     }

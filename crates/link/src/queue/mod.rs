@@ -8,7 +8,7 @@ mod line;
 mod ways;
 
 use leobench_base::spec::{Fault, Limit};
-use leobench_base::{Bytes, Packet, RngTree, SimTime};
+use leobench_base::{Bytes, Descriptor, RngTree, SimTime};
 
 pub(crate) use line::Line;
 
@@ -38,14 +38,10 @@ impl Backlog {
 }
 
 /// What a queue discipline answers when asked for the next packet.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "a verdict is taken apart at once, and a box would be an allocation per packet"
-)]
 #[derive(Debug)]
 pub enum Verdict {
     /// Send this packet.
-    Packet(Packet),
+    Packet(Descriptor),
     /// Nothing waits.
     Empty,
     /// Packets wait, but none may be sent before this time, which is later than now.
@@ -54,7 +50,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The packet to send, if there is one.
-    pub fn packet(self) -> Option<Packet> {
+    pub fn packet(self) -> Option<Descriptor> {
         match self {
             Self::Packet(packet) => Some(packet),
             Self::Empty | Self::NotBefore(_) => None,
@@ -68,7 +64,7 @@ impl Verdict {
 /// dropped if it is asked for at the times of [`Verdict::NotBefore`] (the conformance suite checks both).
 pub trait QueueDiscipline: Send {
     /// Takes a packet in, or drops it or others to make room.
-    fn enqueue(&mut self, now: SimTime, packet: Packet, fates: &mut Fates);
+    fn enqueue(&mut self, now: SimTime, packet: Descriptor, fates: &mut Fates);
 
     /// The packet to send next; may drop others on the way (active queue management).
     fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict;
@@ -77,7 +73,7 @@ pub trait QueueDiscipline: Send {
     fn backlog(&self) -> Backlog;
 
     /// Hands out every waiting packet in order of arrival, undecided, and is empty afterwards.
-    fn flush(&mut self, now: SimTime, out: &mut Vec<Packet>);
+    fn flush(&mut self, now: SimTime, out: &mut Vec<Descriptor>);
 
     /// The causes it names. Summaries have those from the start, at zero; others only once they occur.
     fn causes(&self) -> Causes {
@@ -86,7 +82,7 @@ pub trait QueueDiscipline: Send {
 }
 
 /// Puts packets from several queues into order of arrival; those of one instant by number.
-pub(crate) fn by_arrival(packets: &mut [Packet]) {
+pub(crate) fn by_arrival(packets: &mut [Descriptor]) {
     packets.sort_by_key(|packet| (packet.meta.arrival, packet.meta.id));
 }
 

@@ -1,7 +1,7 @@
 //! `PIE`: drops at the tail with a probability that a controller of the delay sets (RFC 8033).
 
 use leobench_base::spec::{Fault, Limit, Probability, Range};
-use leobench_base::{Bytes, Packet, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{
     Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
@@ -157,7 +157,7 @@ impl Pie {
 }
 
 impl QueueDiscipline for Pie {
-    fn enqueue(&mut self, now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, now: SimTime, packet: Descriptor, fates: &mut Fates) {
         self.update(now);
         if !self.capacity.fits(self.line.backlog(), packet.meta.size) {
             return fates.drop(packet, Cause::QUEUE);
@@ -193,7 +193,7 @@ impl QueueDiscipline for Pie {
         self.line.backlog()
     }
 
-    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         self.line.flush(out);
         if let Some(rate) = &mut self.rate {
             *rate = DepartureRate::default();

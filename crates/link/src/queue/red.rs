@@ -4,7 +4,7 @@
 //! 1(4), 1993; with the gentle region of Floyd, "Recommendation on using the gentle variant of RED", 2000.
 
 use leobench_base::spec::{Fault, Length, Limit, Range};
-use leobench_base::{Packet, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{Descriptor, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{
     Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
@@ -135,7 +135,7 @@ impl Red {
 }
 
 impl QueueDiscipline for Red {
-    fn enqueue(&mut self, now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, now: SimTime, packet: Descriptor, fates: &mut Fates) {
         self.observe(now);
         if !self.capacity.fits(self.line.backlog(), packet.meta.size) {
             return fates.drop(packet, Cause::QUEUE);
@@ -177,7 +177,7 @@ impl QueueDiscipline for Red {
         self.line.backlog()
     }
 
-    fn flush(&mut self, now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, now: SimTime, out: &mut Vec<Descriptor>) {
         self.line.flush(out);
         self.empty_since = self.empty_since.or(Some(now));
         self.last_departure = None;

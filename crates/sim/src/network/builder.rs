@@ -20,6 +20,7 @@ use super::nat::Nat;
 use super::observe::{LinkView, Observer, ObserverParts};
 use super::schedule::{Census, Entity, Schedule};
 use super::stalls::StallWatch;
+use super::store::PacketStore;
 use super::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
 use crate::capture::Captures;
 use crate::ledger::FlowLedger;
@@ -272,6 +273,7 @@ impl NetworkBuilder {
             egress_at,
             observer: Observer::new(parts),
             captures: self.captures,
+            store: PacketStore::default(),
             packets: 0,
             limits: self.limits,
             steps: 0,

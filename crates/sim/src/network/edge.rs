@@ -1,6 +1,6 @@
 //! The edges of the network: where packets of the world outside come in and go out.
 
-use leobench_base::{NodeId, Packet, PortId, SimTime};
+use leobench_base::{Descriptor, NodeId, Packet, PortId, SimTime};
 use leobench_link::Cause;
 
 use super::{Network, NetworkError};
@@ -37,6 +37,7 @@ impl Network {
         packet.meta.arrival = self.now;
         self.packets += 1;
         let bound_to = self.forwarding.bound_to(node, packet.meta.source.ip());
+        let packet = self.store.put(packet);
         self.enter(node, bound_to, packet)
     }
 
@@ -44,11 +45,12 @@ impl Network {
     pub(super) fn leave_network(
         &mut self,
         node: NodeId,
-        packet: Packet,
+        packet: Descriptor,
     ) -> Result<(), NetworkError> {
         let Some(port) = self.egress_at[node] else {
-            return self.strand(node, &packet, Cause::NO_PORT);
+            return self.strand(node, packet, Cause::NO_PORT);
         };
+        let packet = self.store.take(packet);
         self.ports[port].egress.take(self.now, packet);
         Ok(())
     }

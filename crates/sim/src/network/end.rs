@@ -44,8 +44,14 @@ impl Network {
             let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
             done.map_err(|error| self.flow_error(flow, error))?;
         }
-        let Self { now, links, observer, flows, .. } = self;
+        let Self { now, links, observer, flows, store, held, .. } = self;
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
+        let on_links = links.iter().map(|link| link.backlog().packets + link.in_flight());
+        debug_assert_eq!(
+            store.len() as u64,
+            on_links.sum::<u64>() + held.len() as u64,
+            "every packet has a descriptor, which is on a link or held at a node"
+        );
         let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
         let links = links.collect();
         Ok(Ended { observed: observer.finish(now)?, senders, links, pages, losses })

@@ -79,7 +79,7 @@ impl Losses {
         dropped: DropRow,
         recorder: &mut Recorder,
     ) -> Result<(), SinkError> {
-        let end = if meta.label.back { End::Receiver } else { End::Sender };
+        let end = if meta.back { End::Receiver } else { End::Sender };
         let Some(transmission) = meta.transmission else {
             // Its sender never judges it.
             let row = LossRow { dropped: Some(dropped), ..LossRow::new(flow, end) };

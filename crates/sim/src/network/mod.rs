@@ -20,13 +20,14 @@ mod nat;
 mod observe;
 mod schedule;
 mod stalls;
+mod store;
 mod wake;
 
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Body, Destination, EndpointId, FlowId, Label, LinkId, Meta, NodeId, Packet, PortId, Protocol,
-    SimTime,
+    Body, Descriptor, Destination, EndpointId, FlowId, Label, LinkId, Meta, NodeId, Packet, PortId,
+    Protocol, SimTime,
 };
 use leobench_link::{Cause, Channel, Drop, Link, LinkOutput, Mark};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
@@ -50,6 +51,7 @@ use nat::Nat;
 use observe::Observer;
 use schedule::{Entity, Schedule};
 pub use stalls::{Stall, StallWatch};
+use store::PacketStore;
 pub use wake::WakeTree;
 
 use crate::capture::{CaptureError, Captures, Passage};
@@ -75,6 +77,9 @@ pub struct Network {
     egress_at: TiVec<NodeId, Option<PortId>>,
     observer: Observer,
     captures: Option<Captures>,
+    /// The packets in the network; links carry their descriptors.
+    store: PacketStore,
+    /// Packets that have entered it.
     packets: u64,
     limits: LimitsSpec,
     steps: u64,
@@ -255,33 +260,38 @@ impl Network {
             self.observer.marked(self.now, link, &meta, cause)?;
         }
         for Drop { packet, cause } in fates.drops.drain(..) {
-            self.observer.dropped(self.now, Place::Link(link), &packet.meta, cause)?;
-            self.lose(&packet)?;
+            self.lose(Place::Link(link), packet, cause)?;
         }
         self.link_output.fates = fates;
         Ok(())
     }
 
     /// A packet goes no further, at a node.
-    fn strand(&mut self, node: NodeId, packet: &Packet, cause: Cause) -> Result<(), NetworkError> {
-        self.observer.dropped(self.now, Place::Node(node), &packet.meta, cause)?;
-        self.lose(packet)
+    fn strand(
+        &mut self,
+        node: NodeId,
+        packet: Descriptor,
+        cause: Cause,
+    ) -> Result<(), NetworkError> {
+        self.lose(Place::Node(node), packet, cause)
     }
 
-    /// The message of a lost datagram is lost.
-    fn lose(&mut self, packet: &Packet) -> Result<(), NetworkError> {
-        if let (Some(flow), Body::Datagram(datagram)) = (packet.meta.label.flow, &packet.body) {
+    /// A packet is dropped, and the message of a datagram with it.
+    fn lose(&mut self, place: Place, packet: Descriptor, cause: Cause) -> Result<(), NetworkError> {
+        let Packet { meta, body } = self.store.take(packet);
+        self.observer.dropped(self.now, place, &meta, cause)?;
+        if let (Some(flow), Body::Datagram(datagram)) = (meta.label.flow, body) {
             self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
         }
         Ok(())
     }
 
     /// A packet is at a node: it has arrived, or goes on over the next link.
-    fn forward(&mut self, node: NodeId, packet: Packet) -> Result<(), NetworkError> {
+    fn forward(&mut self, node: NodeId, packet: Descriptor) -> Result<(), NetworkError> {
         match self.forwarding.hop(node, packet.meta.label.to) {
             Hop::Here => self.arrive(node, packet),
             Hop::Over(link) => self.leave_by(node, link, packet),
-            Hop::Nowhere => self.strand(node, &packet, Cause::NO_ROUTE),
+            Hop::Nowhere => self.strand(node, packet, Cause::NO_ROUTE),
         }
     }
 
@@ -290,19 +300,22 @@ impl Network {
         &mut self,
         node: NodeId,
         link: LinkId,
-        mut packet: Packet,
+        mut packet: Descriptor,
     ) -> Result<(), NetworkError> {
         if let Some(nat) = &mut self.nats[node]
             && nat.translates(link)
             // What waited for another link when that was left has been translated already.
-            && self.forwarding.bound_to(node, packet.meta.source.ip()).is_none()
+            && let Meta { source, protocol, .. } = self.store.get(&packet).meta
+            && self.forwarding.bound_to(node, source.ip()).is_none()
         {
-            let Some(port) = nat.leave(link, packet.meta.protocol, packet.meta.source) else {
-                return self.strand(node, &packet, Cause::NO_PORT);
+            let Some(port) = nat.leave(link, protocol, source) else {
+                return self.strand(node, packet, Cause::NO_PORT);
             };
             let outside = Forwarding::interface_address(link);
-            packet.meta.source = SocketAddr::new(outside, port);
-            packet.meta.label(packet.meta.label.flow, packet.meta.label.to);
+            self.store.change(&mut packet, |Packet { meta, .. }| {
+                meta.source = SocketAddr::new(outside, port);
+                meta.label(meta.label.flow, meta.label.to);
+            });
         }
         if self.observer.packets {
             self.observer.packet(self.now, link, &packet.meta, PacketEvent::Enqueue)?;
@@ -314,23 +327,26 @@ impl Network {
     }
 
     /// A packet has reached the node that it is addressed to.
-    fn arrive(&mut self, node: NodeId, mut packet: Packet) -> Result<(), NetworkError> {
-        let (protocol, destination) = (packet.meta.protocol, packet.meta.destination);
+    fn arrive(&mut self, node: NodeId, mut packet: Descriptor) -> Result<(), NetworkError> {
         if let Some(inside) = self.translated(node, &packet) {
-            packet.meta.destination = inside;
             let to = self.forwarding.destination(inside.ip());
             self.forwarding.expect(to);
-            packet.meta.label(packet.meta.label.flow, to);
+            self.store.change(&mut packet, |Packet { meta, .. }| {
+                meta.destination = inside;
+                meta.label(meta.label.flow, to);
+            });
             return self.forward(node, packet);
         }
         // The outside addresses of a translating node stand for nobody on it.
         if matches!(packet.meta.label.to, Destination::Interface(link) if self.is_outside(node, link))
         {
-            return self.strand(node, &packet, Cause::NO_PORT);
+            return self.strand(node, packet, Cause::NO_PORT);
         }
+        let Meta { protocol, destination, .. } = self.store.get(&packet).meta;
         let Some(&endpoint) = self.listeners.get(&(node, protocol, destination.port())) else {
             return self.leave_network(node, packet);
         };
+        let packet = self.store.take(packet);
         self.capture(endpoint, Passage::Inbound, &packet)?;
         self.input(endpoint, Input::Packet(packet))
     }
@@ -418,8 +434,10 @@ impl Network {
         let way = self.way(endpoint, &packet.meta);
         packet.meta.id = self.packets;
         packet.meta.label = way.label;
+        packet.meta.back = self.endpoints[endpoint].end == End::Receiver;
         self.packets += 1;
         self.capture(endpoint, Passage::Outbound, &packet)?;
+        let packet = self.store.put(packet);
         self.enter(node, way.bound_to, packet)
     }
 
@@ -428,11 +446,11 @@ impl Network {
         &mut self,
         node: NodeId,
         bound_to: Option<LinkId>,
-        packet: Packet,
+        packet: Descriptor,
     ) -> Result<(), NetworkError> {
         match bound_to.map(|link| self.forwarding.over(link)) {
             Some(Hop::Over(link)) => self.leave_by(node, link, packet),
-            Some(_) => self.strand(node, &packet, Cause::NO_ROUTE),
+            Some(_) => self.strand(node, packet, Cause::NO_ROUTE),
             None => self.forward(node, packet),
         }
     }
@@ -447,7 +465,6 @@ impl Network {
         let to = self.forwarding.destination(meta.destination.ip());
         self.forwarding.expect(to);
         let mut meta = meta.clone();
-        meta.label.back = slot.end == End::Receiver;
         meta.label(Some(slot.flow), to);
         let bound_to = self.forwarding.bound_to(slot.node, meta.source.ip());
         let Meta { source, destination, label, .. } = meta;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{CableId, Destination, LinkId, NodeId, Packet, SimDuration, SimTime};
+use leobench_base::{CableId, Descriptor, Destination, LinkId, Meta, NodeId, SimDuration, SimTime};
 use leobench_link::Cause;
 use leobench_transport::Input;
 use leobench_transport::endpoint::InterfaceChange;
@@ -15,7 +15,7 @@ use crate::topology::{Change, Forecast, LeftPackets};
 /// A packet that waits at a node for a way to go on.
 pub(super) struct Held {
     node: NodeId,
-    packet: Packet,
+    packet: Descriptor,
 }
 
 impl Network {
@@ -132,12 +132,13 @@ impl Network {
     }
 
     /// The address and port behind the translation at `node` that a packet to it is meant for, if it is.
-    pub(super) fn translated(&self, node: NodeId, packet: &Packet) -> Option<SocketAddr> {
+    pub(super) fn translated(&self, node: NodeId, packet: &Descriptor) -> Option<SocketAddr> {
         let (nat, Destination::Interface(link)) = (self.nats[node].as_ref()?, packet.meta.label.to)
         else {
             return None;
         };
-        nat.enter(link, packet.meta.protocol, packet.meta.destination.port())
+        let Meta { protocol, destination, .. } = self.store.get(packet).meta;
+        nat.enter(link, protocol, destination.port())
     }
 
     /// Packets take new ways from here on.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use leobench_base::{BitRate, Bytes, LinkId, Packet, RngTree, SimDuration};
+use leobench_base::{BitRate, Bytes, Descriptor, LinkId, RngTree, SimDuration};
 use leobench_link::{
     Backlog, Cause, Causes, ChannelState, Fates, Link, LinkConfig, QueueDiscipline, Verdict,
 };
@@ -18,7 +18,7 @@ mod frame;
 /// Drops every tenth packet, and marks every other one that can be marked.
 #[derive(Default)]
 struct Tithe {
-    waiting: Vec<Packet>,
+    waiting: Vec<Descriptor>,
     seen: u64,
 }
 
@@ -26,7 +26,7 @@ const TITHE: Cause = Cause::new("tithe");
 const STAMP: Cause = Cause::new("stamp");
 
 impl QueueDiscipline for Tithe {
-    fn enqueue(&mut self, _now: SimTime, mut packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, _now: SimTime, mut packet: Descriptor, fates: &mut Fates) {
         self.seen += 1;
         if self.seen.is_multiple_of(10) {
             return fates.drop(packet, TITHE);
@@ -50,7 +50,7 @@ impl QueueDiscipline for Tithe {
         Backlog { packets: self.waiting.len() as u64, bytes }
     }
 
-    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         out.append(&mut self.waiting);
     }
 

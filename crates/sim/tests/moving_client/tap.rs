@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use leobench_base::segment::Segment;
-use leobench_base::{Body, Meta, SimRng, SimTime};
+use leobench_base::{Body, Header, Meta, SimRng, SimTime};
 use leobench_link::LossProcess;
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox, SendBuffer};
@@ -123,7 +123,7 @@ pub struct Losses {
 }
 
 impl LossProcess for Losses {
-    fn lost(&mut self, _now: SimTime, _packet: &Meta) -> bool {
+    fn lost(&mut self, _now: SimTime, _packet: &Header) -> bool {
         let loss = self.log.lock().unwrap().loss;
         loss.is_some_and(|one_in| self.rng.below(one_in) == 0)
     }

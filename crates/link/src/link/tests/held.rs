@@ -9,14 +9,14 @@ use crate::queue::{Backlog, Causes, Fates, QueueDiscipline, Tally, Verdict};
 struct Turnstile {
     period: u64,
     next: u64,
-    waiting: Vec<Packet>,
+    waiting: Vec<Descriptor>,
 }
 
 const UNLUCKY: Cause = Cause::new("unlucky");
 const TURNED: Cause = Cause::new("turned");
 
 impl QueueDiscipline for Turnstile {
-    fn enqueue(&mut self, _now: SimTime, packet: Packet, fates: &mut Fates) {
+    fn enqueue(&mut self, _now: SimTime, packet: Descriptor, fates: &mut Fates) {
         if packet.meta.size == Bytes::new(13) {
             fates.drop(packet, UNLUCKY);
         } else {
@@ -42,7 +42,7 @@ impl QueueDiscipline for Turnstile {
         Backlog { packets: self.waiting.len() as u64, bytes }
     }
 
-    fn flush(&mut self, _now: SimTime, out: &mut Vec<Packet>) {
+    fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         out.append(&mut self.waiting);
     }
 

@@ -2,18 +2,12 @@
 
 use super::*;
 use crate::queue::QueueSpec;
-use crate::testing::read;
+use crate::testing::{packet_of, read};
 
 fn managed(json: &str) -> LinkConfig {
     let spec: QueueSpec = read(json).unwrap();
     let (model, rng) = (spec.model(), RngTree::new(1));
     LinkConfig { queue: model.build(Capacity::of(model.limit()).unwrap(), &rng), ..plain() }
-}
-
-fn of_flow(id: u64, size: u64, port: u16) -> Packet {
-    let mut packet = packet(id, size);
-    packet.meta.source.set_port(port);
-    packet
 }
 
 /// The largest delay in nanoseconds of the packets of 200 bytes that a sparse flow sends every 17 ms, beside a flow that
@@ -24,10 +18,10 @@ fn worst_delay(json: &str, bulk: bool) -> u64 {
     for tick in 1..4_000u64 {
         let now = tick * MS / 2;
         if bulk {
-            bench.send_packet(now, of_flow(1_000_000 + tick, 1500, 1));
+            bench.send_packet(now, packet_of(1_000_000 + tick, 1500, 1));
         }
         if tick % 34 == 0 {
-            bench.send_packet(now + 1, of_flow(sent.len() as u64, 200, 2));
+            bench.send_packet(now + 1, packet_of(sent.len() as u64, 200, 2));
             sent.push(now + 1);
         }
     }

@@ -6,7 +6,7 @@ mod theory;
 mod trace;
 
 use leobench_base::spec::Limit;
-use leobench_base::{BitRate, Bytes, Packet, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, Descriptor, RngTree, SimDuration, SimTime};
 
 use super::{Link, LinkConfig, LinkOutput};
 use crate::channel::ChannelState;
@@ -77,7 +77,7 @@ impl Bench {
         self.send_packet(nanos, packet(id, size));
     }
 
-    fn send_packet(&mut self, nanos: u64, packet: Packet) {
+    fn send_packet(&mut self, nanos: u64, packet: Descriptor) {
         self.run(nanos);
         self.link.enqueue(at(nanos), packet, &mut self.out);
         self.collect(at(nanos));

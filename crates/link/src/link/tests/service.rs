@@ -1,6 +1,6 @@
 //! When packets are sent and arrive, and what becomes of them as the channel changes; all by hand calculation.
 
-use leobench_base::Meta;
+use leobench_base::Header;
 use leobench_base::spec::{Limit, Probability};
 
 use super::*;
@@ -247,7 +247,7 @@ fn the_loss_process_is_told_when_the_transmission_ends() {
     /// Loses what ends between 1.5 and 2.5 ms.
     struct Window;
     impl LossProcess for Window {
-        fn lost(&mut self, now: SimTime, _packet: &Meta) -> bool {
+        fn lost(&mut self, now: SimTime, _packet: &Header) -> bool {
             (1_500_000..2_500_000).contains(&now.as_nanos())
         }
     }

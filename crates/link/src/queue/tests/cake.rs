@@ -31,11 +31,10 @@ fn shares(isolation: &str) -> [f64; 2] {
     for number in 0..20_000u64 {
         for (id, (host, port)) in flows.iter().enumerate() {
             while waiting[id] < 3 {
-                let mut packet = packet(id as u64, if id == 3 { 500 } else { 1500 });
-                packet.meta.source = ([10, 0, 0, *host], *port).into();
+                let size = if id == 3 { 500 } else { 1500 };
                 // Towards a host of its own, so that only the sending side has several flows.
-                packet.meta.destination = ([10, 1, *host, *port as u8], 9).into();
-                probe.offer_packet(number, packet);
+                let ends = [([10, 0, 0, *host], *port), ([10, 1, *host, *port as u8], 9)];
+                probe.offer_packet(number, packet_between(id as u64, size, ends.map(Into::into)));
                 waiting[id] += 1;
             }
         }

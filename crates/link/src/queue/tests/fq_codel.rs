@@ -10,9 +10,8 @@ fn flows(queue: &str, count: usize) -> Vec<u16> {
     let perturbation = RngTree::new(1).rng().bits();
     let mut seen = BTreeSet::new();
     let own = |flow: &u16| {
-        let mut meta = packet(0, 1).meta;
-        meta.source.set_port(*flow);
-        let spread = super::super::hash::spread(meta.flow_hash(), perturbation);
+        let hash = packet_of(0, 1, *flow).meta.flow_hash();
+        let spread = super::super::hash::spread(hash, perturbation);
         seen.insert(super::super::hash::index(spread, spec.flows.get() as usize))
     };
     (1..).filter(own).take(count).collect()

@@ -12,7 +12,7 @@ use leobench_base::{Ecn, SimDuration};
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{assert_refused, packet, read};
+use crate::testing::{assert_refused, packet, packet_between, packet_of, read};
 
 fn build(spec: &QueueSpec) -> Box<dyn QueueDiscipline> {
     let model = spec.model();
@@ -32,12 +32,10 @@ impl Probe {
 
     /// Enqueues a packet of `size` bytes of a flow.
     fn offer(&mut self, micros: u64, id: u64, size: u64, flow: u16) {
-        let mut packet = packet(id, size);
-        packet.meta.source.set_port(flow);
-        self.offer_packet(micros, packet);
+        self.offer_packet(micros, packet_of(id, size, flow));
     }
 
-    fn offer_packet(&mut self, micros: u64, mut packet: Packet) {
+    fn offer_packet(&mut self, micros: u64, mut packet: Descriptor) {
         packet.meta.arrival = at(micros);
         self.queue.enqueue(at(micros), packet, &mut self.fates);
     }
@@ -47,7 +45,7 @@ impl Probe {
         self.take_packet(micros).map(|packet| packet.meta.id)
     }
 
-    fn take_packet(&mut self, micros: u64) -> Option<Packet> {
+    fn take_packet(&mut self, micros: u64) -> Option<Descriptor> {
         self.queue.dequeue(at(micros), &mut self.fates).packet()
     }
 
@@ -84,8 +82,8 @@ struct Bench {
     queue: Box<dyn QueueDiscipline>,
     now: SimTime,
     entered: Vec<(Bytes, Ecn)>,
-    left: Vec<Packet>,
-    flushed: Vec<Packet>,
+    left: Vec<Descriptor>,
+    flushed: Vec<Descriptor>,
     fates: Fates,
 }
 
@@ -105,10 +103,9 @@ impl Bench {
     fn run(&mut self, operation: &Operation) {
         match operation {
             Operation::Enqueue { size, flow, ecn } => {
-                let mut packet = packet(self.entered.len() as u64, *size);
+                let mut packet = packet_of(self.entered.len() as u64, *size, *flow);
                 packet.meta.arrival = self.now;
                 packet.meta.ecn = *ecn;
-                packet.meta.source.set_port(*flow);
                 self.entered.push((packet.meta.size, *ecn));
                 self.queue.enqueue(self.now, packet, &mut self.fates);
             }
@@ -147,7 +144,7 @@ impl Bench {
         }
     }
 
-    fn gone(&self) -> impl Iterator<Item = &Packet> {
+    fn gone(&self) -> impl Iterator<Item = &Descriptor> {
         let dropped = self.fates.drops.iter().map(|drop| &drop.packet);
         self.left.iter().chain(&self.flushed).chain(dropped)
     }
@@ -232,7 +229,7 @@ proptest! {
                     bench.now += SimDuration::from_nanos(*gap);
                     bench.run(operation);
                 }
-                bench.gone().map(|packet| packet.meta.clone()).collect::<Vec<_>>()
+                bench.gone().map(|packet| packet.meta).collect::<Vec<_>>()
             });
             prop_assert_eq!(first, second);
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{Bytes, FlowId, LinkId, Meta, SimTime};
+use leobench_base::{Bytes, FlowId, Header, LinkId, Meta, SimTime};
 use leobench_link::Cause;
 use leobench_transport::endpoint::{Endpoint, Verdict};
 
@@ -17,7 +17,7 @@ impl Observer {
         &mut self,
         now: SimTime,
         link: LinkId,
-        meta: &Meta,
+        meta: &Header,
         event: PacketEvent,
     ) -> Result<(), SinkError> {
         let place = Place::Link(link);
@@ -36,39 +36,37 @@ impl Observer {
             if self.warm {
                 self.dropped[flow].count(cause, meta.size);
             }
-            let watch = self.handovers.as_mut().filter(|_| !meta.label.back);
+            let watch = self.handovers.as_mut().filter(|_| !meta.back);
             if let Some(watch) = watch.filter(|_| MOVING.contains(&cause)) {
                 watch.lost(flow, meta.size);
             }
             let row = DropRow { packet: meta.id, size: meta.size, at: now, place, cause };
             self.losses.dropped(flow, meta, row, &mut self.recorder)?;
         }
-        self.decided(now, place, meta, PacketEvent::Drop(cause))
+        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
+        let event = PacketEvent::Drop(cause);
+        self.decided(now, &PacketRow { packet, place, event, size, flow })
     }
 
     pub(in crate::network) fn marked(
         &mut self,
         now: SimTime,
         link: LinkId,
-        meta: &Meta,
+        meta: &Header,
         cause: Cause,
     ) -> Result<(), SinkError> {
         if let Some(flow) = meta.label.flow.filter(|_| self.warm) {
             self.marked[flow] += 1;
         }
-        self.decided(now, Place::Link(link), meta, PacketEvent::Mark(cause))
+        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
+        let (place, event) = (Place::Link(link), PacketEvent::Mark(cause));
+        self.decided(now, &PacketRow { packet, place, event, size, flow })
     }
 
     /// Records that a packet was dropped or marked.
-    fn decided(
-        &mut self,
-        now: SimTime,
-        place: Place,
-        meta: &Meta,
-        event: PacketEvent,
-    ) -> Result<(), SinkError> {
-        let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })?;
+    fn decided(&mut self, now: SimTime, row: &PacketRow) -> Result<(), SinkError> {
+        self.recorder.packet(now, row)?;
+        let PacketRow { packet, place, event, flow, .. } = *row;
         let names = self.recorder.names();
         let flow = flow.map_or("nobody", |flow| names.flows[flow].name.as_str());
         let cause = event.cause().map_or("", Cause::name);

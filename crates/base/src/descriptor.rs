@@ -1,0 +1,60 @@
+//! What links and queues carry in place of a packet.
+
+use crate::packet::{Ecn, Label, Meta};
+use crate::time::SimTime;
+use crate::units::Bytes;
+
+/// The part of a packet's header that links and queues may read: 64 bytes together with a [`Slot`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Number of the packet within the run.
+    pub id: u64,
+    /// Length of the whole IP packet.
+    pub size: Bytes,
+    /// When the packet reached the queue in which it waits, in the link's own time.
+    pub arrival: SimTime,
+    /// What the network knows of it.
+    pub label: Label,
+    /// Explicit congestion notification field (RFC 3168).
+    pub ecn: Ecn,
+}
+
+impl Header {
+    /// The header of a labelled packet.
+    pub const fn of(meta: &Meta) -> Self {
+        let Meta { id, size, arrival, label, ecn, .. } = *meta;
+        Self { id, size, arrival, label, ecn }
+    }
+
+    /// The hash of the packet's five-tuple, the same in every run; each direction of a flow has its own. Disciplines that
+    /// spread flows over queues perturb it with a seeded number.
+    pub const fn flow_hash(&self) -> u32 {
+        self.label.hashes.flow
+    }
+
+    /// A hash of the source's address, the same in every run.
+    pub const fn source_hash(&self) -> u32 {
+        self.label.hashes.source
+    }
+
+    /// A hash of the destination's address, the same in every run.
+    pub const fn destination_hash(&self) -> u32 {
+        self.label.hashes.destination
+    }
+}
+
+/// Where a packet is kept while a link carries its descriptor. Links and queues only pass it on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot(pub u32);
+
+/// What links and queues carry in place of a packet, which stays where it is kept. There is one for each packet: it is
+/// moved, and never copied.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// What links and queues may read.
+    pub meta: Header,
+    /// Where the packet is.
+    pub slot: Slot,
+}
+
+const _: () = assert!(size_of::<Descriptor>() == 64, "a descriptor fills a cache line");
