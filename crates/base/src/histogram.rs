@@ -7,6 +7,9 @@ const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 /// A log-linear histogram of `u64` values: quantiles within 0.1 %, mean and extremes exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogHistogram {
+    /// The first bucket that is counted, at the start of an octave: memory follows the spread of the values, not their size.
+    first: usize,
+    /// From there on.
     counts: Vec<u64>,
     count: u64,
     sum: u128,
@@ -22,32 +25,53 @@ impl LogHistogram {
     /// Counts one value.
     pub fn record(&mut self, value: u64) {
         let bucket = bucket_of(value);
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+        if !(self.first..self.first + self.counts.len()).contains(&bucket) {
+            self.reach(bucket, bucket);
         }
-        self.counts[bucket] += 1;
+        self.counts[bucket - self.first] += 1;
         self.count += 1;
         self.sum += u128::from(value);
         self.max = self.max.max(value);
+    }
+
+    /// Makes room for the buckets from `low` to `high`.
+    #[cold]
+    fn reach(&mut self, low: usize, high: usize) {
+        let low = low - low % SUB_BUCKETS as usize;
+        if self.counts.is_empty() {
+            self.first = low;
+        } else if low < self.first {
+            self.counts.splice(..0, std::iter::repeat_n(0, self.first - low));
+            self.first = low;
+        }
+        self.counts.resize(self.counts.len().max(high + 1 - self.first), 0);
     }
 
     /// The values counted since `earlier`, a copy of this histogram taken at that time; its largest value is as exact
     /// as its quantiles.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let before = |bucket: usize| earlier.counts.get(bucket).copied().unwrap_or(0);
-        let counts: Vec<u64> =
-            self.counts.iter().enumerate().map(|(bucket, count)| count - before(bucket)).collect();
+        let first = self.first;
+        let before = |bucket: usize| {
+            let place = bucket.checked_sub(earlier.first);
+            place.and_then(|place| earlier.counts.get(place)).copied().unwrap_or(0)
+        };
+        let counts = (first..).zip(&self.counts).map(|(bucket, count)| count - before(bucket));
+        let counts: Vec<u64> = counts.collect();
         let last = counts.iter().rposition(|count| *count > 0);
-        let max = if self.max > earlier.max { self.max } else { last.map_or(0, middle_of) };
-        Self { counts, count: self.count - earlier.count, sum: self.sum - earlier.sum, max }
+        let last = last.map_or(0, |place| middle_of(first + place));
+        let max = if self.max > earlier.max { self.max } else { last };
+        Self { first, counts, count: self.count - earlier.count, sum: self.sum - earlier.sum, max }
     }
 
     /// Counts all values of another histogram too.
     pub fn add(&mut self, other: &Self) {
-        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
+        if !other.counts.is_empty() {
+            self.reach(other.first, other.first + other.counts.len() - 1);
+            let counts = &mut self.counts[other.first - self.first..];
+            for (count, more) in counts.iter_mut().zip(&other.counts) {
+                *count += more;
+            }
         }
         self.count += other.count;
         self.sum += other.sum;
@@ -74,7 +98,7 @@ impl LogHistogram {
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let rank = ((quantile * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut seen = 0;
-        for (bucket, count) in self.counts.iter().enumerate() {
+        for (bucket, count) in (self.first..).zip(&self.counts) {
             seen += count;
             if seen >= rank {
                 return Some(middle_of(bucket).min(self.max));
@@ -118,6 +142,17 @@ mod tests {
         }
         assert_eq!(of([]).quantile(0.5), None);
         assert_eq!(of([7, 1_023, 3]).quantile(0.5), Some(7), "small values are exact");
+    }
+
+    #[test]
+    fn memory_follows_the_spread_of_the_values() {
+        let octaves = |values: &[u64]| of(values.iter().copied()).counts.len() as u64 / SUB_BUCKETS;
+        assert_eq!(octaves(&[40_000_000]), 0, "less than one");
+        assert_eq!(octaves(&[100_000_000, 40_000_000, 60_000_000]), 1);
+        let orders = [[40_000_000, 3, 60_000_000_000], [60_000_000_000, 40_000_000, 3]];
+        let [one, other] = orders.map(of);
+        assert_eq!(one, other);
+        assert_eq!([0.3, 0.6].map(|share| other.quantile(share)), [Some(3), Some(40_009_728)]);
     }
 
     #[test]

@@ -98,7 +98,8 @@ fn measure(load: Load, seconds: u64) -> Cost {
         let scenario = self::load(&source, &[])?;
         Ok(Run::new(&scenario, 1, RunOptions::default(), Box::new(MemorySink::new()?))?)
     };
-    let mut run = run().unwrap_or_else(|error| panic!("the benchmark's own scenario failed: {error}"));
+    let mut run =
+        run().unwrap_or_else(|error| panic!("the benchmark's own scenario failed: {error}"));
     let (wall, outcome) = timed(|| run.to_end());
     let packets = outcome.map(|()| run.finish());
     match packets {
@@ -129,7 +130,10 @@ fn scenario(load: Load, seconds: u64) -> String {
     }
     for link in 0..load.idle_links {
         let ends = format!(r#"["west{link}", "east{link}"]"#);
-        let _ = writeln!(text, "[links.idle{link}]\nbetween = {ends}\nrate = \"1 Gbps\"\ndelay = \"1 ms\"");
+        let _ = writeln!(
+            text,
+            "[links.idle{link}]\nbetween = {ends}\nrate = \"1 Gbps\"\ndelay = \"1 ms\""
+        );
     }
     for flow in 0..load.flows + load.idle_flows {
         let size = if flow < load.flows { "1000 GB" } else { "1 B" };

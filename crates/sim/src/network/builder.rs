@@ -275,6 +275,7 @@ impl NetworkBuilder {
             captures: self.captures,
             store: PacketStore::default(),
             packets: 0,
+            open_flow: FlowId::from(0),
             limits: self.limits,
             steps: 0,
             link_output: LinkOutput::default(),

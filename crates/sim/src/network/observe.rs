@@ -234,8 +234,9 @@ impl Observer {
         self.recorder.kept()
     }
 
-    pub(super) fn is_drained(&self) -> bool {
-        self.ledgers.iter().all(FlowLedger::is_drained)
+    /// Whether every message of a flow was delivered, or lost where nothing sends it again.
+    pub(super) fn is_drained(&self, flow: FlowId) -> bool {
+        self.ledgers[flow].is_drained()
     }
 
     pub(super) fn created(&mut self, flow: FlowId, stream: usize, message: Message) {
@@ -387,6 +388,9 @@ impl Observer {
             return Ok(());
         }
         self.next_sample = now + self.recorder.settings().interval;
+        if !self.recorder.settings().series {
+            return Ok(());
+        }
         for (number, link) in links.iter_enumerated() {
             self.recorder.queue(now, number, link.backlog())?;
             if self.links[number].channel.1.is_none() {

@@ -2,6 +2,7 @@
 
 use leobench_base::{EndpointId, FlowId, LinkId, SimTime};
 
+use super::ready::ReadySet;
 use super::wake::WakeTree;
 
 /// Something that wants to be woken.
@@ -30,10 +31,21 @@ pub(super) struct Census {
 }
 
 /// The wake-up times. Simultaneous ones are ordered by class, in the order of [`Entity`], then by number.
+///
+/// Links, whose times change with every packet, have a tree of their own, so that what they cost does not depend on the
+/// number of flows. Endpoints mostly wait for timers far ahead: one that is due now, because something came in, is a bit
+/// in a set, and its timer stays in the tree meanwhile.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
-    tree: WakeTree,
-    /// The first number in the tree of each class after the first.
+    /// The instant that is worked off.
+    now: SimTime,
+    /// Those that are due now, by number. What the trees say of them is no earlier, and set anew when they are done.
+    ready: ReadySet,
+    /// Topologies, channels and links.
+    network: WakeTree,
+    /// Applications, endpoints and the observer.
+    ends: WakeTree,
+    /// The first number of each class after the first.
     channels: usize,
     links: usize,
     flows: usize,
@@ -49,7 +61,26 @@ impl Schedule {
         let flows = links + census.links;
         let endpoints = flows + census.flows;
         let observer = endpoints + census.endpoints;
-        Self { tree: WakeTree::new(observer + 1), channels, links, flows, endpoints, observer }
+        Self {
+            now: SimTime::ZERO,
+            ready: ReadySet::new(observer + 1),
+            network: WakeTree::new(flows.max(1)),
+            ends: WakeTree::new(observer + 1 - flows),
+            channels,
+            links,
+            flows,
+            endpoints,
+            observer,
+        }
+    }
+
+    /// The instant `now` is worked off from here on: that of the [next](Self::next) wake-up.
+    pub(super) fn begin(&mut self, now: SimTime) {
+        debug_assert!(
+            now == self.now || self.ready.first().is_none(),
+            "somebody is due before {now}"
+        );
+        self.now = now;
     }
 
     /// Replaces a wake-up time.
@@ -62,12 +93,19 @@ impl Schedule {
             Entity::Endpoint(endpoint) => self.endpoints + endpoint.index(),
             Entity::Observer => self.observer,
         };
-        self.tree.set(number, time);
+        if time == Some(self.now) {
+            return self.ready.insert(number);
+        }
+        self.ready.remove(number);
+        match number.checked_sub(self.flows) {
+            Some(end) => self.ends.set(end, time),
+            None => self.network.set(number, time),
+        }
     }
 
     /// The earliest wake-up and whose it is.
     pub(super) fn next(&self) -> Option<(SimTime, Entity)> {
-        let (time, number) = self.tree.next()?;
+        let (time, number) = self.earliest()?;
         let entity = if number >= self.observer {
             Entity::Observer
         } else if number >= self.endpoints {
@@ -86,13 +124,76 @@ impl Schedule {
 
     /// The earliest wake-up.
     pub(super) fn next_time(&self) -> Option<SimTime> {
-        self.tree.next().map(|(time, _)| time)
+        self.earliest().map(|(time, _)| time)
+    }
+
+    /// The earliest wake-up and its number.
+    fn earliest(&self) -> Option<(SimTime, usize)> {
+        let ready = self.ready.first();
+        let due = if ready.is_some() { self.now } else { SimTime::MAX };
+        // Nothing in the trees is earlier than what is due now; at the same time, the smaller number goes first.
+        let [network, ends] = [&self.network, &self.ends].map(WakeTree::time);
+        let mut earliest = ready.map(|number| (due, number));
+        if network <= ends && network <= due {
+            earliest = earliest.into_iter().chain(self.network.next()).min();
+        } else if ends <= due {
+            let end = self.ends.next().map(|(time, number)| (time, number + self.flows));
+            earliest = earliest.into_iter().chain(end).min();
+        }
+        earliest
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use leobench_base::SimDuration;
+    use proptest::prelude::*;
+
     use super::*;
+
+    const CENSUS: Census = Census { topologies: 1, channels: 1, links: 2, flows: 2, endpoints: 2 };
+
+    /// By number.
+    fn entities() -> [Entity; 9] {
+        [
+            Entity::Topology(0),
+            Entity::Channel(0),
+            Entity::Link(0.into()),
+            Entity::Link(1.into()),
+            Entity::Application(0.into()),
+            Entity::Application(1.into()),
+            Entity::Endpoint(0.into()),
+            Entity::Endpoint(1.into()),
+            Entity::Observer,
+        ]
+    }
+
+    proptest! {
+        /// Compares the schedule with a plain list, while time goes on. Some are woken at the very instant.
+        #[test]
+        fn the_earliest_goes_first(
+            changes in prop::collection::vec((0usize..9, prop::option::of(0u64..4), any::<bool>()), 0..80),
+        ) {
+            let (mut schedule, mut plain) = (Schedule::new(CENSUS), [None; 9]);
+            let mut now = SimTime::ZERO;
+            for (number, after, goes_on) in changes {
+                let time = after.map(|after| now + SimDuration::from_nanos(after));
+                plain[number] = time;
+                schedule.set(entities()[number], time);
+                let times = plain.iter().zip(entities()).filter_map(|(time, entity)| Some(((*time)?, entity)));
+                // The first of several that are equal.
+                let expected = times.min_by_key(|(time, _)| *time);
+                prop_assert_eq!(schedule.next(), expected);
+                prop_assert_eq!(schedule.next_time(), expected.map(|(time, _)| time));
+                if let Some((time, entity)) = expected.filter(|_| goes_on) {
+                    now = time;
+                    schedule.begin(now);
+                    schedule.set(entity, None);
+                    plain[entities().iter().position(|other| *other == entity).unwrap()] = None;
+                }
+            }
+        }
+    }
 
     #[test]
     fn simultaneous_wake_ups_come_by_class() {

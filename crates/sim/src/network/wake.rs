@@ -35,6 +35,11 @@ impl WakeTree {
         }
     }
 
+    /// The earliest wake-up; [`SimTime::MAX`] if there is none.
+    pub fn time(&self) -> SimTime {
+        self.times[1]
+    }
+
     /// The earliest wake-up and whose it is.
     pub fn next(&self) -> Option<(SimTime, usize)> {
         let time = self.times[1];

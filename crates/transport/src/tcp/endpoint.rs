@@ -299,7 +299,11 @@ impl TcpEndpoint {
         outbox.events.append(&mut self.events);
         outbox.events.append(&mut self.sender.control.events);
         outbox.verdicts.append(&mut self.sender.control.verdicts);
-        outbox.packets.append(&mut self.packets);
+        if outbox.packets.is_empty() {
+            std::mem::swap(&mut outbox.packets, &mut self.packets);
+        } else {
+            outbox.packets.append(&mut self.packets);
+        }
     }
 
     /// Application data handed to the application of this end, if it receives.

@@ -1,65 +1,91 @@
 //! Ranges of a byte stream: data received, or reported, beyond a gap.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Disjoint ranges that do not touch, from the first byte to the byte after the last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RangeSet {
-    ends: BTreeMap<u64, u64>,
+    /// In order. Most changes are at one of the ends: data arrives behind the last gap, and repairs close the first.
+    ranges: VecDeque<(u64, u64)>,
 }
 
 impl RangeSet {
     pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.ranges.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.ends.clear();
+        self.ranges.clear();
+    }
+
+    /// The place of the first range that ends after `offset`.
+    fn place(&self, offset: u64) -> usize {
+        match self.ranges.back() {
+            Some(&(start, end)) if offset >= start => self.ranges.len() - usize::from(offset < end),
+            _ => self.ranges.partition_point(|(_, end)| *end <= offset),
+        }
     }
 
     /// The range that contains `offset`.
     pub(super) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
-        let (&start, &end) = self.ends.range(..=offset).next_back()?;
-        (offset < end).then_some((start, end))
+        self.ranges.get(self.place(offset)).copied().filter(|(start, _)| *start <= offset)
     }
 
     /// The range with the lowest start.
     pub(super) fn first(&self) -> Option<(u64, u64)> {
-        self.ends.first_key_value().map(|(&start, &end)| (start, end))
+        self.ranges.front().copied()
     }
 
     /// Adds a range; returns the merged range.
     pub(super) fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
-        let (mut start, mut end) = (start, end);
-        while let Some((&first, &last)) = self.ends.range(..=end).next_back()
-            && last >= start
-        {
-            self.ends.remove(&first);
-            start = start.min(first);
-            end = end.max(last);
+        let touched = self.touched(start, end);
+        if touched.is_empty() {
+            self.ranges.insert(touched.start, (start, end));
+            return (start, end);
         }
-        self.ends.insert(start, end);
-        (start, end)
+        let (first, _) = self.ranges[touched.start];
+        let (_, last) = self.ranges[touched.end - 1];
+        let merged = (start.min(first), end.max(last));
+        self.ranges[touched.start] = merged;
+        if touched.len() > 1 {
+            self.ranges.drain(touched.start + 1..touched.end);
+        }
+        merged
+    }
+
+    /// The places of the ranges that a range overlaps or touches; where it belongs if there are none.
+    fn touched(&self, start: u64, end: u64) -> Range<usize> {
+        let first = self.place(start.saturating_sub(1));
+        let overlapping = self.ranges.range(first..).take_while(|(other, _)| *other <= end);
+        first..first + overlapping.count()
     }
 
     /// Removes everything below `offset`.
     pub(super) fn remove_below(&mut self, offset: u64) {
-        while let Some(entry) = self.ends.first_entry().filter(|entry| *entry.key() < offset) {
-            let end = entry.remove();
-            if end > offset {
-                self.ends.insert(offset, end);
+        while let Some((start, end)) = self.ranges.front_mut().filter(|(start, _)| *start < offset)
+        {
+            if *end > offset {
+                *start = offset;
+                return;
             }
+            self.ranges.pop_front();
         }
     }
 
     /// The first part of the range from `start` to `end` that is not in the set.
     pub(super) fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let start = self.containing(start).map_or(start, |(_, covered)| covered);
+        let mut place = self.place(start);
+        let mut start = start;
+        if let Some((_, covered)) = self.ranges.get(place).filter(|(first, _)| *first <= start) {
+            start = *covered;
+            place += 1;
+        }
         if start >= end {
             return None;
         }
-        let next = self.ends.range(start..end).next();
-        Some((start, next.map_or(end, |(&next, _)| next)))
+        let next = self.ranges.get(place).map_or(end, |(next, _)| end.min(*next));
+        Some((start, next))
     }
 }
 
