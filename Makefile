@@ -12,7 +12,7 @@ export PYO3_PYTHON := $(BIN)/python
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: preflight install demo test test-slow format lint bench clean
+.PHONY: preflight install demo test test-slow format lint bench instructions clean
 .DEFAULT_GOAL := preflight
 
 preflight:
@@ -61,6 +61,10 @@ lint: $(VENV)/.requirements
 
 bench: $(VENV)/.requirements
 	cargo run --profile fast -p leobench-bench
+
+# Instructions per packet by the number of flows; needs valgrind.
+instructions: $(VENV)/.requirements
+	cargo run --profile fast -p leobench-bench instructions
 
 clean:
 	cargo clean

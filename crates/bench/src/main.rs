@@ -82,6 +82,7 @@ fn main() {
         (Some("streams"), Some(scheduler)) => drop(streams::run(&scheduler)),
         (Some("many"), _) => streams::compare_many(),
         (Some("transports"), _) => transports::compare(),
+        (Some("instructions"), _) => scale::count_instructions(),
         (Some("scale"), None) => scale::compare(),
         (Some("scale"), Some(load)) => {
             let seconds = std::env::args().nth(3).and_then(|seconds| seconds.parse().ok());
@@ -91,7 +92,7 @@ fn main() {
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, schedulers, streams, many, transports, tcp or scale, or none"
+                "unknown argument {other}: engine, floor, schedulers, streams, many, transports, tcp, scale or instructions, or none"
             );
         }
     }

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::Command;
 
 use leobench_sim::record::MemorySink;
 use leobench_sim::scenario::{Source, Syntax, load};
-use leobench_sim::{Run, RunOptions};
+use leobench_sim::{Run, RunError, RunOptions};
 
 use crate::{DELAY, timed};
 
@@ -18,6 +19,8 @@ const RATE_BPS: u64 = 1_000_000_000;
 const QUEUE: u64 = RATE_BPS / 8 * 2 * DELAY.as_nanos() / 1_000_000_000 / 1_500;
 /// Virtual seconds of a run.
 const SECONDS: u64 = 10;
+/// Virtual seconds of a run in which instructions are counted, which takes fifty times as long.
+const COUNTED_SECONDS: u64 = 2;
 
 /// How much there is of everything.
 #[derive(Clone, Copy)]
@@ -91,20 +94,62 @@ pub(crate) fn run(number: usize, seconds: u64) {
 }
 
 fn measure(load: Load, seconds: u64) -> Cost {
-    let text = scenario(load, seconds);
-    let run = || -> Result<Run, Box<dyn std::error::Error>> {
+    let cost = || -> Result<Cost, Box<dyn std::error::Error>> {
+        let text = scenario(load, seconds);
         let file = "benchmark";
         let source = Source { file, text: &text, syntax: Syntax::Toml, folder: PathBuf::new() };
         let scenario = self::load(&source, &[])?;
-        Ok(Run::new(&scenario, 1, RunOptions::default(), Box::new(MemorySink::new()?))?)
+        let sink = Box::new(MemorySink::new()?);
+        let mut run = Run::new(&scenario, 1, RunOptions::default(), sink)?;
+        let (wall, done) = timed(|| drive(&mut run));
+        done?;
+        Ok(Cost { nanos: wall.as_nanos() as f64, packets: run.finish()?.summary.packets })
     };
-    let mut run =
-        run().unwrap_or_else(|error| panic!("the benchmark's own scenario failed: {error}"));
-    let (wall, outcome) = timed(|| run.to_end());
-    let packets = outcome.map(|()| run.finish());
-    match packets {
-        Ok(Ok(outcome)) => Cost { nanos: wall.as_nanos() as f64, packets: outcome.summary.packets },
-        Ok(Err(error)) | Err(error) => panic!("the benchmark failed: {error}"),
+    cost().unwrap_or_else(|error| panic!("the benchmark's own scenario failed: {error}"))
+}
+
+/// The part of a run that is measured: its packets, without what comes before and after.
+#[inline(never)]
+fn drive(run: &mut Run) -> Result<(), RunError> {
+    run.to_end()
+}
+
+/// Prints the instructions per packet by load, as valgrind counts them: the same on a busy machine as on an idle one.
+pub(crate) fn count_instructions() {
+    println!(
+        "Instructions per packet (callgrind), {COUNTED_SECONDS} virtual seconds, the run without setting up and summing up."
+    );
+    println!("{:28} {:>10} {:>8}", "", "packets", "instr.");
+    let mut costs: Vec<(&str, f64)> = Vec::new();
+    for (number, (name, _, beside)) in LOADS.iter().enumerate() {
+        let (packets, instructions) = instructions(number);
+        let each = instructions / packets;
+        let base = costs.iter().find(|(other, _)| other == beside);
+        let ratio =
+            base.map_or(String::new(), |(_, base)| format!("{:.2} times {beside}", each / base));
+        println!("{name:28} {packets:>10} {each:>8.0}     {ratio}");
+        costs.push((name, each));
+    }
+}
+
+/// Packets of a load, and the instructions that they took.
+fn instructions(load: usize) -> (f64, f64) {
+    let own = std::env::current_exe().unwrap_or_else(|error| panic!("own path: {error}"));
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg("--toggle-collect=leobench_bench::scale::drive")
+        .arg(own)
+        .args(["scale".to_owned(), load.to_string(), COUNTED_SECONDS.to_string()])
+        .output();
+    let output = output.unwrap_or_else(|error| panic!("valgrind cannot be run: {error}"));
+    let [said, counted] =
+        [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+    let packets = said.trim().rsplit(' ').nth(1).and_then(|number| number.parse().ok());
+    let collected = counted.lines().find_map(|line| line.split_once("Collected : "));
+    let collected = collected.and_then(|(_, number)| number.trim().parse().ok());
+    match (packets, collected) {
+        (Some(packets), Some(instructions)) => (packets, instructions),
+        _ => panic!("valgrind said {counted}"),
     }
 }
 

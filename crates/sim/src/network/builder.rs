@@ -16,6 +16,7 @@ use typed_index_collections::TiVec;
 use super::application::{Application, End};
 use super::edge::{Egress, Port};
 use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
+use super::limits;
 use super::nat::Nat;
 use super::observe::{LinkView, Observer, ObserverParts};
 use super::schedule::{Census, Entity, Schedule};
@@ -278,6 +279,7 @@ impl NetworkBuilder {
             open_flow: FlowId::from(0),
             limits: self.limits,
             steps: 0,
+            check_at: limits::every(census.flows + census.links),
             link_output: LinkOutput::default(),
             outbox: Outbox::default(),
             actions: Vec::new(),

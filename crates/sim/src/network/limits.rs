@@ -8,7 +8,13 @@ use crate::limits::{self, LimitsSpec, about, number};
 
 /// Steps from one look at what is kept to the next. A step adds at most a hundred messages, or what an endpoint sends
 /// at once: some ten megabytes in all.
-pub(super) const EVERY: u64 = 1_024;
+const EVERY: u64 = 1_024;
+
+/// The same in a network of so many flows and links. Each look visits all of them, idle ones too; in a large network looks
+/// are rarer, so that a step pays for a quarter of one at most.
+pub(super) fn every(flows_and_links: usize) -> u64 {
+    EVERY.max(4 * flows_and_links as u64)
+}
 
 /// A packet's bytes where a link does not count them: those of a full one on Ethernet.
 const FULL_PACKET: Bytes = Bytes::new(1_500);

@@ -86,6 +86,8 @@ pub struct Network {
     open_flow: FlowId,
     limits: LimitsSpec,
     steps: u64,
+    /// The step before which its size is held against the limits.
+    check_at: u64,
     link_output: LinkOutput,
     outbox: Outbox,
     actions: Vec<Action>,
@@ -192,8 +194,9 @@ impl Network {
         self.wakes.begin(time);
         self.now = time;
         self.steps += 1;
-        if self.steps.is_multiple_of(limits::EVERY) {
+        if self.steps >= self.check_at {
             self.check_limits(&self.limits)?;
+            self.check_at += limits::every(self.flows.len() + self.links.len());
         }
         if self.observer.ends_warm_up(time) {
             let senders = self.senders();
