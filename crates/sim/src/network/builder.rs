@@ -102,6 +102,14 @@ impl Default for NetworkBuilder {
     }
 }
 
+impl EndParts {
+    /// One end of a flow, which has not sent anything.
+    fn into_slot(self, flow: FlowId, end: End) -> EndpointSlot {
+        let Self { endpoint, node, protocol, .. } = self;
+        EndpointSlot { endpoint, node, protocol, flow, end, way: None }
+    }
+}
+
 impl NetworkBuilder {
     /// Adds a node.
     pub fn node(&mut self, name: &str) -> NodeId {
@@ -216,15 +224,8 @@ impl NetworkBuilder {
         for (number, flow) in self.flows.into_iter().enumerate() {
             let ends =
                 [End::Sender, End::Receiver].into_iter().zip(flow.ends).map(|(end, parts)| {
-                    let EndParts { endpoint, node, protocol, port } = parts;
-                    let slot = EndpointSlot {
-                        endpoint,
-                        node,
-                        protocol,
-                        flow: number.into(),
-                        end,
-                        way: None,
-                    };
+                    let EndParts { node, protocol, port, .. } = parts;
+                    let slot = parts.into_slot(number.into(), end);
                     let id: EndpointId = endpoints.push_and_get_key(slot);
                     let before = listeners.insert((node, protocol, port), id);
                     assert!(before.is_none(), "port {port} of {} is taken", self.nodes[node]);
