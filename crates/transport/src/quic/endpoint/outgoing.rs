@@ -143,9 +143,7 @@ impl QuicEndpoint {
         }
         let size = Bytes::new(transmit.size as u64);
         let counts = self.control.sent_packets() > before;
-        if counts
-            && let Some(pacer) = &mut self.pacer
-        {
+        if counts && let Some(pacer) = &mut self.pacer {
             pacer.on_sent(now, size, pacing_rate(&self.control, connection));
         }
         self.sent_datagrams += 1;
