@@ -40,7 +40,7 @@ def test_a_round_robin_in_python_gives_the_bytes_of_the_one_built_in(scenario: P
     assert cli.main(["run", str(scenario), "--quiet", *built_in]) == 0
     tables = {file.name: file.read_bytes() for file in (tmp_path / "python").glob("*.parquet")}
     assert tables == {file.name: file.read_bytes() for file in (tmp_path / "rr").glob("*.parquet")}
-    assert len(tables) == 11
+    assert len(tables) == 12
     manifest = json.loads((tmp_path / "python" / "manifest.json").read_text(encoding="utf-8"))
     scheduler = manifest["scenario"]["flows"]["main"]["transport"]["scheduler"]
     assert scheduler == {"kind": "python", "python": "turns:Turns", "parameters": {}}

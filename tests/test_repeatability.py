@@ -26,7 +26,7 @@ def test_two_processes_write_the_same_bytes(scenario: str, scenarios: Path, tmp_
         )  # fmt: skip
         assert ran.returncode == 0, ran.stderr
     one, two = files(tmp_path / "one"), files(tmp_path / "two")
-    assert len(one) == 12
+    assert len(one) == 13
     assert one == two
     manifests = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("one", "two")]
     assert manifests[0]["scenario"] == manifests[1]["scenario"]
