@@ -375,14 +375,10 @@ fn any_journey() -> impl Strategy<Value = Journey> {
     let (kind, fate) = (prop::sample::select(kinds.to_vec()), prop::sample::select(FATES.to_vec()));
     let period = prop_oneof![50u64..500, 500u64..20_000];
     let journey = (0u64..1_000_000, kind, fate, spans, period, any::<bool>());
-    journey.prop_map(|(seed, kind, fate, (outage, overlap), period, download)| Journey {
-        seed,
-        kind,
-        fate,
-        outage,
-        overlap,
-        period,
-        download,
+    journey.prop_map(|(seed, kind, fate, (outage, overlap), pause, download)| {
+        // A scenario whose handovers cannot end before the next one is refused.
+        let period = pause + outage + overlap;
+        Journey { seed, kind, fate, outage, overlap, period, download }
     })
 }
 

@@ -45,6 +45,9 @@ impl Recorder {
     /// # Errors
     /// If the sink fails.
     pub fn loss(&mut self, row: &LossRow) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
         let dropped = row.dropped.as_ref();
         let cells = [
             self.names.flows[row.flow].name.as_str().into(),
