@@ -25,6 +25,11 @@ SHIPPED = sorted(file.name for file in (ROOT / "campaigns").glob("*.toml"))
 # What more than the duration must be cut short.
 SHORT: dict[str, dict[str, object]] = {
     "competition.toml": {"warm_up": "0 s", "flows.newcomer.start": "500 ms"},
+    "queue-sizing.toml": {"warm_up": "0 s"},
+    "queue-sizing-fading.toml": {"warm_up": "0 s"},
+    "queue-sizing-handover.toml": {"warm_up": "0 s", "handovers.satellites.phase": "500 ms"},
+    "queue-sizing-reconfigured.toml": {"warm_up": "0 s"},
+    "queue-sizing-targets.toml": {"warm_up": "0 s"},
     "random-loss.toml": {"warm_up": "0 s"},
     "transports.toml": {"warm_up": "0 s"},
 }
