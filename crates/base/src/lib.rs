@@ -7,6 +7,7 @@ pub mod distribution;
 pub mod histogram;
 pub mod id;
 pub mod packet;
+pub mod quic;
 pub mod rng;
 pub mod segment;
 pub mod spec;

@@ -1,0 +1,149 @@
+//! Packets and datagrams (RFC 9000 section 17).
+
+use bytes::{Bytes, BytesMut};
+use smallvec::SmallVec;
+
+use super::connection_id::ConnectionId;
+use super::frame::Frame;
+
+/// Frames of a packet, in order.
+pub type Frames = SmallVec<[Frame; 2]>;
+
+/// A packet number space (RFC 9000 section 12.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Space {
+    /// Of Initial packets.
+    Initial,
+    /// Of Handshake packets.
+    Handshake,
+    /// Of 0-RTT and 1-RTT packets.
+    Data,
+}
+
+/// An encryption level (RFC 9001 section 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Initial keys, derived from the client's first destination connection ID.
+    Initial,
+    /// Handshake keys.
+    Handshake,
+    /// 1-RTT keys.
+    OneRtt,
+}
+
+/// A packet number and the bytes that its truncated form takes (RFC 9000 section 17.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// The full number.
+    pub value: u64,
+    /// Bytes on the wire, 1 to 4.
+    pub len: u8,
+}
+
+/// The header of a packet that carries frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// An Initial packet (RFC 9000 section 17.2.2).
+    Initial {
+        /// Destination connection ID.
+        destination: ConnectionId,
+        /// Source connection ID.
+        source: ConnectionId,
+        /// Address validation token; empty if there is none.
+        token: Bytes,
+        /// Packet number.
+        number: Number,
+    },
+    /// A Handshake packet (section 17.2.4).
+    Handshake {
+        /// Destination connection ID.
+        destination: ConnectionId,
+        /// Source connection ID.
+        source: ConnectionId,
+        /// Packet number.
+        number: Number,
+    },
+    /// A 1-RTT packet (section 17.3.1).
+    OneRtt {
+        /// Destination connection ID.
+        destination: ConnectionId,
+        /// The latency spin bit (section 17.4).
+        spin: bool,
+        /// The key phase bit (RFC 9001 section 6).
+        key_phase: bool,
+        /// Packet number.
+        number: Number,
+    },
+}
+
+/// A packet with its frames, unprotected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Its header.
+    pub header: Header,
+    /// Its frames, in order.
+    pub frames: Frames,
+}
+
+/// The payload of a UDP datagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Datagram {
+    /// Coalesced packets (RFC 9000 section 12.2).
+    Packets(SmallVec<[Packet; 1]>),
+    /// A Retry packet (section 17.2.5).
+    Retry {
+        /// Destination connection ID.
+        destination: ConnectionId,
+        /// Source connection ID, the client's new destination.
+        source: ConnectionId,
+        /// The token to send back.
+        token: Bytes,
+        /// The Retry Integrity Tag (RFC 9001 section 5.8).
+        tag: [u8; 16],
+    },
+    /// A Version Negotiation packet (section 17.2.1).
+    VersionNegotiation {
+        /// Destination connection ID.
+        destination: ConnectionId,
+        /// Source connection ID.
+        source: ConnectionId,
+        /// Supported versions.
+        versions: Vec<u32>,
+    },
+    /// A stateless reset (section 10.3): unpredictable bytes, and a token at their end.
+    StatelessReset(Bytes),
+    /// Protected bytes, not interpreted yet.
+    Bytes(BytesMut),
+}
+
+impl Header {
+    /// Packet number.
+    #[inline]
+    pub const fn number(&self) -> Number {
+        match self {
+            Self::Initial { number, .. }
+            | Self::Handshake { number, .. }
+            | Self::OneRtt { number, .. } => *number,
+        }
+    }
+
+    /// Encryption level.
+    #[inline]
+    pub const fn level(&self) -> Level {
+        match self {
+            Self::Initial { .. } => Level::Initial,
+            Self::Handshake { .. } => Level::Handshake,
+            Self::OneRtt { .. } => Level::OneRtt,
+        }
+    }
+
+    /// Destination connection ID.
+    #[inline]
+    pub const fn destination(&self) -> ConnectionId {
+        match self {
+            Self::Initial { destination, .. }
+            | Self::Handshake { destination, .. }
+            | Self::OneRtt { destination, .. } => *destination,
+        }
+    }
+}
