@@ -3,9 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU64;
 
-use bytes::{Bytes as Payload, BytesMut};
+use bytes::Bytes as Payload;
 
 use crate::id::{FlowId, LinkId, NodeId};
+use crate::quic;
 use crate::segment::Segment;
 use crate::time::SimTime;
 use crate::units::Bytes;
@@ -200,8 +201,8 @@ pub enum Ecn {
 /// The content of a packet.
 #[derive(Debug)]
 pub enum Body {
-    /// The UDP payload of a QUIC packet.
-    Quic(BytesMut),
+    /// A UDP payload of QUIC: packets as structs, or their protected bytes.
+    Quic(Box<quic::Datagram>),
     /// A TCP segment.
     Tcp(Segment),
     /// A piece of a UDP message: a byte count without payload.

@@ -6,6 +6,7 @@ mod too_big;
 
 use std::net::{IpAddr, SocketAddr};
 
+use bytes::BytesMut;
 use etherparse::err::packet::BuildVecWriteError;
 use etherparse::{
     IpEcn, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header, Ipv6Extensions, Ipv6Header,
@@ -13,6 +14,7 @@ use etherparse::{
 };
 
 use crate::packet::{Body, Ecn, Meta, Packet, Protocol};
+use crate::quic::{Datagram, Zeros};
 use crate::segment::{Flags, Options, Segment};
 
 pub use parse::{ParseError, parse};
@@ -60,7 +62,7 @@ impl From<BuildVecWriteError> for WireError {
 pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
     let Packet { meta, body } = packet;
     match body {
-        Body::Quic(data) => write_udp(meta, data, bytes),
+        Body::Quic(datagram) => write_quic(meta, datagram, bytes),
         Body::Tcp(segment) => write_tcp(meta, segment, bytes),
         Body::Datagram(datagram) => write_udp(meta, zeros(datagram.payload.get())?, bytes),
         Body::Raw(raw) => {
@@ -70,6 +72,16 @@ pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
         }
         Body::Filler => write_filler(meta, bytes),
     }
+}
+
+/// Packets that travel as structs are written as they are before protection, with tags of zeros.
+fn write_quic(meta: &Meta, datagram: &Datagram, bytes: &mut Vec<u8>) -> Result<(), WireError> {
+    if let Datagram::Bytes(protected) = datagram {
+        return write_udp(meta, protected, bytes);
+    }
+    let mut payload = BytesMut::with_capacity(datagram.size() as usize);
+    datagram.encode(&Zeros, &mut payload);
+    write_udp(meta, &payload, bytes)
 }
 
 fn write_udp(meta: &Meta, payload: &[u8], bytes: &mut Vec<u8>) -> Result<(), WireError> {

@@ -7,6 +7,8 @@ pub mod endpoint;
 pub mod pacing;
 pub mod plugin;
 pub mod quic;
+pub mod quic_noq;
+mod ranges;
 pub mod scheduler;
 pub mod source;
 pub mod tcp;

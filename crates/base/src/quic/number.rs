@@ -5,8 +5,8 @@ use super::packet::Number;
 
 impl Number {
     /// Packet number `value`, truncated so that the peer can expand it when all packets up to `largest_acked` are
-    /// acknowledged (appendix A.2): it distinguishes more than twice as many numbers as are unacknowledged. Four bytes
-    /// at most, so no more than 2^31 packets may be unacknowledged.
+    /// acknowledged (appendix A.2): it distinguishes more than twice as many numbers as are unacknowledged (section 17.1).
+    /// Four bytes at most, so fewer than 2^31 packets may be unacknowledged.
     #[inline]
     pub const fn truncated(value: u64, largest_acked: Option<u64>) -> Self {
         let unacked = match largest_acked {
@@ -14,9 +14,9 @@ impl Number {
             None => value.saturating_add(1),
         };
         let len = match unacked {
-            0..=0x80 => 1,
-            0x81..=0x8000 => 2,
-            0x8001..=0x80_0000 => 3,
+            0..=0x7f => 1,
+            0x80..=0x7fff => 2,
+            0x8000..=0x7f_ffff => 3,
             _ => 4,
         };
         Self { value, len }

@@ -8,7 +8,8 @@ use leobench_base::spec::Fault;
 use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
-use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role};
+use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role, Stack};
+use leobench_transport::quic_noq::NoqEndpoint;
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
 use leobench_transport::{Endpoint, EndpointError, Plugins};
@@ -338,8 +339,8 @@ impl FromScenario<'_> {
                 self.tcp(name, flow, tcp, ends, false)?,
             ]),
             TransportSpec::Quic(quic) => Ok([
-                Box::new(self.quic(name, flow, quic, ends, true)?),
-                Box::new(self.quic(name, flow, quic, ends, false)?),
+                self.quic(name, flow, quic, ends, true)?,
+                self.quic(name, flow, quic, ends, false)?,
             ]),
         }
     }
@@ -351,7 +352,7 @@ impl FromScenario<'_> {
         spec: &QuicSpec,
         ends: &Ends,
         sends: bool,
-    ) -> Result<QuicEndpoint, BuildError> {
+    ) -> Result<Box<dyn Endpoint>, BuildError> {
         let opens = (flow.opened_by == OpenedBy::From) == sends;
         let role = if opens { Role::Client } else { Role::Server };
         let end = if sends { "sender" } else { "receiver" };
@@ -363,7 +364,7 @@ impl FromScenario<'_> {
             let flow = name.to_owned();
             BuildError::Qlog { flow, end, error }
         })?;
-        let endpoint = QuicEndpoint::new(QuicConfig {
+        let config = QuicConfig {
             spec,
             role,
             sends: if sends || asks { &streams } else { &[] },
@@ -374,7 +375,11 @@ impl FromScenario<'_> {
             rng: &self.rng.child("flows").child(name).child(end),
             plugins: self.plugins,
             qlog,
-        });
+        };
+        let endpoint = match spec.stack {
+            Stack::Own => QuicEndpoint::new(&config).map(|end| Box::new(end) as Box<dyn Endpoint>),
+            Stack::Noq => NoqEndpoint::new(config).map(|end| Box::new(end) as Box<dyn Endpoint>),
+        };
         endpoint.map_err(|error| BuildError::Endpoint { flow: name.to_owned(), error })
     }
 

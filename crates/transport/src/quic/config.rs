@@ -1,172 +1,96 @@
-//! The stack's configuration, made deterministic: every random choice comes from the run's seed, no clock is read.
+//! What a connection is made of, from what a scenario says.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use leobench_base::SimTime;
+use leobench_base::quic::{ConnectionId, TransportParameters};
 
-use leobench_base::spec::Window;
-use leobench_base::{RngTree, SimRng};
-use noq_proto::congestion::ControllerFactory;
-use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
-use noq_proto::{
-    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig,
-    ServerConfig, TimeSource, TransportConfig, VarInt,
-};
-use siphasher::sip128::SipHasher13;
+use super::cids::ACTIVE_LIMIT;
+use super::connection::{Connection, Parts, Settings};
+use super::crypto::{Certificate, Crypto, TlsConfig, TlsSettings};
+use super::recovery::Control;
+use super::role::{QuicConfig, Role};
+use super::spec::{Protected, QuicSpec};
+use super::streams::{StreamConfig, Streams};
+use crate::congestion::CongestionContext;
+use crate::endpoint::EndpointError;
 
-use super::clock::duration;
-use super::null_tls::NullTls;
-use super::spec::QuicSpec;
-use super::tap::Tap;
+/// The shortest delay of acknowledgements that we grant, in microseconds (`min_ack_delay`).
+const MIN_ACK_DELAY: u64 = 1_000;
 
-/// Bytes of a connection ID, long enough for a client's first choice (RFC 9000 section 7.2).
-pub(super) const CONNECTION_ID_LEN: usize = 8;
+/// The server's name, and the application protocol.
+const SERVER_NAME: &str = "leobench";
+/// The seed of the server's key. A simulated server has no secrets.
+const KEY_SEED: [u8; 32] = [0x6c; 32];
 
-pub(super) fn endpoint(spec: &QuicSpec, rng: &RngTree) -> EndpointConfig {
-    let reset_key = Arc::new(NullKey(rng.child("reset-key").rng().bits()));
-    let mut config = EndpointConfig::new(reset_key);
-    let mut seed = [0; 32];
-    let mut random = rng.child("stack").rng();
-    for part in seed.chunks_exact_mut(8) {
-        part.copy_from_slice(&random.bits().to_le_bytes());
+/// The parts of an end that has not begun.
+///
+/// # Errors
+/// If its scheduler is a plug-in that cannot be built, or a qlog is asked for.
+pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
+    let QuicConfig { spec, role, sends, receives, local, remote, rng, plugins, .. } = *config;
+    if config.qlog.is_some() {
+        let problem = "the QUIC stack `own` writes none yet; the stack `noq` does";
+        return Err(EndpointError::Qlog(problem.to_owned()));
     }
-    config.rng_seed(Some(seed));
-    let ids = rng.child("connection-ids");
-    config.cid_generator(Arc::new(move || Box::new(ConnectionIds(ids.rng()))));
-    let payload = u16::try_from(spec.payload.get()).unwrap_or(u16::MAX);
-    if let Err(error) = config.max_udp_payload_size(payload) {
-        unreachable!("the specification allows no payload below 1,200 bytes: {error}");
-    }
-    config
+    let streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);
+    let streams = Streams::new(&streams)?;
+    let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing, plugins };
+    let control = Control::new(spec.congestion.name(), spec.congestion.model().build(&context));
+    let mut settings = settings(spec, !sends.is_empty());
+    streams.write_params(&mut settings.params);
+    // A client makes up the server's first ID; a server learns it from the client's first packet.
+    let remote_id = match role {
+        Role::Client => Connection::first_id(rng, "initial-destination"),
+        Role::Server => ConnectionId::default(),
+    };
+    Ok(Parts {
+        role,
+        addresses: (local, remote),
+        crypto: crypto(spec, role)?,
+        streams,
+        control,
+        settings,
+        remote_id,
+        original_destination: remote_id,
+        retry_source: None,
+        local_id: Connection::first_id(rng, "source-id"),
+        rng: rng.clone(),
+    })
 }
 
-pub(super) fn client(
-    transport: Arc<TransportConfig>,
-    tap: &Arc<Tap>,
-    rng: &RngTree,
-) -> ClientConfig {
-    let mut config = ClientConfig::new(Arc::new(NullTls { tap: Arc::clone(tap) }));
-    config.transport_config(transport);
-    let ids = Mutex::new(ConnectionIds(rng.child("initial-destination").rng()));
-    config.initial_dst_cid_provider(Arc::new(move || {
-        ids.lock().unwrap_or_else(PoisonError::into_inner).generate_cid()
-    }));
-    config
+fn crypto(spec: &QuicSpec, role: Role) -> Result<Crypto, EndpointError> {
+    if spec.protection == Protected::Null {
+        return Ok(Crypto::Null);
+    }
+    let settings = TlsSettings {
+        server_name: SERVER_NAME.to_owned(),
+        certificate: Certificate::self_signed(SERVER_NAME, &KEY_SEED),
+        protocols: vec![SERVER_NAME.as_bytes().to_vec()],
+        key_log: None,
+    };
+    let config = match role {
+        Role::Client => TlsConfig::client(&settings),
+        Role::Server => TlsConfig::server(&settings),
+    };
+    let config = config.map_err(|problem| EndpointError::Stack { at: SimTime::ZERO, problem })?;
+    Ok(Crypto::Tls(config))
 }
 
-pub(super) fn server(
-    transport: Arc<TransportConfig>,
-    tap: &Arc<Tap>,
-    rng: &RngTree,
-) -> ServerConfig {
-    let token_key = Arc::new(NullKey(rng.child("token-key").rng().bits()));
-    let mut config = ServerConfig::new(Arc::new(NullTls { tap: Arc::clone(tap) }), token_key);
-    config.transport_config(transport);
-    config.time_source(Arc::new(NoTime));
-    config.validation_token.sent(0);
-    config
-}
-
-/// The transport configuration of one side; `sends` says whether it sends data, `streams` how many the peer may open.
-pub(super) fn transport(
-    spec: &QuicSpec,
-    sends: bool,
-    streams: usize,
-    controllers: Arc<dyn ControllerFactory + Send + Sync>,
-) -> TransportConfig {
-    let mut config = TransportConfig::default();
-    let payload = u16::try_from(spec.payload.get()).unwrap_or(u16::MAX);
-    let streams = VarInt::from_u32(u32::try_from(streams).unwrap_or(u32::MAX));
-    config
-        .max_concurrent_uni_streams(streams)
-        .max_concurrent_bidi_streams(VarInt::from_u32(0))
-        .max_idle_timeout(None)
-        .stream_receive_window(window(spec.stream_window))
-        .receive_window(window(spec.connection_window))
-        .send_window(u64::MAX)
-        .initial_rtt(duration(spec.initial_rtt))
-        .initial_mtu(payload)
-        .min_mtu(payload)
-        .mtu_discovery_config(None)
-        .enable_segmentation_offload(false)
-        .allow_spin(false)
-        .datagram_receive_buffer_size(None)
-        .ack_frequency_config(ack_frequency(spec).filter(|_| sends))
-        .congestion_controller_factory(controllers);
-    config
-}
-
-/// What to ask the peer for about its acknowledgements. Reordering is acknowledged at once as without asking (RFC 9000
-/// section 13.2.1), which is a reordering threshold of 1.
-fn ack_frequency(spec: &QuicSpec) -> Option<AckFrequencyConfig> {
-    let (threshold, delay) = spec.ack_frequency()?;
-    let mut config = AckFrequencyConfig::default();
-    config
-        .ack_eliciting_threshold(VarInt::from_u32(threshold))
-        .max_ack_delay(Some(duration(delay)))
-        .reordering_threshold(VarInt::from_u32(1));
-    Some(config)
-}
-
-fn window(window: Window) -> VarInt {
-    match window {
-        Window::Bytes(size) => VarInt::from_u64(size.get()).unwrap_or(VarInt::MAX),
-        Window::Unlimited => VarInt::MAX,
-    }
-}
-
-struct ConnectionIds(SimRng);
-
-impl ConnectionIdGenerator for ConnectionIds {
-    fn generate_cid(&mut self) -> ConnectionId {
-        ConnectionId::new(&self.0.bits().to_be_bytes())
-    }
-
-    fn cid_len(&self) -> usize {
-        CONNECTION_ID_LEN
-    }
-
-    fn cid_lifetime(&self) -> Option<std::time::Duration> {
-        None
-    }
-}
-
-/// Keyed hashes for stateless resets; tokens are left as they are.
-struct NullKey(u64);
-
-impl HmacKey for NullKey {
-    fn sign(&self, data: &[u8], signature_out: &mut [u8]) {
-        let hash = SipHasher13::new_with_keys(self.0, 0).hash(data);
-        let bytes = [hash.h1.to_be_bytes(), hash.h2.to_be_bytes()].concat();
-        for (out, byte) in signature_out.iter_mut().zip(bytes.iter().cycle()) {
-            *out = *byte;
-        }
-    }
-
-    fn signature_len(&self) -> usize {
-        32
-    }
-
-    fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), CryptoError> {
-        let mut expected = vec![0; signature.len()];
-        self.sign(data, &mut expected);
-        if expected == signature { Ok(()) } else { Err(CryptoError) }
-    }
-}
-
-impl HandshakeTokenKey for NullKey {
-    fn seal(&self, _token_nonce: u128, _data: &mut Vec<u8>) -> Result<(), CryptoError> {
-        Ok(())
-    }
-
-    fn open<'a>(&self, _token_nonce: u128, data: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
-        Ok(data)
-    }
-}
-
-struct NoTime;
-
-impl TimeSource for NoTime {
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH
+fn settings(spec: &QuicSpec, sends: bool) -> Settings {
+    let idle_millis = spec.idle_timeout.map_or(0, |timeout| timeout.as_nanos().div_ceil(1_000_000));
+    let asked = spec.ack_frequency().filter(|_| sends);
+    Settings {
+        mtu: spec.payload.get(),
+        paced: spec.pacing,
+        ecn: spec.ecn,
+        initial_rtt: spec.initial_rtt,
+        ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),
+        idle_timeout: spec.idle_timeout,
+        params: TransportParameters {
+            max_idle_timeout: idle_millis,
+            max_udp_payload_size: spec.payload.get(),
+            active_connection_id_limit: ACTIVE_LIMIT,
+            min_ack_delay: Some(MIN_ACK_DELAY),
+            ..TransportParameters::default()
+        },
     }
 }

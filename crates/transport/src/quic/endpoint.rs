@@ -1,65 +1,38 @@
 //! One end of a QUIC flow as an [`Endpoint`].
 
-mod outgoing;
-
-use outgoing::pacing_rate;
-
-use std::net::SocketAddr;
-use std::sync::Arc;
-
 use bytes::BytesMut;
-use leobench_base::spec::Window;
-use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, SimTime};
-use noq_proto::{
-    Connection, ConnectionHandle, DatagramEvent, FourTuple, PathId as StackPathId, StreamEvent,
+use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::quic::{
+    ConnectionId, Datagram, Header, Incoming, Level, Packet as QuicPacket, ResetToken, Zeros,
 };
+use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
 
-use super::clock::{Clock, span};
+use super::cids::ID_SIZE;
 use super::config;
-use super::control::{Control, ControlState, HandleFactory};
-use super::ecn::codepoint;
-use super::qlog::Qlog;
-use super::receiver::Receiver;
+use super::connection::{Connection, Parts, Transmit};
 use super::role::{QuicConfig, Role};
-use super::sender::Sender;
-use super::tap::Tap;
 use crate::buffer::SendBuffer;
-use crate::congestion::CongestionContext;
-use crate::endpoint::{
-    Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Totals,
-};
-use crate::pacing::Pacer;
-use crate::scheduler::Multiplexer;
+use crate::endpoint::{Endpoint, EndpointError, Input, Loss, Outbox, PathSample, Totals};
 
-/// Packets that may leave at once after an idle time (RFC 9002 section 7.7: at most the initial window).
-const BURST_PACKETS: u64 = 10;
+/// Datagrams whose first packet is a client's first are at least this large, or ignored (RFC 9000 section 14.1).
+const SMALLEST_INITIAL: u64 = 1_200;
 
-/// One end of a QUIC connection.
+/// One end of a QUIC connection. Its packets travel as structs, or as bytes if they are encrypted.
 pub struct QuicEndpoint {
-    clock: Clock,
-    local: SocketAddr,
-    remote: SocketAddr,
     start: SimTime,
-    payload: Bytes,
-    ecn: bool,
-    endpoint: noq_proto::Endpoint,
-    client: Option<noq_proto::ClientConfig>,
-    connection: Option<(ConnectionHandle, Connection)>,
-    established: bool,
-    lost: Option<Loss>,
-    /// Whether the loss has been reported.
+    stage: Stage,
+    /// Whether the loss of the connection has been reported.
     silent: bool,
-    control: Arc<Control>,
-    tap: Arc<Tap>,
-    pacer: Option<Pacer>,
-    sender: Option<Sender>,
-    receiver: Receiver,
-    timer: Option<SimTime>,
-    timeouts: u64,
-    sent_datagrams: u64,
-    sent_bytes: Bytes,
-    received_datagrams: u64,
-    buffer: Vec<u8>,
+}
+
+/// How far an end has come.
+enum Stage {
+    /// A client before its start, or a server before the first packet; what it was told in the meantime is in the parts.
+    Waiting(Box<Parts>),
+    /// It has a connection.
+    Connected(Box<Connection>),
+    /// Between the two.
+    Moving,
 }
 
 impl QuicEndpoint {
@@ -67,136 +40,115 @@ impl QuicEndpoint {
     ///
     /// # Errors
     /// If its scheduler is a plug-in that cannot be built.
-    pub fn new(config: QuicConfig<'_>) -> Result<Self, EndpointError> {
-        let QuicConfig { spec, role, sends, receives, local, remote, start, rng, plugins, qlog } =
-            config;
-        let clock = Clock::new();
-        let qlog = qlog.map(|writer| Qlog::new(writer, role));
-        let tap = Arc::new(Tap::new(sends.len(), qlog));
-        let context =
-            CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing, plugins };
-        let algorithm = spec.congestion.model().build(&context);
-        let control = Control::new(clock, Arc::clone(&tap), spec.congestion.name(), algorithm);
-        let controllers = Arc::new(HandleFactory(Arc::clone(&control)));
-        let transport = Arc::new(config::transport(spec, !sends.is_empty(), receives, controllers));
-        let endpoint_config = Arc::new(config::endpoint(spec, rng));
-        let (client, server) = match role {
-            Role::Client => (Some(config::client(transport, &tap, rng)), None),
-            Role::Server => (None, Some(Arc::new(config::server(transport, &tap, rng)))),
-        };
-        let endpoint = noq_proto::Endpoint::new(endpoint_config, server, true);
-        let burst = Bytes::new(spec.payload.get() * BURST_PACKETS);
-        let sender = if sends.is_empty() {
-            None
-        } else {
-            let rng = rng.child("scheduler");
-            let streams = Multiplexer::new(&spec.scheduler, sends, &rng, plugins)?;
-            Some(Sender::new(streams, spec.connection_window == Window::Unlimited))
-        };
-        Ok(Self {
-            clock,
-            local,
-            remote,
-            start,
-            payload: spec.payload,
-            ecn: spec.ecn,
-            endpoint,
-            client,
-            connection: None,
-            established: false,
-            lost: None,
-            silent: false,
-            control,
-            tap,
-            pacer: spec.pacing.then(|| Pacer::new(burst, spec.payload)),
-            sender,
-            receiver: Receiver::default(),
-            timer: None,
-            timeouts: 0,
-            sent_datagrams: 0,
-            sent_bytes: Bytes::ZERO,
-            received_datagrams: 0,
-            buffer: Vec::with_capacity(spec.payload.get() as usize),
-        })
+    pub fn new(config: &QuicConfig<'_>) -> Result<Self, EndpointError> {
+        let start = config.start;
+        let parts = config::parts(config)?;
+        Ok(Self { start, stage: Stage::Waiting(Box::new(parts)), silent: false })
     }
 
-    /// Replaces the congestion controller, before the connection opens.
+    /// Puts another controller in the place of the one that the specification names, before the connection begins.
     #[cfg(test)]
     pub(crate) fn set_controller(&mut self, algorithm: Box<dyn crate::CongestionControl>) {
-        self.control.lock().algorithm = algorithm;
+        if let Stage::Waiting(parts) = &mut self.stage {
+            parts.control.replace(algorithm);
+        }
     }
 
-    #[cfg(test)]
-    pub(super) fn sender(&self) -> Option<&Sender> {
-        self.sender.as_ref()
+    fn connection(&self) -> Option<&Connection> {
+        match &self.stage {
+            Stage::Connected(connection) => Some(connection),
+            Stage::Waiting(_) | Stage::Moving => None,
+        }
     }
 
-    fn connect(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        let Some(config) = self.client.take() else { return Ok(()) };
-        let instant = self.clock.instant(now);
-        let connected = self.endpoint.connect(instant, config, self.remote, "leobench");
-        let failed = |problem: String| EndpointError::Stack { at: now, problem };
-        self.connection = Some(connected.map_err(|error| failed(error.to_string()))?);
+    /// Begins the connection, with parts that `fit` completes.
+    fn connect(&mut self, now: SimTime, fit: impl FnOnce(&mut Parts)) -> Result<(), EndpointError> {
+        if let Stage::Waiting(mut parts) = std::mem::replace(&mut self.stage, Stage::Moving) {
+            fit(&mut parts);
+            let connection = Connection::new(*parts, now);
+            let connection = connection
+                .map_err(|error| EndpointError::Stack { at: now, problem: error.to_string() })?;
+            self.stage = Stage::Connected(Box::new(connection));
+        }
         Ok(())
     }
 
-    fn receive(&mut self, now: SimTime, meta: &Meta, data: BytesMut) {
-        self.received_datagrams += 1;
-        self.tap.set_time(now);
-        let instant = self.clock.instant(now);
-        let path = FourTuple::new(meta.source, Some(meta.destination.ip()));
-        self.buffer.clear();
-        let ecn = codepoint(meta.ecn).filter(|_| self.ecn);
-        match self.endpoint.handle(instant, path, ecn, data, &mut self.buffer) {
-            Some(DatagramEvent::ConnectionEvent(_, event)) => {
-                if let Some((_, connection)) = &mut self.connection {
-                    connection.handle_event(event);
+    fn receive(
+        &mut self,
+        now: SimTime,
+        meta: &Meta,
+        datagram: Datagram,
+    ) -> Result<(), EndpointError> {
+        let size = meta.size.get() - IPV4_UDP_HEADER.get();
+        match datagram {
+            Datagram::Packets(packets) => self.receive_packets(now, meta, size, &packets)?,
+            Datagram::Retry { source, token, .. } => {
+                if let Stage::Connected(connection) = &mut self.stage {
+                    connection.on_retry(now, source, &token);
                 }
             }
-            Some(DatagramEvent::NewConnection(incoming)) => {
-                match self.endpoint.accept(incoming, instant, &mut self.buffer, None) {
-                    Ok(accepted) => self.connection = Some(accepted),
-                    Err(error) => {
-                        self.lost = Some(Loss { at: now, reason: error.cause.to_string() });
-                    }
+            Datagram::VersionNegotiation { versions, .. } => {
+                if let Stage::Connected(connection) = &mut self.stage {
+                    connection.on_version_negotiation(now, &versions);
                 }
             }
-            // A stateless answer (version negotiation, reset) has no place between two ends that were made for each
-            // other: whatever asked for it is a stray packet of an earlier exchange.
-            Some(DatagramEvent::Response(_)) | None => {}
+            Datagram::Bytes(bytes) => self.receive_bytes(now, meta, bytes)?,
+            Datagram::StatelessReset(bytes) => {
+                if let (Stage::Connected(connection), Some(token)) =
+                    (&mut self.stage, bytes.last_chunk())
+                {
+                    connection.on_stateless_reset(now, ResetToken(*token));
+                }
+            }
         }
+        Ok(())
     }
 
-    /// Lets the stack work off its events.
-    fn process(&mut self, now: SimTime, outbox: &mut Outbox) -> Result<(), EndpointError> {
-        let Some((handle, connection)) = &mut self.connection else { return Ok(()) };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = self.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
+    fn receive_packets(
+        &mut self,
+        now: SimTime,
+        meta: &Meta,
+        size: u64,
+        packets: &[QuicPacket],
+    ) -> Result<(), EndpointError> {
+        if let Stage::Waiting(parts) = &self.stage {
+            let Some(Header::Initial { destination, source, .. }) =
+                packets.first().map(|packet| &packet.header)
+            else {
+                return Ok(());
+            };
+            if parts.role == Role::Client || size < SMALLEST_INITIAL {
+                return Ok(());
             }
+            let (destination, source) = (*destination, *source);
+            self.connect(now, |parts| accept(parts, destination, source, meta))?;
         }
-        while let Some(event) = connection.poll() {
-            match event {
-                noq_proto::Event::Connected => {
-                    self.established = true;
-                    outbox.events.push(Event { kind: "established", detail: String::new() });
-                    if let Some(sender) = &mut self.sender {
-                        sender.open(now, connection)?;
-                    }
-                }
-                noq_proto::Event::ConnectionLost { reason } => {
-                    self.lost = Some(Loss { at: now, reason: reason.to_string() });
-                }
-                noq_proto::Event::Stream(StreamEvent::Writable { id }) => {
-                    if let Some(sender) = &mut self.sender {
-                        sender.on_writable(id);
-                    }
-                }
-                noq_proto::Event::Stream(event) => {
-                    self.receiver.on_event(&event, connection, &mut outbox.reports);
-                }
-                _ => {}
+        let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
+        connection.on_datagram(now, size);
+        for packet in packets {
+            connection.on_packet(now, meta.ecn, packet);
+        }
+        Ok(())
+    }
+
+    fn receive_bytes(
+        &mut self,
+        now: SimTime,
+        meta: &Meta,
+        bytes: BytesMut,
+    ) -> Result<(), EndpointError> {
+        if let Stage::Waiting(parts) = &self.stage {
+            let Some(Incoming::Packet(header)) = Incoming::decode(&bytes, ID_SIZE) else {
+                return Ok(());
+            };
+            let initial = header.level == Level::Initial && bytes.len() as u64 >= SMALLEST_INITIAL;
+            if parts.role == Role::Client || !initial {
+                return Ok(());
             }
+            self.connect(now, |parts| accept(parts, header.destination, header.source, meta))?;
+        }
+        if let Stage::Connected(connection) = &mut self.stage {
+            connection.on_bytes(now, meta.ecn, bytes, &Zeros);
         }
         Ok(())
     }
@@ -206,70 +158,84 @@ impl QuicEndpoint {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
-        self.tap.set_time(now);
-        if self.client.is_some() {
+        if let Stage::Waiting(parts) = &self.stage {
+            if parts.role == Role::Server {
+                return Ok(None);
+            }
             if now < self.start {
                 return Ok(Some(self.start));
             }
-            self.connect(now)?;
-        }
-        if self.timer.is_some_and(|timer| timer <= now) {
-            self.expire(now, outbox);
-        }
-        self.process(now, outbox)?;
-        if let Some(loss) = &self.lost {
-            if !self.silent {
-                outbox.events.push(loss.event());
+            self.connect(now, |_| ())?;
+            if let Stage::Connected(connection) = &mut self.stage {
+                connection.start(now);
             }
-            (self.silent, self.connection) = (true, None);
-            return Ok(None);
         }
-        let has_losses = self.control.has_losses();
-        let held_until = self.send(now, outbox)?;
-        self.report_sent(now, outbox)?;
-        self.control.take_events(&mut outbox.events);
-        if has_losses {
-            self.control.take_verdicts(&mut outbox.verdicts);
+        let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
+        if connection.timer(now).is_some_and(|timer| timer <= now) {
+            connection.on_timer(now);
         }
-        let timer = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
-        // The stack may ask for a wait that rounds to nothing; time must move.
+        while let Some(transmit) = connection.transmit(now)? {
+            outbox.packets.extend(packet(now, connection, transmit));
+        }
+        connection.streams_mut().take_reports(&mut outbox.reports);
+        connection.take_events(&mut outbox.events);
+        outbox.verdicts.append(connection.verdicts_mut());
+        if let Some(loss) = connection.lost().filter(|_| !self.silent) {
+            outbox.events.push(loss.event());
+            self.silent = true;
+        }
+        // A timer may lie at this very instant if what it waited for cannot be sent; time must move.
         let next = SimTime::from_nanos(now.as_nanos() + 1);
-        self.timer = timer.map(|instant| self.clock.time(instant).max(next));
-        Ok(match (self.timer, held_until) {
-            (Some(timer), Some(held)) => Some(timer.min(held.max(next))),
-            (timer, held) => timer.or(held.map(|held| held.max(next))),
-        })
+        Ok(connection.timer(now).map(|timer| timer.max(next)))
     }
+}
+
+/// Fits the parts of a server to a client's first packet.
+fn accept(parts: &mut Parts, destination: ConnectionId, source: ConnectionId, meta: &Meta) {
+    parts.original_destination = destination;
+    parts.remote_id = source;
+    parts.addresses = (meta.destination, meta.source);
+}
+
+/// The packet that carries a datagram; none if it cannot be protected any more.
+fn packet(now: SimTime, connection: &mut Connection, transmit: Transmit) -> Option<Packet> {
+    let Transmit { source, destination, ecn, size, transmission, packets } = transmit;
+    let size = Bytes::new(size) + IPV4_UDP_HEADER;
+    let meta = Meta::new(now, Protocol::Udp, source, destination, size).with_ecn(ecn);
+    let meta = Meta { transmission, ..meta };
+    let datagram = if connection.is_encrypted() {
+        Datagram::Bytes(connection.seal(now, &packets, &Zeros)?)
+    } else {
+        for packet in &packets {
+            connection.on_sent_unprotected(now, &packet.header);
+        }
+        Datagram::Packets(packets)
+    };
+    Some(Packet { meta, body: Body::Quic(Box::new(datagram)) })
 }
 
 impl Endpoint for QuicEndpoint {
     fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+        let streams = match &mut self.stage {
+            Stage::Connected(connection) => connection.streams_mut(),
+            Stage::Waiting(parts) => &mut parts.streams,
+            Stage::Moving => return Ok(()),
+        };
         match input {
-            Input::Packet(Packet { meta, body: Body::Quic(data) }) => {
-                if self.lost.is_none() {
-                    self.receive(now, &meta, data);
-                }
-                Ok(())
+            Input::Message { stream, message } => streams.push(stream, message),
+            Input::Finish => streams.finish(),
+            Input::Packet(Packet { meta, body: Body::Quic(datagram) }) => {
+                self.receive(now, &meta, *datagram)?;
             }
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
-            Input::Packet(_) | Input::Interface(_) => Ok(()),
-            Input::Message { stream, message } => {
-                if let Some(sender) = &mut self.sender {
-                    sender.streams.push(stream, message);
-                }
-                Ok(())
-            }
-            Input::Finish => {
-                if let Some(sender) = &mut self.sender {
-                    sender.finish();
-                }
-                Ok(())
-            }
+            Input::Packet(_) | Input::Interface(_) => {}
             Input::Hint(hint) => {
-                self.control.lock().algorithm.on_hint(hint.path, &hint);
-                Ok(())
+                if let Stage::Connected(connection) = &mut self.stage {
+                    connection.control_mut().on_hint(&hint);
+                }
             }
         }
+        Ok(())
     }
 
     fn poll(
@@ -278,70 +244,42 @@ impl Endpoint for QuicEndpoint {
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
         let wake = self.step(now, outbox);
-        self.control.check(now)?;
+        if let Stage::Connected(connection) = &mut self.stage {
+            connection.check(now)?;
+        }
         wake
     }
 
     fn sample_paths(&self, _now: SimTime, samples: &mut Vec<PathSample>) {
-        let Some((_, connection)) = &self.connection else { return };
-        let path = PathId::default();
-        let state = self.control.lock();
-        let smoothed = connection.rtt(StackPathId::ZERO).map(span);
-        let pacing = self.pacer.as_ref().map(|_| pacing_rate(&self.control, connection));
-        samples.push(PathSample {
-            path,
-            cwnd: self.control.window(),
-            ssthresh: state.algorithm.ssthresh(path),
-            in_flight: self.control.in_flight(),
-            smoothed_rtt: state.rtt.and(smoothed),
-            latest_rtt: state.latest_rtt(),
-            pacing,
-            phase: state.algorithm.phase(path),
-            totals: self.count(&state),
-        });
+        if let Some(connection) = self.connection().filter(|connection| connection.lost().is_none())
+        {
+            connection.sample_paths(samples);
+        }
     }
 
     fn send_buffer(&self) -> Option<&SendBuffer> {
-        self.sender.as_ref().map(|sender| sender.streams.buffer())
+        match &self.stage {
+            Stage::Connected(connection) => connection.streams().send_buffer(),
+            Stage::Waiting(parts) => parts.streams.send_buffer(),
+            Stage::Moving => None,
+        }
     }
 
     fn totals(&self) -> Totals {
-        self.count(&self.control.lock())
+        self.connection().map_or_else(Totals::default, Connection::totals)
     }
 
     fn rtts(&self) -> LogHistogram {
-        self.control.lock().rtts.clone()
+        self.connection().map_or_else(LogHistogram::new, Connection::rtts)
     }
 
     fn lost(&self) -> Option<&Loss> {
-        self.lost.as_ref()
+        self.connection().and_then(Connection::lost)
     }
 
     fn finish(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        self.control.close();
-        let flushed = self.tap.flush();
-        self.control.check(now)?;
-        flushed.map_err(|error| EndpointError::Qlog(error.to_string()))
-    }
-}
-
-impl QuicEndpoint {
-    fn count(&self, state: &ControlState) -> Totals {
-        let sent = self.tap.sent();
-        Totals {
-            sent_packets: self.sent_datagrams,
-            sent_bytes: self.sent_bytes,
-            received_packets: self.received_datagrams,
-            acked_bytes: state.acked_bytes,
-            lost_packets: state.lost_packets,
-            lost_bytes: state.lost_bytes,
-            retransmitted_bytes: Bytes::new(sent.retransmitted),
-            retransmitted_packets: sent.retransmitted_packets,
-            congestion_events: state.congestion_events,
-            timeouts: self.timeouts,
-            spurious_losses: self.tap.spurious_losses(),
-            undos: state.undos,
-            ecn_marks: state.ecn_marks,
-        }
+        let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
+        connection.finish();
+        connection.check(now)
     }
 }

@@ -19,9 +19,33 @@ const TOO_LONG_ACK_DELAY: SimDuration = SimDuration::from_millis(1 << 14);
 /// How many packets may wait for an acknowledgement.
 pub type AckElicitingThreshold = Whole<0, 65_535>;
 
+leobench_base::words! {
+    /// Which implementation of QUIC.
+    pub enum Stack {
+        /// Leobench's own.
+        Own = "own",
+        /// The crate `noq-proto`, the reference that the own one is held to.
+        Noq = "noq",
+    }
+}
+
+leobench_base::words! {
+    /// How packets are protected.
+    pub enum Protected {
+        /// By nothing: a handshake and packets of the sizes that TLS 1.3 gives them, at no cost.
+        Null = "null",
+        /// By TLS 1.3 and its ciphers (RFC 9001).
+        Tls = "tls",
+    }
+}
+
 leobench_base::spec! {
     /// QUIC version 1 (RFC 9000), a real stack: handshake, streams, loss recovery, flow control.
     pub struct QuicSpec: Default check = check {
+        /// Implementation.
+        pub stack: Stack = Stack::Noq,
+        /// Protection of packets. It changes no size but those of the handshake.
+        pub protection: Protected = Protected::Null,
         /// Congestion controller.
         pub congestion: CongestionSpec = default_congestion(),
         /// Stream scheduler: which streams' bytes fill the next packet.
@@ -45,6 +69,8 @@ leobench_base::spec! {
         pub stream_window: Window = Window::Unlimited,
         /// Receiver's flow-control window of the connection.
         pub connection_window: Window = Window::Unlimited,
+        /// How long the connection survives without a packet of the other end (RFC 9000 section 10.1); for ever if not given.
+        pub idle_timeout: Option<SimDuration> = None,
     }
 }
 
@@ -61,6 +87,14 @@ fn default_congestion() -> CongestionSpec {
 }
 
 fn check(spec: &QuicSpec) -> Result<(), Fault> {
+    if spec.stack == Stack::Noq && spec.protection == Protected::Tls {
+        let allowed = "`null`, or the stack `own`";
+        return Err(Fault::new(
+            "protection",
+            "is `tls`, which the stack `noq` lacks here",
+            allowed,
+        ));
+    }
     if !(SMALLEST_PAYLOAD..=LARGEST_PAYLOAD).contains(&spec.payload) {
         let allowed =
             format!("from {SMALLEST_PAYLOAD} (RFC 9000 section 14.1) to {LARGEST_PAYLOAD}");
@@ -94,7 +128,7 @@ impl QuicSpec {
     pub const SMALLEST_PAYLOAD: Bytes = SMALLEST_PAYLOAD;
 
     /// How often the receiver is asked to acknowledge, if otherwise than it would by itself.
-    pub(super) fn ack_frequency(&self) -> Option<(u32, SimDuration)> {
+    pub(crate) fn ack_frequency(&self) -> Option<(u32, SimDuration)> {
         let asked = (self.ack_eliciting_threshold.get(), self.max_ack_delay);
         (asked != (default_threshold().get(), DEFAULT_ACK_DELAY)).then_some(asked)
     }

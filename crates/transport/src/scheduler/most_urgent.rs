@@ -39,7 +39,10 @@ impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> StreamScheduler for MostUrgen
         {
             self.served.push(stream);
             self.tournament.rest(stream, true);
-            packet.give(streams, stream, u64::MAX);
+            // A packet too short for one stream's frame is as good as full.
+            if packet.give(streams, stream, u64::MAX) == 0 {
+                break;
+            }
         }
         for stream in self.served.drain(..) {
             self.tournament.rest(stream, false);

@@ -2,10 +2,7 @@
 
 use leobench_base::{RngTree, SimTime};
 
-use super::{
-    LENGTH_RESERVE, PacketShares, SMALLEST_ROOM, SchedulerContext, SchedulerSpec, Share,
-    StreamScheduler,
-};
+use super::{FrameCosts, PacketShares, SchedulerContext, SchedulerSpec, Share, StreamScheduler};
 use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::EndpointError;
 use crate::plugin::Plugins;
@@ -16,6 +13,7 @@ pub struct Multiplexer {
     scheduler: Box<dyn StreamScheduler>,
     name: String,
     packet: PacketShares,
+    costs: FrameCosts,
 }
 
 impl Multiplexer {
@@ -38,7 +36,12 @@ impl Multiplexer {
             problem,
         })?;
         let (buffer, packet) = (SendBuffer::new(streams), PacketShares::default());
-        Ok(Self { buffer, scheduler, name, packet })
+        Ok(Self { buffer, scheduler, name, packet, costs: FrameCosts::Exact })
+    }
+
+    /// The same, for a stack with other costs of frames.
+    pub fn with_costs(self, costs: FrameCosts) -> Self {
+        Self { costs, ..self }
     }
 
     /// The buffers.
@@ -70,14 +73,17 @@ impl Multiplexer {
     /// Calls the scheduler to share `room` bytes of the next packet, including frame headers.
     ///
     /// # Errors
-    /// If the scheduler fails, chooses no stream although one has bytes waiting, or leaves room that it promised to
-    /// fill.
+    /// If the scheduler fails, chooses no stream although one has bytes waiting that there is room for, or leaves room
+    /// that it promised to fill.
     pub fn schedule(&mut self, now: SimTime, room: u64) -> Result<(), EndpointError> {
-        self.packet.start(room);
+        self.packet.start(room, self.costs);
+        let ample = self.packet.has_ample_room();
         let scheduled = self.scheduler.schedule(now, &self.buffer, &mut self.packet);
         let problem = match scheduled {
             Err(problem) => problem,
-            Ok(()) if self.packet.shares().is_empty() => {
+            Ok(())
+                if self.packet.shares().is_empty() && (ample || self.costs == FrameCosts::Noq) =>
+            {
                 format!("chose no stream, with {} bytes waiting", self.buffer.backlog())
             }
             Ok(()) if self.scheduler.fills_packets() && self.leaves_room() => {
@@ -98,11 +104,16 @@ impl Multiplexer {
         };
         let mut streams = self.buffer.streams().iter().enumerate();
         // Most packets with spare room hold all waiting bytes: only held streams require a look at each.
-        self.packet.room() > SMALLEST_ROOM + LENGTH_RESERVE
+        self.packet.has_ample_room()
             && self.shares().iter().map(|share| share.bytes).sum::<u64>() < self.buffer.backlog()
             && streams.any(|(stream, buffer)| {
                 self.buffer.is_occupied(stream) && given(stream) < buffer.backlog()
             })
+    }
+
+    /// Whether the scheduler leaves no room in a packet while a stream that is not held has bytes waiting.
+    pub fn fills_packets(&self) -> bool {
+        self.scheduler.fills_packets()
     }
 
     /// Whether the last scheduled packet is full. If so, every packet is full for which enough bytes are waiting.

@@ -74,8 +74,11 @@ impl Level {
     fn fill(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
         let Some(first) = self.next(self.turn) else { return true };
         let mut turn = first;
+        let before = packet.shares().len();
+        let mut has_room = true;
         loop {
             if !self.take_turn(turn, streams, packet) {
+                has_room = false;
                 break;
             }
             match self.next(turn.following()) {
@@ -83,8 +86,11 @@ impl Level {
                 _ => break,
             }
         }
-        self.turn = first.following();
-        packet.has_room()
+        // A turn whose frame did not fit is not over.
+        if packet.shares().len() > before {
+            self.turn = first.following();
+        }
+        has_room && packet.has_room()
     }
 
     fn take_turn(&self, turn: Turn, streams: &SendBuffer, packet: &mut PacketShares) -> bool {

@@ -8,6 +8,9 @@ use leobench_base::spec::{At, Spec, Table, Value};
 use leobench_base::{Bytes, SimDuration};
 use proptest::prelude::*;
 
+use leobench_base::quic::varint_size;
+
+use super::packet::frame_header;
 use super::*;
 use crate::buffer::{Attributes, Message};
 
@@ -91,8 +94,18 @@ type Packet = (u64, Vec<Share>);
 
 impl Harness {
     pub(super) fn new(spec: &SchedulerSpec, attributes: &[Attributes], seed: u64) -> Self {
+        Self::with_costs(spec, attributes, seed, FrameCosts::Exact)
+    }
+
+    fn with_costs(
+        spec: &SchedulerSpec,
+        attributes: &[Attributes],
+        seed: u64,
+        costs: FrameCosts,
+    ) -> Self {
         let plugins = python::tests::in_order();
         let streams = Multiplexer::new(spec, attributes, &RngTree::new(seed), &plugins).unwrap();
+        let streams = streams.with_costs(costs);
         Self { streams, count: attributes.len(), now: SimTime::ZERO }
     }
 
@@ -154,7 +167,7 @@ fn frames(buffer: &SendBuffer, room: u64, shares: &[Share]) -> u64 {
     used
 }
 
-fn check(spec: &SchedulerSpec, buffer: &SendBuffer, (room, shares): &Packet) {
+fn check(spec: &SchedulerSpec, costs: FrameCosts, buffer: &SendBuffer, (room, shares): &Packet) {
     let name = spec.name();
     assert!(!shares.is_empty(), "{name} leaves a packet empty");
     let mut served = 0;
@@ -172,7 +185,7 @@ fn check(spec: &SchedulerSpec, buffer: &SendBuffer, (room, shares): &Packet) {
     let occupied = (0..buffer.streams().len()).filter(|stream| buffer.is_occupied(*stream));
     let all = served == occupied.map(waiting).sum::<u64>();
     let empty = room - used;
-    let full = empty <= SMALLEST_ROOM + LENGTH_RESERVE;
+    let full = empty <= costs.most_unusable();
     assert!(
         all || full || !is_work_conserving(spec, buffer.streams().len()),
         "{name}: {empty} empty of {room}: {shares:?}"
@@ -187,11 +200,13 @@ proptest! {
     ) {
         for spec in all(streams) {
             let attributes = attributes(streams);
-            let mut once = Harness::new(&spec, &attributes, 1);
-            let mut again = Harness::new(&spec, &attributes, 1);
-            for operation in &operations {
-                let packet = once.follow(operation, |_, buffer, packet| check(&spec, buffer, packet));
-                prop_assert_eq!(packet, again.follow(operation, |_, _, _| ()), "{}", spec.name());
+            for costs in [FrameCosts::Exact, FrameCosts::Noq] {
+                let mut once = Harness::with_costs(&spec, &attributes, 1, costs);
+                let mut again = Harness::with_costs(&spec, &attributes, 1, costs);
+                for operation in &operations {
+                    let packet = once.follow(operation, |_, buffer, packet| check(&spec, costs, buffer, packet));
+                    prop_assert_eq!(packet, again.follow(operation, |_, _, _| ()), "{}", spec.name());
+                }
             }
         }
     }

@@ -19,7 +19,6 @@
 mod endpoint;
 mod interfaces;
 mod outgoing;
-mod ranges;
 mod receiver;
 mod reconnect;
 mod resume;

@@ -2,7 +2,9 @@
 
 mod times;
 
+use leobench_base::LinkId;
 use leobench_base::spec::{SpecError, cut};
+use leobench_transport::quic::Stack;
 use rustc_hash::FxHashMap;
 
 use super::super::{HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec};
@@ -137,6 +139,7 @@ fn rebinds(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Resu
             let (opener, other) =
                 if flow.opened_by == OpenedBy::From { (from, to) } else { (to, from) };
             let Some(path) = topology.routes([other]).path(opener, other) else { continue };
+            follows(spec, handover, name, &path, &at)?;
             let enters = path.iter().any(|link| {
                 let (link, direction) = spec.direction(*link);
                 handover.links.contains(&spec.links[link].0)
@@ -152,4 +155,27 @@ fn rebinds(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Resu
         }
     }
     Ok(())
+}
+
+/// Refuses a translation of the packets of a stack that does not follow new addresses.
+fn follows(
+    spec: &ScenarioSpec,
+    handover: &HandoverSpec,
+    name: &str,
+    path: &[LinkId],
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    let own = spec.flows.iter().any(|(flow, flow_spec)| {
+        let transport = &flow_spec.transport;
+        flow == name && matches!(transport, TransportSpec::Quic(quic) if quic.stack == Stack::Own)
+    });
+    let mut links = path.iter().map(|link| &spec.links[spec.direction(*link).0].0);
+    if !own || !links.any(|link| handover.links.contains(link)) {
+        return Ok(());
+    }
+    let error = at.error(format!(
+        "flow `{}` uses the QUIC stack `own`, which does not follow new addresses yet",
+        cut(name)
+    ));
+    Err(error.allowed("`reroute`, or the stack `noq`"))
 }

@@ -1,4 +1,4 @@
-//! Controllers that fail, under both transports.
+//! Controllers that fail, under every transport.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -9,6 +9,7 @@ use super::failing::{CALLS, Failing};
 use super::*;
 use crate::endpoint::{EndpointError, Hint, Input};
 use crate::quic::{self, QuicEndpoint, Role};
+use crate::quic_noq::{self, NoqEndpoint};
 use crate::tcp::{self, TcpEndpoint};
 use crate::testing::{Observed, Pipe, RECEIVER, SENDER, ms};
 
@@ -25,6 +26,16 @@ trait Controlled: Observed {
 impl Controlled for TcpEndpoint {
     fn connect(ecn: bool) -> Pipe<Self> {
         tcp::tests::connect(&tcp::tests::spec(|spec| spec.ecn = ecn), Role::Client)
+    }
+
+    fn set_controller(&mut self, algorithm: Box<dyn CongestionControl>) {
+        self.set_controller(algorithm);
+    }
+}
+
+impl Controlled for NoqEndpoint {
+    fn connect(ecn: bool) -> Pipe<Self> {
+        quic_noq::tests::connect(&quic_noq::tests::spec(|spec| spec.ecn = ecn), 1, Role::Client)
     }
 
     fn set_controller(&mut self, algorithm: Box<dyn CongestionControl>) {
@@ -106,10 +117,12 @@ fn the_end_of_a_run_closes_an_open_path<E: Controlled>() {
 fn a_failure_in_any_call_ends_the_run_with_name_time_and_trace() {
     a_failure_in_any_call_ends_the_run::<TcpEndpoint>();
     a_failure_in_any_call_ends_the_run::<QuicEndpoint>();
+    a_failure_in_any_call_ends_the_run::<NoqEndpoint>();
 }
 
 #[test]
 fn the_end_of_a_run_closes_an_open_path_once() {
     the_end_of_a_run_closes_an_open_path::<TcpEndpoint>();
     the_end_of_a_run_closes_an_open_path::<QuicEndpoint>();
+    the_end_of_a_run_closes_an_open_path::<NoqEndpoint>();
 }

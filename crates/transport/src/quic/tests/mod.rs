@@ -1,15 +1,16 @@
 //! Connections on a scriptable pipe, whose packets are read.
 
-mod acks;
 mod data;
-mod packets;
 mod trouble;
 
-use leobench_base::{BitRate, Body, Packet, RngTree, SimDuration, SimTime};
+use bytes::BytesMut;
+use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::quic::{
+    Datagram, Frame, Incoming, Packet as QuicPacket, StreamId, Zeros, decode_frames,
+};
+use leobench_base::{Body, Packet, RngTree, SimDuration, SimTime};
 
-use super::frames::{Frame, Frames};
-use super::null_tls::TAG_LEN;
-use super::{QuicConfig, QuicEndpoint, QuicSpec, Role};
+use super::{Protected, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use crate::buffer::Attributes;
 use crate::endpoint::Endpoint;
 use crate::scheduler::python::tests::in_order;
@@ -22,21 +23,28 @@ pub(crate) fn spec(change: impl FnOnce(&mut QuicSpec)) -> QuicSpec {
     spec
 }
 
-/// Stream number, offset, length, whether it ends the stream.
-type StreamFrame = (u64, u64, u64, bool);
-
 /// A datagram on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     at: SimTime,
-    /// Packet number; none in a handshake packet.
-    number: Option<u64>,
     /// UDP payload.
     size: u64,
-    /// None in a handshake packet.
-    frames: Vec<StreamFrame>,
+    packets: Vec<QuicPacket>,
     /// Bytes that still waited in the application's buffer.
     backlog: u64,
+}
+
+impl Passed {
+    /// Stream number, offset, length and end of every STREAM frame.
+    fn streams(&self) -> impl Iterator<Item = (u64, u64, u64, bool)> {
+        let frames = self.packets.iter().flat_map(|packet| &packet.frames);
+        frames.filter_map(|frame| match frame {
+            Frame::Stream { id: StreamId(id), offset, len, fin, .. } => {
+                Some((id >> 2, *offset, *len, *fin))
+            }
+            _ => None,
+        })
+    }
 }
 
 impl Observed for QuicEndpoint {
@@ -45,12 +53,49 @@ impl Observed for QuicEndpoint {
     const REPORTS_ROOM: bool = false;
 
     fn observe(pipe: &Pipe<Self>, end: usize, packet: &Packet) -> Passed {
-        let Body::Quic(data) = &packet.body else { panic!("no QUIC packet") };
+        let size = (packet.meta.size - IPV4_UDP_HEADER).get();
+        let Body::Quic(datagram) = &packet.body else { panic!("{packet:?} from {end}") };
+        let packets = match &**datagram {
+            Datagram::Packets(packets) => packets.to_vec(),
+            other => {
+                assert_eq!(other.size(), size);
+                Vec::new()
+            }
+        };
+        if !packets.is_empty() {
+            check_bytes(&packets, size);
+        }
         let backlog = pipe.ends[SENDER].send_buffer().unwrap().backlog();
-        let last = pipe.passed[end].iter().rev().find_map(|passed| passed.number);
-        let (number, frames) = read_short(data, last.map_or(0, |last| last + 1));
-        Passed { at: pipe.now, number, size: data.len() as u64, frames, backlog }
+        Passed { at: pipe.now, size, packets, backlog }
     }
+}
+
+/// Encodes the packets of a datagram, decodes them again, and compares them and their size.
+fn check_bytes(packets: &[QuicPacket], size: u64) {
+    let mut bytes = BytesMut::new();
+    for packet in packets {
+        let start = bytes.len();
+        packet.encode(&Zeros, &mut bytes);
+        assert_eq!((bytes.len() - start) as u64, packet.size(), "{packet:?}");
+    }
+    assert_eq!(bytes.len() as u64, size, "{packets:?}");
+    let mut rest = &bytes[..];
+    for packet in packets {
+        let Some(Incoming::Packet(header)) = Incoming::decode(rest, super::cids::ID_SIZE) else {
+            panic!("no packet in {rest:?}");
+        };
+        let number = packet.header.number();
+        let (first, level, size) = (rest[0], header.level, header.size);
+        let start = header.number_offset + usize::from(number.len);
+        let payload = bytes::Bytes::copy_from_slice(&rest[start..size - 16]);
+        let decoded = QuicPacket {
+            header: header.complete(first, number).unwrap(),
+            frames: decode_frames(&payload, level, &Zeros).unwrap(),
+        };
+        assert_eq!(&decoded, packet);
+        rest = &rest[size..];
+    }
+    assert!(rest.is_empty());
 }
 
 /// A pipe between a sender of this role with so many streams and a receiver.
@@ -60,10 +105,10 @@ pub(crate) fn connect(spec: &QuicSpec, streams: usize, sender: Role) -> Pipe<Qui
     let address = |end| std::net::SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
     let attributes = vec![Attributes::default(); streams];
     let ends = [(SENDER, sender), (RECEIVER, receiver)].map(|(end, role)| {
-        QuicEndpoint::new(QuicConfig {
+        QuicEndpoint::new(&QuicConfig {
             spec,
             role,
-            sends: if end == SENDER { &attributes } else { &[] },
+            sends: if end == SENDER { &attributes[..] } else { &[] },
             receives: if end == SENDER { 0 } else { streams },
             local: address(end),
             remote: address(1 - end),
@@ -75,26 +120,4 @@ pub(crate) fn connect(spec: &QuicSpec, streams: usize, sender: Role) -> Pipe<Qui
         .unwrap()
     });
     Pipe::new(ends, streams)
-}
-
-/// Number and STREAM frames of a datagram that is a packet with a short header (RFC 9000 section 17.3), given the number
-/// after that of the one before.
-fn read_short(data: &[u8], expected: u64) -> (Option<u64>, Vec<StreamFrame>) {
-    if data[0] & 0x80 != 0 {
-        return (None, Vec::new());
-    }
-    let (start, len) = (1 + super::config::CONNECTION_ID_LEN, 1 + usize::from(data[0] & 0x03));
-    let truncated =
-        data[start..start + len].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-    // Numbers only grow here, some being left out (RFC 9000 section 21.4).
-    let span = 1 << (8 * len);
-    let number = expected + (truncated + span - expected % span) % span;
-    let mut frames = Frames::new(&data[start + len..data.len() - TAG_LEN]);
-    let mut found = Vec::new();
-    while !frames.is_done() {
-        if let Frame::Stream { id, offset, len, fin } = frames.next_frame().unwrap() {
-            found.push((id >> 2, offset, len, fin));
-        }
-    }
-    (Some(number), found)
 }

@@ -4,7 +4,10 @@
 mod leave;
 mod redistribute;
 
-use super::{StreamScheduler, frame_header, varint_size};
+use leobench_base::quic::varint_size;
+
+use super::StreamScheduler;
+use super::packet::frame_header;
 use crate::buffer::SendBuffer;
 use leave::Leave;
 use redistribute::Redistribute;

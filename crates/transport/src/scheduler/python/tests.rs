@@ -3,7 +3,7 @@ use std::sync::Arc;
 use leobench_base::spec::{At, Spec, TableSpec, Value};
 use leobench_base::{Bytes, RngTree};
 
-use super::super::{Multiplexer, Share};
+use super::super::{FrameCosts, Multiplexer, Share};
 use super::*;
 use crate::buffer::{Attributes, Message};
 use crate::plugin::PluginHost;
@@ -89,7 +89,7 @@ fn scheduled(requests: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
     let mut given = Vec::new();
     // Twice, because no state may remain between packets.
     for _ in 0..2 {
-        packet.start(1_000);
+        packet.start(1_000, FrameCosts::Exact);
         scheduler.schedule(SimTime::ZERO, &streams, &mut packet)?;
         given.push(packet.shares().to_vec());
     }

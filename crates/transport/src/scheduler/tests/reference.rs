@@ -122,7 +122,7 @@ fn follow(
 /// The packet that results from serving the streams in this order.
 fn in_order(order: &[usize], buffer: &SendBuffer, room: u64) -> Vec<Share> {
     let mut packet = PacketShares::default();
-    packet.start(room);
+    packet.start(room, FrameCosts::Exact);
     for stream in order {
         if packet.give(buffer, *stream, u64::MAX) == 0 {
             break;
@@ -149,8 +149,11 @@ proptest! {
                     waiting.retain(|stream| *stream != share.stream);
                     order.push(share.stream);
                 }
-                order.extend(waiting);
-                assert_eq!(shares, &in_order(&order, buffer, *room), "{kind}");
+                // The next one, whose frame may not fit into the last bytes, is any of those that tie.
+                let served = in_order(&order, buffer, *room);
+                assert_eq!(shares, &served, "{kind}");
+                let left = *room - frames(buffer, *room, shares);
+                assert!(waiting.is_empty() || left <= crate::scheduler::LARGEST_HEADER, "{kind}: {left} left");
             });
         }
     }
@@ -263,8 +266,8 @@ impl Levels {
             if sum < payload as f64 { low = level } else { high = level }
         }
         // The last frame falls short of its due by the room kept for its length, if it leaves the packet open.
-        let short = if frames(buffer, *room, shares) == *room { 0 } else { LENGTH_RESERVE };
-        let most = 2.0 + short as f64;
+        let short = if frames(buffer, *room, shares) == *room { 0.0 } else { 2.0 };
+        let most = 2.0 + short;
         for stream in streams {
             let given = shares.iter().find(|share| share.stream == stream);
             let given = given.map_or(0.0, |share| share.bytes as f64);

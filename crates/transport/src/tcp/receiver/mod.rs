@@ -10,8 +10,8 @@ use leobench_base::{SimDuration, SimTime};
 
 use self::acks::AckTiming;
 use self::window::ReceiveWindow;
-use super::ranges::RangeSet;
 use super::spec::TcpSpec;
+use crate::ranges::RangeSet;
 
 /// Received data, in offsets.
 #[derive(Clone, Copy, Debug)]

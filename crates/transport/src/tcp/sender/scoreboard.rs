@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use leobench_base::SimTime;
 
-use crate::tcp::ranges::RangeSet;
+use crate::ranges::RangeSet;
 
 /// The state of the latest transmission of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use noq_proto::{ClientConfig, Endpoint, TransportConfig};
 
 use super::clock::Clock;
 use super::config;
-use super::spec::QuicSpec;
 use super::tap::Tap;
+use crate::quic::QuicSpec;
 
 /// Makes bare ends of one connection.
 pub struct Bare {

@@ -5,17 +5,22 @@ use std::ops::Range;
 
 /// Disjoint ranges that do not touch, from the first byte to the byte after the last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RangeSet {
+pub(crate) struct RangeSet {
     /// In order. Most changes are at one of the ends: data arrives behind the last gap, and repairs close the first.
     ranges: VecDeque<(u64, u64)>,
 }
 
 impl RangeSet {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    pub(super) fn clear(&mut self) {
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
         self.ranges.clear();
     }
 
@@ -28,17 +33,17 @@ impl RangeSet {
     }
 
     /// The range that contains `offset`.
-    pub(super) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
+    pub(crate) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         self.ranges.get(self.place(offset)).copied().filter(|(start, _)| *start <= offset)
     }
 
     /// The range with the lowest start.
-    pub(super) fn first(&self) -> Option<(u64, u64)> {
+    pub(crate) fn first(&self) -> Option<(u64, u64)> {
         self.ranges.front().copied()
     }
 
     /// Adds a range; returns the merged range.
-    pub(super) fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
         let touched = self.touched(start, end);
         if touched.is_empty() {
             self.ranges.insert(touched.start, (start, end));
@@ -61,8 +66,36 @@ impl RangeSet {
         first..first + overlapping.count()
     }
 
+    /// Removes a range, or what is there of it.
+    pub(crate) fn remove(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        let mut place = self.place(start);
+        while let Some(&(first, last)) = self.ranges.get(place).filter(|(first, _)| *first < end) {
+            match (first < start, last > end) {
+                (true, true) => {
+                    self.ranges[place].1 = start;
+                    self.ranges.insert(place + 1, (end, last));
+                    return;
+                }
+                (true, false) => {
+                    self.ranges[place].1 = start;
+                    place += 1;
+                }
+                (false, true) => {
+                    self.ranges[place].0 = end;
+                    return;
+                }
+                (false, false) => {
+                    self.ranges.remove(place);
+                }
+            }
+        }
+    }
+
     /// Removes everything below `offset`.
-    pub(super) fn remove_below(&mut self, offset: u64) {
+    pub(crate) fn remove_below(&mut self, offset: u64) {
         while let Some((start, end)) = self.ranges.front_mut().filter(|(start, _)| *start < offset)
         {
             if *end > offset {
@@ -74,7 +107,7 @@ impl RangeSet {
     }
 
     /// The first part of the range from `start` to `end` that is not in the set.
-    pub(super) fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+    pub(crate) fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let mut place = self.place(start);
         let mut start = start;
         if let Some((_, covered)) = self.ranges.get(place).filter(|(first, _)| *first <= start) {
@@ -117,6 +150,9 @@ mod tests {
                 if step == 0 {
                     set.remove_below(start);
                     bytes[..start as usize].fill(false);
+                } else if step == 1 {
+                    set.remove(start, start + len);
+                    bytes[start as usize..(start + len) as usize].fill(false);
                 } else {
                     let (first, last) = set.insert(start, start + len);
                     bytes[start as usize..(start + len) as usize].fill(true);

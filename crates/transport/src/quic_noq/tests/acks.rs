@@ -17,7 +17,7 @@ fn counted(change: impl FnOnce(&mut QuicSpec)) -> (u64, u64) {
 fn transfer(
     change: impl FnOnce(&mut QuicSpec),
     fate: impl FnMut(usize, usize, SimTime) -> Option<SimDuration> + 'static,
-) -> Pipe<QuicEndpoint> {
+) -> Pipe<NoqEndpoint> {
     let mut pipe = connect(&spec(change), 1, Role::Client);
     pipe.rate = BitRate::from_bps(20_000_000);
     pipe.fate = Box::new(fate);
@@ -70,7 +70,7 @@ fn without_a_wish_nothing_is_asked_for() {
 #[test]
 fn a_request_that_is_lost_is_told() {
     let ask = |spec: &mut QuicSpec| spec.ack_eliciting_threshold = Whole::nearest(9);
-    let acks = |pipe: &Pipe<QuicEndpoint>| pipe.passed[RECEIVER].len();
+    let acks = |pipe: &Pipe<NoqEndpoint>| pipe.passed[RECEIVER].len();
     let whole = acks(&transfer(ask, |_, _, _| Some(SimDuration::ZERO)));
     let mut lost = 0;
     for dropped in 0..8 {

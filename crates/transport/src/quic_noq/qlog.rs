@@ -6,11 +6,11 @@ use std::io::{self, Write as _};
 
 use leobench_base::{Bytes, SimDuration, SimTime};
 
-use super::QlogWriter;
 use super::frames::{Frame, Frames};
-use super::role::Role;
 use super::tap::Level;
 use crate::congestion::Rtt;
+use crate::quic::QlogWriter;
+use crate::quic::Role;
 
 /// The ACK delay exponent, which nobody here changes from its default (RFC 9000 section 18.2).
 const ACK_DELAY_EXPONENT: u32 = 3;

@@ -6,7 +6,7 @@ use super::*;
 use crate::scheduler::SchedulerSpec;
 
 /// The packets that carry stream data.
-fn data(pipe: &Pipe<QuicEndpoint>) -> impl Iterator<Item = &Passed> {
+fn data(pipe: &Pipe<NoqEndpoint>) -> impl Iterator<Item = &Passed> {
     pipe.passed[SENDER].iter().filter(|packet| packet.frames.iter().any(|(_, _, len, _)| *len > 0))
 }
 
@@ -82,7 +82,7 @@ fn as_chosen(spec: &QuicSpec) {
 }
 
 /// How many packets without retransmissions left, and how many of them carry what the scheduler chose.
-fn agreement(pipe: &Pipe<QuicEndpoint>) -> (u64, u64) {
+fn agreement(pipe: &Pipe<NoqEndpoint>) -> (u64, u64) {
     let choices = &pipe.ends[SENDER].sender().unwrap().choices;
     let (mut packets, mut agree, mut last) = (0, 0, 0);
     let mut sent = [0; 2];
@@ -120,7 +120,7 @@ fn is_what_was_chosen(held: &[(u64, u64)], chosen: &[(u64, u64)]) -> bool {
 
 /// Two streams, of which the first sends twice as much as the second, over 45 Mbit/s with a short queue: near its
 /// rate, with losses.
-fn busy(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
+fn busy(spec: &QuicSpec) -> Pipe<NoqEndpoint> {
     let mut pipe = lossy(spec);
     let mut rng = RngTree::new(2).child("arrivals").rng();
     let mut written = 0;
@@ -137,7 +137,7 @@ fn busy(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
 }
 
 /// Two streams that have all to send from the start, over the same path.
-fn backlogged(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
+fn backlogged(spec: &QuicSpec) -> Pipe<NoqEndpoint> {
     let mut pipe = lossy(spec);
     (0..2).for_each(|stream| pipe.write(stream, 7_000_000));
     pipe.deliver(14_000_000);
@@ -145,7 +145,7 @@ fn backlogged(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
 }
 
 /// Two streams over 45 Mbit/s, of which 0.2 % of the packets are lost.
-fn lossy(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
+fn lossy(spec: &QuicSpec) -> Pipe<NoqEndpoint> {
     let mut pipe = connect(spec, 2, Role::Client);
     pipe.rate = BitRate::from_bps(45_000_000);
     let mut loss = RngTree::new(2).child("loss").rng();

@@ -82,6 +82,12 @@ impl ServerConfig for NullTls {
     }
 }
 
+/// A session outside of any connection, for the tests of stacks that speak to this one.
+#[cfg(test)]
+pub(crate) fn null_session(side: Side, params: &TransportParameters) -> Box<dyn Session> {
+    NullTls { tap: Arc::new(Tap::new(0, None)) }.session(side, params)
+}
+
 /// How far a side has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {

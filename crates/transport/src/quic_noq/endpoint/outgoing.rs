@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::quic::Datagram;
 use leobench_base::{BitRate, Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
 use noq_proto::{Connection, PathId as StackPathId};
 
@@ -13,14 +14,14 @@ use super::super::control::Control;
 use super::super::ecn::ecn;
 use super::super::sender::Sender;
 use super::super::tap::MALFORMED;
-use super::QuicEndpoint;
+use super::NoqEndpoint;
 use crate::endpoint::{EndpointError, Event, Outbox, Report};
 use crate::pacing::window_rate;
 
 /// Datagrams that carry path challenges are padded to at least this (RFC 9000 section 8.2.1), whatever follows them.
 const SMALLEST_PADDED: u64 = 1_200;
 
-impl QuicEndpoint {
+impl NoqEndpoint {
     /// Lets probes out that a timeout asked for: what passes a shut gate and counts towards the window is a loss probe
     /// (RFC 9002 section 6.2.4).
     pub(super) fn expire(&mut self, now: SimTime, outbox: &mut Outbox) {
@@ -157,7 +158,9 @@ impl QuicEndpoint {
         }
         outbox.packets.push(Packet {
             meta: meta.with_ecn(if self.ecn { ecn(transmit.ecn) } else { Ecn::NotEct }),
-            body: Body::Quic(BytesMut::from(&self.buffer[..transmit.size])),
+            body: Body::Quic(Box::new(Datagram::Bytes(BytesMut::from(
+                &self.buffer[..transmit.size],
+            )))),
         });
         size.get()
     }

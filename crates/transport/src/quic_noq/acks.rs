@@ -2,9 +2,9 @@
 //! much room there is before a scheduler fills it.
 
 use leobench_base::SimTime;
+use leobench_base::quic::varint_size;
 
 use super::frames::{Frame, Frames};
-use crate::scheduler::varint_size;
 
 /// The stack acknowledges packets that ask for no acknowledgement once there are more than so many, with whatever
 /// leaves next (`PendingAcks::maybe_ack_non_eliciting` of `noq-proto`).

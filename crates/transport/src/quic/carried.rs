@@ -1,0 +1,52 @@
+//! What a packet carried, for when it is acknowledged or lost (RFC 9000 section 13.3).
+
+use leobench_base::quic::{Directionality, StreamId};
+use smallvec::SmallVec;
+
+/// What a packet carried, in order.
+pub(in crate::quic) type Contents = SmallVec<[Carried; 2]>;
+
+/// A frame whose fate matters to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::quic) enum Carried {
+    /// Bytes of a stream, from `start` up to `end`.
+    Stream { id: StreamId, start: u64, end: u64, fin: bool },
+    /// Bytes of the handshake.
+    Crypto { start: u64, end: u64 },
+    /// An acknowledgement up to `largest`.
+    Ack { largest: u64 },
+    /// `MAX_DATA`.
+    MaxData,
+    /// `MAX_STREAM_DATA`.
+    MaxStreamData(StreamId),
+    /// `MAX_STREAMS`.
+    MaxStreams(Directionality),
+    /// `DATA_BLOCKED`.
+    DataBlocked,
+    /// `STREAM_DATA_BLOCKED`.
+    StreamDataBlocked(StreamId),
+    /// `STREAMS_BLOCKED`.
+    StreamsBlocked(Directionality),
+    /// `RESET_STREAM`.
+    ResetStream(StreamId),
+    /// `STOP_SENDING`.
+    StopSending(StreamId),
+    /// `NEW_CONNECTION_ID` with its sequence number.
+    NewConnectionId(u64),
+    /// `RETIRE_CONNECTION_ID` with its sequence number.
+    RetireConnectionId(u64),
+    /// `HANDSHAKE_DONE`.
+    HandshakeDone,
+    /// `NEW_TOKEN`.
+    NewToken,
+    /// `ACK_FREQUENCY` with its sequence number.
+    AckFrequency(u64),
+    /// DATAGRAM.
+    Datagram,
+    /// `PATH_CHALLENGE`.
+    PathChallenge,
+    /// `PATH_RESPONSE`.
+    PathResponse,
+    /// PING.
+    Ping,
+}

@@ -1,0 +1,337 @@
+//! Connection IDs of both ends (RFC 9000 section 5.1).
+
+use std::collections::VecDeque;
+
+use leobench_base::SimRng;
+use leobench_base::quic::{ConnectionId, ErrorCode, NewConnectionId, ResetToken, TransportError};
+
+/// Bytes of the IDs that we issue; a client's first destination needs at least eight (RFC 9000 section 7.2).
+pub(super) const ID_SIZE: usize = 8;
+/// IDs of the peer that we are willing to store (`active_connection_id_limit`).
+pub(super) const ACTIVE_LIMIT: u64 = 5;
+/// IDs that we have in use by the peer at most, whatever it would store.
+const MOST_ISSUED: u64 = 5;
+
+/// A fresh ID.
+pub(super) fn random_id(rng: &mut SimRng) -> ConnectionId {
+    let bytes: [u8; ID_SIZE] = rng.bits().to_be_bytes();
+    ConnectionId::new(&bytes).unwrap_or_default()
+}
+
+/// The IDs by which the peer addresses us.
+pub(super) struct LocalIds {
+    first: ConnectionId,
+    rng: SimRng,
+    /// Those in use, by sequence number.
+    issued: VecDeque<NewConnectionId>,
+    next: u64,
+    /// Sequence numbers to announce, first or again.
+    announcements: VecDeque<u64>,
+    /// How many the peer stores.
+    limit: u64,
+}
+
+impl LocalIds {
+    /// Those of a connection whose handshake used `first`.
+    pub(super) fn new(first: ConnectionId, mut rng: SimRng) -> Self {
+        let token = random_token(&mut rng);
+        let issued = NewConnectionId { sequence: 0, retire_prior_to: 0, id: first, token };
+        Self {
+            first,
+            rng,
+            issued: [issued].into(),
+            next: 1,
+            announcements: VecDeque::new(),
+            limit: 1,
+        }
+    }
+
+    /// The ID of the handshake.
+    #[inline]
+    pub(super) fn first(&self) -> ConnectionId {
+        self.first
+    }
+
+    /// Whether the peer may use an ID.
+    pub(super) fn contains(&self, id: ConnectionId) -> bool {
+        self.issued.iter().any(|issued| issued.id == id)
+    }
+
+    /// The reset token of the first ID, for the server's transport parameters.
+    pub(super) fn first_token(&self) -> Option<ResetToken> {
+        self.issued.front().filter(|issued| issued.sequence == 0).map(|issued| issued.token)
+    }
+
+    /// The peer stores up to `limit` IDs (`active_connection_id_limit`).
+    pub(super) fn set_limit(&mut self, limit: u64) {
+        self.limit = limit.min(MOST_ISSUED);
+        self.replenish();
+    }
+
+    fn replenish(&mut self) {
+        while (self.issued.len() as u64) < self.limit {
+            let (id, token) = (random_id(&mut self.rng), random_token(&mut self.rng));
+            let issued = NewConnectionId { sequence: self.next, retire_prior_to: 0, id, token };
+            self.announcements.push_back(self.next);
+            self.issued.push_back(issued);
+            self.next += 1;
+        }
+    }
+
+    /// Whether there is one to announce.
+    pub(super) fn is_pending(&self) -> bool {
+        !self.announcements.is_empty()
+    }
+
+    /// The next one to announce.
+    pub(super) fn announcement(&self) -> Option<NewConnectionId> {
+        let sequence = self.announcements.front()?;
+        self.issued.iter().find(|issued| issued.sequence == *sequence).copied()
+    }
+
+    /// The announcement was put into a packet.
+    pub(super) fn on_announced(&mut self) {
+        self.announcements.pop_front();
+    }
+
+    /// The announcement of an ID was lost.
+    pub(super) fn on_lost(&mut self, sequence: u64) {
+        let in_use = self.issued.iter().any(|issued| issued.sequence == sequence);
+        if in_use && !self.announcements.contains(&sequence) {
+            self.announcements.push_back(sequence);
+        }
+    }
+
+    /// The peer retires an ID (RFC 9000 section 19.16); `used` is the one its packet came to.
+    ///
+    /// # Errors
+    /// `PROTOCOL_VIOLATION` if it was never issued, or carried the frame.
+    pub(super) fn on_retired(
+        &mut self,
+        sequence: u64,
+        used: ConnectionId,
+    ) -> Result<(), TransportError> {
+        if sequence >= self.next {
+            return Err(violation("a connection ID that was never issued is retired"));
+        }
+        let Some(at) = self.issued.iter().position(|issued| issued.sequence == sequence) else {
+            return Ok(());
+        };
+        if self.issued[at].id == used {
+            return Err(violation("a packet retires the connection ID it came to"));
+        }
+        self.issued.remove(at);
+        self.announcements.retain(|announced| *announced != sequence);
+        self.replenish();
+        Ok(())
+    }
+}
+
+/// The IDs by which we address the peer.
+pub(super) struct RemoteIds {
+    current: Remote,
+    /// Others that the peer announced and that were not used yet, by sequence number.
+    spare: VecDeque<Remote>,
+    /// All below are retired at the peer's request.
+    retired_below: u64,
+    /// Sequence numbers to retire, first or again.
+    retirements: VecDeque<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Remote {
+    sequence: u64,
+    id: ConnectionId,
+    token: Option<ResetToken>,
+}
+
+impl RemoteIds {
+    pub(super) fn new(first: ConnectionId) -> Self {
+        let current = Remote { sequence: 0, id: first, token: None };
+        Self { current, spare: VecDeque::new(), retired_below: 0, retirements: VecDeque::new() }
+    }
+
+    /// The ID to address the peer by.
+    #[inline]
+    pub(super) fn current(&self) -> ConnectionId {
+        self.current.id
+    }
+
+    /// The peer's first ID is another one than assumed: its own choice, or that of a Retry.
+    pub(super) fn replace_first(&mut self, id: ConnectionId) {
+        if self.current.sequence == 0 {
+            self.current.id = id;
+        }
+    }
+
+    /// The reset token of the peer's first ID (`stateless_reset_token`).
+    pub(super) fn set_first_token(&mut self, token: ResetToken) {
+        if self.current.sequence == 0 {
+            self.current.token = Some(token);
+        }
+    }
+
+    /// Whether a stateless reset with this token is about this connection (RFC 9000 section 10.3.1).
+    pub(super) fn is_reset(&self, token: ResetToken) -> bool {
+        self.current.token == Some(token)
+    }
+
+    /// Moves on to a fresh ID, as on a new path (RFC 9000 section 9.5). Returns whether there was one.
+    pub(super) fn advance(&mut self) -> bool {
+        let Some(next) = self.spare.pop_front() else { return false };
+        self.retirements.push_back(self.current.sequence);
+        self.current = next;
+        true
+    }
+
+    /// The peer announces an ID (RFC 9000 section 19.15).
+    ///
+    /// # Errors
+    /// `PROTOCOL_VIOLATION` if it contradicts an earlier one, `CONNECTION_ID_LIMIT_ERROR` if there are too many.
+    pub(super) fn on_new(&mut self, new: &NewConnectionId) -> Result<(), TransportError> {
+        if self.current.id.size() == 0 {
+            return Err(violation("a new connection ID beside an empty one"));
+        }
+        self.retired_below = self.retired_below.max(new.retire_prior_to);
+        let announced = Remote { sequence: new.sequence, id: new.id, token: Some(new.token) };
+        let known =
+            self.spare.iter().chain([&self.current]).find(|known| known.sequence == new.sequence);
+        match known {
+            Some(known) if known.id != new.id => {
+                return Err(violation("two connection IDs of one sequence number"));
+            }
+            Some(_) => {}
+            None if new.sequence < self.retired_below || new.sequence <= self.current.sequence => {
+                self.retire(new.sequence);
+            }
+            None => {
+                let at = self.spare.partition_point(|spare| spare.sequence < new.sequence);
+                self.spare.insert(at, announced);
+            }
+        }
+        while self.spare.front().is_some_and(|spare| spare.sequence < self.retired_below) {
+            if let Some(spare) = self.spare.pop_front() {
+                self.retire(spare.sequence);
+            }
+        }
+        if self.current.sequence < self.retired_below && !self.advance() {
+            return Err(violation("no connection ID is left"));
+        }
+        if self.spare.len() as u64 + 1 > ACTIVE_LIMIT {
+            return Err(TransportError::new(
+                ErrorCode::CONNECTION_ID_LIMIT_ERROR,
+                "more connection IDs than we store",
+            ));
+        }
+        Ok(())
+    }
+
+    fn retire(&mut self, sequence: u64) {
+        if !self.retirements.contains(&sequence) {
+            self.retirements.push_back(sequence);
+        }
+    }
+
+    /// The next sequence number to retire.
+    pub(super) fn retirement(&self) -> Option<u64> {
+        self.retirements.front().copied()
+    }
+
+    /// The retirement was put into a packet.
+    pub(super) fn on_retirement_sent(&mut self) {
+        self.retirements.pop_front();
+    }
+
+    /// A retirement was lost.
+    pub(super) fn on_retirement_lost(&mut self, sequence: u64) {
+        self.retire(sequence);
+    }
+}
+
+fn violation(reason: &'static str) -> TransportError {
+    TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason)
+}
+
+fn random_token(rng: &mut SimRng) -> ResetToken {
+    let mut token = [0; 16];
+    token[..8].copy_from_slice(&rng.bits().to_be_bytes());
+    token[8..].copy_from_slice(&rng.bits().to_be_bytes());
+    ResetToken(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use leobench_base::RngTree;
+
+    use super::*;
+
+    fn new(sequence: u64, retire_prior_to: u64) -> NewConnectionId {
+        let id = ConnectionId::new(&[sequence as u8; 8]).unwrap();
+        NewConnectionId { sequence, retire_prior_to, id, token: ResetToken([sequence as u8; 16]) }
+    }
+
+    fn remote() -> RemoteIds {
+        RemoteIds::new(new(0, 0).id)
+    }
+
+    #[test]
+    fn the_peer_may_demand_that_ids_are_retired() {
+        let mut ids = remote();
+        ids.on_new(&new(1, 0)).unwrap();
+        ids.on_new(&new(2, 2)).unwrap();
+        assert_eq!(ids.current(), new(2, 0).id);
+        assert_eq!(
+            [ids.retirement(), {
+                ids.on_retirement_sent();
+                ids.retirement()
+            }],
+            [Some(1), Some(0)]
+        );
+        ids.on_retirement_lost(1);
+        ids.on_retirement_sent();
+        assert_eq!(ids.retirement(), Some(1));
+        assert!(ids.is_reset(ResetToken([2; 16])) && !ids.is_reset(ResetToken([1; 16])));
+    }
+
+    #[test]
+    fn an_id_that_comes_late_is_retired_at_once() {
+        let mut ids = remote();
+        ids.on_new(&new(3, 2)).unwrap();
+        ids.on_retirement_sent();
+        ids.on_new(&new(1, 0)).unwrap();
+        assert_eq!(ids.retirement(), Some(1));
+    }
+
+    #[test]
+    fn contradictions_and_excess_are_errors() {
+        let mut ids = remote();
+        ids.on_new(&new(1, 0)).unwrap();
+        let other = NewConnectionId { id: new(9, 0).id, ..new(1, 0) };
+        assert!(ids.on_new(&other).is_err());
+        for sequence in 2..ACTIVE_LIMIT {
+            ids.on_new(&new(sequence, 0)).unwrap();
+        }
+        assert!(ids.on_new(&new(ACTIVE_LIMIT, 0)).is_err());
+    }
+
+    #[test]
+    fn retired_ids_are_replaced() {
+        let mut ids = LocalIds::new(new(0, 0).id, RngTree::new(1).rng());
+        ids.set_limit(3);
+        let announced: Vec<u64> = std::iter::from_fn(|| {
+            let next = ids.announcement()?;
+            ids.on_announced();
+            Some(next.sequence)
+        })
+        .collect();
+        assert_eq!(announced, [1, 2]);
+        ids.on_lost(2);
+        assert_eq!(ids.announcement().unwrap().sequence, 2);
+        let used = ids.issued[1].id;
+        assert!(ids.on_retired(1, used).is_err(), "its own ID");
+        assert!(ids.on_retired(3, used).is_err(), "never issued");
+        ids.on_retired(0, used).unwrap();
+        ids.on_announced();
+        assert_eq!(ids.announcement().unwrap().sequence, 3);
+    }
+}

@@ -1,0 +1,366 @@
+//! A connection (RFC 9000): a state machine that takes packets and the time, and hands back packets. It sees no bytes but
+//! those of the handshake.
+//!
+//! Order of calls at an instant: [`Connection::on_timer`] if a timer is due, any number of arrivals, then
+//! [`Connection::transmit`] until it returns none, then [`Connection::timer`].
+
+mod close;
+mod handshake;
+mod protected;
+mod receive;
+mod timers;
+mod transmit;
+
+use std::net::SocketAddr;
+
+use bytes::Bytes as Payload;
+use leobench_base::quic::{
+    ConnectionId, ErrorCode, Level, Space, TransportError, TransportParameters,
+};
+use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimTime};
+
+use self::close::State;
+use super::cids::{LocalIds, RemoteIds, random_id};
+use super::crypto::{Cipher, Crypto, Handshake, Protection};
+use super::crypto_stream::CryptoStream;
+use super::path::Path;
+use super::received::{FrequencyState, Received};
+use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
+use super::role::Role;
+use super::streams::Streams;
+use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Verdict};
+
+pub(super) use transmit::Transmit;
+
+/// Packet number spaces, in order.
+const SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
+
+/// What a connection is made of.
+pub(super) struct Parts {
+    pub(super) role: Role,
+    pub(super) addresses: (SocketAddr, SocketAddr),
+    pub(super) crypto: Crypto,
+    pub(super) streams: Streams,
+    pub(super) control: Control,
+    pub(super) settings: Settings,
+    /// The peer's first connection ID: the one that the client made up, or that the client's first packet bears.
+    pub(super) remote_id: ConnectionId,
+    /// The ID that the client's first packet was sent to.
+    pub(super) original_destination: ConnectionId,
+    /// The source ID of the Retry that the client answered, if there was one.
+    pub(super) retry_source: Option<ConnectionId>,
+    pub(super) local_id: ConnectionId,
+    pub(super) rng: RngTree,
+}
+
+/// What a scenario sets.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// UDP payload of a full packet.
+    pub(super) mtu: u64,
+    pub(super) paced: bool,
+    pub(super) ecn: bool,
+    pub(super) initial_rtt: SimDuration,
+    /// Ack-eliciting packets that the peer may leave unacknowledged, and the maximum delay, to ask for.
+    pub(super) ack_frequency: Option<(u64, SimDuration)>,
+    /// How long the connection survives without a packet.
+    pub(super) idle_timeout: Option<SimDuration>,
+    /// Transport parameters of ours, but for connection IDs.
+    pub(super) params: TransportParameters,
+}
+
+/// An encryption level with its packet numbers received.
+struct LevelState {
+    crypto: CryptoStream,
+    received: Received,
+    /// Probes to send (RFC 9002 section 6.2.4).
+    probes: u32,
+}
+
+impl LevelState {
+    fn new(space: Space) -> Self {
+        Self { crypto: CryptoStream::default(), received: Received::new(space), probes: 0 }
+    }
+}
+
+/// One end of a connection.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(super) struct Connection {
+    role: Role,
+    settings: Settings,
+    state: State,
+    handshake: Box<dyn Handshake>,
+    protection: Protection,
+    encrypted: bool,
+    /// The level at which handshake data is written.
+    writing: Level,
+    /// Whether the handshake is complete (RFC 9001 section 4.1.1), and confirmed (section 4.1.2).
+    complete: bool,
+    confirmed: bool,
+    levels: [LevelState; 3],
+    paths: Vec<Path>,
+    active: usize,
+    local_ids: LocalIds,
+    remote_ids: RemoteIds,
+    original_destination: ConnectionId,
+    retry_source: Option<ConnectionId>,
+    /// Whether a packet of the peer was processed.
+    heard: bool,
+    /// Whether a client has sent a Handshake packet, and is to discard its Initial keys (RFC 9001 section 4.9.1).
+    leaves_initial: bool,
+    /// The token to put into Initial packets.
+    token: Payload,
+    peer: Option<TransportParameters>,
+    control: Control,
+    streams: Streams,
+    /// Whether `HANDSHAKE_DONE` is to be sent.
+    announces_confirmation: bool,
+    /// How often to acknowledge 1-RTT packets.
+    frequency: FrequencyState,
+    ack_request: AckRequest,
+    /// When a packet may ask again that acknowledgements be acknowledged.
+    next_ask: SimTime,
+    /// Data of path challenges to answer.
+    responses: Vec<u64>,
+    idle: Idle,
+    outcome: Outcome,
+    verdicts: Vec<Verdict>,
+    /// The first 1-RTT packet sent since the last probe timeout.
+    probed_from: u64,
+    events: Vec<Event>,
+    lost: Option<Loss>,
+    scratch: Vec<u8>,
+}
+
+/// The request about the peer's acknowledgements (draft-ietf-quic-ack-frequency section 4).
+#[derive(Clone, Copy, Debug, Default)]
+struct AckRequest {
+    pending: bool,
+    sequence: u64,
+}
+
+/// The idle timeout (RFC 9000 section 10.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct Idle {
+    timeout: Option<SimDuration>,
+    since: SimTime,
+    /// Whether an ack-eliciting packet was sent since the last arrival.
+    sent: bool,
+}
+
+impl Connection {
+    /// A connection that has sent and received nothing.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` if TLS cannot start.
+    pub(super) fn new(parts: Parts, now: SimTime) -> Result<Self, TransportError> {
+        let Parts { role, addresses, crypto, streams, mut control, settings, .. } = parts;
+        let initial_rtt = settings.initial_rtt;
+        let config = RecoveryConfig { role, initial_rtt, ecn: settings.ecn };
+        let local_ids = LocalIds::new(parts.local_id, parts.rng.child("connection-ids").rng());
+        let mut params = settings.params.clone();
+        params.initial_source = Some(parts.local_id);
+        if role == Role::Server {
+            params.original_destination = Some(parts.original_destination);
+            params.retry_source = parts.retry_source;
+            params.stateless_reset_token = local_ids.first_token();
+        }
+        let mut encoded = Vec::new();
+        params.write(&mut encoded);
+        let handshake = crypto.start(role, encoded)?;
+        let first_destination = parts.retry_source.unwrap_or(parts.original_destination);
+        let protection = Protection::new(crypto.cipher(), role, first_destination);
+        let frequency = FrequencyState::new(
+            SimDuration::from_millis(params.max_ack_delay),
+            SimDuration::from_micros(params.min_ack_delay.unwrap_or_default()),
+        );
+        let id = PathId::default();
+        control.open(id, now, Bytes::new(settings.mtu));
+        let mut path =
+            Path::new(id, addresses, Recovery::new(id, &config), settings.mtu, settings.paced);
+        if role == Role::Client || parts.retry_source.is_some() {
+            path.validate();
+        }
+        let idle = Idle { timeout: settings.idle_timeout, since: now, sent: false };
+        let levels = SPACES.map(LevelState::new);
+        Ok(Self {
+            role,
+            settings,
+            state: State::Open,
+            handshake,
+            protection,
+            encrypted: crypto.cipher() == Cipher::Tls,
+            writing: Level::Initial,
+            complete: false,
+            confirmed: false,
+            levels,
+            paths: vec![path],
+            active: 0,
+            local_ids,
+            remote_ids: RemoteIds::new(parts.remote_id),
+            original_destination: parts.original_destination,
+            retry_source: parts.retry_source,
+            heard: role == Role::Server,
+            leaves_initial: false,
+            token: Payload::new(),
+            peer: None,
+            control,
+            streams,
+            announces_confirmation: false,
+            frequency,
+            ack_request: AckRequest::default(),
+            next_ask: SimTime::ZERO,
+            responses: Vec::new(),
+            idle,
+            outcome: Outcome::default(),
+            verdicts: Vec::new(),
+            probed_from: 0,
+            events: Vec::new(),
+            lost: None,
+            scratch: Vec::new(),
+        })
+    }
+
+    /// A first connection ID.
+    pub(super) fn first_id(rng: &RngTree, name: &str) -> ConnectionId {
+        random_id(&mut rng.child(name).rng())
+    }
+
+    #[inline]
+    fn path(&self) -> &Path {
+        &self.paths[self.active]
+    }
+
+    #[inline]
+    fn path_mut(&mut self) -> &mut Path {
+        &mut self.paths[self.active]
+    }
+
+    #[inline]
+    fn level(&self, space: Space) -> &LevelState {
+        &self.levels[space as usize]
+    }
+
+    #[inline]
+    fn level_mut(&mut self, space: Space) -> &mut LevelState {
+        &mut self.levels[space as usize]
+    }
+
+    /// The streams, for the application.
+    pub(super) fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    /// The streams, for the application.
+    pub(super) fn streams_mut(&mut self) -> &mut Streams {
+        &mut self.streams
+    }
+
+    /// The congestion control.
+    pub(super) fn control_mut(&mut self) -> &mut Control {
+        &mut self.control
+    }
+
+    /// What was concluded about packets and not taken yet.
+    pub(super) fn verdicts_mut(&mut self) -> &mut Vec<Verdict> {
+        &mut self.verdicts
+    }
+
+    /// When and why the connection was lost, if it was.
+    pub(super) fn lost(&self) -> Option<&Loss> {
+        self.lost.as_ref()
+    }
+
+    /// Whether packets are encrypted, so that they have to travel as bytes.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.encrypted
+    }
+
+    /// Whether a datagram to this ID belongs to the connection.
+    pub(super) fn is_addressed_by(&self, id: ConnectionId) -> bool {
+        self.local_ids.contains(id) || id == self.original_destination
+    }
+
+    /// Takes the events since the last call.
+    pub(super) fn take_events(&mut self, events: &mut Vec<Event>) {
+        events.append(&mut self.events);
+        self.control.take_events(events);
+    }
+
+    /// Appends the state of every path.
+    pub(super) fn sample_paths(&self, samples: &mut Vec<PathSample>) {
+        for path in &self.paths {
+            let (rtt, latest) = (path.recovery.rtt(), path.recovery.rtt().latest());
+            samples.push(PathSample {
+                path: path.id,
+                cwnd: Bytes::new(self.control.window(path.id)),
+                ssthresh: self.control.ssthresh(path.id),
+                in_flight: Bytes::new(path.recovery.in_flight()),
+                smoothed_rtt: latest.map(|_| rtt.smoothed()),
+                latest_rtt: latest,
+                pacing: path.pacing_rate(&self.control),
+                phase: self.control.phase(path.id),
+                totals: self.path_totals(path),
+            });
+        }
+    }
+
+    /// Totals over all paths.
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.paths.iter().for_each(|path| totals += self.path_totals(path));
+        totals
+    }
+
+    fn path_totals(&self, path: &Path) -> Totals {
+        let streams = self.streams.totals();
+        Totals {
+            sent_packets: path.sent_packets,
+            sent_bytes: path.sent_bytes,
+            received_packets: path.received_packets,
+            retransmitted_bytes: Bytes::new(streams.retransmitted),
+            retransmitted_packets: streams.retransmitted_packets,
+            ..self.control.totals(path.id)
+        }
+    }
+
+    /// Every round-trip time sample, in nanoseconds.
+    pub(super) fn rtts(&self) -> LogHistogram {
+        self.control.rtts().clone()
+    }
+
+    /// Closes all paths at the end of a run.
+    pub(super) fn finish(&mut self) {
+        for path in &self.paths {
+            self.control.close(path.id);
+        }
+    }
+
+    /// Whether packets can be sent in a space.
+    #[inline]
+    fn can_send(&self, space: Space) -> bool {
+        self.protection.can_send(level_of(space))
+    }
+
+    /// Fails if the controller cannot go on.
+    ///
+    /// # Errors
+    /// The controller's failure.
+    pub(super) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        self.control.check(now)
+    }
+}
+
+/// The encryption level of the packets that are sent in a space.
+const fn level_of(space: Space) -> Level {
+    match space {
+        Space::Initial => Level::Initial,
+        Space::Handshake => Level::Handshake,
+        Space::Data => Level::OneRtt,
+    }
+}
+
+/// The peer broke a rule that has no error code of its own.
+fn violation(reason: &'static str) -> TransportError {
+    TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason)
+}

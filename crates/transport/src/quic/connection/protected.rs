@@ -1,0 +1,88 @@
+//! Packets as protected bytes.
+
+use bytes::BytesMut;
+use leobench_base::quic::{Content, Header, Packet, Space, TransportError};
+use leobench_base::{Ecn, SimTime};
+
+use super::{Connection, SPACES};
+use crate::quic::cids::ID_SIZE;
+use crate::quic::crypto::{Opened, Receive};
+
+impl Connection {
+    /// Counts a packet that leaves as a struct.
+    pub(in crate::quic) fn on_sent_unprotected(&mut self, now: SimTime, header: &Header) {
+        if let Err(error) = self.protection.on_sent(header) {
+            self.fail(now, &error);
+        }
+    }
+
+    /// The bytes of a datagram; none if the keys are used up, which closes the connection.
+    pub(in crate::quic) fn seal(
+        &mut self,
+        now: SimTime,
+        packets: &[Packet],
+        content: &dyn Content,
+    ) -> Option<BytesMut> {
+        let mut bytes = BytesMut::with_capacity(self.path().mtu as usize);
+        for packet in packets {
+            if let Err(error) = self.protection.seal(packet, content, &mut bytes) {
+                self.fail(now, &error);
+                return None;
+            }
+        }
+        Some(bytes)
+    }
+
+    /// A datagram arrived as bytes.
+    pub(in crate::quic) fn on_bytes(
+        &mut self,
+        now: SimTime,
+        ecn: Ecn,
+        mut bytes: BytesMut,
+        content: &dyn Content,
+    ) {
+        self.on_datagram(now, bytes.len() as u64);
+        while let Some(opened) = self.open(now, &mut bytes, content).transpose() {
+            match opened {
+                Ok(opened) => self.on_opened(now, ecn, opened),
+                Err(error) => self.fail(now, &error),
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        now: SimTime,
+        bytes: &mut BytesMut,
+        content: &dyn Content,
+    ) -> Result<Option<Opened>, TransportError> {
+        let receive = Receive {
+            now,
+            pto: self.path().recovery.probe_timeout(Space::Data),
+            id_len: ID_SIZE,
+            largest: SPACES.map(|space| self.level(space).received.largest()),
+            content,
+        };
+        self.protection.open(bytes, &receive)
+    }
+
+    fn on_opened(&mut self, now: SimTime, ecn: Ecn, opened: Opened) {
+        match opened {
+            Opened::Packet { packet, .. } => {
+                if self.is_addressed_by(packet.header.destination()) {
+                    self.on_authentic(now, ecn, &packet);
+                }
+            }
+            Opened::Failed { tail, .. } => {
+                self.on_stateless_reset(now, tail);
+            }
+            Opened::Retry { source, token, .. } => {
+                self.on_retry(now, source, &token);
+            }
+            Opened::VersionNegotiation { versions, .. } => {
+                self.on_version_negotiation(now, &versions);
+            }
+            Opened::NoKeys { .. } | Opened::Discarded => {}
+        }
+    }
+}

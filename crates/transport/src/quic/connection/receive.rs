@@ -1,0 +1,254 @@
+//! Taking packets in.
+
+use leobench_base::quic::{Ack, Frame, Header, Packet, ResetToken, Space, TransportError};
+use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
+
+use super::transmit::transmission_of;
+use super::{Connection, violation};
+use crate::endpoint::{Evidence, Verdict, VerdictKind};
+use crate::quic::carried::Carried;
+use crate::quic::recovery::SentPacket;
+use crate::quic::role::Role;
+
+impl Connection {
+    /// A datagram of `size` bytes arrived; its packets follow.
+    pub(in crate::quic) fn on_datagram(&mut self, now: SimTime, size: u64) {
+        self.path_mut().on_received(size);
+        self.update_handshake_state(now);
+    }
+
+    /// A packet of the datagram arrived as a struct.
+    pub(in crate::quic) fn on_packet(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) {
+        if !self.is_addressed_by(packet.header.destination()) {
+            return;
+        }
+        let pto = self.path().recovery.probe_timeout(Space::Data);
+        match self.protection.on_received(now, pto, &packet.header) {
+            Ok(true) => self.on_authentic(now, ecn, packet),
+            Ok(false) => {}
+            Err(error) => self.fail(now, &error),
+        }
+    }
+
+    /// A packet arrived that the peer has sent.
+    pub(super) fn on_authentic(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) {
+        if !self.is_open() {
+            self.on_packet_while_closing();
+            if let Some(Frame::ConnectionClose(close)) =
+                packet.frames.iter().find(|frame| matches!(frame, Frame::ConnectionClose(_)))
+            {
+                self.on_close(now, close);
+            }
+            return;
+        }
+        if let Err(error) = self.take_in(now, ecn, packet) {
+            self.fail(now, &error);
+        }
+    }
+
+    fn take_in(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> Result<(), TransportError> {
+        let space = packet.header.level().space();
+        let number = packet.header.number().value;
+        if self.level(space).received.is_duplicate(number) {
+            return Ok(());
+        }
+        if packet.frames.is_empty() {
+            return Err(violation("a packet without frames"));
+        }
+        let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
+        let frequency = self.frequency.current;
+        let received = &mut self.level_mut(space).received;
+        received.on_packet(now, number, eliciting, ecn, &frequency);
+        self.on_alive(now);
+        self.on_header(now, space, &packet.header);
+        for frame in &packet.frames {
+            if !frame.is_allowed_in(packet.header.level()) {
+                return Err(violation("a frame of another encryption level"));
+            }
+            self.on_frame(now, packet, frame)?;
+            if !self.is_open() {
+                return Ok(());
+            }
+        }
+        if space != Space::Data || !self.confirmed {
+            self.advance_handshake(now)?;
+        }
+        Ok(())
+    }
+
+    fn on_header(&mut self, now: SimTime, space: Space, header: &Header) {
+        match header {
+            Header::Initial { source, .. } | Header::Handshake { source, .. } => {
+                if !self.heard {
+                    self.remote_ids.replace_first(*source);
+                    self.heard = true;
+                }
+                // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
+                if space == Space::Handshake && self.role == Role::Server {
+                    self.path_mut().validate();
+                    self.discard(now, Space::Initial);
+                    self.update_handshake_state(now);
+                }
+            }
+            Header::OneRtt { spin, number, .. } => {
+                if self.level(Space::Data).received.largest() == Some(number.value) {
+                    // The client sends the opposite of what it received, the server the same.
+                    self.path_mut().spin = (self.role == Role::Server) == *spin;
+                }
+            }
+        }
+    }
+
+    fn on_frame(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        frame: &Frame,
+    ) -> Result<(), TransportError> {
+        let space = packet.header.level().space();
+        match frame {
+            // No challenge is outstanding on a path that never changed.
+            Frame::Padding(_) | Frame::Ping | Frame::Datagram { .. } | Frame::PathResponse(_) => {
+                Ok(())
+            }
+            Frame::Ack(ack) => self.on_ack(now, packet, space, ack),
+            Frame::Crypto { offset, data } => self.level_mut(space).crypto.receive(*offset, data),
+            Frame::ConnectionClose(close) => {
+                self.on_close(now, close);
+                Ok(())
+            }
+            Frame::HandshakeDone => self.on_handshake_done(now),
+            Frame::NewConnectionId(new) => self.remote_ids.on_new(new),
+            Frame::RetireConnectionId(sequence) => {
+                self.local_ids.on_retired(*sequence, packet.header.destination())
+            }
+            Frame::NewToken(token) => self.on_new_token(token),
+            Frame::PathChallenge(data) => {
+                self.responses.push(*data);
+                Ok(())
+            }
+            Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
+                let asked =
+                    self.frequency.on_frame(*sequence, *threshold, *max_ack_delay, *reordering);
+                asked.map_err(|problem| violation(problem.0))
+            }
+            Frame::ImmediateAck => {
+                self.level_mut(Space::Data).received.on_immediate_ack();
+                Ok(())
+            }
+            Frame::ResetStream { .. }
+            | Frame::StopSending { .. }
+            | Frame::Stream { .. }
+            | Frame::MaxData(_)
+            | Frame::MaxStreamData { .. }
+            | Frame::MaxStreams { .. }
+            | Frame::DataBlocked(_)
+            | Frame::StreamDataBlocked { .. }
+            | Frame::StreamsBlocked { .. } => self.streams.on_frame(now, frame).map(|_| ()),
+        }
+    }
+
+    fn on_ack(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        space: Space,
+        ack: &Ack,
+    ) -> Result<(), TransportError> {
+        if let Header::OneRtt { key_phase, .. } = packet.header {
+            self.protection.on_ack(ack.largest(), key_phase)?;
+        }
+        let delay = self.ack_delay(space, ack.delay);
+        let recovery = &mut self.paths[self.active].recovery;
+        recovery
+            .on_ack(now, space, ack, delay, &mut self.control, &mut self.outcome)
+            .map_err(|problem| violation(problem.0))?;
+        if let Some(rtt) = recovery.rtt().latest() {
+            self.streams.set_rtt(rtt);
+        }
+        self.settle_outcome();
+        Ok(())
+    }
+
+    /// The peer's delay of an acknowledgement (RFC 9002 section 5.3).
+    fn ack_delay(&self, space: Space, encoded: u64) -> SimDuration {
+        let Some(peer) = self.peer.as_ref().filter(|_| space == Space::Data) else {
+            return SimDuration::ZERO;
+        };
+        let micros = encoded.checked_shl(peer.ack_delay_exponent as u32).unwrap_or(u64::MAX);
+        SimDuration::from_micros(micros.min(u64::MAX / 1_000))
+    }
+
+    /// Tells those whose data was acknowledged or lost.
+    pub(super) fn settle_outcome(&mut self) {
+        let mut outcome = std::mem::take(&mut self.outcome);
+        let space = outcome.space;
+        for packet in outcome.acked.drain(..).chain(outcome.late.drain(..)) {
+            for carried in &packet.carried {
+                match carried {
+                    Carried::Ack { largest } => {
+                        self.level_mut(space).received.on_ack_acked(*largest);
+                    }
+                    Carried::Crypto { start, end } => {
+                        self.level_mut(space).crypto.on_acked(*start, *end);
+                    }
+                    carried => self.streams.on_acked(carried),
+                }
+            }
+        }
+        for packet in outcome.lost.drain(..) {
+            if space == Space::Data && packet.in_flight {
+                self.judge(&packet);
+            }
+            for carried in &packet.carried {
+                self.requeue(space, carried);
+            }
+        }
+        self.outcome = outcome;
+    }
+
+    /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
+    fn judge(&mut self, packet: &SentPacket) {
+        let Some(transmission) = transmission_of(packet.number) else { return };
+        let probed = packet.number < self.probed_from;
+        let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
+        self.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
+        let again = packet.carried.iter().map(|carried| match carried {
+            Carried::Stream { start, end, .. } => end - start,
+            _ => 0,
+        });
+        let kind = VerdictKind::Repeated(Bytes::new(again.sum()));
+        self.verdicts.push(Verdict { transmission, kind });
+    }
+
+    /// Sends something again, if it is still of use (RFC 9000 section 13.3).
+    pub(super) fn requeue(&mut self, space: Space, carried: &Carried) {
+        match carried {
+            Carried::Crypto { start, end } => {
+                self.level_mut(space).crypto.on_lost(*start, *end);
+            }
+            Carried::HandshakeDone => self.announces_confirmation = true,
+            Carried::NewConnectionId(sequence) => self.local_ids.on_lost(*sequence),
+            Carried::RetireConnectionId(sequence) => self.remote_ids.on_retirement_lost(*sequence),
+            Carried::AckFrequency(sequence) => {
+                self.ack_request.pending |= *sequence == self.ack_request.sequence;
+            }
+            Carried::Ack { .. }
+            | Carried::NewToken
+            | Carried::Datagram
+            | Carried::PathChallenge
+            | Carried::PathResponse
+            | Carried::Ping => {}
+            carried => self.streams.on_lost(carried),
+        }
+    }
+
+    /// A datagram ends with this token: it resets the connection if the peer announced it (RFC 9000 section 10.3.1).
+    pub(in crate::quic) fn on_stateless_reset(&mut self, now: SimTime, token: ResetToken) -> bool {
+        let ours = self.remote_ids.is_reset(token);
+        if ours {
+            self.abandon(now, "reset by the peer");
+        }
+        ours
+    }
+}

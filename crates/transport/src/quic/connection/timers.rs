@@ -1,0 +1,88 @@
+//! When a connection has something to do by itself.
+
+use leobench_base::quic::Space;
+use leobench_base::{SimDuration, SimTime};
+
+use super::Connection;
+use super::SPACES;
+use super::close::State;
+use crate::endpoint::Event;
+
+/// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).
+const IDLE_PROBES: u64 = 3;
+
+impl Connection {
+    /// When to call [`on_timer`](Self::on_timer) or [`transmit`](Self::transmit) next if nothing arrives before.
+    pub(in crate::quic) fn timer(&self, now: SimTime) -> Option<SimTime> {
+        if !self.is_open() {
+            return self.close_timer();
+        }
+        let acks = SPACES.into_iter().filter(|space| self.can_send(*space));
+        let acks = acks.filter_map(|space| self.level(space).received.timer());
+        // One that is due by now cannot be sent: an arrival from the peer will change that.
+        let acks = acks.filter(|due| *due > now).min();
+        let recovery = self.path().recovery.timer();
+        let paced = self.paced_until(now);
+        [recovery, acks, paced, self.idle_deadline()].into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    pub(in crate::quic) fn on_timer(&mut self, now: SimTime) {
+        if !self.is_open() {
+            if self.close_timer().is_some_and(|until| until <= now) {
+                self.state = State::Closed;
+            }
+            return;
+        }
+        if self.idle_deadline().is_some_and(|deadline| deadline <= now) {
+            self.abandon(now, "timed out");
+            return;
+        }
+        let path = &mut self.paths[self.active];
+        if path.recovery.timer().is_none_or(|timer| timer > now) {
+            return;
+        }
+        let probe = path.recovery.on_timeout(now, &mut self.control, &mut self.outcome);
+        self.settle_outcome();
+        if let Some(probe) = probe {
+            self.events.push(Event { kind: "timeout", detail: String::new() });
+            self.probed_from = self.path().recovery.next_number(Space::Data).value;
+            self.level_mut(probe.space).probes = probe.packets;
+            self.refill_probe(probe.space);
+        }
+    }
+
+    /// Gives a probe something to carry: what the oldest packet in flight carried, if there is nothing else (RFC 9002
+    /// section 6.2.4).
+    fn refill_probe(&mut self, space: Space) {
+        if self.has_content(space) {
+            return;
+        }
+        let Some(oldest) = self.path().recovery.oldest_unacked(space) else { return };
+        let contents = oldest.carried.clone();
+        for carried in &contents {
+            self.requeue(space, carried);
+        }
+    }
+
+    /// When the connection times out (RFC 9000 section 10.1).
+    fn idle_deadline(&self) -> Option<SimTime> {
+        let timeout = self.idle.timeout?;
+        let least: SimDuration = self.path().recovery.probe_timeout(Space::Data) * IDLE_PROBES;
+        Some(self.idle.since + timeout.max(least))
+    }
+
+    /// An arrival restarts the idle timer.
+    #[inline]
+    pub(super) fn on_alive(&mut self, now: SimTime) {
+        (self.idle.since, self.idle.sent) = (now, false);
+    }
+
+    /// So does the first ack-eliciting packet sent since.
+    #[inline]
+    pub(super) fn on_eliciting_sent(&mut self, now: SimTime) {
+        if !self.idle.sent {
+            (self.idle.since, self.idle.sent) = (now, true);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The cryptography of a connection (RFC 9001): a handshake that yields keys, and keys that protect packets. Both exist
+//! twice: `null` keeps all sizes and costs nothing, `tls` is TLS 1.3.
+
+mod certificate;
+mod handshake;
+mod keys;
+mod null;
+mod one_rtt;
+mod protection;
+mod retry;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+use {handshake::KeyChange, keys::Keys, tls::KeyLog};
+
+pub use certificate::Certificate;
+pub(in crate::quic) use handshake::Handshake;
+pub(in crate::quic) use keys::Cipher;
+pub(in crate::quic) use null::NullHandshake;
+pub(in crate::quic) use protection::{Opened, Protection, Receive};
+pub use tls::TlsSettings;
+pub(in crate::quic) use tls::{TlsConfig, TlsHandshake};
+
+use leobench_base::quic::TransportError;
+
+use super::Role;
+
+/// How the connections of an endpoint are secured.
+#[derive(Clone)]
+pub(in crate::quic) enum Crypto {
+    /// By nothing: a handshake of the usual sizes, and tags of zeros.
+    Null,
+    /// By TLS 1.3.
+    Tls(TlsConfig),
+}
+
+impl Crypto {
+    /// Starts a handshake that sends these encoded transport parameters.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` if TLS cannot start.
+    pub(in crate::quic) fn start(
+        &self,
+        role: Role,
+        params: Vec<u8>,
+    ) -> Result<Box<dyn Handshake>, TransportError> {
+        Ok(match self {
+            Self::Null => Box::new(NullHandshake::new(role, params)),
+            Self::Tls(config) => Box::new(TlsHandshake::new(config, params)?),
+        })
+    }
+
+    /// How packets are protected.
+    pub(in crate::quic) const fn cipher(&self) -> Cipher {
+        match self {
+            Self::Null => Cipher::Null,
+            Self::Tls(_) => Cipher::Tls,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! 1-RTT keys and their updates (RFC 9001 section 6).
+
+use leobench_base::quic::{ErrorCode, TransportError};
+use leobench_base::{SimDuration, SimTime};
+
+use super::keys::{HeaderKey, Keys, Next, PacketKey, PacketKeys};
+
+/// Share of the confidentiality limit, in eighths, from which on the keys ought to be updated.
+const UPDATE_FROM: u64 = 7;
+
+/// The keys of the Data space.
+pub(super) struct OneRtt {
+    pub(super) local_header: HeaderKey,
+    pub(super) remote_header: HeaderKey,
+    current: PacketKeys,
+    /// The keys of the next phase, made in advance so that an attempt to open a packet with them takes no longer than
+    /// any other (RFC 9001 section 6.3).
+    following: PacketKeys,
+    source: Next,
+    previous: Option<Previous>,
+    /// The key phase bit of packets that this end sends.
+    phase: bool,
+    /// Number of the first packet sent in this phase.
+    first_sent: Option<u64>,
+    /// Lowest number of a packet received in this phase.
+    lowest_received: Option<u64>,
+    /// Whether the peer acknowledged a packet of this phase. The first phase needs none.
+    is_acked: bool,
+    /// Whether the peer started this phase.
+    is_of_peer: bool,
+    /// Packets sealed in this phase, and how many may be.
+    sealed: u64,
+    limit: u64,
+}
+
+/// The receive key of the phase before.
+struct Previous {
+    key: PacketKey,
+    /// When it is discarded: three PTO after the first packet of the present phase was received (RFC 9001 section 6.5).
+    until: Option<SimTime>,
+}
+
+/// The key that opens a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Previous,
+    Current,
+    Next,
+}
+
+impl OneRtt {
+    pub(super) fn new(keys: Keys) -> Self {
+        let Keys { local, remote, next: mut source } = keys;
+        Self {
+            local_header: local.header,
+            remote_header: remote.header,
+            limit: local.packet.confidentiality_limit(),
+            current: PacketKeys { local: local.packet, remote: remote.packet },
+            following: source.keys(),
+            source,
+            previous: None,
+            phase: false,
+            first_sent: None,
+            lowest_received: None,
+            is_acked: true,
+            is_of_peer: false,
+            sealed: 0,
+        }
+    }
+
+    pub(super) const fn phase(&self) -> bool {
+        self.phase
+    }
+
+    pub(super) const fn local(&self) -> &PacketKey {
+        &self.current.local
+    }
+
+    /// Counts a packet as sent.
+    pub(super) fn on_sent(&mut self, number: u64) -> Result<(), TransportError> {
+        if self.sealed >= self.limit {
+            let reason = "no more packets may be encrypted with the present keys";
+            return Err(TransportError::new(ErrorCode::AEAD_LIMIT_REACHED, reason));
+        }
+        self.sealed += 1;
+        self.first_sent.get_or_insert(number);
+        Ok(())
+    }
+
+    /// Whether so many packets were encrypted that the keys ought to be updated.
+    pub(super) const fn wants_update(&self) -> bool {
+        self.sealed >= self.limit / 8 * UPDATE_FROM
+    }
+
+    /// Whether this end may start an update, its handshake being confirmed (RFC 9001 sections 6.1 and 6.5).
+    pub(super) fn can_update(&mut self, now: SimTime) -> bool {
+        self.expire(now);
+        self.is_acked && self.previous.is_none()
+    }
+
+    /// Starts the next phase.
+    pub(super) fn update(&mut self) {
+        let next = self.source.keys();
+        let current = std::mem::replace(&mut self.following, next);
+        let old = std::mem::replace(&mut self.current, current);
+        self.previous = Some(Previous { key: old.remote, until: None });
+        self.limit = self.current.local.confidentiality_limit();
+        self.phase = !self.phase;
+        (self.first_sent, self.lowest_received) = (None, None);
+        (self.is_acked, self.is_of_peer, self.sealed) = (false, false, 0);
+    }
+
+    fn expire(&mut self, now: SimTime) {
+        if self.previous.as_ref().is_some_and(|key| key.until.is_some_and(|until| until <= now)) {
+            self.previous = None;
+        }
+    }
+
+    /// The key for a packet with this key phase bit and number (RFC 9001 section 6.5).
+    pub(super) fn select(&mut self, now: SimTime, phase: bool, number: u64) -> Phase {
+        self.expire(now);
+        if phase == self.phase {
+            return Phase::Current;
+        }
+        let is_old = match self.lowest_received {
+            Some(lowest) => number < lowest,
+            None => self.previous.is_some(),
+        };
+        if is_old { Phase::Previous } else { Phase::Next }
+    }
+
+    /// The receive key of a phase that [`OneRtt::select`] returned; `None` if it was discarded.
+    pub(super) fn remote(&self, phase: Phase) -> Option<&PacketKey> {
+        match phase {
+            Phase::Previous => self.previous.as_ref().map(|previous| &previous.key),
+            Phase::Current => Some(&self.current.remote),
+            Phase::Next => Some(&self.following.remote),
+        }
+    }
+
+    /// An authentic packet of this phase was received. The next phase becomes the present one.
+    pub(super) fn on_received(
+        &mut self,
+        now: SimTime,
+        pto: SimDuration,
+        phase: Phase,
+        number: u64,
+    ) -> Result<(), TransportError> {
+        match phase {
+            Phase::Previous => return Ok(()),
+            Phase::Current => {}
+            Phase::Next => {
+                if self.is_of_peer && self.first_sent.is_none() {
+                    let reason = "a key update before the last one was answered";
+                    return Err(TransportError::new(ErrorCode::KEY_UPDATE_ERROR, reason));
+                }
+                self.update();
+                self.is_of_peer = true;
+            }
+        }
+        let lowest = self.lowest_received.map_or(number, |lowest| lowest.min(number));
+        self.lowest_received = Some(lowest);
+        if let Some(Previous { until: until @ None, .. }) = &mut self.previous {
+            *until = Some(now + pto * 3);
+        }
+        Ok(())
+    }
+
+    /// The peer acknowledged packets up to `largest`, in a packet with this key phase bit.
+    pub(super) fn on_ack(&mut self, largest: u64, phase: bool) -> Result<(), TransportError> {
+        if self.is_acked || self.first_sent.is_none_or(|first| largest < first) {
+            return Ok(());
+        }
+        if phase != self.phase {
+            // RFC 9001 section 6.2.
+            let reason = "a packet under new keys was acknowledged under old ones";
+            return Err(TransportError::new(ErrorCode::KEY_UPDATE_ERROR, reason));
+        }
+        self.is_acked = true;
+        Ok(())
+    }
+
+    /// Lowers the confidentiality limit of the present keys.
+    #[cfg(test)]
+    pub(super) const fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+}

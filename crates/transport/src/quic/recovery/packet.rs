@@ -1,0 +1,34 @@
+//! Sent packets.
+
+use leobench_base::SimTime;
+
+use crate::quic::carried::Contents;
+
+/// A packet sent and not settled yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::quic) struct SentPacket {
+    /// Its number in its space.
+    pub number: u64,
+    /// When it was sent.
+    pub at: SimTime,
+    /// Bytes that count towards the congestion window.
+    pub size: u64,
+    /// Whether it asks for an acknowledgement.
+    pub ack_eliciting: bool,
+    /// Whether it counts towards the congestion window (RFC 9002 section 2).
+    pub in_flight: bool,
+    /// Whether it was sent with ECT(0).
+    pub ect: bool,
+    /// Its frames of interest.
+    pub carried: Contents,
+    /// Its place among all packets in flight of the path, whatever their space: the number that controllers see.
+    pub(super) sequence: u64,
+}
+
+impl SentPacket {
+    /// An ack-eliciting packet of `size` bytes, not marked.
+    pub(in crate::quic) fn new(number: u64, at: SimTime, size: u64, carried: Contents) -> Self {
+        let (ack_eliciting, in_flight) = (true, true);
+        Self { number, at, size, ack_eliciting, in_flight, ect: false, carried, sequence: 0 }
+    }
+}

@@ -1,0 +1,29 @@
+//! QUIC on the crate `noq-proto`, driven in virtual time.
+//!
+//! The stack is used as it is; what it lacks is added from outside: congestion control of ours ([`control`]), pacing,
+//! a decision per packet about which stream's bytes it carries ([`sender`]), reassembly without limits ([`receiver`]),
+//! and a look at what really passes ([`tap`]).
+
+mod acks;
+mod bare;
+mod clock;
+mod config;
+mod control;
+mod ecn;
+mod endpoint;
+mod frames;
+mod null_tls;
+mod qlog;
+mod receiver;
+mod sender;
+mod spurious;
+mod tap;
+
+pub use bare::Bare;
+pub use endpoint::NoqEndpoint;
+#[cfg(test)]
+pub(crate) use null_tls::null_session;
+pub(crate) use null_tls::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+
+#[cfg(test)]
+pub(crate) mod tests;
