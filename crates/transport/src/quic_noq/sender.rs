@@ -257,7 +257,10 @@ impl Sender {
         if held <= bytes {
             self.release(connection, reserve);
             self.take(connection, stream, held);
-            self.write(now, connection, stream, bytes - held)?;
+            // What was held may have been the last of the stream, which is then closed.
+            if bytes > held {
+                self.write(now, connection, stream, bytes - held)?;
+            }
         }
         Ok(())
     }
