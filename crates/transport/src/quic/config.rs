@@ -46,6 +46,7 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         role,
         addresses: (local, remote),
         crypto: crypto(spec, role)?,
+        as_bytes: spec.protection == Protected::Tls,
         streams,
         control,
         settings,

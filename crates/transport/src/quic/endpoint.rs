@@ -54,6 +54,14 @@ impl QuicEndpoint {
         }
     }
 
+    /// Lets packets travel as bytes, as another implementation needs them.
+    #[cfg(test)]
+    pub(crate) fn send_bytes(&mut self) {
+        if let Stage::Waiting(parts) = &mut self.stage {
+            parts.as_bytes = true;
+        }
+    }
+
     fn connection(&self) -> Option<&Connection> {
         match &self.stage {
             Stage::Connected(connection) => Some(connection),
@@ -203,7 +211,7 @@ fn packet(now: SimTime, connection: &mut Connection, transmit: Transmit) -> Opti
     let size = Bytes::new(size) + IPV4_UDP_HEADER;
     let meta = Meta::new(now, Protocol::Udp, source, destination, size).with_ecn(ecn);
     let meta = Meta { transmission, ..meta };
-    let datagram = if connection.is_encrypted() {
+    let datagram = if connection.sends_bytes() {
         Datagram::Bytes(connection.seal(now, &packets, &Zeros)?)
     } else {
         for packet in &packets {

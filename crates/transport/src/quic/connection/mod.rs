@@ -21,7 +21,7 @@ use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimTime};
 
 use self::close::State;
 use super::cids::{LocalIds, RemoteIds, random_id};
-use super::crypto::{Cipher, Crypto, Handshake, Protection};
+use super::crypto::{Crypto, Handshake, Protection};
 use super::crypto_stream::CryptoStream;
 use super::path::Path;
 use super::received::{FrequencyState, Received};
@@ -40,6 +40,8 @@ pub(super) struct Parts {
     pub(super) role: Role,
     pub(super) addresses: (SocketAddr, SocketAddr),
     pub(super) crypto: Crypto,
+    /// Whether packets travel as bytes: encrypted ones have to.
+    pub(super) as_bytes: bool,
     pub(super) streams: Streams,
     pub(super) control: Control,
     pub(super) settings: Settings,
@@ -91,7 +93,7 @@ pub(super) struct Connection {
     state: State,
     handshake: Box<dyn Handshake>,
     protection: Protection,
-    encrypted: bool,
+    as_bytes: bool,
     /// The level at which handshake data is written.
     writing: Level,
     /// Whether the handshake is complete (RFC 9001 section 4.1.1), and confirmed (section 4.1.2).
@@ -189,7 +191,7 @@ impl Connection {
             state: State::Open,
             handshake,
             protection,
-            encrypted: crypto.cipher() == Cipher::Tls,
+            as_bytes: parts.as_bytes,
             writing: Level::Initial,
             complete: false,
             confirmed: false,
@@ -271,9 +273,9 @@ impl Connection {
         self.lost.as_ref()
     }
 
-    /// Whether packets are encrypted, so that they have to travel as bytes.
-    pub(super) fn is_encrypted(&self) -> bool {
-        self.encrypted
+    /// Whether packets travel as bytes.
+    pub(super) fn sends_bytes(&self) -> bool {
+        self.as_bytes
     }
 
     /// Whether a datagram to this ID belongs to the connection.

@@ -6,7 +6,6 @@ use leobench_base::{SimDuration, SimTime};
 use super::Connection;
 use super::SPACES;
 use super::close::State;
-use crate::endpoint::Event;
 
 /// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).
 const IDLE_PROBES: u64 = 3;
@@ -45,7 +44,6 @@ impl Connection {
         let probe = path.recovery.on_timeout(now, &mut self.control, &mut self.outcome);
         self.settle_outcome();
         if let Some(probe) = probe {
-            self.events.push(Event { kind: "timeout", detail: String::new() });
             self.probed_from = self.path().recovery.next_number(Space::Data).value;
             self.level_mut(probe.space).probes = probe.packets;
             self.refill_probe(probe.space);

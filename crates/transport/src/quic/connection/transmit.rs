@@ -144,7 +144,7 @@ impl Connection {
         let level = self.level(space);
         let ack_due = level.received.is_due(now);
         let probing = level.probes > 0;
-        let content = probing || self.has_content(space) && self.may_send(now);
+        let content = probing || self.has_content(space) && self.may_send(now, space);
         if !ack_due && !content {
             return Ok(None);
         }
@@ -386,9 +386,14 @@ impl Connection {
     }
 
     /// Whether window and pacing let a packet go that counts.
+    ///
+    /// The handshake passes a full window if nothing of its space is outstanding: 1-RTT packets fill the window that the peer
+    /// cannot read before the handshake is complete, and no timer runs for them until then (RFC 9002 section 6.2.1).
     #[inline]
-    fn may_send(&self, now: SimTime) -> bool {
-        self.has_window() && self.path().ready(&self.control) <= now
+    fn may_send(&self, now: SimTime, space: Space) -> bool {
+        let stuck =
+            || space != Space::Data && !self.path().recovery.is_ack_eliciting_in_flight(space);
+        (self.has_window() || stuck()) && self.path().ready(&self.control) <= now
     }
 
     /// Whether the window has room for a full packet.
@@ -402,8 +407,9 @@ impl Connection {
     pub(super) fn paced_until(&self, now: SimTime) -> Option<SimTime> {
         let ready = self.path().ready(&self.control);
         let waits = ready > now
-            && self.has_window()
-            && SPACES.into_iter().any(|space| self.can_send(space) && self.has_content(space));
+            && SPACES.into_iter().any(|space| {
+                self.can_send(space) && self.has_content(space) && self.may_send(ready, space)
+            });
         waits.then_some(ready)
     }
 
