@@ -1,4 +1,4 @@
-//! TCP against QUIC through the same engine: what a packet costs, and whether it costs more in a large window.
+//! Both QUIC stacks and TCP through the same engine: what a packet costs, and whether it costs more in a large window.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,10 @@ use leobench_sim::{Run, RunOptions};
 use crate::{CASES, Case, DELAY, ROUNDS, timed};
 
 /// Name and parameters of what is compared: packets of 1,500 bytes each, and the same controller.
-const TRANSPORTS: [(&str, &str); 2] = [
-    ("quic", r#"{ kind = "quic", payload = "1472 B" }"#),
+const TRANSPORTS: [(&str, &str); 4] = [
+    ("quic noq", r#"{ kind = "quic", stack = "noq", payload = "1472 B" }"#),
+    ("quic own", r#"{ kind = "quic", stack = "own", payload = "1472 B" }"#),
+    ("quic tls", r#"{ kind = "quic", stack = "own", protection = "tls", payload = "1472 B" }"#),
     ("tcp", r#"{ kind = "tcp", receive_buffer = "unlimited", send_buffer = "unlimited" }"#),
 ];
 
@@ -24,7 +26,7 @@ struct Cost {
 
 /// Runs a case once over TCP, for a profiler.
 pub(crate) fn tcp(case: &Case) {
-    measure(case, TRANSPORTS[1].1);
+    measure(case, TRANSPORTS[TRANSPORTS.len() - 1].1);
 }
 
 /// Prints what a packet costs over each transport, in turn, the fastest of several rounds.
@@ -34,11 +36,11 @@ pub(crate) fn compare() {
          of {ROUNDS} rounds."
     );
     println!(
-        "{:12} {:6} {:>10} {:>10} {:>14} {:>10}",
-        "bottleneck", "", "packets", "ns", "goodput Mbit/s", "to QUIC"
+        "{:12} {:8} {:>10} {:>10} {:>14} {:>10}",
+        "bottleneck", "", "packets", "ns", "goodput Mbit/s", "to TCP"
     );
     for case in &CASES {
-        let mut best: [Option<Cost>; 2] = [None; 2];
+        let mut best: [Option<Cost>; TRANSPORTS.len()] = [None; TRANSPORTS.len()];
         for _ in 0..ROUNDS {
             for (best, (_, transport)) in best.iter_mut().zip(TRANSPORTS) {
                 let cost = measure(case, transport);
@@ -47,15 +49,15 @@ pub(crate) fn compare() {
                 }
             }
         }
-        let quic = best[0].map_or(f64::NAN, |quic| quic.nanos);
+        let tcp = best[TRANSPORTS.len() - 1].map_or(f64::NAN, |tcp| tcp.nanos);
         for (cost, (name, _)) in best.into_iter().flatten().zip(TRANSPORTS) {
             println!(
-                "{:12} {name:6} {:>10} {:>10.0} {:>14.2} {:>10.2}",
+                "{:12} {name:8} {:>10} {:>10.0} {:>14.2} {:>10.2}",
                 case.name,
                 cost.packets,
                 cost.nanos,
                 cost.goodput_bps / 1e6,
-                cost.nanos / quic
+                cost.nanos / tcp
             );
         }
     }
