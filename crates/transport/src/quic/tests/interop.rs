@@ -15,21 +15,21 @@ const HANDSHAKE_PACKETS: usize = 30;
 /// One end of a connection between two stacks.
 enum End {
     Own(QuicEndpoint),
-    Noq(NoqEndpoint),
+    Noq(Box<NoqEndpoint>),
 }
 
 impl End {
     fn get(&self) -> &dyn Endpoint {
         match self {
             Self::Own(end) => end,
-            Self::Noq(end) => end,
+            Self::Noq(end) => &**end,
         }
     }
 
     fn get_mut(&mut self) -> &mut dyn Endpoint {
         match self {
             Self::Own(end) => end,
-            Self::Noq(end) => end,
+            Self::Noq(end) => &mut **end,
         }
     }
 }
@@ -144,7 +144,7 @@ impl Meeting {
                 own.send_bytes();
                 End::Own(own)
             } else {
-                End::Noq(NoqEndpoint::new(config).unwrap())
+                End::Noq(Box::new(NoqEndpoint::new(config).unwrap()))
             }
         });
         let mut pipe = Pipe::new(ends, self.streams);
