@@ -23,11 +23,12 @@ mod schedule;
 mod stalls;
 mod store;
 mod wake;
+mod way;
 
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Body, Descriptor, Destination, EndpointId, FlowId, Label, LinkId, Meta, NodeId, Packet, PortId,
+    Body, Descriptor, Destination, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId,
     Protocol, SimTime,
 };
 use leobench_link::{Cause, Channel, Drop, Link, LinkOutput, Mark};
@@ -54,6 +55,7 @@ use schedule::{Entity, Schedule};
 pub use stalls::{Stall, StallWatch};
 use store::PacketStore;
 pub use wake::WakeTree;
+use way::Way;
 
 use crate::capture::{CaptureError, Captures, Passage};
 use crate::limits::LimitsSpec;
@@ -110,16 +112,6 @@ struct EndpointSlot {
     end: End,
     /// The way of the last packet that it sent, as most go the same way.
     way: Option<Way>,
-}
-
-/// Where the packets of an endpoint go that have these addresses.
-#[derive(Clone, Copy)]
-struct Way {
-    source: SocketAddr,
-    destination: SocketAddr,
-    label: Label,
-    /// The interface they leave by, if that is up to their source.
-    bound_to: Option<LinkId>,
 }
 
 struct FlowSlot {
@@ -442,51 +434,6 @@ impl Network {
         }
         self.outbox.packets = packets;
         Ok(())
-    }
-
-    /// A packet of an endpoint enters the network.
-    fn send(&mut self, endpoint: EndpointId, mut packet: Packet) -> Result<(), NetworkError> {
-        let node = self.endpoints[endpoint].node;
-        let way = self.way(endpoint, &packet.meta);
-        packet.meta.id = self.packets;
-        packet.meta.label = way.label;
-        packet.meta.back = self.endpoints[endpoint].end == End::Receiver;
-        self.packets += 1;
-        self.capture(endpoint, Passage::Outbound, &packet)?;
-        let packet = self.store.put(packet);
-        self.enter(node, way.bound_to, packet)
-    }
-
-    /// A packet enters the network at a node, from one of its interfaces if it is bound to that.
-    fn enter(
-        &mut self,
-        node: NodeId,
-        bound_to: Option<LinkId>,
-        packet: Descriptor,
-    ) -> Result<(), NetworkError> {
-        match bound_to.map(|link| self.forwarding.over(link)) {
-            Some(Hop::Over(link)) => self.leave_by(node, link, packet),
-            Some(_) => self.strand(node, packet, Cause::NO_ROUTE),
-            None => self.forward(node, packet),
-        }
-    }
-
-    /// Where an endpoint's packet goes.
-    fn way(&mut self, endpoint: EndpointId, meta: &Meta) -> Way {
-        let slot = &mut self.endpoints[endpoint];
-        let same = |way: &Way| way.source == meta.source && way.destination == meta.destination;
-        if let Some(way) = slot.way.filter(same) {
-            return way;
-        }
-        let to = self.forwarding.destination(meta.destination.ip());
-        self.forwarding.expect(to);
-        let mut meta = meta.clone();
-        meta.label(Some(slot.flow), to);
-        let bound_to = self.forwarding.bound_to(slot.node, meta.source.ip());
-        let Meta { source, destination, label, .. } = meta;
-        let way = Way { source, destination, label, bound_to };
-        slot.way = Some(way);
-        way
     }
 
     /// Samples are taken.
