@@ -61,7 +61,7 @@ pub struct Acked {
     pub size: Bytes,
     /// Its number on the path.
     pub packet_number: u64,
-    /// Bytes in flight before this packet was acknowledged.
+    /// Bytes in flight before this packet was acknowledged, those that the acknowledgement shows to be lost excluded.
     pub in_flight: Bytes,
     /// Whether the application left the window unfilled: the delivery rate then underestimates the path
     /// (draft-ietf-ccwg-bbr section 4.1.2.4). Flow-control blocking does not count.
@@ -173,9 +173,11 @@ impl Congestion {
 ///
 /// Order of calls on a path: [`open`](Self::open) first; then [`on_sent`](Self::on_sent) for every packet that counts
 /// towards the window, and for each of them at most one of [`on_ack`](Self::on_ack) and
-/// [`on_packet_lost`](Self::on_packet_lost). An acknowledgement is an `on_ack` for every packet it acknowledges anew, in
-/// the order of their numbers, and one [`on_ack_end`](Self::on_ack_end). Packets found lost together are an
-/// `on_packet_lost` for each, in the order of their numbers, and one [`on_loss`](Self::on_loss).
+/// [`on_packet_lost`](Self::on_packet_lost). Packets found lost together are an `on_packet_lost` for each, in the order of
+/// their numbers, and one [`on_loss`](Self::on_loss). An acknowledgement is told in the order of RFC 9002 appendix A.7:
+/// first the congestion that it reveals, as [`on_ecn`](Self::on_ecn) and losses, then an `on_ack` for every packet it
+/// acknowledges anew, in the order of their numbers, and one [`on_ack_end`](Self::on_ack_end). The window thus never grows
+/// by an acknowledgement that reduces it.
 pub trait CongestionControl: Send {
     /// A path comes into use, with packets of `datagram` bytes.
     fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes);
@@ -195,7 +197,7 @@ pub trait CongestionControl: Send {
     /// A packet was acknowledged.
     fn on_ack(&mut self, path: PathId, acked: &Acked);
 
-    /// All packets of an acknowledgement have been reported. The losses it reveals follow. HyStart and BBR do their work
+    /// All packets of an acknowledgement have been reported, after the losses it reveals. HyStart and BBR do their work
     /// here.
     fn on_ack_end(&mut self, path: PathId, end: &AckEnd) {
         let _ = (path, end);

@@ -4,6 +4,11 @@
 //! per connection. Every controller handed to the stack is therefore a handle on the same [`Control`], knowing its
 //! path. The handle also carries the gate by which the endpoint paces: a shut gate is a window of zero.
 //!
+//! The stack reports acknowledged packets before the losses that the acknowledgement reveals, and marks last; controllers
+//! are told losses and marks first ([`CongestionControl`]). Acknowledgements therefore wait until the stack has handled
+//! what it received ([`Control::flush`]). Two of its deviations from RFC 9002 remain: the smoothed and the smallest
+//! round-trip time told with an acknowledgement are those before it, and losses come before marks.
+//!
 //! All of this runs on one thread at a time. The numbers looked at for every packet are atomics, because the stack
 //! wants its controllers shareable; relaxed loads and stores of them cost nothing.
 
@@ -19,9 +24,8 @@ use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
 use super::clock::{Clock, span};
 use super::tap::Tap;
-use crate::congestion::{
-    AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
-};
+use super::waiting::Waiting;
+use crate::congestion::{Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent};
 use crate::endpoint::{EndpointError, Event, Evidence, PathId, Verdict, VerdictKind};
 
 /// The congestion control of one connection, shared by the endpoint and the stack.
@@ -32,13 +36,13 @@ pub(super) struct Control {
     /// Name of the algorithm.
     name: &'static str,
     state: Mutex<ControlState>,
-    live: Live,
+    pub(super) live: Live,
     paths: AtomicU32,
 }
 
 /// What is looked at for every packet.
 #[derive(Debug, Default)]
-struct Live {
+pub(super) struct Live {
     /// The window of the only path, as the stack will be told unless the gate is shut.
     window: AtomicU64,
     /// The algorithm's own pacing rate in bits per second; zero if it has none.
@@ -59,6 +63,7 @@ struct Live {
     probed_from: AtomicU64,
     has_events: AtomicBool,
     has_losses: AtomicBool,
+    pub(super) has_waiting: AtomicBool,
 }
 
 /// The algorithm and what its path has been through.
@@ -83,6 +88,8 @@ pub(super) struct ControlState {
     asks: bool,
     events: Vec<Event>,
     verdicts: Vec<Verdict>,
+    /// Acknowledgements to be told once the losses that they reveal have been.
+    pub(super) waiting: Vec<Waiting>,
 }
 
 impl std::fmt::Debug for ControlState {
@@ -114,6 +121,7 @@ impl Control {
             asks: false,
             events: Vec::new(),
             verdicts: Vec::new(),
+            waiting: Vec::new(),
         };
         let live = Live { cwnd_limited: AtomicBool::new(true), ..Live::default() };
         let paths = AtomicU32::new(0);
@@ -212,13 +220,13 @@ impl Control {
         lost
     }
 
-    fn publish(&self, state: &ControlState, path: PathId) {
+    pub(super) fn publish(&self, state: &ControlState, path: PathId) {
         self.live.window.store(state.algorithm.window(path).get(), Relaxed);
         let pacing = state.algorithm.pacing_rate(path).map_or(0, BitRate::bps);
         self.live.pacing_bps.store(pacing, Relaxed);
     }
 
-    fn record_phase(&self, state: &mut ControlState, path: PathId) {
+    pub(super) fn record_phase(&self, state: &mut ControlState, path: PathId) {
         if let Some(event) = state.phase.look(&*state.algorithm, path) {
             self.push(state, event);
             self.tap.qlog(|qlog| qlog.phase(state.algorithm.phase(path)));
@@ -230,12 +238,12 @@ impl Control {
         self.live.has_events.store(true, Relaxed);
     }
 
-    fn leave_flight(&self, bytes: u64) {
+    pub(super) fn leave_flight(&self, bytes: u64) {
         let rest = self.live.in_flight.load(Relaxed).saturating_sub(bytes);
         self.live.in_flight.store(rest, Relaxed);
     }
 
-    fn log_metrics(&self, state: &ControlState, path: PathId) {
+    pub(super) fn log_metrics(&self, state: &ControlState, path: PathId) {
         self.tap.qlog(|qlog| {
             let ssthresh = state.algorithm.ssthresh(path);
             qlog.metrics(self.window(), ssthresh, self.in_flight().get(), state.rtt);
@@ -295,6 +303,7 @@ impl Controller for Handle {
         _app_limited: bool,
         rtt: &RttEstimator,
     ) {
+        self.control.flush_ended();
         let latest = span(now.saturating_duration_since(sent));
         let rtt = Rtt { latest, smoothed: span(rtt.get()), min: span(rtt.min()) };
         let acked = Acked {
@@ -309,28 +318,22 @@ impl Controller for Handle {
             ambiguous: false,
             rtt,
         };
-        self.control.leave_flight(bytes);
         let mut state = self.control.lock();
         state.acked_bytes += Bytes::new(bytes);
         if pn >= self.control.largest_acked() {
             self.control.live.largest_acked.store(pn, Relaxed);
             state.rtt = Some(rtt);
         }
-        state.algorithm.on_ack(self.path, &acked);
-        self.control.publish(&state, self.path);
+        self.control.wait(&mut state, Waiting::Acked(self.path, acked));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, _app_limited: bool, _: Option<u64>) {
-        self.control.live.in_flight.store(in_flight, Relaxed);
+        let now = self.control.clock.time(now);
         let mut state = self.control.lock();
-        let end = AckEnd::new(self.control.clock.time(now), Bytes::new(in_flight));
-        state.algorithm.on_ack_end(self.path, &end);
-        self.control.publish(&state, self.path);
-        self.control.record_phase(&mut state, self.path);
-        if let Some(latest) = state.latest_rtt() {
-            state.rtts.record(latest.as_nanos());
-        }
-        self.control.log_metrics(&state, self.path);
+        // What left flight with discarded keys has not been told.
+        let waiting: u64 = state.waiting.iter().map(Waiting::size).sum();
+        self.control.live.in_flight.store(in_flight + waiting, Relaxed);
+        self.control.wait(&mut state, Waiting::End(self.path, now));
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
@@ -399,6 +402,7 @@ impl Controller for Handle {
     }
 
     fn on_spurious_congestion_event(&mut self) {
+        self.control.flush_ended();
         let mut state = self.control.lock();
         state.undos += 1;
         state.algorithm.on_spurious_loss(self.path);

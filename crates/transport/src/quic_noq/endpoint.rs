@@ -153,6 +153,7 @@ impl NoqEndpoint {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {
                     connection.handle_event(event);
+                    self.control.flush();
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
@@ -175,6 +176,7 @@ impl NoqEndpoint {
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(*handle, event) {
                 connection.handle_event(event);
+                self.control.flush();
             }
         }
         while let Some(event) = connection.poll() {

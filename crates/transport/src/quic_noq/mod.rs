@@ -18,6 +18,7 @@ mod receiver;
 mod sender;
 mod spurious;
 mod tap;
+mod waiting;
 
 pub use bare::Bare;
 pub use endpoint::NoqEndpoint;

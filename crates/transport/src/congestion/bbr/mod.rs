@@ -117,10 +117,12 @@ struct Bbr {
     pacing_rate: DeliveryRate,
     window: u64,
     prior_window: u64,
-    /// Bytes in flight, and bytes acknowledged by the last acknowledgement.
     in_flight: u64,
-    newly_acked: u64,
     recovery: Recovery,
+    /// Whether it has begun since the last sample.
+    recovery_begins: bool,
+    /// When the window collapsed, until the next sample.
+    collapsed: Option<SimTime>,
     /// In the first round of recovery a packet leaves for a packet that arrives.
     conserving: bool,
     aggregation: Aggregation,
@@ -149,8 +151,9 @@ impl Bbr {
             window: initial_window,
             prior_window: 0,
             in_flight: 0,
-            newly_acked: 0,
             recovery: Recovery::default(),
+            recovery_begins: false,
+            collapsed: None,
             conserving: false,
             aggregation: Aggregation::new(now),
             policer: Policer::default(),
@@ -338,8 +341,8 @@ impl SinglePath for Bbr {
         self.in_flight = end.in_flight.get();
         let Some(sample) = self.sampler.on_ack_end(end) else { return };
         self.first_rtt(sample.rtt);
-        self.newly_acked = sample.newly_acked;
         self.update_bandwidth(&sample);
+        self.after_losses(sample.now);
         if self.spec.aggregation {
             let (bandwidth, window) = (self.bandwidth(), self.window);
             self.aggregation.on_sample(&sample, bandwidth, window, self.round.begins);
@@ -372,6 +375,7 @@ impl SinglePath for Bbr {
         self.policer = Policer::default();
         self.window = self.window.max(self.prior_window);
         self.recovery.cancel();
+        self.recovery_begins = false;
         self.conserving = false;
     }
 

@@ -1,7 +1,7 @@
 //! The window of BBR: the path's volume with a gain, room for bursts and aggregates, and caution while losses are
 //! repaired (`BBRSetCwnd`; `bbr_set_cwnd` of Linux).
 
-use leobench_base::SimDuration;
+use leobench_base::{SimDuration, SimTime};
 
 use super::super::Congestion;
 use super::super::delivery_rate::DeliveryRate;
@@ -90,16 +90,32 @@ impl Bbr {
         if self.recovery.on_loss(congestion) {
             self.keep_window(before.is_active() || self.mode == Mode::ProbeRtt);
             self.conserving = true;
-            self.round.restart(self.sampler.delivered());
-            self.window = self.in_flight + self.newly_acked;
+            self.recovery_begins = true;
+            // What an acknowledgement has just brought still counts as in flight: the losses it reveals come first.
+            self.window = self.in_flight;
         } else {
             self.window = self.window.saturating_sub(congestion.lost.get());
         }
         if congestion.persistent {
             self.conserving = false;
+            self.recovery_begins = false;
+            self.collapsed = Some(congestion.now);
             self.full_pipe.search(DeliveryRate::ZERO);
             self.window = self.in_flight + packet;
         }
         self.window = self.window.max(COLLAPSED * packet);
+    }
+
+    /// Completes the response to losses once the acknowledgement that revealed them, or the next, is counted: recovery's
+    /// first round begins after what has been delivered by then (`bbr_set_cwnd_to_recover_or_restore` of Linux), and a
+    /// collapse leaves a packet more than is in flight after the acknowledgement.
+    pub(super) fn after_losses(&mut self, now: SimTime) {
+        if std::mem::take(&mut self.recovery_begins) {
+            self.conserving = true;
+            self.round.restart(self.sampler.delivered());
+        }
+        if self.collapsed.take() == Some(now) {
+            self.window = (self.in_flight + self.datagram).max(COLLAPSED * self.datagram);
+        }
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Congested {
     in_round: bool,
     /// `loss_round_delivered`, `loss_round_start`.
     pub round: DeliveryRounds,
+    /// When that round was begun by losses or marks, until the next sample.
+    noted: Option<SimTime>,
     /// Separate ranges of packets lost in the round, and the last one's end.
     lost_ranges: u32,
     last_lost: Option<u64>,
@@ -49,6 +51,7 @@ impl Default for Congested {
             inflight_latest: 0,
             in_round: false,
             round: DeliveryRounds::default(),
+            noted: None,
             lost_ranges: 0,
             last_lost: None,
             latest_tx_in_flight: 0,
@@ -103,6 +106,21 @@ impl Bbr3 {
         }
     }
 
+    /// An acknowledgement reveals losses and marks before it is counted. The rounds that they began begin after what it
+    /// delivered, which `C.delivered` includes in the draft, and a collapse leaves a packet more than is in flight after it.
+    pub(super) fn after_losses(&mut self, now: SimTime) {
+        let delivered = self.sampler.delivered();
+        if self.congested.noted.take() == Some(now) {
+            self.congested.round.restart(delivered);
+        }
+        if self.probe_ended.take() == Some(now) {
+            self.round.restart(delivered);
+        }
+        if self.collapsed.take() == Some(now) {
+            self.window = self.collapsed_window();
+        }
+    }
+
     /// The rest of `UpdateCongestionSignals`, and `AdaptLowerBoundsFromCongestion`: once per round.
     pub(super) fn update_congestion_signals(&mut self) {
         if !self.congested.round.begins {
@@ -120,9 +138,10 @@ impl Bbr3 {
     }
 
     /// `NoteLoss` and `SaveStateUponLoss` (section 5.5.11.1).
-    pub(super) fn note_loss(&mut self) {
+    pub(super) fn note_loss(&mut self, now: SimTime) {
         if !self.congested.in_round {
             self.congested.round.restart(self.sampler.delivered());
+            self.congested.noted = Some(now);
             self.congested.lost_ranges = 0;
             self.save_window();
             self.congested.undo = Some(Undo {
@@ -137,7 +156,7 @@ impl Bbr3 {
 
     /// `HandleLostPacket`.
     pub(super) fn handle_lost_packet(&mut self, lost: &Lost, packet: Option<Snapshot>) {
-        self.note_loss();
+        self.note_loss(lost.now);
         let number = lost.packet_number;
         if self.congested.last_lost.replace(number).is_none_or(|last| number != last + 1) {
             self.congested.lost_ranges += 1;
@@ -174,12 +193,13 @@ impl Bbr3 {
         if self.state == State::ProbeBwUp {
             self.congested.undo_to(State::ProbeBwUp);
             self.start_probe_bw_down(now);
+            self.probe_ended = Some(now);
         }
     }
 
     /// A mark counts as losses above the threshold would, once a round trip; it is not undone.
     pub(super) fn handle_mark(&mut self, now: SimTime) {
-        self.note_loss();
+        self.note_loss(now);
         if self.state == State::Startup {
             self.leave_startup();
         } else if self.probe_bw.is_sample {

@@ -122,6 +122,9 @@ struct Bbr3 {
     prior_window: u64,
     /// `C.inflight`.
     in_flight: u64,
+    /// When losses ended a probe, and when the window collapsed, until the next sample.
+    probe_ended: Option<SimTime>,
+    collapsed: Option<SimTime>,
     /// Whether packets have filled the window, in this round and in the last one (`C.is_cwnd_limited`).
     cwnd_limited: [bool; 2],
 }
@@ -157,6 +160,8 @@ impl Bbr3 {
             window: initial_window,
             prior_window: 0,
             in_flight: 0,
+            probe_ended: None,
+            collapsed: None,
             cwnd_limited: [false; 2],
         }
     }
@@ -249,6 +254,7 @@ impl SinglePath for Bbr3 {
     fn on_ack_end(&mut self, end: &AckEnd) {
         self.in_flight = end.in_flight.get();
         let Some(sample) = self.sampler.on_ack_end(end) else { return };
+        self.after_losses(sample.now);
         if self.recovery.take_end() {
             self.restore_window();
         }
@@ -269,9 +275,10 @@ impl SinglePath for Bbr3 {
     fn on_loss(&mut self, congestion: &Congestion) {
         self.recovery.on_loss(congestion);
         if congestion.persistent {
-            self.note_loss();
+            self.note_loss(congestion.now);
             self.save_window();
             self.window = self.collapsed_window();
+            self.collapsed = Some(congestion.now);
         }
     }
 

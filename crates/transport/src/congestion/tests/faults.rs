@@ -16,7 +16,7 @@ use crate::testing::{Observed, Pipe, RECEIVER, SENDER, ms};
 const BYTES: u64 = 5_000_000;
 
 /// A transport whose controller a test replaces.
-trait Controlled: Observed {
+pub(super) trait Controlled: Observed {
     /// A pipe from a client that sends, with ECN or without.
     fn connect(ecn: bool) -> Pipe<Self>;
 

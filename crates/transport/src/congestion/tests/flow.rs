@@ -284,11 +284,12 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         self.last_sent = self.now;
     }
 
-    /// A packet returns: its acknowledgement, and the losses it reveals, which are packets three behind it (RFC 9002 section
-    /// 6.1.1).
+    /// A packet returns: the losses it reveals, which are packets three behind it (RFC 9002 section 6.1.1), and its
+    /// acknowledgement.
     fn acknowledge(&mut self, index: usize) {
-        let in_flight = self.bytes_in_flight();
         let packet = self.outstanding.remove(index).unwrap();
+        self.lose_below(packet.number.saturating_sub(2));
+        let in_flight = self.bytes_in_flight() + DATAGRAM;
         self.delivered += 1;
         let latest = self.now - packet.sent;
         self.min_rtt = self.min_rtt.min(latest);
@@ -306,7 +307,6 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         };
         self.controller.on_ack(PATH, &acked);
         self.controller.on_ack_end(PATH, &AckEnd::new(self.now, in_flight - DATAGRAM));
-        self.lose_below(packet.number.saturating_sub(2));
     }
 
     /// Declares lost what has a smaller number.

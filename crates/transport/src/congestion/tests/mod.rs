@@ -5,6 +5,7 @@ mod failing;
 mod faults;
 pub(super) mod flow;
 mod growth;
+mod order;
 mod throughput;
 
 use super::*;

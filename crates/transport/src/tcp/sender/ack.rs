@@ -78,7 +78,7 @@ impl Sender {
         }
         let lossy = !self.lost.is_empty();
         let marked = ack.ece && self.agreed.ecn && self.mode == Mode::Open;
-        self.tell_controller(now, flight, ack.echo, !advanced || marked || lossy);
+        // Congestion first, as in RFC 9002 appendix A.7: what reveals it lets nothing grow.
         self.judge_probe(now, ack, advanced, duplicate);
         if marked {
             self.on_mark(now, flight);
@@ -86,6 +86,9 @@ impl Sender {
         if lossy {
             self.on_losses(now, flight);
         }
+        let lost: u64 = self.lost.iter().map(Sent::size).sum();
+        let suspicious = !advanced || marked || lossy;
+        self.tell_controller(now, flight.saturating_sub(lost), ack.echo, suspicious);
         let safe = advanced && !lossy;
         let (pipe, ssthresh) = (self.flying(), self.control.window());
         if let Some(reduction) = &mut self.reduction {
