@@ -41,8 +41,8 @@ pub(in crate::quic) enum Carried {
     NewToken,
     /// `ACK_FREQUENCY` with its sequence number.
     AckFrequency(u64),
-    /// DATAGRAM.
-    Datagram,
+    /// DATAGRAM with the number of the datagram.
+    Datagram(u64),
     /// `PATH_CHALLENGE`.
     PathChallenge,
     /// `PATH_RESPONSE`.

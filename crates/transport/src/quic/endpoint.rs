@@ -62,6 +62,23 @@ impl QuicEndpoint {
         }
     }
 
+    /// Changes what the connection will be made of, before it begins.
+    #[cfg(test)]
+    pub(in crate::quic) fn prepare(&mut self, change: impl FnOnce(&mut Parts)) {
+        if let Stage::Waiting(parts) = &mut self.stage {
+            change(parts);
+        }
+    }
+
+    /// The connection, which has begun.
+    #[cfg(test)]
+    pub(in crate::quic) fn connection_mut(&mut self) -> &mut Connection {
+        match &mut self.stage {
+            Stage::Connected(connection) => connection,
+            Stage::Waiting(_) | Stage::Moving => panic!("no connection yet"),
+        }
+    }
+
     fn connection(&self) -> Option<&Connection> {
         match &self.stage {
             Stage::Connected(connection) => Some(connection),

@@ -16,6 +16,11 @@ mod connection;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod crypto;
 mod crypto_stream;
+#[cfg_attr(
+    not(test),
+    allow(dead_code, reason = "no application of a scenario sends datagrams yet")
+)]
+mod datagrams;
 mod endpoint;
 mod path;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]

@@ -74,6 +74,7 @@ impl Connection {
         }
         self.local_ids.set_limit(params.active_connection_id_limit);
         self.streams.on_peer_params(&params);
+        self.datagrams.on_peer_params(params.max_datagram_frame_size);
         let path = &mut self.paths[self.active];
         path.mtu = path.mtu.min(params.max_udp_payload_size);
         path.recovery.set_max_ack_delay(SimDuration::from_millis(params.max_ack_delay));

@@ -5,6 +5,7 @@
 //! [`Connection::transmit`] until it returns none, then [`Connection::timer`].
 
 mod close;
+mod datagrams;
 mod handshake;
 mod protected;
 mod receive;
@@ -23,6 +24,7 @@ use self::close::State;
 use super::cids::{LocalIds, RemoteIds, random_id};
 use super::crypto::{Crypto, Handshake, Protection};
 use super::crypto_stream::CryptoStream;
+use super::datagrams::Datagrams;
 use super::path::Path;
 use super::received::{FrequencyState, Received};
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
@@ -115,6 +117,7 @@ pub(super) struct Connection {
     peer: Option<TransportParameters>,
     control: Control,
     streams: Streams,
+    datagrams: Datagrams,
     /// Whether `HANDSHAKE_DONE` is to be sent.
     announces_confirmation: bool,
     /// How often to acknowledge 1-RTT packets.
@@ -207,6 +210,7 @@ impl Connection {
             token: Payload::new(),
             peer: None,
             control,
+            datagrams: Datagrams::new(params.max_datagram_frame_size, streams.keeps_events()),
             streams,
             announces_confirmation: false,
             frequency,

@@ -108,8 +108,10 @@ impl Connection {
         let space = packet.header.level().space();
         match frame {
             // No challenge is outstanding on a path that never changed.
-            Frame::Padding(_) | Frame::Ping | Frame::Datagram { .. } | Frame::PathResponse(_) => {
-                Ok(())
+            Frame::Padding(_) | Frame::Ping | Frame::PathResponse(_) => Ok(()),
+            Frame::Datagram { data, .. } => {
+                let taken = self.datagrams.on_frame(data, frame.size());
+                taken.map_err(|error| error.in_frame(frame.frame_type()))
             }
             Frame::Ack(ack) => self.on_ack(now, packet, space, ack),
             Frame::Crypto { offset, data } => self.level_mut(space).crypto.receive(*offset, data),
@@ -192,6 +194,7 @@ impl Connection {
                     Carried::Crypto { start, end } => {
                         self.level_mut(space).crypto.on_acked(*start, *end);
                     }
+                    Carried::Datagram(number) => self.datagrams.on_acked(*number),
                     carried => self.streams.on_acked(carried),
                 }
             }
@@ -201,7 +204,10 @@ impl Connection {
                 self.judge(&packet);
             }
             for carried in &packet.carried {
-                self.requeue(space, carried);
+                match carried {
+                    Carried::Datagram(number) => self.datagrams.on_lost(*number),
+                    carried => self.requeue(space, carried),
+                }
             }
         }
         self.outcome = outcome;
@@ -235,7 +241,7 @@ impl Connection {
             }
             Carried::Ack { .. }
             | Carried::NewToken
-            | Carried::Datagram
+            | Carried::Datagram(_)
             | Carried::PathChallenge
             | Carried::PathResponse
             | Carried::Ping => {}

@@ -42,7 +42,7 @@ pub(super) fn transmission_of(number: u64) -> Option<NonZeroU64> {
 }
 
 /// A packet under construction.
-struct Draft {
+pub(super) struct Draft {
     space: Space,
     header: Header,
     frames: Frames,
@@ -50,12 +50,12 @@ struct Draft {
     /// Bytes of the frames.
     payload: u64,
     /// Room left for frames.
-    room: u64,
+    pub(super) room: u64,
     ack_eliciting: bool,
 }
 
 impl Draft {
-    fn push(&mut self, frame: Frame, carried: Option<Carried>) {
+    pub(super) fn push(&mut self, frame: Frame, carried: Option<Carried>) {
         let size = frame.size();
         debug_assert!(size <= self.room, "{frame:?} in {} bytes", self.room);
         self.payload += size;
@@ -228,6 +228,7 @@ impl Connection {
             return Ok(());
         }
         self.add_control(draft);
+        self.add_datagrams(draft);
         if draft.room > 0 && self.streams.has_pending() {
             let used = self.streams.fill(now, draft.room, &mut draft.frames, &mut draft.carried)?;
             draft.room -= used;
@@ -383,6 +384,7 @@ impl Connection {
             || self.local_ids.is_pending()
             || self.remote_ids.retirement().is_some()
             || !self.responses.is_empty()
+            || !self.datagrams.is_empty()
     }
 
     /// Whether window and pacing let a packet go that counts.

@@ -308,6 +308,17 @@ impl Streams {
         self.events.pop_front()
     }
 
+    /// Keeps events from now on.
+    #[cfg(test)]
+    pub(in crate::quic) fn keep_events(&mut self) {
+        self.keeps_events = true;
+    }
+
+    /// Whether events are kept.
+    pub(in crate::quic) fn keeps_events(&self) -> bool {
+        self.keeps_events
+    }
+
     /// Running totals.
     pub(in crate::quic) fn totals(&self) -> StreamTotals {
         self.totals

@@ -1,6 +1,7 @@
 //! Connections on a scriptable pipe, whose packets are read.
 
 mod data;
+mod datagrams;
 mod interop;
 mod trouble;
 
