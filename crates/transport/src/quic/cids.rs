@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use leobench_base::SimRng;
 use leobench_base::quic::{ConnectionId, ErrorCode, NewConnectionId, ResetToken, TransportError};
 
+use super::stateless::ResetKey;
+
 /// Bytes of the IDs that we issue; a client's first destination needs at least eight (RFC 9000 section 7.2).
 pub(super) const ID_SIZE: usize = 8;
 /// IDs of the peer that we are willing to store (`active_connection_id_limit`).
@@ -22,6 +24,7 @@ pub(super) fn random_id(rng: &mut SimRng) -> ConnectionId {
 pub(super) struct LocalIds {
     first: ConnectionId,
     rng: SimRng,
+    key: ResetKey,
     /// Those in use, by sequence number.
     issued: VecDeque<NewConnectionId>,
     next: u64,
@@ -33,12 +36,13 @@ pub(super) struct LocalIds {
 
 impl LocalIds {
     /// Those of a connection whose handshake used `first`.
-    pub(super) fn new(first: ConnectionId, mut rng: SimRng) -> Self {
-        let token = random_token(&mut rng);
+    pub(super) fn new(first: ConnectionId, rng: SimRng, key: ResetKey) -> Self {
+        let token = key.token(first);
         let issued = NewConnectionId { sequence: 0, retire_prior_to: 0, id: first, token };
         Self {
             first,
             rng,
+            key,
             issued: [issued].into(),
             next: 1,
             announcements: VecDeque::new(),
@@ -70,7 +74,8 @@ impl LocalIds {
 
     fn replenish(&mut self) {
         while (self.issued.len() as u64) < self.limit {
-            let (id, token) = (random_id(&mut self.rng), random_token(&mut self.rng));
+            let id = random_id(&mut self.rng);
+            let token = self.key.token(id);
             let issued = NewConnectionId { sequence: self.next, retire_prior_to: 0, id, token };
             self.announcements.push_back(self.next);
             self.issued.push_back(issued);
@@ -252,13 +257,6 @@ fn violation(reason: &'static str) -> TransportError {
     TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason)
 }
 
-fn random_token(rng: &mut SimRng) -> ResetToken {
-    let mut token = [0; 16];
-    token[..8].copy_from_slice(&rng.bits().to_be_bytes());
-    token[8..].copy_from_slice(&rng.bits().to_be_bytes());
-    ResetToken(token)
-}
-
 #[cfg(test)]
 mod tests {
     use leobench_base::RngTree;
@@ -316,7 +314,8 @@ mod tests {
 
     #[test]
     fn retired_ids_are_replaced() {
-        let mut ids = LocalIds::new(new(0, 0).id, RngTree::new(1).rng());
+        let rng = RngTree::new(1);
+        let mut ids = LocalIds::new(new(0, 0).id, rng.rng(), ResetKey::new(&rng));
         ids.set_limit(3);
         let announced: Vec<u64> = std::iter::from_fn(|| {
             let next = ids.announcement()?;

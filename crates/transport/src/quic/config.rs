@@ -86,6 +86,7 @@ fn settings(spec: &QuicSpec, sends: bool) -> Settings {
         initial_rtt: spec.initial_rtt,
         ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),
         idle_timeout: spec.idle_timeout,
+        key_update: spec.key_update.map(|packets| packets.get().into()),
         params: TransportParameters {
             max_idle_timeout: idle_millis,
             max_udp_payload_size: spec.payload.get(),

@@ -3,24 +3,29 @@
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::quic::{
-    ConnectionId, Datagram, Header, Incoming, Level, Packet as QuicPacket, ResetToken, Zeros,
+    ConnectionId, Datagram, Header, Incoming, Level, Packet as QuicPacket, ProtectedHeader,
+    ResetToken, Zeros,
 };
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
 
 use super::cids::ID_SIZE;
 use super::config;
 use super::connection::{Connection, Parts, Transmit};
+use super::crypto::Protection;
 use super::role::{QuicConfig, Role};
+use super::stateless::{Decision, First, SMALLEST_INITIAL, Stateless, version_negotiation};
 use crate::buffer::SendBuffer;
 use crate::endpoint::{Endpoint, EndpointError, Input, Loss, Outbox, PathSample, Totals};
-
-/// Datagrams whose first packet is a client's first are at least this large, or ignored (RFC 9000 section 14.1).
-const SMALLEST_INITIAL: u64 = 1_200;
 
 /// One end of a QUIC connection. Its packets travel as structs, or as bytes if they are encrypted.
 pub struct QuicEndpoint {
     start: SimTime,
+    role: Role,
     stage: Stage,
+    /// What is answered without a connection, the answers that wait to leave, and what was sent and received so.
+    stateless: Box<Stateless>,
+    answers: Vec<Packet>,
+    totals: Totals,
     /// Whether the loss of the connection has been reported.
     silent: bool,
 }
@@ -41,9 +46,18 @@ impl QuicEndpoint {
     /// # Errors
     /// If its scheduler is a plug-in that cannot be built.
     pub fn new(config: &QuicConfig<'_>) -> Result<Self, EndpointError> {
-        let start = config.start;
+        let QuicConfig { start, role, .. } = *config;
         let parts = config::parts(config)?;
-        Ok(Self { start, stage: Stage::Waiting(Box::new(parts)), silent: false })
+        let stateless = Stateless::new(config.rng, parts.crypto.cipher(), config.spec.retry);
+        Ok(Self {
+            start,
+            role,
+            stage: Stage::Waiting(Box::new(parts)),
+            stateless: Box::new(stateless),
+            answers: Vec::new(),
+            totals: Totals::default(),
+            silent: false,
+        })
     }
 
     /// Puts another controller in the place of the one that the specification names, before the connection begins.
@@ -79,7 +93,7 @@ impl QuicEndpoint {
         }
     }
 
-    fn connection(&self) -> Option<&Connection> {
+    pub(in crate::quic) fn connection(&self) -> Option<&Connection> {
         match &self.stage {
             Stage::Connected(connection) => Some(connection),
             Stage::Waiting(_) | Stage::Moving => None,
@@ -107,14 +121,14 @@ impl QuicEndpoint {
         let size = meta.size.get() - IPV4_UDP_HEADER.get();
         match datagram {
             Datagram::Packets(packets) => self.receive_packets(now, meta, size, &packets)?,
-            Datagram::Retry { source, token, .. } => {
+            Datagram::Retry { .. } => {
                 if let Stage::Connected(connection) = &mut self.stage {
-                    connection.on_retry(now, source, &token);
+                    connection.on_unprotected_retry(now, &datagram);
                 }
             }
-            Datagram::VersionNegotiation { versions, .. } => {
+            Datagram::VersionNegotiation { destination, source, versions } => {
                 if let Stage::Connected(connection) = &mut self.stage {
-                    connection.on_version_negotiation(now, &versions);
+                    connection.on_version_negotiation(now, [destination, source], &versions);
                 }
             }
             Datagram::Bytes(bytes) => self.receive_bytes(now, meta, bytes)?,
@@ -136,22 +150,27 @@ impl QuicEndpoint {
         size: u64,
         packets: &[QuicPacket],
     ) -> Result<(), EndpointError> {
-        if let Stage::Waiting(parts) = &self.stage {
-            let Some(Header::Initial { destination, source, .. }) =
-                packets.first().map(|packet| &packet.header)
-            else {
-                return Ok(());
-            };
-            if parts.role == Role::Client || size < SMALLEST_INITIAL {
-                return Ok(());
-            }
-            let (destination, source) = (*destination, *source);
-            self.connect(now, |parts| accept(parts, destination, source, meta))?;
+        let Some(QuicPacket { header, .. }) = packets.first() else { return Ok(()) };
+        if let (Stage::Waiting(_), Header::Initial { destination, source, token, .. }) =
+            (&self.stage, header)
+        {
+            let (destination, source, token) = (*destination, *source, token.clone());
+            self.on_first(now, meta, &First { destination, source, token })?;
         }
-        let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
+        let is_short = header.level() == Level::OneRtt;
+        let Some(connection) = self.current() else {
+            if is_short {
+                self.on_stray(now, meta, header.destination(), size);
+            }
+            return Ok(());
+        };
         connection.on_datagram(now, size);
+        let mut stray = false;
         for packet in packets {
-            connection.on_packet(now, meta.ecn, packet);
+            stray |= !connection.on_packet(now, meta.ecn, packet);
+        }
+        if stray && is_short {
+            self.on_stray(now, meta, header.destination(), size);
         }
         Ok(())
     }
@@ -162,20 +181,130 @@ impl QuicEndpoint {
         meta: &Meta,
         bytes: BytesMut,
     ) -> Result<(), EndpointError> {
-        if let Stage::Waiting(parts) = &self.stage {
-            let Some(Incoming::Packet(header)) = Incoming::decode(&bytes, ID_SIZE) else {
-                return Ok(());
-            };
-            let initial = header.level == Level::Initial && bytes.len() as u64 >= SMALLEST_INITIAL;
-            if parts.role == Role::Client || !initial {
-                return Ok(());
-            }
-            self.connect(now, |parts| accept(parts, header.destination, header.source, meta))?;
+        if self.role == Role::Server
+            && let Some(answer) = version_negotiation(&bytes)
+        {
+            self.answer(now, meta, Datagram::Bytes(answer));
+            return Ok(());
         }
-        if let Stage::Connected(connection) = &mut self.stage {
+        if let (Stage::Waiting(_), Some(Incoming::Packet(header))) =
+            (&self.stage, Incoming::decode(&bytes, ID_SIZE))
+            && header.level == Level::Initial
+        {
+            let ProtectedHeader { destination, source, token, .. } = header;
+            self.on_first(now, meta, &First { destination, source, token })?;
+        }
+        let short = short_destination(&bytes);
+        let size = bytes.len() as u64;
+        let Some(connection) = self.current() else {
+            let token = bytes.last_chunk().copied().map(ResetToken);
+            if let Some(id) = short.filter(|_| !self.is_reset_by(now, token)) {
+                self.on_stray(now, meta, id, size);
+            }
+            return Ok(());
+        };
+        let stray = short.filter(|id| !connection.is_addressed_by(*id));
+        let Some(id) = stray else {
             connection.on_bytes(now, meta.ecn, bytes, &Zeros);
+            return Ok(());
+        };
+        connection.on_datagram(now, size);
+        if !self.is_reset_by(now, bytes.last_chunk().copied().map(ResetToken)) {
+            self.on_stray(now, meta, id, size);
         }
         Ok(())
+    }
+
+    /// The connection, unless it has not begun or is forgotten.
+    fn current(&mut self) -> Option<&mut Connection> {
+        match &mut self.stage {
+            Stage::Connected(connection) if !connection.is_closed() => Some(connection),
+            Stage::Connected(_) | Stage::Waiting(_) | Stage::Moving => None,
+        }
+    }
+
+    /// A client's first packet reached an end without a connection.
+    fn on_first(&mut self, now: SimTime, meta: &Meta, first: &First) -> Result<(), EndpointError> {
+        let size = meta.size.get() - IPV4_UDP_HEADER.get();
+        if self.role == Role::Client || size < SMALLEST_INITIAL {
+            return Ok(());
+        }
+        match self.stateless.decide(now, meta.source, first) {
+            Decision::Accept { original, retry_source } => self.connect(now, |parts| {
+                parts.original_destination = original;
+                parts.retry_source = retry_source;
+                parts.remote_id = first.source;
+                parts.addresses = (meta.destination, meta.source);
+            }),
+            Decision::Retry(retry) => {
+                self.answer(now, meta, retry);
+                Ok(())
+            }
+            Decision::Refuse(close) => {
+                let cipher = self.stateless.cipher();
+                let mut keys = Protection::new(cipher, Role::Server, first.destination);
+                let mut bytes = BytesMut::new();
+                let answer = if self.sends_bytes() {
+                    let sealed = keys.seal(&close, &Zeros, &mut bytes);
+                    sealed.map_err(|error| EndpointError::Stack {
+                        at: now,
+                        problem: error.to_string(),
+                    })?;
+                    Datagram::Bytes(bytes)
+                } else {
+                    Datagram::Packets([close].into())
+                };
+                self.answer(now, meta, answer);
+                Ok(())
+            }
+        }
+    }
+
+    /// A packet with a short header arrived for no connection (RFC 9000 section 10.3).
+    fn on_stray(&mut self, now: SimTime, meta: &Meta, id: ConnectionId, size: u64) {
+        if let Some(reset) = self.stateless.reset(id, size) {
+            self.answer(now, meta, reset);
+        }
+    }
+
+    /// Whether a datagram that ends with this token resets the connection.
+    fn is_reset_by(&mut self, now: SimTime, token: Option<ResetToken>) -> bool {
+        match (&mut self.stage, token) {
+            (Stage::Connected(connection), Some(token)) => {
+                connection.on_stateless_reset(now, token)
+            }
+            _ => false,
+        }
+    }
+
+    fn sends_bytes(&self) -> bool {
+        match &self.stage {
+            Stage::Waiting(parts) => parts.as_bytes,
+            Stage::Connected(connection) => connection.sends_bytes(),
+            Stage::Moving => false,
+        }
+    }
+
+    /// Answers a datagram without a connection.
+    fn answer(&mut self, now: SimTime, meta: &Meta, answer: Datagram) {
+        let answer = match answer {
+            Datagram::Bytes(bytes) => Datagram::Bytes(bytes),
+            other if self.sends_bytes() => {
+                let mut bytes = BytesMut::new();
+                other.encode(&Zeros, &mut bytes);
+                Datagram::Bytes(bytes)
+            }
+            other => other,
+        };
+        let size = Bytes::new(answer.size());
+        if self.current().is_none() {
+            self.totals.received_packets += 1;
+        }
+        self.totals.sent_packets += 1;
+        self.totals.sent_bytes += size;
+        let (from, to) = (meta.destination, meta.source);
+        let meta = Meta::new(now, Protocol::Udp, from, to, size + IPV4_UDP_HEADER);
+        self.answers.push(Packet { meta, body: Body::Quic(Box::new(answer)) });
     }
 
     fn step(
@@ -183,6 +312,7 @@ impl QuicEndpoint {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
+        outbox.packets.append(&mut self.answers);
         if let Stage::Waiting(parts) = &self.stage {
             if parts.role == Role::Server {
                 return Ok(None);
@@ -215,11 +345,11 @@ impl QuicEndpoint {
     }
 }
 
-/// Fits the parts of a server to a client's first packet.
-fn accept(parts: &mut Parts, destination: ConnectionId, source: ConnectionId, meta: &Meta) {
-    parts.original_destination = destination;
-    parts.remote_id = source;
-    parts.addresses = (meta.destination, meta.source);
+/// The destination of a datagram whose first packet has a short header.
+fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
+    let (first, rest) = datagram.split_first()?;
+    let id = rest.get(..ID_SIZE).filter(|_| first & 0x80 == 0)?;
+    ConnectionId::new(id)
 }
 
 /// The packet that carries a datagram; none if it cannot be protected any more.
@@ -291,7 +421,9 @@ impl Endpoint for QuicEndpoint {
     }
 
     fn totals(&self) -> Totals {
-        self.connection().map_or_else(Totals::default, Connection::totals)
+        let mut totals = self.connection().map_or_else(Totals::default, Connection::totals);
+        totals += self.totals;
+        totals
     }
 
     fn rtts(&self) -> LogHistogram {

@@ -29,6 +29,7 @@ mod received;
 mod recovery;
 mod role;
 mod spec;
+mod stateless;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod streams;
 

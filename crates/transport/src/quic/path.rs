@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{BitRate, Bytes, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimTime};
 
 use super::recovery::Recovery;
 use crate::endpoint::PathId;
@@ -12,6 +12,8 @@ use crate::pacing::{Pacer, window_rate};
 const AMPLIFICATION: u64 = 3;
 /// Probes of the handshake take datagrams of this size (RFC 9000 section 14.1).
 const SMALLEST_PROBE: u64 = 1_200;
+/// One path in so many has a constant spin bit.
+const SPIN_EXCEPTION: u64 = 16;
 /// Packets that may leave at once after an idle time (RFC 9002 section 7.7: at most the initial window).
 const BURST_PACKETS: u64 = 10;
 
@@ -29,8 +31,9 @@ pub(super) struct Path {
     /// UDP payload bytes received from and sent to the address until it was validated.
     received: u64,
     sent: u64,
-    /// The spin bit to send (RFC 9000 section 17.4).
+    /// The spin bit to send (RFC 9000 section 17.4), and whether it spins.
     pub(super) spin: bool,
+    pub(super) spins: bool,
     pub(super) sent_packets: u64,
     pub(super) sent_bytes: Bytes,
     pub(super) received_packets: u64,
@@ -56,10 +59,19 @@ impl Path {
             received: 0,
             sent: 0,
             spin: false,
+            spins: true,
             sent_packets: 0,
             sent_bytes: Bytes::ZERO,
             received_packets: 0,
         }
+    }
+
+    /// Makes the spin bit constant on one path in sixteen, as RFC 9000 section 17.4 demands so that those who prefer that are not
+    /// conspicuous.
+    pub(super) fn choose_spin(&mut self, rng: &RngTree) {
+        let luck = rng.child("spin").rng().bits();
+        self.spins = !luck.is_multiple_of(SPIN_EXCEPTION);
+        self.spin = !self.spins && luck / SPIN_EXCEPTION % 2 == 1;
     }
 
     /// The peer's address is validated.

@@ -16,6 +16,9 @@ const SHORTEST_ACK_DELAY: SimDuration = SimDuration::from_millis(1);
 /// From here on a `max_ack_delay` is invalid (RFC 9000 section 18.2).
 const TOO_LONG_ACK_DELAY: SimDuration = SimDuration::from_millis(1 << 14);
 
+/// How many packets are sent with the same keys.
+pub type KeyUpdate = Whole<1, { u32::MAX }>;
+
 /// How many packets may wait for an acknowledgement.
 pub type AckElicitingThreshold = Whole<0, 65_535>;
 
@@ -71,6 +74,14 @@ leobench_base::spec! {
         pub connection_window: Window = Window::Unlimited,
         /// How long the connection survives without a packet of the other end (RFC 9000 section 10.1); for ever if not given.
         pub idle_timeout: Option<SimDuration> = None,
+        /// Whether the server answers the client's first packet with a Retry, so that the client shows that it receives at its
+        /// address (RFC 9000 section 8.1.2). It costs a round trip.
+        pub retry: bool = false,
+        /// Packets after which each end updates its keys (RFC 9001 section 6). If not given, keys are updated before their AEAD
+        /// wears out, which only `protection = "tls"` does.
+        pub key_update: Option<KeyUpdate> = None,
+        /// Whether the client sends data with its first packets (0-RTT). No stack does here.
+        pub zero_rtt: bool = false,
     }
 }
 
@@ -87,14 +98,7 @@ fn default_congestion() -> CongestionSpec {
 }
 
 fn check(spec: &QuicSpec) -> Result<(), Fault> {
-    if spec.stack == Stack::Noq && spec.protection == Protected::Tls {
-        let allowed = "`null`, or the stack `own`";
-        return Err(Fault::new(
-            "protection",
-            "is `tls`, which the stack `noq` lacks here",
-            allowed,
-        ));
-    }
+    check_stack(spec)?;
     if !(SMALLEST_PAYLOAD..=LARGEST_PAYLOAD).contains(&spec.payload) {
         let allowed =
             format!("from {SMALLEST_PAYLOAD} (RFC 9000 section 14.1) to {LARGEST_PAYLOAD}");
@@ -119,6 +123,35 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
                 "a size above zero",
             ));
         }
+    }
+    Ok(())
+}
+
+/// Refuses what a stack lacks.
+fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
+    if spec.zero_rtt {
+        let problem =
+            "no stack sends 0-RTT data, because no connection has a ticket of an earlier one";
+        return Err(Fault::new("zero_rtt", problem, "`false`"));
+    }
+    if spec.stack == Stack::Own {
+        return Ok(());
+    }
+    if spec.protection == Protected::Tls {
+        let allowed = "`null`, or the stack `own`";
+        return Err(Fault::new(
+            "protection",
+            "is `tls`, which the stack `noq` lacks here",
+            allowed,
+        ));
+    }
+    if spec.retry {
+        let problem = "needs a Retry, which the stack `noq` does not send here";
+        return Err(Fault::new("retry", problem, "`false`, or the stack `own`"));
+    }
+    if spec.key_update.is_some() {
+        let problem = "is for the stack `own`: `noq` updates keys by itself";
+        return Err(Fault::new("key_update", problem, "no `key_update`, or the stack `own`"));
     }
     Ok(())
 }

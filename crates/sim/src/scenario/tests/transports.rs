@@ -33,6 +33,45 @@ fn acknowledgements() {
 }
 
 #[test]
+fn what_a_quic_stack_lacks() {
+    let quic = "transport = \"quic\"";
+    let own = |rest| format!("transport = {{ kind = \"quic\", stack = \"own\", {rest} }}");
+    refused(&[
+        (
+            quic,
+            "transport = { kind = \"quic\", retry = true }",
+            "flows.main.transport.retry = true: needs a Retry, which the stack `noq` does not send here; allowed: `false`, or the \
+             stack `own`",
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", key_update = 1000 }",
+            "flows.main.transport.key_update = 1000: is for the stack `own`: `noq` updates keys by itself; allowed: no \
+             `key_update`, or the stack `own`",
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", zero_rtt = true }",
+            "flows.main.transport.zero_rtt = true: no stack sends 0-RTT data, because no connection has a ticket of an earlier \
+             one; allowed: `false`",
+        ),
+        (
+            quic,
+            &own("zero_rtt = true"),
+            "flows.main.transport.zero_rtt = true: no stack sends 0-RTT data, because no connection has a ticket of an earlier \
+             one; allowed: `false`",
+        ),
+        (
+            quic,
+            &own("key_update = 0"),
+            "flows.main.transport.key_update = 0: is not a valid number; allowed: a whole number from 1 to 4294967295",
+        ),
+    ]);
+    let sound = changed(quic, &own("retry = true, key_update = 1000, zero_rtt = false"));
+    load_text(&sound, &[]).unwrap();
+}
+
+#[test]
 fn tcp() {
     let quic = "transport = \"quic\"";
     refused(&[

@@ -75,17 +75,23 @@ impl Connection {
 
     /// The peer closed the connection.
     pub(super) fn on_close(&mut self, now: SimTime, close: &Close) {
-        let until = now + self.linger();
         if self.is_open() {
             let text = String::from_utf8_lossy(&close.reason);
             let kind = if close.frame_type.is_some() { "error" } else { "application error" };
             let reason = format!("closed by the peer: {kind} {:#x} {text}", close.code);
-            self.lost = Some(Loss { at: now, reason: reason.trim_end().to_owned() });
+            self.drain(now, reason.trim_end().to_owned());
+        } else {
+            self.state = State::Draining { until: now + self.linger() };
         }
-        self.state = State::Draining { until };
     }
 
-    /// The connection ends at once: after an idle time or a stateless reset.
+    /// The peer ended the connection: nothing is sent any more.
+    pub(super) fn drain(&mut self, now: SimTime, reason: String) {
+        self.lost = Some(Loss { at: now, reason });
+        self.state = State::Draining { until: now + self.linger() };
+    }
+
+    /// The connection ends at once: after an idle time, or before there is anybody to tell.
     pub(super) fn abandon(&mut self, now: SimTime, reason: &str) {
         if self.is_open() {
             self.lost = Some(Loss { at: now, reason: reason.to_owned() });

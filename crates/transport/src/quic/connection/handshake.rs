@@ -168,14 +168,18 @@ impl Connection {
         self.path_mut().recovery.set_handshake(now, state);
     }
 
-    /// The server demands that the client shows that it receives at its address (RFC 9000 section 8.1.2).
+    /// The server demands that the client shows that it receives at its address (RFC 9000 section 8.1.2). Returns whether the
+    /// client starts anew: it answers one Retry, and none after another packet of the server.
     pub(in crate::quic) fn on_retry(
         &mut self,
         now: SimTime,
-        source: ConnectionId,
+        [destination, source]: [ConnectionId; 2],
         token: &Payload,
     ) -> bool {
         if self.role == Role::Server
+            || destination != self.local_ids.first()
+            // RFC 9000 section 17.2.5.1.
+            || source == self.remote_ids.current()
             || self.heard
             || self.retry_source.is_some()
             || token.is_empty()
@@ -194,9 +198,17 @@ impl Connection {
     }
 
     /// The server knows other versions only (RFC 9000 section 6.2).
-    pub(in crate::quic) fn on_version_negotiation(&mut self, now: SimTime, versions: &[u32]) {
+    pub(in crate::quic) fn on_version_negotiation(
+        &mut self,
+        now: SimTime,
+        [destination, source]: [ConnectionId; 2],
+        versions: &[u32],
+    ) {
         let ours = versions.contains(&leobench_base::quic::VERSION_1);
-        if self.role == Role::Client && !self.heard && self.retry_source.is_none() && !ours {
+        // RFC 9000 section 17.2.1: the IDs of the client's packet show that the server received it.
+        let echoed = destination == self.local_ids.first() && source == self.remote_ids.current();
+        let first = !self.heard && self.retry_source.is_none();
+        if self.role == Role::Client && self.is_open() && first && echoed && !ours {
             self.abandon(now, "the server does not know QUIC version 1");
         }
     }

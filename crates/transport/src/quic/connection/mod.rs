@@ -7,6 +7,7 @@
 mod close;
 mod datagrams;
 mod handshake;
+mod keys;
 mod protected;
 mod receive;
 mod timers;
@@ -29,6 +30,7 @@ use super::path::Path;
 use super::received::{FrequencyState, Received};
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
 use super::role::Role;
+use super::stateless::ResetKey;
 use super::streams::Streams;
 use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Verdict};
 
@@ -69,6 +71,8 @@ pub(super) struct Settings {
     pub(super) ack_frequency: Option<(u64, SimDuration)>,
     /// How long the connection survives without a packet.
     pub(super) idle_timeout: Option<SimDuration>,
+    /// Packets after which this end updates its keys, if before their limit.
+    pub(super) key_update: Option<u64>,
     /// Transport parameters of ours, but for connection IDs.
     pub(super) params: TransportParameters,
 }
@@ -95,6 +99,8 @@ pub(super) struct Connection {
     state: State,
     handshake: Box<dyn Handshake>,
     protection: Protection,
+    /// The key phase that was last looked at.
+    phase: bool,
     as_bytes: bool,
     /// The level at which handshake data is written.
     writing: Level,
@@ -162,7 +168,8 @@ impl Connection {
         let Parts { role, addresses, crypto, streams, mut control, settings, .. } = parts;
         let initial_rtt = settings.initial_rtt;
         let config = RecoveryConfig { role, initial_rtt, ecn: settings.ecn };
-        let local_ids = LocalIds::new(parts.local_id, parts.rng.child("connection-ids").rng());
+        let ids = parts.rng.child("connection-ids").rng();
+        let local_ids = LocalIds::new(parts.local_id, ids, ResetKey::new(&parts.rng));
         let mut params = settings.params.clone();
         params.initial_source = Some(parts.local_id);
         if role == Role::Server {
@@ -174,7 +181,8 @@ impl Connection {
         params.write(&mut encoded);
         let handshake = crypto.start(role, encoded)?;
         let first_destination = parts.retry_source.unwrap_or(parts.original_destination);
-        let protection = Protection::new(crypto.cipher(), role, first_destination);
+        let mut protection = Protection::new(crypto.cipher(), role, first_destination);
+        protection.update_after(settings.key_update.unwrap_or(u64::MAX));
         let frequency = FrequencyState::new(
             SimDuration::from_millis(params.max_ack_delay),
             SimDuration::from_micros(params.min_ack_delay.unwrap_or_default()),
@@ -183,6 +191,7 @@ impl Connection {
         control.open(id, now, Bytes::new(settings.mtu));
         let mut path =
             Path::new(id, addresses, Recovery::new(id, &config), settings.mtu, settings.paced);
+        path.choose_spin(&parts.rng);
         if role == Role::Client || parts.retry_source.is_some() {
             path.validate();
         }
@@ -194,6 +203,7 @@ impl Connection {
             state: State::Open,
             handshake,
             protection,
+            phase: false,
             as_bytes: parts.as_bytes,
             writing: Level::Initial,
             complete: false,
@@ -284,7 +294,8 @@ impl Connection {
 
     /// Whether a datagram to this ID belongs to the connection.
     pub(super) fn is_addressed_by(&self, id: ConnectionId) -> bool {
-        self.local_ids.contains(id) || id == self.original_destination
+        let first = self.retry_source.unwrap_or(self.original_destination);
+        self.local_ids.contains(id) || self.role == Role::Server && id == first
     }
 
     /// Takes the events since the last call.

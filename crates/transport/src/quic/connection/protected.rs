@@ -1,7 +1,7 @@
 //! Packets as protected bytes.
 
 use bytes::BytesMut;
-use leobench_base::quic::{Content, Header, Packet, Space, TransportError};
+use leobench_base::quic::{Content, Datagram, Header, Packet, Space, TransportError};
 use leobench_base::{Ecn, SimTime};
 
 use super::{Connection, SPACES};
@@ -9,6 +9,15 @@ use crate::quic::cids::ID_SIZE;
 use crate::quic::crypto::{Opened, Receive};
 
 impl Connection {
+    /// A Retry packet arrived as a struct.
+    pub(in crate::quic) fn on_unprotected_retry(&mut self, now: SimTime, retry: &Datagram) {
+        if let Datagram::Retry { destination, source, token, .. } = retry
+            && self.protection.is_authentic(retry)
+        {
+            self.on_retry(now, [*destination, *source], token);
+        }
+    }
+
     /// Counts a packet that leaves as a struct.
     pub(in crate::quic) fn on_sent_unprotected(&mut self, now: SimTime, header: &Header) {
         if let Err(error) = self.protection.on_sent(header) {
@@ -76,11 +85,11 @@ impl Connection {
             Opened::Failed { tail, .. } => {
                 self.on_stateless_reset(now, tail);
             }
-            Opened::Retry { source, token, .. } => {
-                self.on_retry(now, source, &token);
+            Opened::Retry { destination, source, token } => {
+                self.on_retry(now, [destination, source], &token);
             }
-            Opened::VersionNegotiation { versions, .. } => {
-                self.on_version_negotiation(now, &versions);
+            Opened::VersionNegotiation { destination, source, versions } => {
+                self.on_version_negotiation(now, [destination, source], &versions);
             }
             Opened::NoKeys { .. } | Opened::Discarded => {}
         }

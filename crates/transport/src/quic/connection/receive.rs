@@ -17,10 +17,10 @@ impl Connection {
         self.update_handshake_state(now);
     }
 
-    /// A packet of the datagram arrived as a struct.
-    pub(in crate::quic) fn on_packet(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) {
+    /// A packet of the datagram arrived as a struct. Returns whether it is addressed to this connection.
+    pub(in crate::quic) fn on_packet(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> bool {
         if !self.is_addressed_by(packet.header.destination()) {
-            return;
+            return false;
         }
         let pto = self.path().recovery.probe_timeout(Space::Data);
         match self.protection.on_received(now, pto, &packet.header) {
@@ -28,6 +28,7 @@ impl Connection {
             Ok(false) => {}
             Err(error) => self.fail(now, &error),
         }
+        true
     }
 
     /// A packet arrived that the peer has sent.
@@ -91,7 +92,8 @@ impl Connection {
                 }
             }
             Header::OneRtt { spin, number, .. } => {
-                if self.level(Space::Data).received.largest() == Some(number.value) {
+                let largest = self.level(Space::Data).received.largest();
+                if largest == Some(number.value) && self.path().spins {
                     // The client sends the opposite of what it received, the server the same.
                     self.path_mut().spin = (self.role == Role::Server) == *spin;
                 }
@@ -252,8 +254,8 @@ impl Connection {
     /// A datagram ends with this token: it resets the connection if the peer announced it (RFC 9000 section 10.3.1).
     pub(in crate::quic) fn on_stateless_reset(&mut self, now: SimTime, token: ResetToken) -> bool {
         let ours = self.remote_ids.is_reset(token);
-        if ours {
-            self.abandon(now, "reset by the peer");
+        if ours && self.is_open() {
+            self.drain(now, "reset by the peer".to_owned());
         }
         ours
     }

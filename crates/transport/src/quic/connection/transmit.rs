@@ -105,9 +105,7 @@ impl Connection {
         if std::mem::take(&mut self.leaves_initial) {
             self.discard(now, Space::Initial);
         }
-        if self.confirmed && self.protection.wants_key_update() {
-            self.protection.update_keys(now);
-        }
+        self.look_after_keys(now);
         let limit = self.path().datagram_limit();
         let mut drafts: SmallVec<[Draft; 1]> = SmallVec::new();
         let mut left = limit;

@@ -31,6 +31,9 @@ pub(super) struct OneRtt {
     /// Packets sealed in this phase, and how many may be.
     sealed: u64,
     limit: u64,
+    /// How many packets are sealed in a phase before this end updates the keys by choice, and before it has to.
+    interval: u64,
+    update_from: u64,
 }
 
 /// The receive key of the phase before.
@@ -49,12 +52,16 @@ pub(super) enum Phase {
 }
 
 impl OneRtt {
-    pub(super) fn new(keys: Keys) -> Self {
+    /// The first phase; keys are updated after `interval` packets, or before long use wears them out.
+    pub(super) fn new(keys: Keys, interval: u64) -> Self {
         let Keys { local, remote, next: mut source } = keys;
+        let limit = local.packet.confidentiality_limit();
         Self {
             local_header: local.header,
             remote_header: remote.header,
-            limit: local.packet.confidentiality_limit(),
+            limit,
+            interval,
+            update_from: update_from(limit, interval),
             current: PacketKeys { local: local.packet, remote: remote.packet },
             following: source.keys(),
             source,
@@ -88,8 +95,14 @@ impl OneRtt {
     }
 
     /// Whether so many packets were encrypted that the keys ought to be updated.
+    #[inline]
     pub(super) const fn wants_update(&self) -> bool {
-        self.sealed >= self.limit / 8 * UPDATE_FROM
+        self.sealed >= self.update_from
+    }
+
+    /// Whether the peer started the present phase.
+    pub(super) const fn is_of_peer(&self) -> bool {
+        self.is_of_peer
     }
 
     /// Whether this end may start an update, its handshake being confirmed (RFC 9001 sections 6.1 and 6.5).
@@ -105,6 +118,7 @@ impl OneRtt {
         let old = std::mem::replace(&mut self.current, current);
         self.previous = Some(Previous { key: old.remote, until: None });
         self.limit = self.current.local.confidentiality_limit();
+        self.update_from = update_from(self.limit, self.interval);
         self.phase = !self.phase;
         (self.first_sent, self.lowest_received) = (None, None);
         (self.is_acked, self.is_of_peer, self.sealed) = (false, false, 0);
@@ -182,7 +196,12 @@ impl OneRtt {
 
     /// Lowers the confidentiality limit of the present keys.
     #[cfg(test)]
-    pub(super) const fn set_limit(&mut self, limit: u64) {
+    pub(super) fn set_limit(&mut self, limit: u64) {
         self.limit = limit;
+        self.update_from = update_from(limit, self.interval);
     }
+}
+
+fn update_from(limit: u64, interval: u64) -> u64 {
+    interval.min(limit / 8 * UPDATE_FROM)
 }

@@ -2,8 +2,8 @@
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use leobench_base::quic::{
-    ConnectionId, Content, ErrorCode, Header, Incoming, Level, Number, Packet, ProtectedHeader,
-    ResetToken, Space, TransportError, decode_frames,
+    ConnectionId, Content, Datagram, ErrorCode, Header, Incoming, Level, Number, Packet,
+    ProtectedHeader, ResetToken, Space, TransportError, Zeros, decode_frames,
 };
 use leobench_base::{SimDuration, SimTime};
 
@@ -25,6 +25,8 @@ pub(in crate::quic) struct Protection {
     pub(super) is_complete: bool,
     /// Packets that failed to open.
     pub(super) failed: u64,
+    /// Packets after which this end updates its 1-RTT keys.
+    update_interval: u64,
 }
 
 /// What opening a packet depends on.
@@ -100,7 +102,13 @@ impl Protection {
             one_rtt: None,
             is_complete: false,
             failed: 0,
+            update_interval: u64::MAX,
         }
+    }
+
+    /// Makes this end update its 1-RTT keys after so many packets.
+    pub(in crate::quic) const fn update_after(&mut self, packets: u64) {
+        self.update_interval = packets;
     }
 
     /// Replaces the Initial keys after Retry: the client's next packets go to `destination` (RFC 9001 section 5.2).
@@ -113,7 +121,7 @@ impl Protection {
         match change.level {
             Level::Initial => self.initial = Some(change.keys),
             Level::Handshake => self.handshake = Some(change.keys),
-            Level::OneRtt => self.one_rtt = Some(OneRtt::new(change.keys)),
+            Level::OneRtt => self.one_rtt = Some(OneRtt::new(change.keys, self.update_interval)),
         }
     }
 
@@ -151,6 +159,27 @@ impl Protection {
     #[inline]
     pub(in crate::quic) fn key_phase(&self) -> bool {
         self.one_rtt.as_ref().is_some_and(OneRtt::phase)
+    }
+
+    /// Lowers the confidentiality limit of the present 1-RTT keys.
+    #[cfg(test)]
+    pub(in crate::quic) fn set_limit(&mut self, limit: u64) {
+        if let Some(keys) = &mut self.one_rtt {
+            keys.set_limit(limit);
+        }
+    }
+
+    /// Whether the peer started the present key phase.
+    pub(in crate::quic) fn is_phase_of_peer(&self) -> bool {
+        self.one_rtt.as_ref().is_some_and(OneRtt::is_of_peer)
+    }
+
+    /// Whether a Retry packet that arrives as a struct is authentic. [`Protection::open`] checks it by itself.
+    pub(in crate::quic) fn is_authentic(&self, retry: &Datagram) -> bool {
+        let mut bytes = BytesMut::new();
+        retry.encode(&Zeros, &mut bytes);
+        let split = bytes.split_last_chunk::<TAG>();
+        split.is_some_and(|(content, tag)| self.cipher.retry_tag(self.original, content) == *tag)
     }
 
     /// Whether so many packets were encrypted that the keys ought to be updated before long (RFC 9001 section 6.6).

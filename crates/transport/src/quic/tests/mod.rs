@@ -1,8 +1,11 @@
 //! Connections on a scriptable pipe, whose packets are read.
 
+mod addresses;
 mod data;
 mod datagrams;
 mod interop;
+mod keys;
+mod resets;
 mod trouble;
 
 use bytes::BytesMut;

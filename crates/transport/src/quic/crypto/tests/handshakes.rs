@@ -165,3 +165,34 @@ fn certificates_depend_on_their_seed_only() {
     assert_eq!(of(1), of(1));
     assert_ne!(of(1).certificate, of(2).certificate);
 }
+
+/// The extensions of a client's first message (RFC 8446 section 4.1.2).
+fn extensions(hello: &[u8]) -> Vec<u16> {
+    let mut rest = &hello[4 + 2 + 32..];
+    let mut skip = |len_size: usize| {
+        let (len, after) = rest.split_at(len_size);
+        let len = len.iter().fold(0, |len, byte| len << 8 | usize::from(*byte));
+        let (field, after) = after.split_at(len);
+        rest = after;
+        field
+    };
+    let [_, _, _, mut extensions] = [skip(1), skip(2), skip(1), skip(2)];
+    let mut kinds = Vec::new();
+    while let [a, b, c, d, after @ ..] = extensions {
+        kinds.push(u16::from_be_bytes([*a, *b]));
+        extensions = &after[usize::from(u16::from_be_bytes([*c, *d]))..];
+    }
+    kinds
+}
+
+/// RFC 8446 section 4.2.10 and 4.2.11: `early_data` and `pre_shared_key`.
+#[test]
+fn early_data_is_not_offered() {
+    let [client, _] = super::tls(&settings());
+    let mut client = End::new(&client, Role::Client, b"client's");
+    let (_, hello) = client.flight().swap_remove(0);
+    let kinds = extensions(&hello);
+    // `quic_transport_parameters` (RFC 9001 section 8.2).
+    assert!(kinds.contains(&57), "{kinds:?}");
+    assert!(!kinds.contains(&42) && !kinds.contains(&41), "{kinds:?}");
+}
