@@ -134,6 +134,8 @@ impl LocalIds {
 
 /// The IDs by which we address the peer.
 pub(super) struct RemoteIds {
+    /// The ID of the handshake.
+    first: ConnectionId,
     current: Remote,
     /// Others that the peer announced and that were not used yet, by sequence number.
     spare: VecDeque<Remote>,
@@ -153,7 +155,13 @@ struct Remote {
 impl RemoteIds {
     pub(super) fn new(first: ConnectionId) -> Self {
         let current = Remote { sequence: 0, id: first, token: None };
-        Self { current, spare: VecDeque::new(), retired_below: 0, retirements: VecDeque::new() }
+        let (spare, retirements) = (VecDeque::new(), VecDeque::new());
+        Self { first, current, spare, retired_below: 0, retirements }
+    }
+
+    /// The ID of the handshake.
+    pub(super) fn first(&self) -> ConnectionId {
+        self.first
     }
 
     /// The ID to address the peer by.
@@ -165,7 +173,7 @@ impl RemoteIds {
     /// The peer's first ID is another one than assumed: its own choice, or that of a Retry.
     pub(super) fn replace_first(&mut self, id: ConnectionId) {
         if self.current.sequence == 0 {
-            self.current.id = id;
+            (self.first, self.current.id) = (id, id);
         }
     }
 

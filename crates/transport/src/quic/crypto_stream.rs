@@ -6,6 +6,7 @@ use bytes::{Bytes, BytesMut};
 use leobench_base::quic::{ErrorCode, Frame, TransportError, varint_size};
 
 use super::carried::Carried;
+use crate::ranges::RangeSet;
 
 /// Bytes beyond the first gap that are buffered; RFC 9000 section 7.5 demands at least 4,096.
 const BUFFER_LIMIT: u64 = 64 * 1024;
@@ -17,6 +18,8 @@ pub(super) struct CryptoStream {
     written: BytesMut,
     /// Ranges to send, by start: new data and what was lost.
     unsent: BTreeMap<u64, u64>,
+    /// What has arrived: it is not sent again, even if another packet with it is lost.
+    acked: RangeSet,
     /// Received data beyond the first gap, by offset.
     ahead: BTreeMap<u64, Bytes>,
     /// Bytes received in order.
@@ -61,11 +64,17 @@ impl CryptoStream {
 
     /// Data between `start` and `end` was lost, or is sent again as a probe.
     pub(super) fn on_lost(&mut self, start: u64, end: u64) {
-        self.mark_unsent(start, end.min(self.written.len() as u64));
+        let end = end.min(self.written.len() as u64);
+        let mut from = start;
+        while let Some((first, last)) = self.acked.first_gap(from, end) {
+            self.mark_unsent(first, last);
+            from = last;
+        }
     }
 
     /// Data between `start` and `end` has arrived: it need not be sent again.
     pub(super) fn on_acked(&mut self, start: u64, end: u64) {
+        self.acked.insert(start, end);
         let overlapping: Vec<(u64, u64)> =
             self.unsent.range(..end).map(|(a, b)| (*a, *b)).collect();
         for (first, last) in overlapping.into_iter().filter(|(_, last)| *last > start) {
@@ -155,6 +164,20 @@ mod tests {
         stream.on_lost(0, 996);
         stream.on_lost(900, 1_100);
         assert_eq!(data(&stream.frame(5_000).unwrap().0), (0, 1_100));
+    }
+
+    #[test]
+    fn data_that_arrived_is_not_sent_again() {
+        let mut stream = CryptoStream::default();
+        stream.write(&[7; 1_000]);
+        stream.frame(5_000).unwrap();
+        stream.on_acked(200, 300);
+        stream.on_lost(0, 1_000);
+        assert_eq!(data(&stream.frame(5_000).unwrap().0), (0, 200));
+        assert_eq!(data(&stream.frame(5_000).unwrap().0), (300, 700));
+        stream.on_acked(0, 1_000);
+        stream.on_lost(100, 400);
+        assert!(!stream.is_pending());
     }
 
     #[test]

@@ -79,6 +79,12 @@ impl Path {
         self.validated = true;
     }
 
+    /// Whether the peer is known to receive at its address.
+    #[inline]
+    pub(super) fn is_validated(&self) -> bool {
+        self.validated
+    }
+
     /// A datagram of `size` bytes arrived.
     pub(super) fn on_received(&mut self, size: u64) {
         self.received_packets += 1;

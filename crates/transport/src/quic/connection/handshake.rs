@@ -63,7 +63,7 @@ impl Connection {
             Role::Server => TransportParameters::of_client(encoded)?,
         };
         params.authenticate(&HandshakeIds {
-            initial_source: self.remote_ids.current(),
+            initial_source: self.remote_ids.first(),
             server: (self.role == Role::Client).then_some(ServerIds {
                 original_destination: self.original_destination,
                 retry_source: self.retry_source,
@@ -216,7 +216,8 @@ impl Connection {
 
 /// The smaller of both ends' timeouts; zero is none (RFC 9000 section 10.1).
 fn effective_idle(ours: Option<SimDuration>, peer_millis: u64) -> Option<SimDuration> {
-    let peer = (peer_millis > 0).then(|| SimDuration::from_millis(peer_millis));
+    let peer_nanos = peer_millis.saturating_mul(1_000_000);
+    let peer = (peer_millis > 0).then(|| SimDuration::from_nanos(peer_nanos));
     match (ours, peer) {
         (Some(ours), Some(peer)) => Some(ours.min(peer)),
         (ours, peer) => ours.or(peer),

@@ -116,6 +116,8 @@ pub(super) struct Connection {
     retry_source: Option<ConnectionId>,
     /// Whether a packet of the peer was processed.
     heard: bool,
+    /// Bytes of the last datagram that arrived.
+    datagram: u64,
     /// Whether a client has sent a Handshake packet, and is to discard its Initial keys (RFC 9001 section 4.9.1).
     leaves_initial: bool,
     /// The token to put into Initial packets.
@@ -216,6 +218,7 @@ impl Connection {
             original_destination: parts.original_destination,
             retry_source: parts.retry_source,
             heard: role == Role::Server,
+            datagram: 0,
             leaves_initial: false,
             token: Payload::new(),
             peer: None,

@@ -3,7 +3,7 @@
 use leobench_base::quic::{Ack, Frame, Header, Packet, ResetToken, Space, TransportError};
 use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
 
-use super::transmit::transmission_of;
+use super::transmit::{SMALLEST_INITIAL, transmission_of};
 use super::{Connection, violation};
 use crate::endpoint::{Evidence, Verdict, VerdictKind};
 use crate::quic::carried::Carried;
@@ -13,6 +13,7 @@ use crate::quic::role::Role;
 impl Connection {
     /// A datagram of `size` bytes arrived; its packets follow.
     pub(in crate::quic) fn on_datagram(&mut self, now: SimTime, size: u64) {
+        self.datagram = size;
         self.path_mut().on_received(size);
         self.update_handshake_state(now);
     }
@@ -31,8 +32,25 @@ impl Connection {
         true
     }
 
+    /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),
+    /// a server's Initial packet has a token (section 17.2.2), or a client's came in too small a datagram (section 14.1).
+    fn is_discarded(&self, header: &Header) -> bool {
+        let (source, is_misplaced) = match header {
+            Header::OneRtt { .. } => return false,
+            Header::Handshake { source, .. } => (source, false),
+            Header::Initial { source, token, .. } => match self.role {
+                Role::Client => (source, !token.is_empty()),
+                Role::Server => (source, self.datagram < SMALLEST_INITIAL),
+            },
+        };
+        is_misplaced || self.heard && *source != self.remote_ids.first()
+    }
+
     /// A packet arrived that the peer has sent.
     pub(super) fn on_authentic(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) {
+        if self.is_discarded(&packet.header) {
+            return;
+        }
         if !self.is_open() {
             self.on_packet_while_closing();
             if let Some(Frame::ConnectionClose(close)) =

@@ -13,8 +13,9 @@ use crate::quic::carried::{Carried, Contents};
 use crate::quic::recovery::SentPacket;
 use crate::quic::role::Role;
 
-/// Datagrams with Initial packets are at least this large (RFC 9000 section 14.1).
-const SMALLEST_INITIAL: u64 = 1_200;
+/// Datagrams with Initial packets are at least this large (RFC 9000 section 14.1), and those that answer path challenges
+/// (section 8.2.2).
+pub(super) const SMALLEST_INITIAL: u64 = 1_200;
 /// A packet number and the payload after it have at least four bytes, so that header protection has a sample (RFC 9001
 /// section 5.4.2).
 const SMALLEST_SAMPLED: u64 = 4;
@@ -52,6 +53,8 @@ pub(super) struct Draft {
     /// Room left for frames.
     pub(super) room: u64,
     ack_eliciting: bool,
+    /// Whether it shows that the path carries datagrams of 1,200 bytes.
+    tests_size: bool,
 }
 
 impl Draft {
@@ -160,6 +163,7 @@ impl Connection {
             payload: 0,
             room: room - overhead,
             ack_eliciting: false,
+            tests_size: false,
         };
         self.add_ack(now, &mut draft, ack_due);
         if content {
@@ -248,6 +252,7 @@ impl Connection {
                 return;
             }
             self.responses.pop();
+            draft.tests_size = true;
             draft.push(frame, Some(Carried::PathResponse));
         }
         if let Some(frame) = self.ack_frequency_frame().filter(|frame| draft.fits(frame)) {
@@ -273,13 +278,15 @@ impl Connection {
     }
 
     /// Pads datagrams that carry Initial packets (RFC 9000 section 14.1): all of a client, and of a server those that ask
-    /// for an acknowledgement.
+    /// for an acknowledgement. And those that answer path challenges, as far as an unvalidated address lets them (section
+    /// 8.2.2).
     fn pad(&self, drafts: &mut [Draft], limit: u64, left: u64) {
         let padded = drafts.iter().any(|draft| {
-            draft.space == Space::Initial && (self.role == Role::Client || draft.ack_eliciting)
+            let is_initial = draft.space == Space::Initial;
+            draft.tests_size || is_initial && (self.role == Role::Client || draft.ack_eliciting)
         });
         let Some(last) = drafts.last_mut().filter(|_| padded) else { return };
-        let missing = SMALLEST_INITIAL.saturating_sub(limit - left);
+        let missing = SMALLEST_INITIAL.min(limit).saturating_sub(limit - left);
         // The padding may lengthen the Length field of a long header by a byte.
         let grown = last.header.size(last.payload + missing) - last.header.size(last.payload);
         last.pad(missing.saturating_sub(grown));
@@ -320,6 +327,10 @@ impl Connection {
         }
         path.on_sent(size);
         let (source, destination) = (path.local, path.remote);
+        if !path.is_validated() {
+            // What may be sent decides whether a probe is due.
+            self.update_handshake_state(now);
+        }
         Transmit { source, destination, ecn, size, transmission, packets }
     }
 
