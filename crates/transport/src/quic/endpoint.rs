@@ -93,6 +93,14 @@ impl QuicEndpoint {
         }
     }
 
+    /// The application closes the connection with an error code.
+    #[cfg(test)]
+    pub(crate) fn close(&mut self, now: SimTime, code: u64) {
+        if let Stage::Connected(connection) = &mut self.stage {
+            connection.close(now, code, "");
+        }
+    }
+
     pub(in crate::quic) fn connection(&self) -> Option<&Connection> {
         match &self.stage {
             Stage::Connected(connection) => Some(connection),

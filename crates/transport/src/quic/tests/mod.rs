@@ -6,6 +6,7 @@ mod datagrams;
 mod interop;
 mod keys;
 mod resets;
+mod scripts;
 mod trouble;
 
 use bytes::BytesMut;
