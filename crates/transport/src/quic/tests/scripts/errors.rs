@@ -101,7 +101,7 @@ fn frames_of_another_level_close() {
     ];
     for frame in frames {
         let initial = format!("initial: ack 0, {frame}");
-        let player = || Player::new(Setup::new(Role::Client));
+        let player = || Player::new(&Setup::new(Role::Client));
         assert_eq!(player().answer(&[&initial]).as_deref(), Some(VIOLATION), "{frame}");
         let handshake = format!("handshake: {frame}");
         let found = player().answer(&["initial: ack 0, hello", &handshake]);

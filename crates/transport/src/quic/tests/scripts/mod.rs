@@ -77,7 +77,7 @@ impl Setup {
 fn opening(role: Role, change: impl FnOnce(&mut Setup), script: &str) {
     let mut setup = Setup::new(role);
     change(&mut setup);
-    Player::new(setup).play(script);
+    Player::new(&setup).play(script);
 }
 
 /// Plays a script on a quiet connection, whose handshake is confirmed. Numbers of 1-RTT packets start anew with it. Two
@@ -86,7 +86,7 @@ fn opening(role: Role, change: impl FnOnce(&mut Setup), script: &str) {
 fn connected(role: Role, change: impl FnOnce(&mut Setup), script: &str) {
     let mut setup = Setup::new(role);
     change(&mut setup);
-    let mut player = Player::new(setup);
+    let mut player = Player::new(&setup);
     player.connect();
     player.play(script);
 }
@@ -105,7 +105,7 @@ fn server(script: &str) {
 fn answer(role: Role, change: impl FnOnce(&mut Setup), datagrams: &[&str]) -> Option<String> {
     let mut setup = Setup::new(role);
     change(&mut setup);
-    let mut player = Player::new(setup);
+    let mut player = Player::new(&setup);
     player.connect();
     player.answer(datagrams)
 }

@@ -118,9 +118,10 @@ fn describe_ack(ack: &Ack, base: u64) -> String {
     for AckRange { smallest, largest } in ack.ranges.iter().rev() {
         let Some(largest) = largest.checked_sub(base) else { continue };
         let smallest = smallest.saturating_sub(base);
-        match smallest == largest {
-            true => write!(text, " {largest}").unwrap(),
-            false => write!(text, " {smallest}-{largest}").unwrap(),
+        if smallest == largest {
+            write!(text, " {largest}").unwrap();
+        } else {
+            write!(text, " {smallest}-{largest}").unwrap();
         }
     }
     if ack.delay > 0 {

@@ -6,7 +6,7 @@ use super::*;
 fn answer(role: Role, change: impl FnOnce(&mut Setup)) -> Option<String> {
     let mut setup = Setup::new(role);
     change(&mut setup);
-    let player = Player::new(setup);
+    let player = Player::new(&setup);
     match role {
         Role::Client => player.answer(&["initial: ack 0, hello", "handshake: flight"]),
         Role::Server => player.answer(&["initial: hello"]),
@@ -17,8 +17,11 @@ fn hex(text: &str) -> Vec<u8> {
     text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-fn error() -> Option<String> {
-    Some("TRANSPORT_PARAMETER_ERROR".to_owned())
+/// Whether it is the one for transport parameters.
+fn is_refused(role: Role, change: impl FnOnce(&mut Setup)) -> bool {
+    let code = answer(role, change);
+    assert!(code.as_deref().is_none_or(|code| code == "TRANSPORT_PARAMETER_ERROR"), "{code:?}");
+    code.is_some()
 }
 
 /// RFC 9000 section 18.2, and 4.6 for the number of streams.
@@ -37,7 +40,7 @@ fn values_out_of_range_close() {
     ];
     for role in [Role::Client, Role::Server] {
         for (what, bytes) in rows {
-            assert_eq!(answer(role, |setup| setup.more_params = hex(bytes)), error(), "{what}");
+            assert!(is_refused(role, |setup| setup.more_params = hex(bytes)), "{what}");
         }
     }
 }
@@ -47,7 +50,7 @@ fn values_out_of_range_close() {
 fn unknown_parameters_are_ignored() {
     for role in [Role::Client, Role::Server] {
         for bytes in ["40 59 03 aa bb cc", "03 02 44 b0", "0a 01 14", "0b 02 7f ff", "0e 01 02"] {
-            assert_eq!(answer(role, |setup| setup.more_params = hex(bytes)), None, "{bytes}");
+            assert!(!is_refused(role, |setup| setup.more_params = hex(bytes)), "{bytes}");
         }
     }
 }
@@ -57,7 +60,7 @@ fn unknown_parameters_are_ignored() {
 fn the_longest_idle_timeout_is_accepted() {
     let bytes = "01 08 ff ff ff ff ff ff ff ff";
     for role in [Role::Client, Role::Server] {
-        assert_eq!(answer(role, |setup| setup.more_params = hex(bytes)), None, "{role:?}");
+        assert!(!is_refused(role, |setup| setup.more_params = hex(bytes)), "{role:?}");
     }
 }
 
@@ -66,13 +69,13 @@ fn the_longest_idle_timeout_is_accepted() {
 fn connection_ids_that_do_not_match_close() {
     let other = leobench_base::quic::ConnectionId::new(&[9; 8]);
     for role in [Role::Client, Role::Server] {
-        assert_eq!(answer(role, |setup| setup.omits_ids = true), error(), "{role:?}");
-        assert_eq!(answer(role, |setup| setup.params.initial_source = other), error(), "{role:?}");
+        assert!(is_refused(role, |setup| setup.omits_ids = true), "{role:?}");
+        assert!(is_refused(role, |setup| setup.params.initial_source = other), "{role:?}");
     }
     let wrong = |setup: &mut Setup| setup.params.original_destination = other;
-    assert_eq!(answer(Role::Client, wrong), error());
+    assert!(is_refused(Role::Client, wrong));
     let retried = |setup: &mut Setup| setup.params.retry_source = other;
-    assert_eq!(answer(Role::Client, retried), error(), "there was no Retry");
+    assert!(is_refused(Role::Client, retried), "there was no Retry");
 }
 
 /// RFC 9000 section 18.2: parameters of servers only.
@@ -86,7 +89,7 @@ fn parameters_of_servers_close_when_a_client_sends_them() {
         &|params| params.preferred_address = Some(preferred(8)),
     ];
     for change in changes {
-        assert_eq!(answer(Role::Server, |setup| change(&mut setup.params)), error());
+        assert!(is_refused(Role::Server, |setup| change(&mut setup.params)));
     }
 }
 
@@ -104,6 +107,6 @@ fn preferred(id_len: usize) -> leobench_base::quic::PreferredAddress {
 fn a_preferred_address_without_a_connection_id_closes() {
     let with =
         |len| answer(Role::Client, |setup| setup.params.preferred_address = Some(preferred(len)));
-    assert_eq!(with(0), error());
-    assert_eq!(with(8), None);
+    assert!(with(0));
+    assert!(!with(8));
 }

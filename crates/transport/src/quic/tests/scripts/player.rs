@@ -41,7 +41,7 @@ fn address(host: u8) -> std::net::SocketAddr {
 }
 
 impl Player {
-    pub(super) fn new(setup: Setup) -> Self {
+    pub(super) fn new(setup: &Setup) -> Self {
         let attributes = [Attributes::default()];
         let mut end = QuicEndpoint::new(&QuicConfig {
             spec: &setup.spec,
@@ -60,7 +60,7 @@ impl Player {
         let mut player = Self {
             role: setup.role,
             end,
-            peer: Peer::new(&setup),
+            peer: Peer::new(setup),
             start: SimTime::ZERO,
             now: SimTime::ZERO,
             wake: None,
