@@ -320,6 +320,39 @@ mod tests {
         assert!(ids.on_new(&new(ACTIVE_LIMIT, 0)).is_err());
     }
 
+    /// RFC 9000 sections 5.1 and 10.3.2.
+    #[test]
+    fn ids_are_random_and_differ() {
+        let (mut known, mut tokens) = (std::collections::BTreeSet::new(), Vec::new());
+        for seed in 1..=20 {
+            let rng = RngTree::new(seed);
+            let mut ids = LocalIds::new(random_id(&mut rng.child("first").rng()), rng.rng());
+            ids.set_limit(5);
+            for retired in 0..10 {
+                for issued in &ids.issued {
+                    known.insert(issued.id);
+                    tokens.push(issued.token.0);
+                }
+                ids.on_retired(retired, ConnectionId::default()).unwrap();
+            }
+        }
+        tokens.sort_unstable();
+        tokens.dedup();
+        assert_eq!((known.len(), tokens.len()), (20 * 14, 20 * 14));
+        let ones: u32 = tokens.iter().flatten().map(|byte| byte.count_ones()).sum();
+        // 280 tokens of 128 bits: half of them are ones, within four standard deviations of sqrt(n) / 2.
+        let bits = 280.0 * 128.0;
+        assert!((f64::from(ones) - bits / 2.0).abs() < 2.0 * f64::sqrt(bits), "{ones}");
+    }
+
+    /// RFC 9000 section 19.15.
+    #[test]
+    fn a_new_id_beside_an_empty_one_is_a_violation() {
+        let mut ids = RemoteIds::new(ConnectionId::default());
+        let error = ids.on_new(&new(1, 0)).unwrap_err();
+        assert_eq!(error.code, ErrorCode::PROTOCOL_VIOLATION);
+    }
+
     #[test]
     fn retired_ids_are_replaced() {
         let rng = RngTree::new(1);
@@ -339,6 +372,7 @@ mod tests {
         assert!(ids.on_retired(3, used).is_err(), "never issued");
         ids.on_retired(0, used).unwrap();
         ids.on_announced();
-        assert_eq!(ids.announcement().unwrap().sequence, 3);
+        let replacement = ids.announcement().unwrap();
+        assert_eq!((replacement.sequence, replacement.retire_prior_to), (3, 0));
     }
 }

@@ -126,6 +126,9 @@ impl QuicEndpoint {
         meta: &Meta,
         datagram: Datagram,
     ) -> Result<(), EndpointError> {
+        if self.connection().is_some_and(|connection| connection.ignores(meta.source)) {
+            return Ok(());
+        }
         let size = meta.size.get() - IPV4_UDP_HEADER.get();
         match datagram {
             Datagram::Packets(packets) => self.receive_packets(now, meta, size, &packets)?,

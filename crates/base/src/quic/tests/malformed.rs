@@ -136,6 +136,25 @@ fn headers() {
     assert_eq!(Incoming::decode(&hex(&bytes), 8), Some(zero_rtt));
 }
 
+/// RFC 9000 sections 17.2.1 and 17.2.5.
+#[test]
+fn unused_bits_are_ignored() {
+    let ids = "08 0102030405060708 08 0102030405060708";
+    let read = |first: u8, rest: &str| {
+        let incoming = Incoming::decode(&hex(&format!("{first:02x} {rest}")), 8);
+        assert!(incoming.is_some(), "{first:#x} {rest}");
+        incoming
+    };
+    let versions = format!("00000000 {ids} 00000001");
+    let retry = format!("00000001 {ids} 746f6b656e {}", "00".repeat(16));
+    for bits in 0..0x80 {
+        assert_eq!(read(0x80 | bits, &versions), read(0x80, &versions));
+    }
+    for bits in 0..0x10 {
+        assert_eq!(read(0xf0 | bits, &retry), read(0xf0, &retry));
+    }
+}
+
 #[test]
 fn reserved_bits() {
     for (first, level, is_ok) in [

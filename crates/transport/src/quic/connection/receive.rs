@@ -1,5 +1,7 @@
 //! Taking packets in.
 
+use std::net::SocketAddr;
+
 use leobench_base::quic::{Ack, Frame, Header, Packet, ResetToken, Space, TransportError};
 use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
 
@@ -30,6 +32,11 @@ impl Connection {
             Err(error) => self.fail(now, &error),
         }
         true
+    }
+
+    /// Whether a datagram from this address is ignored: a server's does not change (RFC 9000 section 9).
+    pub(in crate::quic) fn ignores(&self, source: SocketAddr) -> bool {
+        self.role == Role::Client && source != self.path().remote
     }
 
     /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),

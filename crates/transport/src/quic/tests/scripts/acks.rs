@@ -1,5 +1,7 @@
 //! When packets are acknowledged (RFC 9000 section 13.2).
 
+use std::fmt::Write as _;
+
 use super::*;
 
 /// RFC 9000 section 13.2.2: after two ack-eliciting packets, or after `max_ack_delay` of 25 ms.
@@ -97,4 +99,24 @@ fn marks_are_reported_at_once() {
          10   < data: ping
          35   > data 1: ack 0-1 delay 25 ect 0 ce 1",
     );
+}
+
+/// RFC 9000 sections 13.2.1 and 13.2.4: with 16 ranges or more (ours), a packet asks for an acknowledgement, but once a round
+/// trip of 100 ms only.
+#[test]
+fn long_acknowledgements_ask_for_one_once_a_round_trip() {
+    let mut script = String::new();
+    let mut ranges: Vec<String> = Vec::new();
+    for packet in 0..120_usize {
+        ranges.push((2 * packet).to_string());
+        writeln!(script, "{packet} < data {}: ping", 2 * packet).unwrap();
+        // The first packet waits: nothing is missing before it.
+        if packet > 0 {
+            // 64 ranges are reported at most (ours).
+            let list = ranges[ranges.len().saturating_sub(64)..].join(" ");
+            let ping = if packet == 15 || packet == 115 { ", ping" } else { "" };
+            writeln!(script, "{packet} > data {}: ack {list}{ping}", packet - 1).unwrap();
+        }
+    }
+    server(&script);
 }

@@ -62,6 +62,22 @@ fn an_application_that_closes_during_the_handshake_tells_nothing() {
     );
 }
 
+/// RFC 9000 section 10.3.1: the token of an ID that was announced and not used, or never announced, is none.
+#[test]
+fn a_stateless_reset_ends_the_connection() {
+    client(
+        "0    < data: new-id 1
+         1    reset 1
+         2    reset 3
+         3    write 1000
+         3    > data 0: ack 0 delay 3, stream 2 0-1000
+         4    reset 0
+         4    ! lost reset by the peer
+         5    write 1000
+         999  < data: ping",
+    );
+}
+
 /// RFC 9000 section 10.2.3.
 #[test]
 fn the_peer_may_close_in_any_level() {

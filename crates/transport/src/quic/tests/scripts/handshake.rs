@@ -278,3 +278,110 @@ fn packets_before_their_keys_are_lost() {
          130  > handshake 0: ack 1, finished | data 0: new-id 1",
     );
 }
+
+/// RFC 9000 section 7.2: eight bytes or more, and the same until the server answers.
+#[test]
+fn the_first_destination_is_long_and_kept() {
+    let mut player = Player::new(&Setup::new(Role::Client));
+    player.run(ms(10_000));
+    let [first, others @ ..] = &player.peer.destinations[..] else { panic!("nothing sent") };
+    assert!(first.size() >= 8 && others.len() >= 4, "{first:?} {others:?}");
+    assert!(others.iter().all(|other| other == first), "{first:?} {others:?}");
+}
+
+/// RFC 9000 section 18.2.
+#[test]
+fn a_client_sends_no_parameters_of_servers() {
+    let player = Player::new(&Setup::new(Role::Client));
+    let (size, params) = player.peer.hello[4..].split_first_chunk().unwrap();
+    let params = TransportParameters::of_client(&params[..u32::from_be_bytes(*size) as usize]);
+    assert_eq!(params.map(|params| params.initial_source.is_some()), Ok(true));
+}
+
+/// RFC 9000 section 8.1: datagrams count that hold nothing readable. The probe that was held back leaves at once.
+#[test]
+fn discarded_packets_raise_what_a_server_may_send() {
+    opening(
+        Role::Server,
+        |_| (),
+        "0    < initial: hello
+         0    > initial 0: ack 0, hello | handshake 0: crypto 0-1012 [1200]
+         0    > handshake 1: crypto 1012-2165
+         0    > handshake 2: crypto 2165-2400
+         1100 < initial corrupt: ping
+         1100 ! timeout
+         1100 > initial 1: hello [1200]
+         1100 > initial 2: ping [1200]",
+    );
+}
+
+/// RFC 9000 section 9: a server does not change its address.
+#[test]
+fn packets_from_elsewhere_are_discarded() {
+    opening(
+        Role::Client,
+        |_| (),
+        "0    > initial 0: hello [1200]
+         100  < initial elsewhere: ack 0, hello
+         110  < initial: ack 0, hello
+         110  > initial 1: ack 1 [1200]",
+    );
+}
+
+/// RFC 9000 section 10.3, RFC 9001 section 5.4.2: without a sample for header protection there is no packet.
+#[test]
+fn packets_too_small_are_discarded() {
+    server(
+        "0    < data cut:
+         1    < data 0: ping
+         26   > data 0: ack 0 delay 25",
+    );
+}
+
+/// RFC 9000 section 13.3: a timeout of 275 ms after the server sent it.
+#[test]
+fn a_lost_confirmation_is_sent_again() {
+    opening(
+        Role::Server,
+        |_| (),
+        "0    < initial: hello
+         0    > initial 0: ack 0, hello | handshake 0: crypto 0-1012 [1200]
+         0    > handshake 1: crypto 1012-2165
+         0    > handshake 2: crypto 2165-2400
+         100  < initial: ack 0 | handshake: ack 0-2, finished
+         100  ! established
+         100  > data 0: handshake-done, new-id 1
+         375  ! timeout
+         375  > data 1: handshake-done, new-id 1
+         375  > data 2: ping",
+    );
+}
+
+/// RFC 9000 sections 8.1.2 and 17.2.5: one Retry is taken, before any packet of the server, and only with the right tag.
+/// Numbers go on, the message stays (the peer checks that), and the token is in all later Initial packets.
+#[test]
+fn retries_are_taken_as_the_rules_say() {
+    opening(
+        Role::Client,
+        |_| (),
+        "0    > initial 0: hello [1200]
+         50   retry 4 corrupt
+         100  retry 5
+         100  > initial 1 to 5 token: hello [1200]
+         110  retry 6
+         200  < initial: ack 1, hello
+         200  > initial 2 token: ack 0 [1200]
+         210  retry 6
+         220  < initial: ping
+         220  > initial 3 token: ack 0-1 [1200]",
+    );
+    opening(
+        Role::Client,
+        |_| (),
+        "0    > initial 0: hello [1200]
+         100  < initial: ack 0
+         110  retry 5
+         120  < initial: hello
+         120  > initial 1: ack 0-1 [1200]",
+    );
+}

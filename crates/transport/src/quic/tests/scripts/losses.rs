@@ -254,3 +254,38 @@ fn marks_end_slow_start() {
          100  = window 6000",
     );
 }
+
+/// RFC 9002 section 7.5: the window of 12,000 bytes is full with eleven packets. Section 6.2.4: probes carry new data if there
+/// is some.
+#[test]
+fn a_probe_passes_a_full_window() {
+    client(
+        "0    write 1000 x20
+         0    > data 0-10: stream 2 0-11000
+         275  ! timeout
+         275  > data 11-12: stream 2 11000-13340
+         275  = in-flight 13750",
+    );
+}
+
+/// RFC 9000 section 19.21: acknowledgements are asked for sooner if the peer has announced `min_ack_delay`.
+#[test]
+fn extensions_are_used_with_peers_that_know_them() {
+    for (known, frame) in [(Some(1_000), "ack-frequency 1, "), (None, "")] {
+        let change = |setup: &mut Setup| {
+            setup.spec.max_ack_delay = SimDuration::from_millis(5);
+            setup.params.min_ack_delay = known;
+        };
+        let script = format!(
+            "0    > initial 0: hello [1200]
+             100  < initial: ack 0, hello
+             100  > initial 1: ack 0 [1200]
+             110  < handshake: flight
+             110  ! established
+             {}
+             110  > handshake 0: ack 0, finished | data 0: {frame}new-id 1",
+            if known.is_some() { "110  ! ack-frequency" } else { "" }
+        );
+        opening(Role::Client, change, &script);
+    }
+}

@@ -2,6 +2,8 @@
 //! peer, byte by byte. What the end does must equal the script, and the script follows from the RFC section it names.
 //!
 //! A line is a time in milliseconds, and the event at that time:
+//! - `retry 5`, `retry 5 corrupt`: the peer sends a Retry with its connection ID 5; `reset 0`: a stateless reset with the token
+//!   of its connection ID 0; `again`: the last datagrams again;
 //! - `write 1000`, `write 1000 x5`, `finish`, `close 7`: the application writes to the flow's stream, once or several times;
 //!   has no more; closes the connection with an error code;
 //! - `< data: ack 0-3 5, ping`: the peer sends a datagram;
@@ -16,7 +18,7 @@
 //!
 //! The peer numbers its packets by itself and pads datagrams with Initial packets to 1,200 bytes. Words in front of the colon
 //! change that: a number, `x3` (three times), `corrupt` (not authentic), `phase` (the next key phase), `reserved`
-//! (reserved bits), `unfixed` (no fixed bit), `version` (another one), `token`, `marked` (CE), `from 7` (another source connection ID),
+//! (reserved bits), `unfixed` (no fixed bit), `version` (another one), `token`, `marked` (CE), `elsewhere` (from another address), `cut` (a byte too short), `from 7` (another source connection ID),
 //! `to 1` (the connection ID of this end with sequence number 1). `[1100]` behind a datagram is its size.
 //!
 //! Packets of this end show `to 1` if they use the peer's connection ID with sequence number 1.

@@ -11,6 +11,7 @@
 //! | `new-id 2 retire 1`, `retire-id 0` | `NEW_CONNECTION_ID`, `RETIRE_CONNECTION_ID` by sequence number |
 //! | `challenge 5`, `response 5` | `PATH_CHALLENGE`, `PATH_RESPONSE` |
 //! | `close PROTOCOL_VIOLATION`, `app-close 7` | `CONNECTION_CLOSE` |
+//! | `ack-frequency 1` | `ACK_FREQUENCY` with its threshold, of this end only |
 //! | `ping`, `pad 5`, `handshake-done`, `new-token` | the others |
 //! | `hex 40 01` | whatever these bytes are |
 
@@ -109,6 +110,7 @@ pub(super) fn describe(frame: &Frame, message: Option<&str>, base: u64) -> Optio
         }
         Frame::ConnectionClose(close) => format!("app-close {}", close.code),
         Frame::HandshakeDone => "handshake-done".to_owned(),
+        Frame::AckFrequency { threshold, .. } => format!("ack-frequency {threshold}"),
         other => format!("{other:?}"),
     })
 }

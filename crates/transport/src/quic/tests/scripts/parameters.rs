@@ -105,8 +105,9 @@ fn preferred(id_len: usize) -> leobench_base::quic::PreferredAddress {
 /// RFC 9000 section 18.2: a preferred address needs a connection ID.
 #[test]
 fn a_preferred_address_without_a_connection_id_closes() {
-    let with =
-        |len| answer(Role::Client, |setup| setup.params.preferred_address = Some(preferred(len)));
+    let with = |len| {
+        is_refused(Role::Client, |setup| setup.params.preferred_address = Some(preferred(len)))
+    };
     assert!(with(0));
     assert!(!with(8));
 }

@@ -9,6 +9,8 @@ use super::*;
 use crate::quic_noq::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 const TAG: usize = 16;
+/// The smallest packet: a byte, an ID of eight, and 20 bytes so that there is a sample (RFC 9001 section 5.4.2).
+const SMALLEST: usize = 1 + 8 + 20;
 /// Datagrams with Initial packets have this size at least (RFC 9000 section 14.1).
 const PADDED: usize = 1_200;
 
@@ -26,6 +28,10 @@ pub(super) struct Peer {
     original: ConnectionId,
     ids: BTreeMap<u64, ConnectionId>,
     largest: [Option<u64>; 3],
+    /// Where the packets of the end went.
+    pub(super) destinations: Vec<ConnectionId>,
+    /// The first handshake message of the end.
+    pub(super) hello: Vec<u8>,
 }
 
 /// A packet of the end under test.
@@ -83,6 +89,8 @@ impl Peer {
             original: ConnectionId::new(&[0xcd; 8]).unwrap(),
             ids: BTreeMap::new(),
             largest: [None; 3],
+            destinations: Vec::new(),
+            hello: Vec::new(),
         }
     }
 
@@ -209,6 +217,29 @@ impl Peer {
         out.extend_from_slice(&number);
         out.extend_from_slice(payload);
         out.extend_from_slice(&[u8::from(head.has("corrupt")); TAG]);
+        if head.has("cut") {
+            out.truncate(SMALLEST - 1);
+        }
+        out
+    }
+
+    /// A Retry with a source connection ID and a token; its tag is zeros with null protection.
+    pub(super) fn retry(&self, source: u64, is_corrupt: bool) -> Vec<u8> {
+        let to = self.ids[&0];
+        let mut out = vec![0xf0, 0, 0, 0, 1];
+        for id in [to, peer_id(source)] {
+            out.push(id.size() as u8);
+            out.extend_from_slice(id.as_slice());
+        }
+        out.extend_from_slice(b"token");
+        out.extend_from_slice(&[u8::from(is_corrupt); TAG]);
+        out
+    }
+
+    /// A stateless reset with the token of a connection ID.
+    pub(super) fn reset(sequence: u64) -> Vec<u8> {
+        let mut out = vec![0x5a; 30];
+        out.extend_from_slice(&peer_token(sequence).0);
         out
     }
 
@@ -221,8 +252,12 @@ impl Peer {
             };
             let (first, level, size) = (bytes[0], header.level, header.size);
             if !header.source.as_slice().is_empty() {
-                self.ids.insert(0, header.source);
+                let before = self.ids.insert(0, header.source);
+                assert!(before.is_none_or(|id| id == header.source), "another source ID");
             }
+            self.destinations.push(header.destination);
+            let together = &self.destinations[self.destinations.len() - 1 - packets.len()..];
+            assert!(together.iter().all(|id| *id == header.destination), "{together:?}");
             let to = (0..9).find(|sequence| peer_id(*sequence) == header.destination);
             if level == Level::Initial && to.is_none() && self.role == Role::Client {
                 self.original = header.destination;
@@ -237,8 +272,15 @@ impl Peer {
             let payload = bytes::Bytes::copy_from_slice(&bytes[start..size - TAG]);
             let frames = decode_frames(&payload, level, &Zeros).unwrap();
             for frame in &frames {
-                if let Frame::NewConnectionId(new) = frame {
-                    self.ids.insert(new.sequence, new.id);
+                match frame {
+                    Frame::NewConnectionId(new) => {
+                        self.ids.insert(new.sequence, new.id);
+                    }
+                    Frame::Crypto { offset: 0, data } if level == Level::Initial => {
+                        assert!(self.hello.is_empty() || self.hello == *data, "another hello");
+                        self.hello = data.to_vec();
+                    }
+                    _ => {}
                 }
             }
             let header = header.complete(first, number).unwrap();
@@ -260,8 +302,10 @@ impl Peer {
         if read.to > 0 {
             text = format!("{text} to {}", read.to);
         }
-        if let Header::OneRtt { key_phase: true, .. } = header {
-            text.push_str(" phase");
+        match header {
+            Header::OneRtt { key_phase: true, .. } => text.push_str(" phase"),
+            Header::Initial { token, .. } if !token.is_empty() => text.push_str(" token"),
+            _ => {}
         }
         let frames =
             read.packet.frames.iter().filter_map(|frame| {

@@ -1,5 +1,7 @@
 //! The runner of scripts.
 
+use std::net::SocketAddr;
+
 use leobench_base::packet::Protocol;
 use leobench_base::quic::Level;
 use leobench_base::{Bytes, Ecn, Meta};
@@ -15,7 +17,7 @@ const CONNECTED: u64 = 300;
 pub(super) struct Player {
     role: Role,
     end: QuicEndpoint,
-    peer: Peer,
+    pub(super) peer: Peer,
     /// When the script begins.
     start: SimTime,
     now: SimTime,
@@ -36,8 +38,8 @@ struct Burst {
     bytes: (u64, u64),
 }
 
-fn address(host: u8) -> std::net::SocketAddr {
-    std::net::SocketAddr::from(([10, 0, 0, host], 4_433))
+fn address(host: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, host], 4_433))
 }
 
 impl Player {
@@ -137,7 +139,7 @@ impl Player {
     }
 
     /// Runs up to and including a time.
-    fn run(&mut self, to: SimTime) {
+    pub(super) fn run(&mut self, to: SimTime) {
         while let Some(wake) = self.wake.filter(|wake| *wake <= to) {
             self.now = wake;
             self.poll();
@@ -163,8 +165,17 @@ impl Player {
             }
             "again" => {
                 for bytes in self.last.clone() {
-                    self.deliver(&bytes, Ecn::NotEct);
+                    self.deliver(&bytes, Ecn::NotEct, address(2));
                 }
+            }
+            "retry" => {
+                let (source, fault) = rest.split_once(' ').unwrap_or((rest, ""));
+                let bytes = self.peer.retry(source.parse().unwrap(), fault == "corrupt");
+                self.deliver(&bytes, Ecn::NotEct, address(2));
+            }
+            "reset" => {
+                let bytes = Peer::reset(rest.parse().unwrap());
+                self.deliver(&bytes, Ecn::NotEct, address(2));
             }
             "<" => self.hear(rest),
             "=" => self.check(rest),
@@ -179,16 +190,17 @@ impl Player {
 
     fn hear(&mut self, datagrams: &str) {
         self.last = self.peer.send(datagrams);
-        let is_marked = datagrams.split(':').next().is_some_and(|head| head.contains(" marked"));
-        let ecn = if is_marked { Ecn::Ce } else { Ecn::NotEct };
+        let head = datagrams.split(':').next().unwrap_or_default();
+        let ecn = if head.contains(" marked") { Ecn::Ce } else { Ecn::NotEct };
+        let from = address(if head.contains(" elsewhere") { 3 } else { 2 });
         for bytes in self.last.clone() {
-            self.deliver(&bytes, ecn);
+            self.deliver(&bytes, ecn, from);
         }
     }
 
-    fn deliver(&mut self, bytes: &[u8], ecn: Ecn) {
+    fn deliver(&mut self, bytes: &[u8], ecn: Ecn, from: SocketAddr) {
         let size = Bytes::new(bytes.len() as u64) + IPV4_UDP_HEADER;
-        let meta = Meta::new(self.now, Protocol::Udp, address(2), address(1), size);
+        let meta = Meta::new(self.now, Protocol::Udp, from, address(1), size);
         let meta = meta.with_ecn(ecn);
         let datagram = Datagram::Bytes(BytesMut::from(bytes));
         self.input(Input::Packet(Packet { meta, body: Body::Quic(Box::new(datagram)) }));
