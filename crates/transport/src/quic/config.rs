@@ -76,7 +76,8 @@ fn crypto(spec: &QuicSpec, role: Role) -> Result<Crypto, EndpointError> {
     Ok(Crypto::Tls(config))
 }
 
-fn settings(spec: &QuicSpec, sends: bool) -> Settings {
+/// What a specification sets; `sends` is whether this end sends data, and so asks about acknowledgements.
+pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
     let idle_millis = spec.idle_timeout.map_or(0, |timeout| timeout.as_nanos().div_ceil(1_000_000));
     let asked = spec.ack_frequency().filter(|_| sends);
     Settings {

@@ -6,12 +6,12 @@ use leobench_base::quic::{
     ConnectionId, Datagram, Header, Incoming, Level, Packet as QuicPacket, ProtectedHeader,
     ResetToken, Zeros,
 };
-use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
+use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimDuration, SimTime};
 
 use super::cids::ID_SIZE;
 use super::config;
 use super::connection::{Connection, Parts, Transmit};
-use super::crypto::Protection;
+use super::crypto::{Opened, Protection, Receive};
 use super::role::{QuicConfig, Role};
 use super::stateless::{Decision, First, SMALLEST_INITIAL, Stateless, version_negotiation};
 use crate::buffer::SendBuffer;
@@ -198,9 +198,9 @@ impl QuicEndpoint {
             self.answer(now, meta, Datagram::Bytes(answer));
             return Ok(());
         }
-        if let (Stage::Waiting(_), Some(Incoming::Packet(header))) =
+        if let (Stage::Waiting(parts), Some(Incoming::Packet(header))) =
             (&self.stage, Incoming::decode(&bytes, ID_SIZE))
-            && header.level == Level::Initial
+            && client_of(parts, &bytes).is_some()
         {
             let ProtectedHeader { destination, source, token, .. } = header;
             self.on_first(now, meta, &First { destination, source, token })?;
@@ -361,6 +361,28 @@ fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
     let (first, rest) = datagram.split_first()?;
     let id = rest.get(..ID_SIZE).filter(|_| first & 0x80 == 0)?;
     ConnectionId::new(id)
+}
+
+/// The connection IDs, destination and source, of a client whose first datagram this is, as far as `parts` are those of a
+/// server. A datagram that was damaged or forged is none: its destination would yield keys that no other packet has.
+pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<(ConnectionId, ConnectionId)> {
+    let Some(Incoming::Packet(header)) = Incoming::decode(datagram, ID_SIZE) else { return None };
+    let initial = header.level == Level::Initial && datagram.len() as u64 >= SMALLEST_INITIAL;
+    if parts.role == Role::Client || !initial {
+        return None;
+    }
+    let ids = (header.destination, header.source);
+    let mut keys = Protection::new(parts.crypto.cipher(), Role::Server, header.destination);
+    let receive = Receive {
+        now: SimTime::ZERO,
+        pto: SimDuration::ZERO,
+        id_len: ID_SIZE,
+        largest: [None; 3],
+        content: &Zeros,
+    };
+    // Authentic packets with malformed content are answered by the connection.
+    let opened = keys.open(&mut BytesMut::from(datagram), &receive);
+    matches!(opened, Ok(Some(Opened::Packet { .. })) | Err(_)).then_some(ids)
 }
 
 /// The packet that carries a datagram; none if it cannot be protected any more.

@@ -28,13 +28,16 @@ mod received;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod recovery;
 mod role;
+mod sans_io;
 mod spec;
 mod stateless;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod streams;
 
+pub use crypto::{Certificate, TlsSettings};
 pub use endpoint::QuicEndpoint;
 pub use role::{QuicConfig, Role};
+pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};
 pub use spec::{Protected, QuicSpec, Stack};
 
 /// Where a connection's qlog goes.

@@ -6,12 +6,12 @@ use leobench_base::{SimDuration, SimTime};
 
 /// Maps virtual time onto instants after an arbitrary epoch; only differences matter to the stack.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     epoch: Instant,
 }
 
 impl Clock {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         #[expect(
             clippy::disallowed_methods,
             reason = "the only way to make an Instant; never read as a time"
@@ -20,11 +20,11 @@ impl Clock {
         Self { epoch }
     }
 
-    pub(super) fn instant(&self, time: SimTime) -> Instant {
+    pub(crate) fn instant(&self, time: SimTime) -> Instant {
         self.epoch + Duration::from_nanos(time.as_nanos())
     }
 
-    pub(super) fn time(&self, instant: Instant) -> SimTime {
+    pub(crate) fn time(&self, instant: Instant) -> SimTime {
         SimTime::ZERO + span(instant.saturating_duration_since(self.epoch))
     }
 }

@@ -44,7 +44,15 @@ pub(super) fn client(
     tap: &Arc<Tap>,
     rng: &RngTree,
 ) -> ClientConfig {
-    let mut config = ClientConfig::new(Arc::new(NullTls { tap: Arc::clone(tap) }));
+    client_with(Arc::new(NullTls { tap: Arc::clone(tap) }), transport, rng)
+}
+
+fn client_with(
+    crypto: Arc<dyn noq_proto::crypto::ClientConfig>,
+    transport: Arc<TransportConfig>,
+    rng: &RngTree,
+) -> ClientConfig {
+    let mut config = ClientConfig::new(crypto);
     config.transport_config(transport);
     let ids = Mutex::new(ConnectionIds(rng.child("initial-destination").rng()));
     config.initial_dst_cid_provider(Arc::new(move || {
@@ -64,6 +72,32 @@ pub(super) fn server(
     config.time_source(Arc::new(NoTime));
     config.validation_token.sent(0);
     config
+}
+
+/// Cryptography for both roles.
+#[cfg(test)]
+pub(crate) type Cryptography =
+    (Arc<dyn noq_proto::crypto::ClientConfig>, Arc<dyn noq_proto::crypto::ServerConfig>);
+
+/// The configuration of an endpoint and of both roles, with null protection unless given another, for tests that drive
+/// the stack themselves.
+#[cfg(test)]
+pub(crate) fn for_tests(
+    spec: &QuicSpec,
+    rng: &RngTree,
+    transport: TransportConfig,
+    crypto: Option<Cryptography>,
+) -> (EndpointConfig, ClientConfig, ServerConfig) {
+    let (transport, tap) = (Arc::new(transport), Arc::new(Tap::new(0, None)));
+    let mut server = server(Arc::clone(&transport), &tap, rng);
+    let client = match crypto {
+        None => client(transport, &tap, rng),
+        Some((client, of_server)) => {
+            server.crypto = of_server;
+            client_with(client, transport, rng)
+        }
+    };
+    (endpoint(spec, rng), client, server)
 }
 
 /// The transport configuration of one side; `sends` says whether it sends data, `streams` how many the peer may open.

@@ -41,7 +41,7 @@ pub(super) struct Closing {
 impl Connection {
     /// Whether it neither closes nor is closed.
     #[inline]
-    pub(super) fn is_open(&self) -> bool {
+    pub(in crate::quic) fn is_open(&self) -> bool {
         matches!(self.state, State::Open)
     }
 
@@ -79,6 +79,7 @@ impl Connection {
             let text = String::from_utf8_lossy(&close.reason);
             let kind = if close.frame_type.is_some() { "error" } else { "application error" };
             let reason = format!("closed by the peer: {kind} {:#x} {text}", close.code);
+            self.peer_close = Some(close.clone());
             self.drain(now, reason.trim_end().to_owned());
         } else {
             self.state = State::Draining { until: now + self.linger() };

@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes as Payload;
 use leobench_base::quic::{
-    ConnectionId, ErrorCode, Level, Space, TransportError, TransportParameters,
+    Close, ConnectionId, ErrorCode, Level, Space, TransportError, TransportParameters,
 };
 use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimTime};
 
@@ -142,6 +142,8 @@ pub(super) struct Connection {
     probed_from: u64,
     events: Vec<Event>,
     lost: Option<Loss>,
+    /// What the peer closed the connection with.
+    peer_close: Option<Close>,
     scratch: Vec<u8>,
 }
 
@@ -236,6 +238,7 @@ impl Connection {
             probed_from: 0,
             events: Vec::new(),
             lost: None,
+            peer_close: None,
             scratch: Vec::new(),
         })
     }
@@ -288,6 +291,16 @@ impl Connection {
     /// When and why the connection was lost, if it was.
     pub(super) fn lost(&self) -> Option<&Loss> {
         self.lost.as_ref()
+    }
+
+    /// What the peer closed the connection with, if it did before this end.
+    pub(super) fn peer_close(&self) -> Option<&Close> {
+        self.peer_close.as_ref()
+    }
+
+    /// Whether the handshake is complete (RFC 9001 section 4.1.1).
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// Whether packets travel as bytes.

@@ -108,7 +108,7 @@ impl Streams {
         let Some(part) = self.table.receive(id) else { return Ok(()) };
         let arrival = part.on_data(now, data, room, rtt)?;
         let (due, done) = (part.is_credit_due(), part.is_done());
-        let stopped = part.stop_code().is_some();
+        let stopped = part.is_stopped();
         self.on_arrival(now, id, arrival);
         if due {
             self.queue_credit(id);
@@ -156,8 +156,11 @@ impl Streams {
         let room = self.receive_room();
         let Some(part) = self.table.receive(id) else { return Ok(()) };
         let arrival = part.on_reset(now, size, room)?;
+        let stopped = part.is_stopped();
         self.on_arrival(now, id, arrival);
-        self.event(StreamEvent::Reset { id, code });
+        if !stopped {
+            self.event(StreamEvent::Reset { id, code });
+        }
         self.clean(id);
         self.prune_control();
         Ok(())

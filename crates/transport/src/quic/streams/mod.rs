@@ -329,6 +329,11 @@ impl Streams {
         self.table.send(id).map(|part| part.state())
     }
 
+    /// How many bytes of a stream are acknowledged without a gap; `None` once its sending part is final.
+    pub(in crate::quic) fn acked(&mut self, id: StreamId) -> Option<u64> {
+        self.table.send(id).map(|part| part.acked())
+    }
+
     /// The state of the receiving part of a stream; `None` once it is final.
     pub(in crate::quic) fn receive_state(&mut self, id: StreamId) -> Option<ReceiveState> {
         self.table.receive(id).map(|part| part.state())

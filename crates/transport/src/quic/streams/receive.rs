@@ -186,6 +186,11 @@ impl ReceivePart {
         Some(self.discard(now, 0, None))
     }
 
+    /// Whether this end asked the sender to stop: then the application hears no more of the stream.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
     /// The error code of a request to stop that still matters.
     pub(super) fn stop_code(&self) -> Option<u64> {
         self.stop.filter(|_| !self.is_done())

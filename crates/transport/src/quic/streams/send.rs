@@ -112,6 +112,11 @@ impl SendPart {
         self.sent
     }
 
+    /// Bytes acknowledged without a gap.
+    pub(super) fn acked(&self) -> u64 {
+        self.acked
+    }
+
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }

@@ -5,6 +5,7 @@ mod data;
 mod datagrams;
 mod interop;
 mod keys;
+mod meetings;
 mod resets;
 mod scripts;
 mod trouble;
