@@ -4,6 +4,7 @@
 mod drive;
 mod kinds;
 mod plugin;
+mod quic;
 mod scenario;
 mod scheduler;
 
@@ -23,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("KINDS", PyTuple::new(module.py(), leobench_sim::registry::kinds())?)?;
     module.add_class::<scenario::PyScenario>()?;
+    module.add_class::<quic::QuicConnection>()?;
     module.add_class::<scheduler::Stream>()?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use leobench_base::quic::ConnectionId;
 use leobench_base::{RngTree, SimTime};
 
+use crate::congestion::CongestionContext;
 use crate::endpoint::EndpointError;
 use crate::plugin::Plugins;
 use crate::quic::config::settings;
@@ -14,7 +15,6 @@ use crate::quic::recovery::Control;
 use crate::quic::role::Role;
 use crate::quic::spec::QuicSpec;
 use crate::quic::streams::{StreamConfig, Streams};
-use crate::congestion::CongestionContext;
 
 /// The configuration of one end.
 pub struct ByteConfig {

@@ -14,8 +14,10 @@ pub(super) struct Contents {
     received: BTreeMap<(u64, u64), Bytes>,
     /// Pieces of packets that are being processed.
     arrived: RefCell<Vec<(u64, u64, Bytes)>>,
-    /// Streams of pieces that arrived since the last [`Contents::prune`].
+    /// Streams of pieces that arrived since the last [`Contents::prune_received`].
     touched: Vec<u64>,
+    /// Streams that the peer has stopped, and that are not acknowledged in full or abandoned yet.
+    stopped: Vec<u64>,
 }
 
 /// Bytes of a stream from `start` on.
@@ -109,12 +111,36 @@ impl Contents {
         out.freeze()
     }
 
-    /// Drops pieces of streams that take no more, and repeated ones at the heads of others.
-    pub(super) fn prune(&mut self, mut is_receiving: impl FnMut(u64) -> bool) {
+    /// Drops what was received on streams that take no more.
+    pub(super) fn prune_received(&mut self, mut is_receiving: impl FnMut(u64) -> bool) {
         while let Some(id) = self.touched.pop() {
             if !is_receiving(id) {
                 self.forget_received(id);
             }
         }
+    }
+
+    /// The peer has stopped a stream: its bytes are dropped when it is abandoned.
+    pub(super) fn watch_sent(&mut self, id: u64) {
+        self.stopped.push(id);
+    }
+
+    /// Drops what was written to stopped streams from which nothing may be sent again.
+    pub(super) fn prune_sent(&mut self, mut is_needed: impl FnMut(u64) -> bool) {
+        let Self { stopped, sent, .. } = self;
+        stopped.retain(|id| {
+            let needed = is_needed(*id);
+            if !needed {
+                sent.remove(id);
+            }
+            needed
+        });
+    }
+
+    /// Bytes kept: written, and received.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> (usize, usize) {
+        let sent = self.sent.values().map(|sent| sent.data.len());
+        (sent.sum(), self.received.values().map(Bytes::len).sum())
     }
 }

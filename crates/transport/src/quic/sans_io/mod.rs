@@ -18,7 +18,7 @@ use self::content::Contents;
 use super::connection::{Connection, Parts};
 use super::endpoint::client_of;
 use super::role::Role;
-use super::streams::StreamEvent;
+use super::streams::{SendState, StreamEvent};
 use crate::endpoint::EndpointError;
 
 /// Something that happened to a connection.
@@ -219,8 +219,9 @@ impl ByteConnection {
 
     /// Abandons a stream (`RESET_STREAM`); whether that is possible.
     pub fn reset(&mut self, id: u64, code: u64) -> bool {
-        let done =
-            self.live().is_some_and(|connection| connection.streams_mut().reset(StreamId(id), code));
+        let done = self
+            .live()
+            .is_some_and(|connection| connection.streams_mut().reset(StreamId(id), code));
         if done {
             self.contents.forget_sent(id);
         }
@@ -276,7 +277,10 @@ impl ByteConnection {
                 }
                 StreamEvent::Finished(StreamId(id)) => ByteEvent::Finished { id },
                 StreamEvent::Reset { id: StreamId(id), code } => ByteEvent::Reset { id, code },
-                StreamEvent::Stopped { id: StreamId(id), code } => ByteEvent::Stopped { id, code },
+                StreamEvent::Stopped { id: StreamId(id), code } => {
+                    self.contents.watch_sent(id);
+                    ByteEvent::Stopped { id, code }
+                }
                 StreamEvent::Acked(StreamId(id)) => {
                     self.contents.forget_sent(id);
                     ByteEvent::Acked { id }
@@ -285,7 +289,9 @@ impl ByteConnection {
             self.events.push_back(event);
         }
         let streams = connection.streams_mut();
-        self.contents.prune(|id| streams.receive_state(StreamId(id)).is_some());
+        self.contents.prune_received(|id| streams.receive_state(StreamId(id)).is_some());
+        self.contents
+            .prune_sent(|id| streams.send_state(StreamId(id)) == Some(SendState::DataSent));
         let (lost, close) = (connection.lost(), connection.peer_close());
         if let Some(loss) = lost.filter(|_| !self.lost) {
             let close = close.map(|close| PeerClose {
@@ -302,3 +308,6 @@ impl ByteConnection {
         connection.streams_mut().take_reports(&mut Vec::new());
     }
 }
+
+#[cfg(test)]
+mod tests;

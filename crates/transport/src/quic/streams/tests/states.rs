@@ -179,6 +179,27 @@ fn a_stream_sent_in_full_is_reset_only_if_something_is_lost() {
     }
 }
 
+/// Section 3.5: an end that has stopped a stream drops what comes of it, so that no end of it is told as if all had been read.
+#[test]
+fn a_stopped_stream_tells_its_receiver_nothing_more() {
+    for resets in [false, true] {
+        let (mut pair, id) = open(UNIDIRECTIONAL);
+        assert!(pair.ends[CLIENT].write(id, 3_000));
+        pair.pass(CLIENT, 1_000).unwrap();
+        let read = pair.logs[SERVER].read[&id];
+        assert!(pair.ends[SERVER].stop(pair.now, id, 3));
+        if resets {
+            assert!(pair.ends[CLIENT].reset(id, 4));
+        } else {
+            assert!(pair.ends[CLIENT].end(id));
+        }
+        while pair.pass(CLIENT, 1_000).is_some() {}
+        assert_eq!(pair.ends[SERVER].receive_state(id), None, "the size is known");
+        let log = &pair.logs[SERVER];
+        assert_eq!((log.read[&id], log.finished.len(), log.resets.len()), (read, 0, 0));
+    }
+}
+
 /// A stream of the flow that the peer stops: what waits for it waits no more, and blocks nothing.
 #[test]
 fn a_stopped_stream_of_the_flow_is_left_out() {

@@ -96,7 +96,9 @@ impl Application {
         let mut stopped = Vec::new();
         for event in events {
             match event {
-                Happened::Data { id, .. } | Happened::Finished { id } | Happened::Reset { id, .. }
+                Happened::Data { id, .. }
+                | Happened::Finished { id }
+                | Happened::Reset { id, .. }
                     if stopped.contains(&id) => {}
                 Happened::Established => self.established = true,
                 Happened::Data { id, data } => {
@@ -162,9 +164,11 @@ impl Application {
         if plan.opener(id) != end && id & 2 == 0 && !self.sending.contains_key(&id) {
             self.sending.insert(id, Sending::new(plan.way(end, id)));
         }
-        self.receiving
-            .entry(id)
-            .or_insert_with(|| Receiving { way: plan.way(1 - end, id), read: 0, done: false })
+        self.receiving.entry(id).or_insert_with(|| Receiving {
+            way: plan.way(1 - end, id),
+            read: 0,
+            done: false,
+        })
     }
 
     /// Stops a stream if enough of it was read; whether it did.
@@ -220,17 +224,15 @@ impl Sending {
             }
         }
         match reset_at {
-            Some((_, after)) => {
-                if now >= *self.reset_due.get_or_insert(now + after) {
-                    party.reset(id, plan.code(id, false));
-                    self.done = true;
-                }
+            Some((_, after)) if now >= *self.reset_due.get_or_insert(now + after) => {
+                party.reset(id, plan.code(id, false));
+                self.done = true;
             }
             None if !self.finished => {
                 party.finish(id);
                 self.finished = true;
             }
-            None => {}
+            _ => {}
         }
     }
 }

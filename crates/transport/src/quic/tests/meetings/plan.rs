@@ -97,7 +97,11 @@ impl Dice {
         }
     }
 
-    fn trouble(&mut self, tls: bool) -> Trouble {
+    fn trouble(&mut self, tls: bool, delay: SimDuration) -> Trouble {
+        // A packet number has few bytes, and is understood while the window has not moved on too far (RFC 9000 section 17.1).
+        // After that, the tag does not fit; null protection has none.
+        let latest = SimDuration::from_millis(60);
+        let latest = if tls { latest } else { latest.min(delay) };
         if self.chance(20) {
             return Trouble::default();
         }
@@ -108,7 +112,7 @@ impl Dice {
             // Nothing but encryption protects from damage.
             damaged: share(40, 100).filter(|_| tls).unwrap_or(0),
             late: share(50, 300).unwrap_or(0),
-            by: self.millis(1, 60),
+            by: self.millis(1, 60).min(latest),
         }
     }
 
@@ -134,8 +138,7 @@ impl Dice {
             connection_window: self.window(),
             allowed: [self.within(1, 100), self.within(1, 100)],
             idle: self.maybe(50, |dice| dice.millis(8_000, 40_000)),
-            ack_frequency: self
-                .maybe(30, |dice| (dice.within(0, 20) as u32, dice.millis(1, 100))),
+            ack_frequency: self.maybe(30, |dice| (dice.within(0, 20) as u32, dice.millis(1, 100))),
             opens,
             key_updates: self
                 .maybe(40, |dice| (0..dice.within(1, 3)).map(|_| dice.millis(0, 2_000)).collect())
@@ -149,7 +152,8 @@ impl Dice {
 impl Plan {
     pub(super) fn draw(seed: u64, tls: bool) -> Self {
         let mut dice = Dice(RngTree::new(seed).child(if tls { "tls" } else { "null" }).rng());
-        let trouble = [dice.trouble(tls), dice.trouble(tls)];
+        let delay = dice.millis(1, 100);
+        let trouble = [dice.trouble(tls, delay), dice.trouble(tls, delay)];
         let streams = if dice.chance(20) { 64 } else { dice.within(1, 12) };
         let mut ends = [dice.end(streams), dice.end(streams)];
         if streams == 64 {
@@ -172,7 +176,6 @@ impl Plan {
         ends[dice.within(0, 1) as usize].idle.get_or_insert(SimDuration::from_secs(30));
         let own_is_client = dice.chance(50);
         let retry = own_is_client && dice.chance(30);
-        let delay = dice.millis(1, 100);
         Self { seed, tls, own_is_client, retry, delay, trouble, ends, ending }
     }
 

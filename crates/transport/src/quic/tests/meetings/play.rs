@@ -1,10 +1,9 @@
 //! Holding a meeting.
 
-use bytes::BytesMut;
 use leobench_base::{SimDuration, SimTime};
 
 use super::application::Application;
-use super::link::Link;
+use super::link::{Arrival, Link};
 use super::noq::Noq;
 use super::own::Own;
 use super::plan::{Ending, Plan};
@@ -24,7 +23,7 @@ pub(super) struct Play {
     applications: [Application; 2],
     link: Link,
     closes_at: Option<SimTime>,
-    /// When the last datagram arrived at each end.
+    /// When the last datagram arrived at each end that was neither damaged nor a repetition.
     heard: [SimTime; 2],
     pub(super) is_verbose: bool,
 }
@@ -55,17 +54,21 @@ impl Play {
     pub(super) fn hold(mut self, tally: &mut Tally) {
         let limit = SimTime::ZERO + LIMIT;
         while self.applications.iter().any(|application| application.lost.is_none()) {
-            [OWN, NOQ].into_iter().for_each(|end| self.step(end, tally));
+            for end in [OWN, NOQ] {
+                self.step(end, tally);
+            }
             self.close_if_due(tally);
             let Some(next) = self.next() else { break };
             assert!(next > self.now || self.link.next_arrival() <= Some(self.now), "time stands");
             assert!(next < limit, "takes too long: {}", self.state());
             self.now = next;
-            while let Some((end, datagram)) = self.link.arrival(self.now) {
-                self.heard[end] = self.now;
+            while let Some(Arrival { to, datagram, is_new }) = self.link.arrival(self.now) {
                 let now = self.now;
-                self.party(end).receive(now, datagram);
-                self.collect(end, tally);
+                if is_new {
+                    self.heard[to] = now;
+                }
+                self.party(to).receive(now, datagram);
+                self.collect(to, tally);
             }
         }
         self.check();
@@ -92,20 +95,19 @@ impl Play {
         let mut datagrams = Vec::new();
         party.transmit(now, &mut datagrams);
         for datagram in datagrams {
-            self.send(end, datagram, tally);
+            self.send(end, &datagram, tally);
         }
         self.collect(end, tally);
     }
 
-    fn send(&mut self, end: usize, datagram: BytesMut, tally: &mut Tally) {
+    fn send(&mut self, end: usize, datagram: &[u8], tally: &mut Tally) {
         if self.is_verbose {
-            self.show(end, &datagram);
+            self.show(end, datagram);
         }
         let in_order = self.party(1 - end).needs_order();
         self.link.send(self.now, end, datagram, in_order, tally);
     }
 
-    #[expect(clippy::print_stdout, reason = "for people, who ask for it")]
     fn show(&self, end: usize, datagram: &[u8]) {
         let name = if end == OWN { "own" } else { "noq" };
         println!("{} {name} sends {} bytes, {:02x?}", self.now, datagram.len(), &datagram[..8]);

@@ -65,7 +65,6 @@ impl Tally {
         }
     }
 
-    #[expect(clippy::print_stdout, reason = "for people, who ask for it")]
     pub(super) fn print(&self, tls: bool) {
         println!("with {} protection:", if tls { "TLS" } else { "null" });
         for (name, count) in self.entries() {
@@ -73,4 +72,3 @@ impl Tally {
         }
     }
 }
-

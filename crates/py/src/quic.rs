@@ -1,0 +1,155 @@
+//! A QUIC connection for Python programs, which hand it datagrams and the time.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::BytesMut;
+use leobench_base::SimTime;
+use leobench_base::quic::Directionality;
+use leobench_base::spec::{At, Spec, Value};
+use leobench_transport::quic::{
+    ByteConfig, ByteConnection, ByteEvent, Certificate, Protected, QuicSpec, Role, TlsSettings,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::errors::{InputError, RunError};
+
+/// One end of a connection. `leobench.quic.Connection` checks what it is given.
+#[pyclass(module = "leobench._core", frozen)]
+pub(crate) struct QuicConnection(Mutex<ByteConnection>);
+
+impl QuicConnection {
+    fn lock(&self) -> MutexGuard<'_, ByteConnection> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> PyErr {
+    RunError::new_err(error.to_string())
+}
+
+fn invalid(error: impl std::fmt::Display) -> PyErr {
+    InputError::new_err(error.to_string())
+}
+
+const fn time(nanos: u64) -> SimTime {
+    SimTime::from_nanos(nanos)
+}
+
+#[pymethods]
+impl QuicConnection {
+    /// `parameters` are those of a `quic` transport, as JSON; certificate and key are in DER.
+    #[new]
+    #[pyo3(signature = (
+        is_client, now, parameters, server_name, certificate, private_key, protocols, streams, seed
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn new(
+        is_client: bool,
+        now: u64,
+        parameters: &str,
+        server_name: String,
+        certificate: Vec<u8>,
+        private_key: Vec<u8>,
+        protocols: Vec<Vec<u8>>,
+        streams: (u64, u64),
+        seed: u64,
+    ) -> PyResult<Self> {
+        let value: Value = serde_json::from_str(parameters).map_err(invalid)?;
+        let spec = QuicSpec::read(&value, &At::ROOT).map_err(invalid)?;
+        let certificate = Certificate { certificate, key: private_key };
+        let tls = TlsSettings { server_name, certificate, protocols, key_log: None };
+        let config = ByteConfig {
+            role: if is_client { Role::Client } else { Role::Server },
+            tls: (spec.protection == Protected::Tls).then_some(tls),
+            spec,
+            bidirectional: streams.0,
+            unidirectional: streams.1,
+            seed,
+        };
+        let connection = ByteConnection::new(&config, time(now)).map_err(invalid)?;
+        Ok(Self(Mutex::new(connection)))
+    }
+
+    fn receive(&self, now: u64, datagram: &[u8]) -> PyResult<()> {
+        self.lock().receive(time(now), BytesMut::from(datagram)).map_err(failed)
+    }
+
+    fn transmit<'py>(&self, py: Python<'py>, now: u64) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let mut connection = self.lock();
+        let mut datagrams = Vec::new();
+        while let Some(datagram) = connection.transmit(time(now)).map_err(failed)? {
+            datagrams.push(PyBytes::new(py, &datagram));
+        }
+        Ok(datagrams)
+    }
+
+    fn timer(&self, now: u64) -> Option<u64> {
+        self.lock().timer(time(now)).map(SimTime::as_nanos)
+    }
+
+    fn on_timer(&self, now: u64) {
+        self.lock().on_timer(time(now));
+    }
+
+    /// The next event: its name and what its class takes.
+    fn next_event<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(&'static str, Bound<'py, PyTuple>)>> {
+        let Some(event) = self.lock().next_event() else { return Ok(None) };
+        Ok(Some(match event {
+            ByteEvent::Established => ("HandshakeCompleted", PyTuple::empty(py)),
+            ByteEvent::Data { id, data } => {
+                ("StreamData", (id, PyBytes::new(py, &data)).into_pyobject(py)?)
+            }
+            ByteEvent::Finished { id } => ("StreamFinished", (id,).into_pyobject(py)?),
+            ByteEvent::Reset { id, code } => ("StreamReset", (id, code).into_pyobject(py)?),
+            ByteEvent::Stopped { id, code } => ("StreamStopped", (id, code).into_pyobject(py)?),
+            ByteEvent::Acked { id } => ("StreamAcknowledged", (id,).into_pyobject(py)?),
+            ByteEvent::Lost { reason, close } => {
+                let close = close.map(|close| {
+                    let phrase = String::from_utf8_lossy(&close.reason).into_owned();
+                    (close.code, close.by_application, phrase)
+                });
+                ("ConnectionLost", (reason, close).into_pyobject(py)?)
+            }
+        }))
+    }
+
+    fn open(&self, unidirectional: bool) -> Option<u64> {
+        self.lock().open(if unidirectional {
+            Directionality::Unidirectional
+        } else {
+            Directionality::Bidirectional
+        })
+    }
+
+    fn write(&self, stream: u64, data: &[u8]) -> bool {
+        self.lock().write(stream, data)
+    }
+
+    fn finish(&self, stream: u64) -> bool {
+        self.lock().finish(stream)
+    }
+
+    fn reset(&self, stream: u64, code: u64) -> bool {
+        self.lock().reset(stream, code)
+    }
+
+    fn stop(&self, now: u64, stream: u64, code: u64) -> bool {
+        self.lock().stop(time(now), stream, code)
+    }
+
+    fn close(&self, now: u64, code: u64, reason: &str) {
+        self.lock().close(time(now), code, reason);
+    }
+
+    fn update_keys(&self, now: u64) -> bool {
+        self.lock().update_keys(time(now))
+    }
+
+    fn is_closed(&self) -> bool {
+        self.lock().is_closed()
+    }
+}
