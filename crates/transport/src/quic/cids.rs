@@ -326,7 +326,8 @@ mod tests {
         let (mut known, mut tokens) = (std::collections::BTreeSet::new(), Vec::new());
         for seed in 1..=20 {
             let rng = RngTree::new(seed);
-            let mut ids = LocalIds::new(random_id(&mut rng.child("first").rng()), rng.rng());
+            let first = random_id(&mut rng.child("first").rng());
+            let mut ids = LocalIds::new(first, rng.rng(), ResetKey::new(&rng));
             ids.set_limit(5);
             for retired in 0..10 {
                 for issued in &ids.issued {

@@ -42,11 +42,6 @@ impl Connection {
         Some(bytes)
     }
 
-    /// Starts a key update (RFC 9001 section 6.1); whether the handshake is confirmed and the last update settled.
-    pub(in crate::quic) fn update_keys(&mut self, now: SimTime) -> bool {
-        self.confirmed && self.is_open() && self.protection.update_keys(now)
-    }
-
     /// The key phase bit of the next 1-RTT packet.
     #[cfg(test)]
     pub(in crate::quic) fn key_phase(&self) -> bool {
