@@ -17,7 +17,8 @@ fn a_closing_end_repeats_its_reason_ever_more_rarely() {
          30   < data x3: ping
          40   < data: ping
          40   > data 3: app-close 7
-         825  < data x20: ping",
+         825  < data x20: ping
+         825  > reset x20",
     );
 }
 
@@ -31,7 +32,8 @@ fn a_draining_end_is_silent() {
          10   ! lost closed by the peer: application error 0x7
          20   < data x9: ping
          30   write 1000
-         2000 < data: ping",
+         2000 < data: ping
+         2000 > reset x1",
     );
 }
 
@@ -68,13 +70,16 @@ fn a_stateless_reset_ends_the_connection() {
     client(
         "0    < data: new-id 1
          1    reset 1
+         1    > reset x1
          2    reset 3
+         2    > reset x1
          3    write 1000
          3    > data 0: ack 0 delay 3, stream 2 0-1000
          4    reset 0
          4    ! lost reset by the peer
          5    write 1000
-         999  < data: ping",
+         999  < data: ping
+         999  > reset x1",
     );
 }
 

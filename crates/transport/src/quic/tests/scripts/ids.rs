@@ -40,6 +40,7 @@ fn a_retired_id_of_this_end_is_replaced() {
          1    > data 0: ack 0-1, new-id 2
          2    < data to 2: ping
          3    < data to 0: ping
+         3    > reset x1
          27   > data 1: ack 0-2 delay 25",
     );
 }

@@ -9,6 +9,7 @@ fn an_update_is_answered() {
     client(
         "0    < data 0: ping
          1    < data 2 phase: ping
+         1    ! key-update
          1    > data 0 phase: ack 0 2
          2    < data 1: ping
          2    > data 1 phase: ack 0-2 delay 1
@@ -21,6 +22,7 @@ fn an_update_is_answered() {
 fn an_acknowledgement_under_old_keys_closes() {
     client(
         "0    < data 1 phase: ping
+         0    ! key-update
          0    > data 0 phase: ack 1
          1    write 1000
          1    > data 1 phase: stream 2 0-1000
@@ -35,6 +37,7 @@ fn an_acknowledgement_under_old_keys_closes() {
 fn old_keys_are_dropped() {
     client(
         "0    < data 1 phase: ping
+         0    ! key-update
          0    > data 0 phase: ack 1
          900  < data 0: ping
          901  < data 2 phase: ping

@@ -204,6 +204,7 @@ fn an_outage_longer_than_the_idle_timeout_ends_the_connection() {
          825  > data 4: ping
          1000 ! lost timed out
          1001 < data: ack 0-4
+         1001 > reset x1
          9999 write 1000",
     );
 }

@@ -243,6 +243,11 @@ impl Peer {
         out
     }
 
+    /// Whether a datagram of the end under test is a stateless reset: it looks like a 1-RTT packet to nobody.
+    pub(super) fn is_reset(bytes: &[u8]) -> bool {
+        bytes[0] & 0x80 == 0 && (0..9).all(|sequence| &bytes[1..9] != peer_id(sequence).as_slice())
+    }
+
     /// Reads a datagram of the end under test.
     pub(super) fn read(&mut self, mut bytes: &[u8]) -> Vec<Read> {
         let mut packets = Vec::new();

@@ -234,9 +234,24 @@ impl Player {
         for packet in outbox.packets {
             let Body::Quic(datagram) = packet.body else { panic!("no QUIC packet") };
             let Datagram::Bytes(bytes) = *datagram else { panic!("no bytes") };
+            if Peer::is_reset(&bytes) {
+                self.note_reset(&time);
+                continue;
+            }
             let packets = self.peer.read(&bytes);
             self.note(&packets, bytes.len());
         }
+    }
+
+    /// Records a stateless reset, together with others of the same time.
+    fn note_reset(&mut self, time: &str) {
+        self.burst = None;
+        let resets = format!("{time} > reset x");
+        let before = self.record.last().and_then(|last| last.strip_prefix(&resets)?.parse().ok());
+        if before.is_some() {
+            self.record.pop();
+        }
+        self.record.push(format!("{resets}{}", before.unwrap_or(0_u32) + 1));
     }
 
     /// Records a datagram, as part of the burst before it if possible.
