@@ -110,8 +110,8 @@ def _run(
     left = sorted((run for run in plan if run.stem not in before), key=lambda run: run.replicate)
     try:
         progress(status)
-        with closing(_outcomes(left, campaign.tables, executor, workers)) as outcomes:
-            for run, outcome in outcomes:
+        with closing(outcomes(left, campaign.tables, executor, workers)) as finished:
+            for run, outcome in finished:
                 opened.write(run, outcome)
                 failed = status.failed + (outcome.error is not None)
                 status = replace(status, done=status.done + 1, failed=failed)
@@ -126,9 +126,10 @@ def _run(
             opened.describe(complete=False, session=session)
 
 
-def _outcomes(
+def outcomes(
     runs: Sequence[PlannedRun], tables: Sequence[str], executor: Executor | None, workers: int | None
 ) -> Outcomes:
+    """Executes runs on an executor, or in so many processes; yields them as they finish."""
     workers = min(workers or processes.available(), len(runs))
     if executor is not None:
         yield from task.on_executor(executor, runs, tables)

@@ -53,10 +53,10 @@ class Progress(_Line):
 class CampaignProgress(_Line):
     """The finished runs of a campaign and the time left; a `progress` callback for `leobench.sweep`.
 
-    An interruption's message tells how many runs the campaign's folder keeps.
+    An interruption's message tells how many runs the campaign's folder keeps, if it has one.
     """
 
-    def __init__(self, folder: Path, *, quiet: bool) -> None:
+    def __init__(self, folder: Path | None, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
         self._folder = folder
         self._status: Status | None = None
@@ -69,7 +69,7 @@ class CampaignProgress(_Line):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         super().__exit__(kind)
-        if kind is KeyboardInterrupt:
+        if kind is KeyboardInterrupt and self._folder is not None:
             kept = "no run was started"
             if self._status is not None:
                 kept = f"{self._status.done} of {self._status.total} runs are kept in {self._folder}/"

@@ -1,0 +1,88 @@
+"""What two runs of the same scenario differ in. An axis turns its words into sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError, allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two things that are compared.
+
+    Attributes:
+        axis: The name of the axis, such as `stack`.
+        name: Its own name, such as `own`.
+        overrides: What it replaces in a resolved scenario, by place.
+        flows: The flows of a resolved scenario that it concerns. A scenario without any is refused.
+        without: Why it is refused.
+    """
+
+    axis: str
+    name: str
+    overrides: Callable[[Mapping[str, Any]], Mapping[str, object]] = field(repr=False)
+    flows: Callable[[Mapping[str, Any]], Sequence[str]] = field(repr=False)
+    without: str
+
+
+def stacks(words: str) -> tuple[Side, Side]:
+    """The sides of `--stacks own,noq`: every QUIC flow uses one stack, then the other.
+
+    Raises:
+        InputError: If these are not two stacks.
+    """
+    first, second = _two("--stacks", words, known_stacks())
+    return _stack(first), _stack(second)
+
+
+def known_stacks() -> list[str]:
+    """The names of the QUIC stacks, as the schema of scenarios has them."""
+    from leobench import api
+
+    listed = (words for table in _tables(api.schema()) for words in table.get("stack", {}).get("enum", ()))
+    return list(dict.fromkeys(listed))
+
+
+def _tables(schema: object) -> list[Mapping[str, Any]]:
+    """The properties of every table of a schema."""
+    if isinstance(schema, list):
+        return [found for held in schema for found in _tables(held)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["properties"]] if isinstance(schema.get("properties"), dict) else []
+    return own + [found for held in schema.values() for found in _tables(held)]
+
+
+def _two(option: str, words: str, known: Sequence[str]) -> tuple[str, str]:
+    given = [word.strip() for word in words.split(",")]
+    for word in given:
+        if word not in known:
+            raise InputError(f"{option} {words}: {word or 'an empty word'}: unknown; {allowed(word, known)}")
+    if len(given) != 2 or given[0] == given[1]:
+        both = ",".join(known[:2])
+        raise InputError(f"{option} {words}: is not two different words; allowed: two, such as {both}")
+    return given[0], given[1]
+
+
+def _stack(name: str) -> Side:
+    return Side(
+        "stack",
+        name,
+        lambda scenario: {f"flows.{flow}.transport.stack": name for flow in quic_flows(scenario)},
+        quic_flows,
+        "has no QUIC flow, so no stack to compare; allowed: a scenario with one",
+    )
+
+
+def quic_flows(scenario: Mapping[str, Any]) -> list[str]:
+    """The names of a resolved scenario's QUIC flows."""
+    return [name for name, flow in scenario["flows"].items() if _kind(flow["transport"]) == "quic"]
+
+
+def _kind(transport: object) -> object:
+    return transport.get("kind") if isinstance(transport, dict) else transport
