@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
@@ -27,11 +28,7 @@ _MARKERS = {"agree": "o", "differ": "D", "cannot tell": "s"}
 
 def draw(report: Report) -> Figure:
     """Draws the measures with a limit, of every cell and flow."""
-    rows = [
-        (cell, flow)
-        for cell in report.cells
-        for flow in dict.fromkeys(finding.flow for finding in cell.findings)
-    ]
+    rows = _rows(report)
     judged = list(
         dict.fromkeys(
             finding.measure
@@ -40,21 +37,19 @@ def draw(report: Report) -> Figure:
             if finding.measure.limit is not None
         )
     )
-    names = _names(report, rows)
-    width = style.LETTER * 0.9 * max(map(len, names), default=10) + _PANEL * max(1, len(judged))
+    width = style.LETTER * 0.9 * max(len(row.name) for row in rows) + _PANEL * max(1, len(judged))
     figure = Figure(figsize=(width, _FRAME + _ROW * max(4, len(rows))), layout="constrained")
     if not judged:
         style.say(figure.subplots(), "no measure to compare")
         return figure
     panels = list(figure.subplots(1, len(judged), sharey=True, squeeze=False)[0])
     for measure, axes in zip(judged, panels, strict=True):
-        findings = [_of(cell, flow, measure.name) for cell, flow in rows]
-        _panel(axes, findings, measure.name, measure.limit or 0.0)
-    axes = panels[0]
-    axes.set_yticks(range(len(rows)), names)
-    axes.tick_params(axis="y", labelsize=style.SMALL, length=0)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    _separate(panels, rows)
+        _panel(axes, [row.finding(measure.name) for row in rows], measure.name, measure.limit or 0.0)
+        axes.tick_params(axis="y", length=0)
+    panels[0].set_yticks(range(len(rows)), [row.name for row in rows], fontsize=style.SMALL)
+    for row, label in zip(rows, panels[0].get_yticklabels(), strict=True):
+        label.set_fontweight("bold" if row.cell is None else "normal")
+    panels[0].set_ylim(len(rows) - 0.4, -0.6)
     _key(figure)
     first, second = report.sides
     style.note(
@@ -65,26 +60,36 @@ def draw(report: Report) -> Figure:
     return figure
 
 
-def _names(report: Report, rows: Sequence[tuple[Cell, str]]) -> list[str]:
-    """The name of each row: what tells it from the others."""
-    targets = len({cell.target for cell in report.cells}) > 1
-    flows = len({flow for _, flow in rows}) > 1
-    cells = len(report.cells) > 1
-    names = [
-        ", ".join(
-            [
-                *([cell.target] if targets or not cells else []),
-                *([cell.name] if cells and cell.name != "base" else []),
-                *([flow] if flows else []),
-            ]
-        )
-        for cell, flow in rows
-    ]
-    return [name if len(name) <= _NAME else f"{name[: _NAME - 1]}…" for name in names]
+@dataclass(frozen=True)
+class _Row:
+    """A row: a cell and flow, or the name of the target that the following rows belong to."""
+
+    name: str
+    cell: Cell | None = None
+    flow: str = ""
+
+    def finding(self, measure: str) -> Finding | None:
+        """The finding of the row's flow in a measure."""
+        found = () if self.cell is None else self.cell.findings
+        return next((each for each in found if (each.flow, each.measure.name) == (self.flow, measure)), None)
 
 
-def _of(cell: Cell, flow: str, name: str) -> Finding | None:
-    return next((each for each in cell.findings if each.flow == flow and each.measure.name == name), None)
+def _rows(report: Report) -> list[_Row]:
+    """All rows, targets of several cells with a heading."""
+    targets = [cell.target for cell in report.cells]
+    rows: list[_Row] = []
+    for cell in report.cells:
+        alone = targets.count(cell.target) == 1
+        if not alone and all(row.cell is None or row.cell.target != cell.target for row in rows):
+            rows.append(_Row(_cut(cell.target)))
+        flows = list(dict.fromkeys(finding.flow for finding in cell.findings))
+        name = cell.target if alone else cell.name
+        rows += [_Row(_cut(f"{name}, {flow}" if len(flows) > 1 else name), cell, flow) for flow in flows]
+    return rows or [_Row("")]
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
 def _panel(axes: Axes, findings: Sequence[Finding | None], name: str, limit: float) -> None:
@@ -94,7 +99,7 @@ def _panel(axes: Axes, findings: Sequence[Finding | None], name: str, limit: flo
     axes.axvspan(1 - limit, 1 + limit, color="#dddddd", zorder=0)
     axes.axvline(1, color=style.FAINT, linewidth=0.6, zorder=1)
     for row, finding in enumerate(findings):
-        if finding is not None and finding.verdict is not None and finding.ratio is not None:
+        if finding is not None and finding.verdict is not None:
             _point(axes, row, finding, reach)
     style.dress(axes, f"{name} (±{limit:.0%})", "", zero=False)
     axes.set_xlim(1 - reach, 1 + reach)
@@ -103,35 +108,26 @@ def _panel(axes: Axes, findings: Sequence[Finding | None], name: str, limit: flo
 
 
 def _point(axes: Axes, row: int, finding: Finding, reach: float) -> None:
-    """A ratio with its interval; an arrow at the edge if the ratio is beyond."""
-    assert finding.ratio is not None and finding.verdict is not None  # noqa: S101, PT018 (the caller checked)
-    ratio, colour = finding.ratio, _COLOURS[finding.verdict]
-    low = 1 - reach if ratio.low is None else max(ratio.low, 1 - reach)
-    high = 1 + reach if ratio.high is None else min(ratio.high, 1 + reach)
-    if low < high:
-        axes.plot([low, high], [row, row], color=colour, linewidth=1.0, zorder=2)
-    if abs(ratio.value - 1) > reach:
-        edge, arrow = (1 + reach, ">") if ratio.value > 1 else (1 - reach, "<")
-        axes.plot(edge, row, arrow, color=colour, markersize=4, zorder=3, clip_on=False)
-        return
-    axes.plot(
-        ratio.value,
-        row,
-        _MARKERS[finding.verdict],
-        color=colour,
-        markerfacecolor="white" if finding.by == "difference" else colour,
-        markersize=3.5,
-        markeredgewidth=0.8,
-        zorder=3,
-    )
-
-
-def _separate(panels: Sequence[Axes], rows: Sequence[tuple[Cell, str]]) -> None:
-    """Lines between targets."""
-    for row in range(1, len(rows)):
-        if rows[row][0].target != rows[row - 1][0].target:
-            for axes in panels:
-                axes.axhline(row - 0.5, color=style.FAINT, linewidth=0.5)
+    """A ratio with its interval; an arrow at the edge if the ratio is beyond. Nothing over nothing is 1."""
+    colour = _COLOURS[finding.verdict or "cannot tell"]
+    ratio = finding.ratio
+    value, low, high = (1.0, None, None) if ratio is None else (ratio.value, ratio.low, ratio.high)
+    if ratio is None and finding.means != (0.0, 0.0):
+        value = 1 + 2 * reach
+    elif ratio is not None:
+        ends = (
+            1 - reach if low is None else max(low, 1 - reach),
+            1 + reach if high is None else min(high, 1 + reach),
+        )
+        if ends[0] < ends[1]:
+            axes.plot(ends, [row, row], color=colour, linewidth=1.0, zorder=2)
+    fill = "white" if finding.by == "difference" else colour
+    point: dict[str, Any] = {"color": colour, "markerfacecolor": fill, "markeredgewidth": 0.8, "zorder": 3}
+    if abs(value - 1) > reach:
+        edge, arrow = (1 + reach, ">") if value > 1 else (1 - reach, "<")
+        axes.plot(edge, row, arrow, markersize=4, clip_on=False, **point)
+    else:
+        axes.plot(value, row, _MARKERS[finding.verdict or "cannot tell"], markersize=3.5, **point)
 
 
 def _key(figure: Figure) -> None:
