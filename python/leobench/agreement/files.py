@@ -1,4 +1,4 @@
-"""The files of a report: `agreement.json`, `agreement.csv` and `agreement.png`."""
+"""The files of a report: `agreement.json`, `agreement.csv`, `agreement.md` and `agreement.png`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from leobench.agreement import judge
+from leobench.agreement import judge, rows
 from leobench.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from leobench.agreement.runner import Cell, Report
     from leobench.stats import Estimate
 
-JSON, CSV, FIGURE = "agreement.json", "agreement.csv", "agreement.png"
-NAMES = (JSON, CSV, FIGURE)
+JSON, CSV, MARKDOWN, FIGURE = (f"agreement.{suffix}" for suffix in ("json", "csv", "md", "png"))
+NAMES = (JSON, CSV, MARKDOWN, FIGURE)
 
 
 def refuse_existing(folder: Path) -> None:
@@ -38,7 +38,7 @@ def refuse_existing(folder: Path) -> None:
 
 
 def write(report: Report, folder: Path) -> None:
-    """Writes all three files.
+    """Writes all files.
 
     Raises:
         RunError: If one cannot be written.
@@ -50,6 +50,7 @@ def write(report: Report, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         _replace(folder / JSON, json.dumps(as_json(report), indent=1, ensure_ascii=False) + "\n")
         _replace(folder / CSV, as_csv(report))
+        _replace(folder / MARKDOWN, rows.markdown(report))
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
     plots.save(agreement.draw(report), folder / FIGURE)
@@ -64,11 +65,10 @@ def _replace(file: Path, text: str) -> None:
 
 def as_json(report: Report) -> dict[str, Any]:
     """The report as a tree of plain values."""
-    verdicts = (judge.AGREE, judge.DIFFER, judge.CANNOT_TELL)
     return {
         "axis": report.axis,
         "sides": list(report.sides),
-        "verdicts": {verdict: report.count(verdict) for verdict in verdicts},
+        "verdicts": {verdict: report.count(verdict) for verdict in judge.VERDICTS},
         "cells": [_cell(cell, report.sides) for cell in report.cells],
         "warnings": list(report.warnings),
     }
@@ -113,12 +113,12 @@ _COLUMNS = (
 def as_csv(report: Report) -> str:
     """A row per cell, flow and metric; numbers in the units of the summary."""
     text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
+    lines = csv.writer(text, lineterminator="\n")
     first, second = (f"{report.axis}_{side}" for side in report.sides)
-    rows.writerow([{"first": first, "second": second}.get(name, name) for name in _COLUMNS])
+    lines.writerow([{"first": first, "second": second}.get(name, name) for name in _COLUMNS])
     for cell in report.cells:
         for finding in cell.findings:
-            rows.writerow([cell.target, cell.name, *_row(finding)])
+            lines.writerow([cell.target, cell.name, *_row(finding)])
     return text.getvalue()
 
 

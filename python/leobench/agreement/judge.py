@@ -22,6 +22,7 @@ Verdict = Literal["agree", "differ", "cannot tell"]
 AGREE: Verdict = "agree"
 DIFFER: Verdict = "differ"
 CANNOT_TELL: Verdict = "cannot tell"
+VERDICTS = (AGREE, DIFFER, CANNOT_TELL)
 
 
 @dataclass(frozen=True, slots=True)

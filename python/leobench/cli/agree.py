@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import agreement_tables, options, terminal
+from leobench.cli import options, terminal
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def _say(report: Report, args: argparse.Namespace) -> None:
     if args.json:
         terminal.print_json(files.as_json(report))
     elif not args.quiet:
+        from leobench.cli import agreement_tables
+
         print(agreement_tables.render(report))
         if args.out is not None:
             print(f"\nResults in {args.out}/: {', '.join(files.NAMES)}, and the runs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from leobench.agreement import judge, rows
 from leobench.cli.columns import NONE, table
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def _cell(report: Report, cell: Cell) -> str:
         ("", "measure"), (first, "mean"), (second, "mean"), (f"{first}/{second}", "ratio"), ("95 %", "from"),
         ("", "to"), ("", "limit"), ("", "verdict"),
     ]  # fmt: skip
-    rows = [
+    lines = [
         [
             *([finding.flow] if several else []),
             f"{finding.measure.name} {finding.measure.unit}".rstrip(),
@@ -42,46 +43,35 @@ def _cell(report: Report, cell: Cell) -> str:
         ]
         for finding in cell.findings
     ]
-    return table(head, rows, words=2 if several else 1)
+    return table(head, lines, words=2 if several else 1)
 
 
 def _cells(report: Report) -> str:
-    judged = {
-        (finding.flow, finding.measure.name): None
-        for cell in report.cells
-        for finding in cell.findings
-        if finding.measure.limit is not None
-    }
-    flows = {flow for flow, _ in judged}
+    columns = rows.judged(report)
+    flows = {flow for flow, _ in columns}
     several = len({cell.target for cell in report.cells}) > 1
     head = [
         *([("", "scenario or campaign")] if several else []),
         ("", "variant"),
         ("", "seeds"),
-        *((name, flow if len(flows) > 1 else "/".join(report.sides)) for flow, name in judged),
+        *((name, flow if len(flows) > 1 else "/".join(report.sides)) for flow, name in columns),
         ("", "verdict"),
     ]
-    rows = []
-    for cell in report.cells:
-        found = {(finding.flow, finding.measure.name): finding for finding in cell.findings}
-        rows.append(
-            [
-                *([cell.target] if several else []),
-                cell.name,
-                str(len(cell.seeds)),
-                *(_short(found.get(key)) for key in judged),
-                cell.verdict,
-            ]
-        )
-    return table(head, rows, words=2 if several else 1)
+    lines = [[*([cell.target] if several else []), *rows.of_cell(cell, columns)] for cell in report.cells]
+    return table(head, lines, words=2 if several else 1)
 
 
 def _total(report: Report) -> str:
-    counts = [f"{report.count(verdict)} {verdict}" for verdict in ("agree", "differ", "cannot tell")]
-    if len(report.cells) > 1:
-        return f"{len(report.cells)} variants: {', '.join(counts)}"
-    (cell,) = report.cells
-    return f"{cell.target}, {len(cell.seeds)} seeds, stacks {' and '.join(report.sides)}: {cell.verdict}"
+    if len(report.cells) == 1:
+        (cell,) = report.cells
+        return f"{cell.target}, {len(cell.seeds)} seeds, stacks {' and '.join(report.sides)}: {cell.verdict}"
+    counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in judge.VERDICTS)
+    total = f"{len(report.cells)} variants: {counts}"
+    found = rows.totals(report)
+    if len(found) == 1:
+        return total
+    head = [("", "scenario or campaign"), ("", "variants"), *(("", verdict) for verdict in judge.VERDICTS)]
+    return f"{table(head, found, words=1)}\n\n{total}"
 
 
 def _named(cell: Cell, report: Report) -> str:
@@ -100,22 +90,6 @@ def _ratio(estimate: Estimate | None) -> list[str]:
     return [
         NONE if value is None else f"{value:.4f}" for value in (estimate.value, estimate.low, estimate.high)
     ]
-
-
-def _short(finding: Finding | None) -> str:
-    """The number that is judged, with its interval, and `?` or `!` where it is not within the limit."""
-    if finding is None or finding.verdict is None:
-        return NONE
-    mark = {"agree": " ", "differ": "!", "cannot tell": "?"}[finding.verdict]
-    judged = finding.ratio if finding.by == "ratio" else finding.difference
-    if judged is None:
-        return f"{NONE} {mark}"
-    form = ".3f" if finding.by == "ratio" else "+.1f"
-    ends = "".join(
-        f" {sign}{NONE if value is None else format(value, form)}"
-        for sign, value in (("[", judged.low), ("", judged.high))
-    )
-    return f"{judged.value:{form}}{ends}]{mark}"
 
 
 def _number(value: float | None, scale: float) -> str:
