@@ -32,6 +32,10 @@ SHORT: dict[str, dict[str, object]] = {
     "queue-sizing-targets.toml": {"warm_up": "0 s"},
     "random-loss.toml": {"warm_up": "0 s"},
     "transports.toml": {"warm_up": "0 s"},
+    **{
+        f"two-quic-stacks-{cells}.toml": {"warm_up": "0 s"}
+        for cells in ("bursts", "ka", "loss", "s", "steady")
+    },
 }
 
 
