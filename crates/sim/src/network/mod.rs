@@ -54,7 +54,6 @@ use observe::Observer;
 use schedule::{Entity, Schedule};
 pub use stalls::{Stall, StallWatch};
 use store::PacketStore;
-pub use wake::WakeTree;
 use way::Way;
 
 use crate::capture::{CaptureError, Captures, Passage};

@@ -20,6 +20,12 @@ impl ReadySet {
         Self { levels }
     }
 
+    /// Whether a number is in the set.
+    #[inline]
+    pub(super) fn contains(&self, number: usize) -> bool {
+        self.levels[0][number / 64] & 1 << (number % 64) != 0
+    }
+
     /// Adds a number.
     pub(super) fn insert(&mut self, number: usize) {
         let mut place = number;
@@ -87,6 +93,7 @@ mod tests {
                     plain.remove(&number);
                 }
                 prop_assert_eq!(set.first(), plain.first().copied());
+                prop_assert_eq!(set.contains(number), insert);
             }
         }
     }

@@ -3,7 +3,7 @@
 use leobench_base::{EndpointId, FlowId, LinkId, SimTime};
 
 use super::ready::ReadySet;
-use super::wake::WakeTree;
+use super::wake::WakeHeap;
 
 /// Something that wants to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,19 +32,19 @@ pub(super) struct Census {
 
 /// The wake-up times. Simultaneous ones are ordered by class, in the order of [`Entity`], then by number.
 ///
-/// Links, whose times change with every packet, have a tree of their own, so that what they cost does not depend on the
+/// Links, whose times change with every packet, have a heap of their own, so that what they cost does not depend on the
 /// number of flows. Endpoints mostly wait for timers far ahead: one that is due now, because something came in, is a bit
-/// in a set, and its timer stays in the tree meanwhile.
+/// in a set, and its timer stays in the heap meanwhile.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     /// The instant that is worked off.
     now: SimTime,
-    /// Those that are due now, by number. What the trees say of them is no earlier, and set anew when they are done.
+    /// Those that are due now, by number. What the heaps say of them is no earlier, and set anew when they are done.
     ready: ReadySet,
     /// Topologies, channels and links.
-    network: WakeTree,
+    network: WakeHeap,
     /// Applications, endpoints and the observer.
-    ends: WakeTree,
+    ends: WakeHeap,
     /// The first number of each class after the first.
     channels: usize,
     links: usize,
@@ -64,8 +64,8 @@ impl Schedule {
         Self {
             now: SimTime::ZERO,
             ready: ReadySet::new(observer + 1),
-            network: WakeTree::new(flows.max(1)),
-            ends: WakeTree::new(observer + 1 - flows),
+            network: WakeHeap::new(flows),
+            ends: WakeHeap::new(observer + 1 - flows),
             channels,
             links,
             flows,
@@ -84,6 +84,8 @@ impl Schedule {
     }
 
     /// Replaces a wake-up time.
+    #[expect(clippy::inline_always, reason = "callers know the class, which leaves little of it")]
+    #[inline(always)]
     pub(super) fn set(&mut self, entity: Entity, time: Option<SimTime>) {
         let number = match entity {
             Entity::Topology(place) => place,
@@ -96,7 +98,10 @@ impl Schedule {
         if time == Some(self.now) {
             return self.ready.insert(number);
         }
-        self.ready.remove(number);
+        if self.ready.contains(number) {
+            self.ready.remove(number);
+        }
+        let time = time.unwrap_or(SimTime::MAX);
         match number.checked_sub(self.flows) {
             Some(end) => self.ends.set(end, time),
             None => self.network.set(number, time),
@@ -104,6 +109,7 @@ impl Schedule {
     }
 
     /// The earliest wake-up and whose it is.
+    #[inline]
     pub(super) fn next(&self) -> Option<(SimTime, Entity)> {
         let (time, number) = self.earliest()?;
         let entity = if number >= self.observer {
@@ -128,19 +134,21 @@ impl Schedule {
     }
 
     /// The earliest wake-up and its number.
+    #[inline]
     fn earliest(&self) -> Option<(SimTime, usize)> {
-        let ready = self.ready.first();
-        let due = if ready.is_some() { self.now } else { SimTime::MAX };
-        // Nothing in the trees is earlier than what is due now; at the same time, the smaller number goes first.
-        let [network, ends] = [&self.network, &self.ends].map(WakeTree::time);
-        let mut earliest = ready.map(|number| (due, number));
-        if network <= ends && network <= due {
-            earliest = earliest.into_iter().chain(self.network.next()).min();
-        } else if ends <= due {
-            let end = self.ends.next().map(|(time, number)| (time, number + self.flows));
-            earliest = earliest.into_iter().chain(end).min();
+        let mut earliest = self.network.first();
+        let (time, end) = self.ends.first();
+        // At the same time, the smaller number goes first.
+        if time < earliest.0 {
+            earliest = (time, end + self.flows);
         }
-        earliest
+        // Nothing in the heaps is earlier than what is due now.
+        if let Some(ready) = self.ready.first()
+            && (self.now < earliest.0 || ready < earliest.1)
+        {
+            earliest = (self.now, ready);
+        }
+        (earliest.0 < SimTime::MAX).then_some(earliest)
     }
 }
 

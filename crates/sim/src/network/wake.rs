@@ -1,59 +1,129 @@
-//! Who wants to be woken next: a tournament tree over the wake-up times of a fixed set of entities.
+//! Who wants to be woken next: a heap of the wake-up times of those that have one.
 //!
-//! Each entity has one wake-up time or none. Ties go to the entity with the smaller number, so that the order of
-//! simultaneous events depends on what they are and never on the order in which they were asked for.
+//! Each entity of a fixed set has one wake-up time or none. Ties go to the entity with the smaller number, so that the
+//! order of simultaneous events depends on what they are and never on the order in which they were asked for.
 
 use leobench_base::SimTime;
 
+/// Children of a node: together they fill a cache line.
+const CHILDREN: usize = 4;
+/// The place of an entity that has no wake-up time.
+const NOWHERE: u32 = u32::MAX;
+
 /// The wake-up times of all entities.
+///
+/// Entities without a wake-up time are not in the heap, and those with a late one lie below those with an early one:
+/// neither make others more expensive.
 #[derive(Clone, Debug)]
-pub struct WakeTree {
-    /// A perfect binary tree in level order, root at 1: every node holds the earlier of its children's times.
-    times: Vec<SimTime>,
-    leaves: usize,
+pub(super) struct WakeHeap {
+    /// In level order, the earliest first: no node comes after its children.
+    heap: Vec<Wake>,
+    /// By entity, where it is in the heap.
+    places: Vec<u32>,
 }
 
-impl WakeTree {
+/// A wake-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wake {
+    time: SimTime,
+    entity: u32,
+}
+
+impl Wake {
+    #[inline]
+    fn is_before(self, other: Self) -> bool {
+        self.time < other.time || self.time == other.time && self.entity < other.entity
+    }
+}
+
+impl WakeHeap {
     /// `entities` entities, none of which wants to be woken.
-    pub fn new(entities: usize) -> Self {
-        let leaves = entities.next_power_of_two();
-        Self { times: vec![SimTime::MAX; 2 * leaves], leaves }
+    pub(super) fn new(entities: usize) -> Self {
+        Self { heap: Vec::new(), places: vec![NOWHERE; entities] }
     }
 
-    /// Replaces the wake-up time of an entity.
-    pub fn set(&mut self, entity: usize, time: Option<SimTime>) {
-        let time = time.unwrap_or(SimTime::MAX);
-        let mut node = self.leaves + entity;
-        self.times[node] = time;
-        while node > 1 {
-            node /= 2;
-            let earlier = self.times[2 * node].min(self.times[2 * node + 1]);
-            if self.times[node] == earlier {
-                return;
-            }
-            self.times[node] = earlier;
-        }
-    }
-
-    /// The earliest wake-up; [`SimTime::MAX`] if there is none.
-    pub fn time(&self) -> SimTime {
-        self.times[1]
-    }
-
-    /// The earliest wake-up and whose it is.
-    pub fn next(&self) -> Option<(SimTime, usize)> {
-        let time = self.times[1];
+    /// Replaces the wake-up time of an entity; [`SimTime::MAX`] is none.
+    pub(super) fn set(&mut self, entity: usize, time: SimTime) {
+        let place = self.places[entity] as usize;
+        let wake = Wake { time, entity: entity as u32 };
+        let Some(present) = self.heap.get(place) else {
+            return if time < SimTime::MAX { self.insert(wake) };
+        };
+        let before = present.time;
         if time == SimTime::MAX {
-            return None;
+            self.remove(place);
+        } else if time > before {
+            self.sink(place, wake);
+        } else if time < before {
+            self.rise(place, wake);
         }
-        let mut node = 1;
-        while node < self.leaves {
-            node *= 2;
-            if self.times[node] != time {
-                node += 1;
+    }
+
+    /// The earliest wake-up and whose it is; [`SimTime::MAX`] and no entity's number if there is none.
+    #[inline]
+    pub(super) fn first(&self) -> (SimTime, usize) {
+        let none = (SimTime::MAX, NOWHERE as usize);
+        self.heap.first().map_or(none, |wake| (wake.time, wake.entity as usize))
+    }
+
+    fn insert(&mut self, wake: Wake) {
+        self.heap.push(wake);
+        self.rise(self.heap.len() - 1, wake);
+    }
+
+    fn remove(&mut self, place: usize) {
+        self.places[self.heap[place].entity as usize] = NOWHERE;
+        let Some(last) = self.heap.pop().filter(|_| place < self.heap.len()) else { return };
+        if last.is_before(self.heap[place]) {
+            self.rise(place, last);
+        } else {
+            self.sink(place, last);
+        }
+    }
+
+    /// Puts a wake-up at a place or above it, whatever was there.
+    fn rise(&mut self, mut place: usize, wake: Wake) {
+        while place > 0 {
+            let parent = (place - 1) / CHILDREN;
+            let above = self.heap[parent];
+            if above.is_before(wake) {
+                break;
             }
+            self.put(place, above);
+            place = parent;
         }
-        Some((time, node - self.leaves))
+        self.put(place, wake);
+    }
+
+    /// Puts a wake-up at a place or below it, whatever was there.
+    #[inline]
+    fn sink(&mut self, mut place: usize, wake: Wake) {
+        loop {
+            let first = place * CHILDREN + 1;
+            let last = self.heap.len().min(first + CHILDREN);
+            let Some((head, others)) = self.heap.get(first..last).and_then(<[_]>::split_first)
+            else {
+                break;
+            };
+            let (mut earliest, mut child) = (*head, first);
+            for (index, other) in others.iter().enumerate() {
+                if other.is_before(earliest) {
+                    (earliest, child) = (*other, first + 1 + index);
+                }
+            }
+            if wake.is_before(earliest) {
+                break;
+            }
+            self.put(place, earliest);
+            place = child;
+        }
+        self.put(place, wake);
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, wake: Wake) {
+        self.heap[place] = wake;
+        self.places[wake.entity as usize] = place as u32;
     }
 }
 
@@ -65,30 +135,41 @@ mod tests {
 
     #[test]
     fn one_entity_is_enough() {
-        let mut wakes = WakeTree::new(1);
-        assert_eq!(wakes.next(), None);
-        wakes.set(0, Some(SimTime::from_nanos(7)));
-        assert_eq!(wakes.next(), Some((SimTime::from_nanos(7), 0)));
+        let mut wakes = WakeHeap::new(1);
+        assert_eq!(wakes.first().0, SimTime::MAX);
+        wakes.set(0, SimTime::from_nanos(7));
+        assert_eq!(wakes.first(), (SimTime::from_nanos(7), 0));
+    }
+
+    #[test]
+    fn entities_without_a_wake_up_take_no_place() {
+        let mut wakes = WakeHeap::new(1_000);
+        for entity in 0..1_000 {
+            wakes.set(entity, SimTime::from_nanos(1));
+            wakes.set(entity, SimTime::MAX);
+        }
+        assert_eq!((wakes.heap.len(), wakes.first().0), (0, SimTime::MAX));
     }
 
     proptest! {
         #[test]
         fn the_earliest_wins_and_ties_go_to_the_smaller_number(
-            entities in 1usize..20,
-            changes in prop::collection::vec((0usize..20, prop::option::of(0u64..8)), 0..60),
+            entities in 1usize..40,
+            changes in prop::collection::vec((0usize..40, prop::option::weighted(0.8, 0u64..8)), 0..200),
         ) {
-            let mut wakes = WakeTree::new(entities);
+            let mut wakes = WakeHeap::new(entities);
             let mut plain = vec![None; entities];
             for (entity, time) in changes {
                 let entity = entity % entities;
                 plain[entity] = time.map(SimTime::from_nanos);
-                wakes.set(entity, plain[entity]);
+                wakes.set(entity, plain[entity].unwrap_or(SimTime::MAX));
                 let expected = plain
                     .iter()
                     .enumerate()
                     .filter_map(|(entity, time)| time.map(|time| (time, entity)))
                     .min();
-                prop_assert_eq!(wakes.next(), expected);
+                let first = Some(wakes.first()).filter(|(time, _)| *time < SimTime::MAX);
+                prop_assert_eq!(first, expected);
             }
         }
     }
