@@ -15,9 +15,9 @@ pub struct PathId(pub u32);
 
 /// Something that happens to an endpoint.
 #[derive(Debug)]
-pub enum Input {
-    /// A packet addressed to it arrived.
-    Packet(Packet),
+pub enum Input<'a> {
+    /// A packet addressed to it arrived; the endpoint takes out of it what it keeps.
+    Packet(&'a mut Packet),
     /// The application wrote a message on a stream.
     Message {
         /// Stream number within the flow.
@@ -241,7 +241,7 @@ pub trait Endpoint: Send {
     ///
     /// # Errors
     /// If a plug-in or the stack misbehaved.
-    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError>;
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError>;
 
     /// Does what is due, appends what comes out to `outbox`, and says when to be polled next if nothing comes in
     /// before; `None` for never.

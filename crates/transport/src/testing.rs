@@ -93,7 +93,7 @@ impl<E: Observed> Pipe<E> {
     }
 
     /// Hands something to the sender.
-    pub(crate) fn input(&mut self, input: Input) {
+    pub(crate) fn input(&mut self, input: Input<'_>) {
         self.ends[SENDER].input(self.now, input).unwrap();
         self.wakes[SENDER] = Some(self.now);
     }
@@ -111,8 +111,8 @@ impl<E: Observed> Pipe<E> {
             self.now = next;
             while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 == next)
             {
-                let (end, packet) = entry.remove();
-                self.ends[end].input(next, Input::Packet(packet)).unwrap();
+                let (end, mut packet) = entry.remove();
+                self.ends[end].input(next, Input::Packet(&mut packet)).unwrap();
                 self.wakes[end] = Some(next);
             }
             for end in [SENDER, RECEIVER] {

@@ -116,6 +116,7 @@ impl Forwarding {
     }
 
     /// What `node` does with a packet to `destination`, which must have been [expected](Self::expect).
+    #[inline]
     pub(super) fn hop(&self, node: NodeId, destination: Destination) -> Hop {
         let route = |to| self.routes.next_hop(node, to).map_or(Hop::Nowhere, Hop::Over);
         match destination {

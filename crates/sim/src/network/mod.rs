@@ -242,13 +242,16 @@ impl Network {
     }
 
     /// Passes on what a link has put out.
+    #[inline]
     fn deliver(&mut self, link: LinkId) -> Result<(), NetworkError> {
         if !self.link_output.fates.is_empty() {
             self.account_fates(link)?;
         }
-        if self.link_output.arrivals.is_empty() {
-            return Ok(());
-        }
+        if self.link_output.arrivals.is_empty() { Ok(()) } else { self.hand_over(link) }
+    }
+
+    /// Passes on the packets that have reached the far end of a link.
+    fn hand_over(&mut self, link: LinkId) -> Result<(), NetworkError> {
         let node = self.forwarding.edge(link).to;
         let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
         for packet in arrivals.drain(..) {
@@ -353,25 +356,18 @@ impl Network {
         let Some(&endpoint) = self.listeners.get(&(node, protocol, destination.port())) else {
             return self.leave_network(node, packet);
         };
-        let packet = self.store.take(packet);
-        self.capture(endpoint, Passage::Inbound, &packet)?;
-        self.input(endpoint, Input::Packet(packet))
-    }
-
-    /// A packet leaves an endpoint, or reaches it.
-    fn capture(
-        &mut self,
-        endpoint: EndpointId,
-        passage: Passage,
-        packet: &Packet,
-    ) -> Result<(), CaptureError> {
-        match &mut self.captures {
-            Some(captures) => captures.record(self.now, endpoint, passage, packet),
-            None => Ok(()),
+        let packet = self.store.end(packet);
+        if let Some(captures) = &mut self.captures {
+            captures.record(self.now, endpoint, Passage::Inbound, packet)?;
         }
+        self.wakes.set(Entity::Endpoint(endpoint), Some(self.now));
+        let EndpointSlot { endpoint, flow, .. } = &mut self.endpoints[endpoint];
+        let done = endpoint.input(self.now, Input::Packet(packet));
+        let flow = *flow;
+        done.map_err(|error| self.flow_error(flow, error))
     }
 
-    fn input(&mut self, endpoint: EndpointId, input: Input) -> Result<(), NetworkError> {
+    fn input(&mut self, endpoint: EndpointId, input: Input<'_>) -> Result<(), NetworkError> {
         self.wakes.set(Entity::Endpoint(endpoint), Some(self.now));
         let slot = &mut self.endpoints[endpoint];
         let done = slot.endpoint.input(self.now, input);
@@ -408,8 +404,11 @@ impl Network {
             Err(error) => return Err(self.flow_error(flow, error)),
         };
         self.wakes.set(Entity::Endpoint(endpoint), wake);
-        for address in self.outbox.addresses.drain(..) {
-            self.listeners.insert((slot.node, slot.protocol, address.port()), endpoint);
+        // Most of the outbox is empty most of the time, which is cheaper to see than to drain.
+        if !self.outbox.addresses.is_empty() {
+            for address in self.outbox.addresses.drain(..) {
+                self.listeners.insert((slot.node, slot.protocol, address.port()), endpoint);
+            }
         }
         let application = &mut self.flows[flow].application;
         for report in self.outbox.reports.drain(..) {
@@ -420,18 +419,29 @@ impl Network {
                 self.wakes.set(Entity::Application(flow), application.next_wake());
             }
         }
+        if !self.outbox.events.is_empty() || !self.outbox.verdicts.is_empty() {
+            self.note(flow, end)?;
+        }
+        self.observer.acted(self.now, flow, end, &*self.endpoints[endpoint].endpoint);
+        if self.outbox.packets.is_empty() {
+            return Ok(());
+        }
+        let mut packets = std::mem::take(&mut self.outbox.packets);
+        for packet in packets.drain(..) {
+            self.send(endpoint, packet)?;
+        }
+        self.outbox.packets = packets;
+        Ok(())
+    }
+
+    /// Passes on the events and verdicts of an endpoint that has acted.
+    fn note(&mut self, flow: FlowId, end: End) -> Result<(), NetworkError> {
         for event in self.outbox.events.drain(..) {
             self.observer.event(self.now, flow, end, &event)?;
         }
         for verdict in self.outbox.verdicts.drain(..) {
             self.observer.concluded(self.now, flow, end, verdict)?;
         }
-        self.observer.acted(self.now, flow, end, &*self.endpoints[endpoint].endpoint);
-        let mut packets = std::mem::take(&mut self.outbox.packets);
-        for packet in packets.drain(..) {
-            self.send(endpoint, packet)?;
-        }
-        self.outbox.packets = packets;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Where packets stay while links carry their descriptors.
 
-use leobench_base::{Body, Descriptor, Header, Packet, Slot};
+use leobench_base::{Body, Descriptor, Header, Meta, Packet, Slot};
 
 /// The packets in a network. Slots are used again, the last one left first, so that memory follows the packets in the
 /// network, and a packet is written where one was just read.
@@ -13,14 +13,27 @@ pub(super) struct PacketStore {
 impl PacketStore {
     /// Keeps a packet that is numbered and labelled.
     pub(super) fn put(&mut self, packet: Packet) -> Descriptor {
-        let meta = Header::of(&packet.meta);
-        if let Some(slot) = self.free.pop() {
+        self.put_with(packet, |_| ()).1
+    }
+
+    /// Keeps a packet that `label` numbers and labels; the packet where it is from now on, and its descriptor.
+    #[inline]
+    pub(super) fn put_with(
+        &mut self,
+        packet: Packet,
+        label: impl FnOnce(&mut Meta),
+    ) -> (&Packet, Descriptor) {
+        let slot = if let Some(slot) = self.free.pop() {
             self.packets[slot.0 as usize] = packet;
-            return Descriptor { meta, slot };
-        }
-        let slot = Slot(u32::try_from(self.packets.len()).expect("fewer than 2^32 packets"));
-        self.packets.push(packet);
-        Descriptor { meta, slot }
+            slot
+        } else {
+            let slot = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets");
+            self.packets.push(packet);
+            Slot(slot)
+        };
+        let packet = &mut self.packets[slot.0 as usize];
+        label(&mut packet.meta);
+        (packet, Descriptor { meta: Header::of(&packet.meta), slot })
     }
 
     /// The packet as it was when it was put in, but for what [`change`](Self::change) changed.
@@ -36,13 +49,19 @@ impl PacketStore {
     }
 
     /// Gives a packet back, with the marks it got on its way.
-    #[expect(clippy::needless_pass_by_value, reason = "its descriptor ends with it")]
     pub(super) fn take(&mut self, descriptor: Descriptor) -> Packet {
+        let Packet { meta, body } = self.end(descriptor);
+        Packet { meta: meta.clone(), body: std::mem::replace(body, Body::Filler) }
+    }
+
+    /// Ends a packet's way: it has the marks it got, and stays where it is until the next packet takes its slot.
+    #[expect(clippy::needless_pass_by_value, reason = "the descriptor ends with the way")]
+    pub(super) fn end(&mut self, descriptor: Descriptor) -> &mut Packet {
         let Descriptor { meta, slot } = descriptor;
         self.free.push(slot);
-        let Packet { meta: whole, body } = &mut self.packets[slot.0 as usize];
-        (whole.ecn, whole.arrival) = (meta.ecn, meta.arrival);
-        Packet { meta: whole.clone(), body: std::mem::replace(body, Body::Filler) }
+        let packet = &mut self.packets[slot.0 as usize];
+        (packet.meta.ecn, packet.meta.arrival) = (meta.ecn, meta.arrival);
+        packet
     }
 
     /// How many packets are in it.

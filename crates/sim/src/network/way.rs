@@ -6,7 +6,7 @@ use leobench_base::{Descriptor, EndpointId, Label, LinkId, Meta, NodeId, Packet}
 use leobench_link::Cause;
 
 use super::forwarding::Hop;
-use super::{End, Network, NetworkError};
+use super::{End, EndpointSlot, Network, NetworkError};
 use crate::capture::Passage;
 
 /// Where the packets of an endpoint go that have these addresses.
@@ -24,17 +24,21 @@ impl Network {
     pub(super) fn send(
         &mut self,
         endpoint: EndpointId,
-        mut packet: Packet,
+        packet: Packet,
     ) -> Result<(), NetworkError> {
-        let node = self.endpoints[endpoint].node;
+        let EndpointSlot { node, end, .. } = self.endpoints[endpoint];
         let way = self.way(endpoint, &packet.meta);
-        packet.meta.id = self.packets;
-        packet.meta.label = way.label;
-        packet.meta.back = self.endpoints[endpoint].end == End::Receiver;
+        let id = self.packets;
+        let (packet, descriptor) = self.store.put_with(packet, |meta| {
+            meta.id = id;
+            meta.label = way.label;
+            meta.back = end == End::Receiver;
+        });
         self.packets += 1;
-        self.capture(endpoint, Passage::Outbound, &packet)?;
-        let packet = self.store.put(packet);
-        self.enter(node, way.bound_to, packet)
+        if let Some(captures) = &mut self.captures {
+            captures.record(self.now, endpoint, Passage::Outbound, packet)?;
+        }
+        self.enter(node, way.bound_to, descriptor)
     }
 
     /// A packet enters the network at a node, from one of its interfaces if it is bound to that.

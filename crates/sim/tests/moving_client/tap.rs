@@ -78,7 +78,7 @@ pub struct Tap {
 }
 
 impl Endpoint for Tap {
-    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         if let Input::Message { message, .. } = &input {
             self.log.lock().unwrap().written += message.size.get();
         }

@@ -403,7 +403,7 @@ fn packet(now: SimTime, connection: &mut Connection, transmit: Transmit) -> Opti
 }
 
 impl Endpoint for QuicEndpoint {
-    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         let streams = match &mut self.stage {
             Stage::Connected(connection) => connection.streams_mut(),
             Stage::Waiting(parts) => &mut parts.streams,
@@ -412,11 +412,13 @@ impl Endpoint for QuicEndpoint {
         match input {
             Input::Message { stream, message } => streams.push(stream, message),
             Input::Finish => streams.finish(),
-            Input::Packet(Packet { meta, body: Body::Quic(datagram) }) => {
-                self.receive(now, &meta, *datagram)?;
-            }
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
-            Input::Packet(_) | Input::Interface(_) => {}
+            Input::Packet(Packet { meta, body }) => {
+                if let Body::Quic(datagram) = std::mem::replace(body, Body::Filler) {
+                    self.receive(now, meta, *datagram)?;
+                }
+            }
+            Input::Interface(_) => {}
             Input::Hint(hint) => {
                 if let Stage::Connected(connection) = &mut self.stage {
                     connection.control_mut().on_hint(&hint);

@@ -247,12 +247,13 @@ impl NoqEndpoint {
 }
 
 impl Endpoint for NoqEndpoint {
-    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Packet(Packet { meta, body: Body::Quic(datagram) }) => {
                 // This stack knows no packets but bytes.
-                if let (Datagram::Bytes(data), None) = (*datagram, &self.lost) {
-                    self.receive(now, &meta, data);
+                if let (Datagram::Bytes(data), None) = (&mut **datagram, &self.lost) {
+                    let data = std::mem::take(data);
+                    self.receive(now, meta, data);
                 }
                 Ok(())
             }

@@ -296,9 +296,15 @@ impl TcpEndpoint {
             self.reported_delivered = offset;
             outbox.reports.push(Report::Delivered { stream: 0, offset });
         }
-        outbox.events.append(&mut self.events);
-        outbox.events.append(&mut self.sender.control.events);
-        outbox.verdicts.append(&mut self.sender.control.verdicts);
+        let control = &mut self.sender.control;
+        for events in [&mut self.events, &mut control.events] {
+            if !events.is_empty() {
+                outbox.events.append(events);
+            }
+        }
+        if !control.verdicts.is_empty() {
+            outbox.verdicts.append(&mut control.verdicts);
+        }
         if outbox.packets.is_empty() {
             std::mem::swap(&mut outbox.packets, &mut self.packets);
         } else {
@@ -357,10 +363,10 @@ impl TcpEndpoint {
 }
 
 impl Endpoint for TcpEndpoint {
-    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Packet(Packet { meta, body: Body::Tcp(segment) }) => {
-                self.receive(now, &meta, &segment);
+                self.receive(now, meta, segment);
             }
             // A TCP port drops all other packets, as a host does.
             Input::Packet(_) => {}

@@ -120,7 +120,7 @@ impl ReconnectingTcp {
     fn receive(
         &mut self,
         now: SimTime,
-        packet: Packet,
+        packet: &mut Packet,
         segment: &Segment,
     ) -> Result<(), EndpointError> {
         let meta = &packet.meta;
@@ -269,7 +269,7 @@ fn earlier_of(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
 }
 
 impl Endpoint for ReconnectingTcp {
-    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Packet(packet) => {
                 // A TCP port drops all other packets, as a host does.

@@ -104,7 +104,7 @@ impl UdpSender {
 }
 
 impl Endpoint for UdpSender {
-    fn input(&mut self, _now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, _now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Message { stream, message } => {
                 self.buffer.push(stream, message);
@@ -156,7 +156,7 @@ impl UdpReceiver {
 impl Endpoint for UdpReceiver {
     /// # Panics
     /// If the application writes at this end.
-    fn input(&mut self, _now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, _now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Packet(packet) => {
                 self.totals.received_packets += 1;

@@ -60,8 +60,8 @@ fn messages_are_numbered_by_stream() {
     for stream in [0, 1, 0] {
         write(&mut sender, SimTime::ZERO, stream, 10);
     }
-    for packet in poll(&mut sender, SimTime::ZERO).packets {
-        receiver.input(SimTime::ZERO, Input::Packet(packet)).unwrap();
+    for mut packet in poll(&mut sender, SimTime::ZERO).packets {
+        receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();
     }
     let payload = Bytes::new(10);
     let expected = [(0, 0), (1, 0), (0, 1)].map(|(stream, message)| Report::Datagram {
@@ -109,8 +109,8 @@ proptest! {
                 prop_assert!(offset > sent[stream]);
                 sent[stream] = offset;
             }
-            for packet in outbox.packets {
-                receiver.input(SimTime::ZERO, Input::Packet(packet)).unwrap();
+            for mut packet in outbox.packets {
+                receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();
             }
         }
         for report in poll(&mut receiver, SimTime::ZERO).reports {

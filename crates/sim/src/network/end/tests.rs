@@ -8,7 +8,7 @@ use super::*;
 struct Lost(Option<Loss>);
 
 impl Endpoint for Lost {
-    fn input(&mut self, _now: SimTime, _input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, _now: SimTime, _input: Input<'_>) -> Result<(), EndpointError> {
         Ok(())
     }
 

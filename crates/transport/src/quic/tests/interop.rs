@@ -35,7 +35,7 @@ impl End {
 }
 
 impl Endpoint for End {
-    fn input(&mut self, now: SimTime, input: Input) -> Result<(), EndpointError> {
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         self.get_mut().input(now, input)
     }
 

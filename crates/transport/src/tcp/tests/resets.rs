@@ -102,8 +102,8 @@ impl Bench {
         let size = Bytes::new(20 + segment.len());
         let protocol = leobench_base::Protocol::Tcp;
         let meta = leobench_base::Meta::new(self.now, protocol, source, destination, size);
-        let packet = Packet { meta, body: Body::Tcp(segment) };
-        self.end.input(self.now, Input::Packet(packet)).unwrap();
+        let mut packet = Packet { meta, body: Body::Tcp(segment) };
+        self.end.input(self.now, Input::Packet(&mut packet)).unwrap();
         self.poll()
     }
 

@@ -149,8 +149,8 @@ impl Player {
         let [source, destination] = ends.map(address);
         let size = Bytes::new(20 + segment.len());
         let meta = Meta::new(self.now, Protocol::Tcp, source, destination, size).with_ecn(ecn);
-        let packet = Packet { meta, body: Body::Tcp(segment) };
-        self.end.input(self.now, Input::Packet(packet)).unwrap();
+        let mut packet = Packet { meta, body: Body::Tcp(segment) };
+        self.end.input(self.now, Input::Packet(&mut packet)).unwrap();
     }
 
     fn act(&mut self, action: &str) {
