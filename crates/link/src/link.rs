@@ -181,7 +181,14 @@ impl Link {
     }
 
     /// Does everything due up to and including `now`.
+    #[inline]
     pub fn advance(&mut self, now: SimTime, out: &mut LinkOutput) {
+        if self.next_wake().is_some_and(|next| next <= now) {
+            self.work_off(now, out);
+        }
+    }
+
+    fn work_off(&mut self, now: SimTime, out: &mut LinkOutput) {
         while let Some(at) = self.due().filter(|at| *at <= now) {
             self.go_on(at, out);
         }
@@ -194,6 +201,7 @@ impl Link {
     }
 
     /// When something is due next; `None` if nothing ever is unless a packet or a state of the channel comes.
+    #[inline]
     pub fn next_wake(&self) -> Option<SimTime> {
         let arrival = self.flight.front().map(|flying| flying.arrival);
         match (self.due(), arrival) {
@@ -341,6 +349,9 @@ impl Link {
 
     /// Counts what was dropped and marked since.
     fn count(&mut self, fates: &Fates, before: Before) {
+        if fates.is_empty() {
+            return;
+        }
         for Drop { packet, cause } in &fates.drops[before.drops..] {
             self.counters.dropped.count(*cause, packet.meta.size);
         }
