@@ -49,6 +49,11 @@ impl Sender {
         if ack.next > self.nxt {
             return;
         }
+        if self.is_at_rest(ack) {
+            self.open_window(ack);
+            self.holds_repairs = false;
+            return;
+        }
         let flight = self.flying();
         let opened = self.open_window(ack);
         let advanced = ack.next > self.una;
@@ -100,6 +105,14 @@ impl Sender {
         } else if !self.delivered.is_empty() {
             self.schedule(now);
         }
+    }
+
+    /// Whether an acknowledgement brings nothing but a window: with nothing in flight and nothing to decide, it has no news.
+    /// So it is at the end that receives a transfer, in every segment.
+    fn is_at_rest(&self, ack: &Ack) -> bool {
+        let old = ack.next <= self.una && ack.count == 0 && !ack.ece;
+        let calm = self.mode == Mode::Open && self.reduction.is_none() && self.cap.is_none();
+        old && self.board.is_empty() && calm && self.probe.is_none()
     }
 
     /// RFC 9293 section 3.10.7.4: the latest segment sets the window, and may shrink it. Returns whether the window
