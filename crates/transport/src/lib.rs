@@ -8,6 +8,7 @@ pub mod pacing;
 pub mod plugin;
 pub mod quic;
 pub mod quic_noq;
+mod interfaces;
 mod ranges;
 pub mod scheduler;
 pub mod source;

@@ -8,10 +8,12 @@ use super::connection::{Connection, Parts, Settings};
 use super::crypto::{Certificate, Crypto, TlsConfig, TlsSettings};
 use super::recovery::Control;
 use super::role::{QuicConfig, Role};
+use super::route::FourTuple;
 use super::spec::{Protected, QuicSpec};
 use super::streams::{StreamConfig, Streams};
 use crate::congestion::CongestionContext;
 use crate::endpoint::EndpointError;
+use crate::interfaces::Interfaces;
 
 /// The shortest delay of acknowledgements that we grant, in microseconds (`min_ack_delay`).
 const MIN_ACK_DELAY: u64 = 1_000;
@@ -44,7 +46,8 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
     };
     Ok(Parts {
         role,
-        addresses: (local, remote),
+        addresses: FourTuple { local, remote },
+        interfaces: Interfaces::new(local.ip()),
         crypto: crypto(spec, role)?,
         as_bytes: spec.protection == Protected::Tls,
         streams,
@@ -86,6 +89,7 @@ pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
         ecn: spec.ecn,
         initial_rtt: spec.initial_rtt,
         ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),
+        after_migration: spec.after_migration,
         idle_timeout: spec.idle_timeout,
         key_update: spec.key_update.map(|packets| packets.get().into()),
         params: TransportParameters {

@@ -13,6 +13,7 @@ use super::config;
 use super::connection::{Connection, Parts, Transmit};
 use super::crypto::{Opened, Protection, Receive};
 use super::role::{QuicConfig, Role};
+use super::route::FourTuple;
 use super::stateless::{Decision, First, SMALLEST_INITIAL, Stateless, version_negotiation};
 use crate::buffer::SendBuffer;
 use crate::endpoint::{Endpoint, EndpointError, Input, Loss, Outbox, PathSample, Totals};
@@ -175,7 +176,7 @@ impl QuicEndpoint {
             }
             return Ok(());
         };
-        connection.on_datagram(now, size);
+        connection.on_datagram(now, route(meta), size);
         let mut stray = false;
         for packet in packets {
             stray |= !connection.on_packet(now, meta.ecn, packet);
@@ -216,10 +217,10 @@ impl QuicEndpoint {
         };
         let stray = short.filter(|id| !connection.is_addressed_by(*id));
         let Some(id) = stray else {
-            connection.on_bytes(now, meta.ecn, bytes, &Zeros);
+            connection.on_bytes(now, meta.ecn, route(meta), bytes, &Zeros);
             return Ok(());
         };
-        connection.on_datagram(now, size);
+        connection.on_datagram(now, route(meta), size);
         if !self.is_reset_by(now, bytes.last_chunk().copied().map(ResetToken)) {
             self.on_stray(now, meta, id, size);
         }
@@ -245,7 +246,7 @@ impl QuicEndpoint {
                 parts.original_destination = original;
                 parts.retry_source = retry_source;
                 parts.remote_id = first.source;
-                parts.addresses = (meta.destination, meta.source);
+                parts.addresses = route(meta);
             }),
             Decision::Retry(retry) => {
                 self.answer(now, meta, retry);
@@ -331,7 +332,12 @@ impl QuicEndpoint {
             if now < self.start {
                 return Ok(Some(self.start));
             }
-            self.connect(now, |_| ())?;
+            self.connect(now, |parts| {
+                let local = &mut parts.addresses.local;
+                if let Some(address) = parts.interfaces.choose(local.ip()) {
+                    local.set_ip(address);
+                }
+            })?;
             if let Stage::Connected(connection) = &mut self.stage {
                 connection.start(now);
             }
@@ -385,6 +391,11 @@ pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<(ConnectionId,
     matches!(opened, Ok(Some(Opened::Packet { .. })) | Err(_)).then_some(ids)
 }
 
+/// The route that a packet came over.
+fn route(meta: &Meta) -> FourTuple {
+    FourTuple { local: meta.destination, remote: meta.source }
+}
+
 /// The packet that carries a datagram; none if it cannot be protected any more.
 fn packet(now: SimTime, connection: &mut Connection, transmit: Transmit) -> Option<Packet> {
     let Transmit { source, destination, ecn, size, transmission, packets } = transmit;
@@ -418,7 +429,11 @@ impl Endpoint for QuicEndpoint {
                     self.receive(now, meta, *datagram)?;
                 }
             }
-            Input::Interface(_) => {}
+            Input::Interface(change) => match &mut self.stage {
+                Stage::Connected(connection) => connection.on_interface(now, change),
+                Stage::Waiting(parts) => parts.interfaces.change(change),
+                Stage::Moving => {}
+            },
             Input::Hint(hint) => {
                 if let Stage::Connected(connection) = &mut self.stage {
                     connection.control_mut().on_hint(&hint);

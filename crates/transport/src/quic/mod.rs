@@ -28,6 +28,7 @@ mod received;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod recovery;
 mod role;
+mod route;
 mod sans_io;
 mod spec;
 mod stateless;

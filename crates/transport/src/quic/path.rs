@@ -1,36 +1,30 @@
-//! A network path of a connection (RFC 9000 section 9): its addresses, its validation, and all that is measured on it.
-
-use std::net::SocketAddr;
+//! A path of a connection: its routes, and all that is measured on it.
 
 use leobench_base::{BitRate, Bytes, RngTree, SimTime};
 
 use super::recovery::Recovery;
+use super::route::{FourTuple, Route, SMALLEST_PROBE};
 use crate::endpoint::PathId;
 use crate::pacing::{Pacer, window_rate};
 
-/// What may be sent to an address that is not validated, as a multiple of what was received from it (RFC 9000 section 8.1).
-const AMPLIFICATION: u64 = 3;
-/// Probes of the handshake take datagrams of this size (RFC 9000 section 14.1).
-const SMALLEST_PROBE: u64 = 1_200;
 /// One path in so many has a constant spin bit.
 const SPIN_EXCEPTION: u64 = 16;
 /// Packets that may leave at once after an idle time (RFC 9002 section 7.7: at most the initial window).
 const BURST_PACKETS: u64 = 10;
+/// Routes other than the present one that are remembered.
+const MOST_OTHERS: usize = 3;
 
 /// One path.
 pub(super) struct Path {
     pub(super) id: PathId,
-    pub(super) local: SocketAddr,
-    pub(super) remote: SocketAddr,
+    /// The route in use.
+    pub(super) route: Route,
+    /// Routes that were in use, or that the peer probes, the latest first.
+    pub(super) others: Vec<Route>,
     pub(super) recovery: Recovery,
     pacer: Option<Pacer>,
     /// Largest UDP payload to send.
     pub(super) mtu: u64,
-    /// Whether the peer is known to receive at its address.
-    validated: bool,
-    /// UDP payload bytes received from and sent to the address until it was validated.
-    received: u64,
-    sent: u64,
     /// The spin bit to send (RFC 9000 section 17.4), and whether it spins.
     pub(super) spin: bool,
     pub(super) spins: bool,
@@ -42,22 +36,18 @@ pub(super) struct Path {
 impl Path {
     pub(super) fn new(
         id: PathId,
-        (local, remote): (SocketAddr, SocketAddr),
+        tuple: FourTuple,
         recovery: Recovery,
         mtu: u64,
         paced: bool,
     ) -> Self {
-        let burst = Bytes::new(mtu * BURST_PACKETS);
         Self {
             id,
-            local,
-            remote,
+            route: Route::new(tuple),
+            others: Vec::new(),
             recovery,
-            pacer: paced.then(|| Pacer::new(burst, Bytes::new(mtu))),
+            pacer: paced.then(|| pacer(mtu)),
             mtu,
-            validated: false,
-            received: 0,
-            sent: 0,
             spin: false,
             spins: true,
             sent_packets: 0,
@@ -76,35 +66,82 @@ impl Path {
 
     /// The peer's address is validated.
     pub(super) fn validate(&mut self) {
-        self.validated = true;
+        self.route.validate();
     }
 
-    /// Whether the peer is known to receive at its address.
-    #[inline]
-    pub(super) fn is_validated(&self) -> bool {
-        self.validated
-    }
-
-    /// A datagram of `size` bytes arrived.
-    pub(super) fn on_received(&mut self, size: u64) {
+    /// A datagram of `size` bytes arrived over `tuple`.
+    pub(super) fn on_received(&mut self, tuple: FourTuple, size: u64) {
         self.received_packets += 1;
-        self.received += size;
+        if let Some(route) = self.find(tuple) {
+            route.on_received(size);
+        }
     }
 
-    /// A datagram of `size` bytes leaves.
-    pub(super) fn on_sent(&mut self, size: u64) {
+    /// A datagram of `size` bytes leaves over `tuple`.
+    pub(super) fn on_sent(&mut self, tuple: FourTuple, size: u64) {
         self.sent_packets += 1;
         self.sent_bytes += Bytes::new(size);
-        self.sent += size;
+        if let Some(route) = self.find(tuple) {
+            route.on_sent(size);
+        }
+    }
+
+    /// The route between two addresses, if it is known.
+    #[inline]
+    pub(super) fn find(&mut self, tuple: FourTuple) -> Option<&mut Route> {
+        if self.route.tuple == tuple {
+            return Some(&mut self.route);
+        }
+        self.others.iter_mut().find(|route| route.tuple == tuple)
+    }
+
+    /// The route between two addresses, over which a datagram of `size` bytes has come.
+    pub(super) fn find_or_add(&mut self, tuple: FourTuple, size: u64) -> &mut Route {
+        if self.route.tuple == tuple {
+            return &mut self.route;
+        }
+        let known = self.others.iter().position(|route| route.tuple == tuple);
+        let at = known.unwrap_or_else(|| {
+            let mut route = Route::new(tuple);
+            route.on_received(size);
+            self.others.insert(0, route);
+            self.others.truncate(MOST_OTHERS);
+            0
+        });
+        &mut self.others[at]
+    }
+
+    /// Moves to another known route. The present one is remembered.
+    pub(super) fn switch(&mut self, tuple: FourTuple) {
+        if let Some(at) = self.others.iter().position(|route| route.tuple == tuple) {
+            let to = self.others.remove(at);
+            self.others.insert(0, std::mem::replace(&mut self.route, to));
+        }
+    }
+
+    /// Nothing that was measured holds on the present route.
+    pub(super) fn restart_pacer(&mut self) {
+        self.pacer = self.pacer.is_some().then(|| pacer(self.mtu));
+    }
+
+    /// All routes, the present one first.
+    pub(super) fn routes_mut(&mut self) -> impl Iterator<Item = &mut Route> {
+        std::iter::once(&mut self.route).chain(&mut self.others)
+    }
+
+    /// When something is due on a route.
+    #[inline]
+    pub(super) fn route_timer(&self) -> Option<SimTime> {
+        if self.others.is_empty() && !self.route.is_in_validation() {
+            return None;
+        }
+        std::iter::once(&self.route).chain(&self.others).filter_map(Route::timer).min()
     }
 
     /// Bytes that the next datagram may have.
     #[inline]
     pub(super) fn datagram_limit(&self) -> u64 {
-        if self.validated {
-            return self.mtu;
-        }
-        (AMPLIFICATION * self.received).saturating_sub(self.sent).min(self.mtu)
+        self.route.datagram_limit(self.mtu)
     }
 
     /// Whether an unvalidated address keeps back what a probe needs.
@@ -140,4 +177,8 @@ impl Path {
             pacer.on_sent(now, Bytes::new(size), rate);
         }
     }
+}
+
+fn pacer(mtu: u64) -> Pacer {
+    Pacer::new(Bytes::new(mtu * BURST_PACKETS), Bytes::new(mtu))
 }

@@ -42,6 +42,16 @@ leobench_base::words! {
     }
 }
 
+leobench_base::words! {
+    /// What becomes of the congestion window and the round-trip time when the connection moves to another address.
+    pub enum AfterMigration {
+        /// Both start anew (RFC 9000 section 9.4).
+        Reset = "reset",
+        /// Both stay as they are, as if the network behind the new address were the same.
+        Keep = "keep",
+    }
+}
+
 leobench_base::spec! {
     /// QUIC version 1 (RFC 9000), a real stack: handshake, streams, loss recovery, flow control.
     pub struct QuicSpec: Default check = check {
@@ -72,6 +82,9 @@ leobench_base::spec! {
         pub stream_window: Window = Window::Unlimited,
         /// Receiver's flow-control window of the connection.
         pub connection_window: Window = Window::Unlimited,
+        /// What becomes of the congestion window and the round-trip time when an address changes; if only a port does, they stay
+        /// (RFC 9000 section 9.4).
+        pub after_migration: AfterMigration = AfterMigration::Reset,
         /// How long the connection survives without a packet of the other end (RFC 9000 section 10.1); for ever if not given.
         pub idle_timeout: Option<SimDuration> = None,
         /// Whether the server answers the client's first packet with a Retry, so that the client shows that it receives at its

@@ -11,7 +11,6 @@ use leobench_base::{Body, Bytes, Ecn, LogHistogram, Meta, Packet, RngTree, SimDu
 
 use self::handshake::Handshake;
 pub(super) use self::matching::Earlier;
-use super::interfaces::Interfaces;
 use super::outgoing::Outgoing;
 use super::receiver::{Arrival, Receiver};
 use super::resume::Exchange;
@@ -26,6 +25,7 @@ use crate::congestion::CongestionControl;
 use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Report, Totals,
 };
+use crate::interfaces::Interfaces;
 use crate::plugin::Plugins;
 
 /// The configuration of an endpoint.

@@ -17,7 +17,6 @@
 //! - after an idle period the window starts from the initial one (RFC 5681 section 4.1).
 
 mod endpoint;
-mod interfaces;
 mod outgoing;
 mod receiver;
 mod reconnect;

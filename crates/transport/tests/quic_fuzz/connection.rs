@@ -142,8 +142,8 @@ impl Net {
         let size = Bytes::new(bytes.len() as u64) + IPV4_UDP_HEADER;
         let meta = Meta::new(self.now, Protocol::Udp, address(1 - end), address(end), size);
         let body = Body::Quic(Box::new(Datagram::Bytes(BytesMut::from(bytes))));
-        let packet = Packet { meta: meta.with_ecn(ecn), body };
-        self.ends[end].input(self.now, Input::Packet(packet)).unwrap();
+        let mut packet = Packet { meta: meta.with_ecn(ecn), body };
+        self.ends[end].input(self.now, Input::Packet(&mut packet)).unwrap();
     }
 
     fn poll(&mut self, end: usize, genes: &mut Genes<'_>) {

@@ -8,18 +8,17 @@ mod close;
 mod datagrams;
 mod handshake;
 mod keys;
+mod migration;
 mod protected;
 mod receive;
 mod timers;
 mod transmit;
 
-use std::net::SocketAddr;
-
 use bytes::Bytes as Payload;
 use leobench_base::quic::{
     Close, ConnectionId, ErrorCode, Level, Space, TransportError, TransportParameters,
 };
-use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimTime};
+use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimRng, SimTime};
 
 use self::close::State;
 use super::cids::{LocalIds, RemoteIds, random_id};
@@ -31,8 +30,11 @@ use super::received::{FrequencyState, Received};
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
 use super::role::Role;
 use super::stateless::ResetKey;
+use super::route::FourTuple;
 use super::streams::Streams;
+use super::spec::AfterMigration;
 use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Verdict};
+use crate::interfaces::Interfaces;
 
 pub(super) use transmit::Transmit;
 
@@ -42,7 +44,9 @@ const SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
 /// What a connection is made of.
 pub(super) struct Parts {
     pub(super) role: Role,
-    pub(super) addresses: (SocketAddr, SocketAddr),
+    pub(super) addresses: FourTuple,
+    /// Addresses of our host.
+    pub(super) interfaces: Interfaces,
     pub(super) crypto: Crypto,
     /// Whether packets travel as bytes: encrypted ones have to.
     pub(super) as_bytes: bool,
@@ -69,6 +73,8 @@ pub(super) struct Settings {
     pub(super) initial_rtt: SimDuration,
     /// Ack-eliciting packets that the peer may leave unacknowledged, and the maximum delay, to ask for.
     pub(super) ack_frequency: Option<(u64, SimDuration)>,
+    /// What becomes of the window and the round-trip time on a new route.
+    pub(super) after_migration: AfterMigration,
     /// How long the connection survives without a packet.
     pub(super) idle_timeout: Option<SimDuration>,
     /// Packets after which this end updates its keys, if before their limit.
@@ -116,8 +122,6 @@ pub(super) struct Connection {
     retry_source: Option<ConnectionId>,
     /// Whether a packet of the peer was processed.
     heard: bool,
-    /// Bytes of the last datagram that arrived.
-    datagram: u64,
     /// Whether a client has sent a Handshake packet, and is to discard its Initial keys (RFC 9001 section 4.9.1).
     leaves_initial: bool,
     /// The token to put into Initial packets.
@@ -133,8 +137,11 @@ pub(super) struct Connection {
     ack_request: AckRequest,
     /// When a packet may ask again that acknowledgements be acknowledged.
     next_ask: SimTime,
-    /// Data of path challenges to answer.
-    responses: Vec<u64>,
+    /// Addresses of our host.
+    interfaces: Interfaces,
+    /// Over which route the present datagram came, and its size.
+    arrival: (FourTuple, u64),
+    challenges: SimRng,
     idle: Idle,
     outcome: Outcome,
     verdicts: Vec<Verdict>,
@@ -220,7 +227,6 @@ impl Connection {
             original_destination: parts.original_destination,
             retry_source: parts.retry_source,
             heard: role == Role::Server,
-            datagram: 0,
             leaves_initial: false,
             token: Payload::new(),
             peer: None,
@@ -231,7 +237,9 @@ impl Connection {
             frequency,
             ack_request: AckRequest::default(),
             next_ask: SimTime::ZERO,
-            responses: Vec::new(),
+            interfaces: parts.interfaces,
+            arrival: (addresses, 0),
+            challenges: parts.rng.child("path-challenges").rng(),
             idle,
             outcome: Outcome::default(),
             verdicts: Vec::new(),

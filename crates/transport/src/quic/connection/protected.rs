@@ -7,6 +7,7 @@ use leobench_base::{Ecn, SimTime};
 use super::{Connection, SPACES};
 use crate::quic::cids::ID_SIZE;
 use crate::quic::crypto::{Opened, Receive};
+use crate::quic::route::FourTuple;
 
 impl Connection {
     /// A Retry packet arrived as a struct.
@@ -53,10 +54,11 @@ impl Connection {
         &mut self,
         now: SimTime,
         ecn: Ecn,
+        tuple: FourTuple,
         mut bytes: BytesMut,
         content: &dyn Content,
     ) {
-        self.on_datagram(now, bytes.len() as u64);
+        self.on_datagram(now, tuple, bytes.len() as u64);
         while let Some(opened) = self.open(now, &mut bytes, content).transpose() {
             match opened {
                 Ok(opened) => self.on_opened(now, ecn, opened),

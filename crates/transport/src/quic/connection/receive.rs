@@ -11,12 +11,13 @@ use crate::endpoint::{Evidence, Verdict, VerdictKind};
 use crate::quic::carried::Carried;
 use crate::quic::recovery::SentPacket;
 use crate::quic::role::Role;
+use crate::quic::route::FourTuple;
 
 impl Connection {
-    /// A datagram of `size` bytes arrived; its packets follow.
-    pub(in crate::quic) fn on_datagram(&mut self, now: SimTime, size: u64) {
-        self.datagram = size;
-        self.path_mut().on_received(size);
+    /// A datagram of `size` bytes arrived over `tuple`; its packets follow.
+    pub(in crate::quic) fn on_datagram(&mut self, now: SimTime, tuple: FourTuple, size: u64) {
+        self.arrival = (tuple, size);
+        self.path_mut().on_received(tuple, size);
         self.update_handshake_state(now);
     }
 
@@ -36,7 +37,7 @@ impl Connection {
 
     /// Whether a datagram from this address is ignored: a server's does not change (RFC 9000 section 9).
     pub(in crate::quic) fn ignores(&self, source: SocketAddr) -> bool {
-        self.role == Role::Client && source != self.path().remote
+        self.role == Role::Client && source != self.path().route.tuple.remote
     }
 
     /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),
@@ -47,7 +48,7 @@ impl Connection {
             Header::Handshake { source, .. } => (source, false),
             Header::Initial { source, token, .. } => match self.role {
                 Role::Client => (source, !token.is_empty()),
-                Role::Server => (source, self.datagram < SMALLEST_INITIAL),
+                Role::Server => (source, self.arrival.1 < SMALLEST_INITIAL),
             },
         };
         is_misplaced || self.heard && *source != self.remote_ids.first()
@@ -86,6 +87,9 @@ impl Connection {
         let received = &mut self.level_mut(space).received;
         received.on_packet(now, number, eliciting, ecn, &frequency);
         self.on_alive(now);
+        if space != Space::Data {
+            self.follow_handshake(now);
+        }
         self.on_header(now, space, &packet.header);
         for frame in &packet.frames {
             if !frame.is_allowed_in(packet.header.level()) {
@@ -98,6 +102,9 @@ impl Connection {
         }
         if space != Space::Data || !self.confirmed {
             self.advance_handshake(now)?;
+        }
+        if space == Space::Data {
+            self.follow(now, packet);
         }
         Ok(())
     }
@@ -134,8 +141,7 @@ impl Connection {
     ) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         match frame {
-            // No challenge is outstanding on a path that never changed.
-            Frame::Padding(_) | Frame::Ping | Frame::PathResponse(_) => Ok(()),
+            Frame::Padding(_) | Frame::Ping => Ok(()),
             Frame::Datagram { data, .. } => {
                 let taken = self.datagrams.on_frame(data, frame.size());
                 taken.map_err(|error| error.in_frame(frame.frame_type()))
@@ -153,7 +159,11 @@ impl Connection {
             }
             Frame::NewToken(token) => self.on_new_token(token),
             Frame::PathChallenge(data) => {
-                self.responses.push(*data);
+                self.on_path_challenge(*data);
+                Ok(())
+            }
+            Frame::PathResponse(data) => {
+                self.on_path_response(now, *data);
                 Ok(())
             }
             Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
@@ -227,7 +237,7 @@ impl Connection {
             }
         }
         for packet in outcome.lost.drain(..) {
-            if space == Space::Data && packet.in_flight {
+            if space == Space::Data && packet.ack_eliciting {
                 self.judge(&packet);
             }
             for carried in &packet.carried {
@@ -266,6 +276,7 @@ impl Connection {
             Carried::AckFrequency(sequence) => {
                 self.ack_request.pending |= *sequence == self.ack_request.sequence;
             }
+            // Challenges are repeated by their own timer.
             Carried::Ack { .. }
             | Carried::NewToken
             | Carried::Datagram(_)

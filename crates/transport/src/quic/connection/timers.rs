@@ -22,7 +22,8 @@ impl Connection {
         let acks = acks.filter(|due| *due > now).min();
         let recovery = self.path().recovery.timer();
         let paced = self.paced_until(now);
-        [recovery, acks, paced, self.idle_deadline()].into_iter().flatten().min()
+        let route = self.path().route_timer();
+        [recovery, acks, paced, route, self.idle_deadline()].into_iter().flatten().min()
     }
 
     /// Does what is due.
@@ -37,6 +38,7 @@ impl Connection {
             self.abandon(now, "timed out");
             return;
         }
+        self.on_route_timer(now);
         let path = &mut self.paths[self.active];
         if path.recovery.timer().is_none_or(|timer| timer > now) {
             return;

@@ -12,6 +12,7 @@ use crate::endpoint::EndpointError;
 use crate::quic::carried::{Carried, Contents};
 use crate::quic::recovery::SentPacket;
 use crate::quic::role::Role;
+use crate::quic::route::{FourTuple, SMALLEST_PROBE};
 
 /// Datagrams with Initial packets are at least this large (RFC 9000 section 14.1), and those that answer path challenges
 /// (section 8.2.2).
@@ -21,6 +22,10 @@ pub(super) const SMALLEST_INITIAL: u64 = 1_200;
 const SMALLEST_SAMPLED: u64 = 4;
 /// The exponent of the ACK Delay field, left at its default (RFC 9000 section 18.2).
 const ACK_DELAY_EXPONENT: u8 = 3;
+/// Bytes of a path challenge or response (RFC 9000 section 19.17).
+const ROUTE_PROBE: u64 = 9;
+/// The least that a route must let pass for a probe of it to be worth a datagram.
+const SMALLEST_ROUTE_PROBE: u64 = 64;
 /// Less room than this starts no packet.
 const WORTHWHILE: u64 = 40;
 
@@ -53,11 +58,19 @@ pub(super) struct Draft {
     /// Room left for frames.
     pub(super) room: u64,
     ack_eliciting: bool,
-    /// Whether it shows that the path carries datagrams of 1,200 bytes.
-    tests_size: bool,
+    /// Whether it has a path challenge or response, and so wants a large datagram (RFC 9000 section 8.2.1).
+    probes_route: bool,
 }
 
 impl Draft {
+    /// An empty packet of at most `size` bytes.
+    fn new(space: Space, header: Header, size: u64) -> Self {
+        let room = size.saturating_sub(header.size(size) + TAG_SIZE);
+        let (frames, carried) = (Frames::new(), Contents::new());
+        let (ack_eliciting, probes_route) = (false, false);
+        Self { space, header, frames, carried, payload: 0, room, ack_eliciting, probes_route }
+    }
+
     pub(super) fn push(&mut self, frame: Frame, carried: Option<Carried>) {
         let size = frame.size();
         debug_assert!(size <= self.room, "{frame:?} in {} bytes", self.room);
@@ -109,6 +122,9 @@ impl Connection {
             self.discard(now, Space::Initial);
         }
         self.look_after_keys(now);
+        if let Some(transmit) = self.probe_other_route(now) {
+            return Ok(Some(transmit));
+        }
         let limit = self.path().datagram_limit();
         let mut drafts: SmallVec<[Draft; 1]> = SmallVec::new();
         let mut left = limit;
@@ -127,7 +143,44 @@ impl Connection {
             return Ok(None);
         }
         self.pad(&mut drafts, limit, left);
-        Ok(Some(self.dispatch(now, drafts)))
+        let tuple = self.path().route.tuple;
+        Ok(Some(self.dispatch(now, tuple, drafts)))
+    }
+
+    /// A datagram with challenges and responses for a route that is not in use.
+    fn probe_other_route(&mut self, now: SimTime) -> Option<Transmit> {
+        let path = self.path();
+        if path.others.is_empty() || !self.can_send(Space::Data) || !self.complete {
+            return None;
+        }
+        let (route, limit) = path.others.iter().find_map(|route| {
+            let limit = route.datagram_limit(path.mtu).min(SMALLEST_PROBE);
+            (route.wants_probe() && limit >= SMALLEST_ROUTE_PROBE).then_some((route.tuple, limit))
+        })?;
+        let number = path.recovery.next_number(Space::Data);
+        let mut draft = Draft::new(Space::Data, self.header(Space::Data, number), limit);
+        self.add_route_probes(now, &mut draft, route);
+        draft.pad(draft.room);
+        Some(self.dispatch(now, route, [draft].into_iter().collect()))
+    }
+
+    /// Adds challenges and responses for a route.
+    fn add_route_probes(&mut self, now: SimTime, draft: &mut Draft, tuple: FourTuple) {
+        let data = self.challenges.bits();
+        let path = &mut self.paths[self.active];
+        let wait = path.recovery.probe_timeout(Space::Data);
+        let Some(route) = path.find(tuple) else { return };
+        while draft.room >= ROUTE_PROBE
+            && let Some(data) = route.take_response()
+        {
+            draft.push(Frame::PathResponse(data), Some(Carried::PathResponse));
+            draft.probes_route = true;
+        }
+        if draft.room >= ROUTE_PROBE && route.wants_challenge() {
+            route.on_challenge_sent(now, data, wait);
+            draft.push(Frame::PathChallenge(data), Some(Carried::PathChallenge));
+            draft.probes_route = true;
+        }
     }
 
     /// A server sends no 1-RTT data before the handshake is complete, for the client is not authenticated and its keys are
@@ -145,7 +198,9 @@ impl Connection {
         let level = self.level(space);
         let ack_due = level.received.is_due(now);
         let probing = level.probes > 0;
-        let content = probing || self.has_content(space) && self.may_send(now, space);
+        let content = probing
+            || space == Space::Data && self.path().route.wants_probe()
+            || self.has_content(space) && self.may_send(now, space);
         if !ack_due && !content {
             return Ok(None);
         }
@@ -155,16 +210,7 @@ impl Connection {
         if room < overhead + WORTHWHILE {
             return Ok(None);
         }
-        let mut draft = Draft {
-            space,
-            header,
-            frames: Frames::new(),
-            carried: Contents::new(),
-            payload: 0,
-            room: room - overhead,
-            ack_eliciting: false,
-            tests_size: false,
-        };
+        let mut draft = Draft::new(space, header, room);
         self.add_ack(now, &mut draft, ack_due);
         if content {
             self.add_content(now, &mut draft)?;
@@ -229,7 +275,7 @@ impl Connection {
         if draft.space != Space::Data {
             return Ok(());
         }
-        self.add_control(draft);
+        self.add_control(now, draft);
         self.add_datagrams(draft);
         if draft.room > 0 && self.streams.has_pending() {
             let used = self.streams.fill(now, draft.room, &mut draft.frames, &mut draft.carried)?;
@@ -241,19 +287,18 @@ impl Connection {
     }
 
     /// Adds the frames of the connection itself.
-    fn add_control(&mut self, draft: &mut Draft) {
+    fn add_control(&mut self, now: SimTime, draft: &mut Draft) {
         if self.announces_confirmation && draft.fits(&Frame::HandshakeDone) {
             self.announces_confirmation = false;
             draft.push(Frame::HandshakeDone, Some(Carried::HandshakeDone));
         }
-        while let Some(data) = self.responses.last() {
-            let frame = Frame::PathResponse(*data);
-            if !draft.fits(&frame) {
-                return;
+        if self.path().route.wants_probe() {
+            let moves = self.role == Role::Client && self.path().route.wants_challenge();
+            self.add_route_probes(now, draft, self.path().route.tuple);
+            if moves && draft.fits(&Frame::Ping) {
+                // The server follows a packet that does more than probe (RFC 9000 section 9.2).
+                draft.push(Frame::Ping, Some(Carried::Ping));
             }
-            self.responses.pop();
-            draft.tests_size = true;
-            draft.push(frame, Some(Carried::PathResponse));
         }
         if let Some(frame) = self.ack_frequency_frame().filter(|frame| draft.fits(frame)) {
             self.ack_request.pending = false;
@@ -278,12 +323,11 @@ impl Connection {
     }
 
     /// Pads datagrams that carry Initial packets (RFC 9000 section 14.1): all of a client, and of a server those that ask
-    /// for an acknowledgement. And those that answer path challenges, as far as an unvalidated address lets them (section
-    /// 8.2.2).
+    /// for an acknowledgement. And those that probe a route, as far as an unvalidated address lets them (section 8.2.1).
     fn pad(&self, drafts: &mut [Draft], limit: u64, left: u64) {
         let padded = drafts.iter().any(|draft| {
             let is_initial = draft.space == Space::Initial;
-            draft.tests_size || is_initial && (self.role == Role::Client || draft.ack_eliciting)
+            draft.probes_route || is_initial && (self.role == Role::Client || draft.ack_eliciting)
         });
         let Some(last) = drafts.last_mut().filter(|_| padded) else { return };
         let missing = SMALLEST_INITIAL.min(limit).saturating_sub(limit - left);
@@ -293,13 +337,20 @@ impl Connection {
     }
 
     /// Registers the packets as sent.
-    fn dispatch(&mut self, now: SimTime, drafts: SmallVec<[Draft; 1]>) -> Transmit {
-        let marks = self.path_mut().recovery.marks_ecn(now);
+    fn dispatch(
+        &mut self,
+        now: SimTime,
+        tuple: FourTuple,
+        drafts: SmallVec<[Draft; 1]>,
+    ) -> Transmit {
+        let elsewhere = tuple != self.path().route.tuple;
+        let challenges = drafts.iter().any(|draft| draft.probes_route);
+        let marks = !elsewhere && self.path_mut().recovery.marks_ecn(now);
         let ecn = if marks { Ecn::Ect0 } else { Ecn::NotEct };
         let (mut size, mut paced, mut transmission) = (0, 0, None);
         let mut packets = SmallVec::new();
         for draft in drafts {
-            let (space, bytes, in_flight) = (draft.space, draft.size(), draft.is_in_flight());
+            let (space, bytes, in_flight) = (draft.space, draft.size(), draft.is_in_flight() && !elsewhere);
             let ack_eliciting = draft.ack_eliciting;
             let number = draft.header.number().value;
             size += bytes;
@@ -316,6 +367,7 @@ impl Connection {
             }
             let mut sent = SentPacket::new(number, now, bytes, draft.carried);
             (sent.ack_eliciting, sent.in_flight, sent.ect) = (ack_eliciting, in_flight, marks);
+            sent.elsewhere = elsewhere;
             let path = &mut self.paths[self.active];
             path.recovery.on_sent(now, space, sent, &mut self.control);
             packets.push(Packet { header: draft.header, frames: draft.frames });
@@ -325,12 +377,18 @@ impl Connection {
         if paced > 0 {
             path.pace(now, paced, &self.control);
         }
-        path.on_sent(size);
-        let (source, destination) = (path.local, path.remote);
-        if !path.is_validated() {
+        path.on_sent(tuple, size);
+        if challenges
+            && size >= SMALLEST_PROBE
+            && let Some(route) = path.find(tuple)
+        {
+            route.on_large_challenge();
+        }
+        if !path.route.is_validated() {
             // What may be sent decides whether a probe is due.
             self.update_handshake_state(now);
         }
+        let FourTuple { local: source, remote: destination } = tuple;
         Transmit { source, destination, ecn, size, transmission, packets }
     }
 
@@ -366,10 +424,11 @@ impl Connection {
             size += short;
         }
         let path = self.path_mut();
-        path.on_sent(size);
+        let tuple = path.route.tuple;
+        path.on_sent(tuple, size);
         Some(Transmit {
-            source: path.local,
-            destination: path.remote,
+            source: tuple.local,
+            destination: tuple.remote,
             ecn: Ecn::NotEct,
             size,
             transmission: None,
@@ -392,7 +451,7 @@ impl Connection {
             || self.ack_request.pending
             || self.local_ids.is_pending()
             || self.remote_ids.retirement().is_some()
-            || !self.responses.is_empty()
+            || self.path().route.wants_probe()
             || !self.datagrams.is_empty()
     }
 

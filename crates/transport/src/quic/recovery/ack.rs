@@ -47,14 +47,21 @@ impl Recovery {
         state.newest_acked = state.newest_acked.max(Some(newest.at));
         self.handshake_acked |= space == Space::Handshake;
 
+        let elsewhere = newest.elsewhere;
         let newest = (newest.number, newest.at);
-        let sampled = newest.0 == ack.largest() && out.acked.iter().any(|sent| sent.ack_eliciting);
+        let sampled = newest.0 == ack.largest()
+            && !elsewhere
+            && out.acked.iter().any(|sent| sent.ack_eliciting && !sent.elsewhere);
         if sampled {
             self.sample(now, space, newest.1, ack_delay);
             control.on_rtt(path, self.rtt.rtt());
         }
         if Some(ack.largest()) > largest_before {
-            self.process_ecn(now, space, ack.ecn, newest.1, control, &out.acked);
+            match ack.ecn {
+                Some(counts) if elsewhere => self.spaces[space as usize].ecn.skip(counts),
+                None if elsewhere => {}
+                counts => self.process_ecn(now, space, counts, newest.1, control, &out.acked),
+            }
         }
         self.lose(now, space, control, out);
         self.report_acked(now, control, &out.acked);
@@ -114,6 +121,7 @@ impl Recovery {
         let state = &mut self.spaces[space as usize];
         let found = state.sent.detect_lost(&threshold, &mut out.lost);
         state.loss_time = found.loss_time;
+        control.on_lost_elsewhere(self.path, &out.lost);
         let Some(newest) = out.lost.iter().rfind(|packet| packet.in_flight) else { return };
 
         let newest_sent = newest.at;

@@ -202,6 +202,15 @@ impl Control {
         self.algorithm.on_packet_lost(path, &Lost::new(now, size, packet.sequence));
     }
 
+    /// Packets were lost that had left over a former route: they are counted, and the algorithm is not told.
+    pub(super) fn on_lost_elsewhere(&mut self, path: PathId, lost: &[SentPacket]) {
+        for packet in lost.iter().filter(|packet| packet.elsewhere && packet.ack_eliciting) {
+            let totals = self.totals_mut(path);
+            totals.lost_packets += 1;
+            totals.lost_bytes += Bytes::new(packet.size);
+        }
+    }
+
     /// Packets were lost together. Returns whether a recovery period begins with them.
     pub(super) fn on_loss(&mut self, path: PathId, congestion: &Congestion) -> bool {
         self.respond("loss", path, congestion, |algorithm| algorithm.on_loss(path, congestion))

@@ -22,6 +22,7 @@ enum State {
 /// ECN on one path.
 #[derive(Clone, Debug)]
 pub(super) struct Ecn {
+    enabled: bool,
     state: State,
     /// Marked packets sent and lost in all spaces.
     sent: u64,
@@ -37,11 +38,23 @@ pub(super) struct EcnSpace {
     reported: EcnCounts,
 }
 
+impl EcnSpace {
+    /// Counts of marks that say nothing about the present route.
+    pub(super) fn skip(&mut self, counts: EcnCounts) {
+        self.reported = counts;
+    }
+}
+
 impl Ecn {
     /// Packets are marked only if `enabled`.
     pub(super) fn new(enabled: bool) -> Self {
         let state = if enabled { State::Testing(None) } else { State::Failed };
-        Self { state, sent: 0, lost: 0 }
+        Self { enabled, state, sent: 0, lost: 0 }
+    }
+
+    /// Another network may treat marks otherwise (RFC 9000 section 13.4.2: validation is of a path).
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.enabled);
     }
 
     /// Whether a packet sent now is to be marked, the probe timeout being `pto`.

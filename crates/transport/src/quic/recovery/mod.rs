@@ -13,7 +13,7 @@ mod spurious;
 mod timers;
 
 use leobench_base::quic::{EcnCounts, Number, Space};
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 
 pub(in crate::quic) use self::control::Control;
 use self::ecn::{Ecn, EcnSpace};
@@ -108,6 +108,7 @@ pub(in crate::quic) struct Recovery {
     handshake: HandshakeState,
     /// Whether a Handshake packet was acknowledged.
     handshake_acked: bool,
+    initial_rtt: SimDuration,
     rtt: RttEstimator,
     /// The peer's `max_ack_delay`.
     max_ack_delay: SimDuration,
@@ -131,6 +132,7 @@ impl Recovery {
             role: config.role,
             handshake: HandshakeState::default(),
             handshake_acked: false,
+            initial_rtt: config.initial_rtt,
             rtt: RttEstimator::new(config.initial_rtt),
             max_ack_delay: SimDuration::ZERO,
             spaces: std::array::from_fn(|_| SpaceState::default()),
@@ -195,6 +197,36 @@ impl Recovery {
         state.loss_time = None;
         self.pto_count = 0;
         self.set_timer(now);
+    }
+
+    /// The path has moved to another route, of which nothing is known: it starts anew but for the packet numbers, and what was
+    /// sent before neither counts as in flight nor tells anything about this route (RFC 9000 section 9.4).
+    pub(in crate::quic) fn on_moved(&mut self, now: SimTime, control: &mut Control, mtu: u64) {
+        for state in &mut self.spaces {
+            state.sent.outstanding_mut().for_each(|packet| {
+                (packet.in_flight, packet.ect, packet.elsewhere) = (false, false, true);
+            });
+            state.loss_time = None;
+        }
+        self.in_flight = 0;
+        self.rtt = RttEstimator::new(self.initial_rtt);
+        self.pto_count = 0;
+        self.ecn.restart();
+        self.reduction.settle();
+        control.close(self.path);
+        control.open(self.path, now, Bytes::new(mtu));
+        self.set_timer(now);
+    }
+
+    /// Another route may answer at once: probe timeouts start anew.
+    pub(in crate::quic) fn restart_backoff(&mut self, now: SimTime) {
+        self.pto_count = 0;
+        self.set_timer(now);
+    }
+
+    /// The probe timeout of a route of which nothing is known (RFC 9000 section 8.2.4).
+    pub(in crate::quic) fn initial_probe_timeout(&self) -> SimDuration {
+        RttEstimator::new(self.initial_rtt).probe_timeout()
     }
 
     /// Gives up what was sent in a space so that all of it is sent again, though no loss was found: the peer has asked for

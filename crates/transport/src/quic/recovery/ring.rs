@@ -179,6 +179,14 @@ impl Ring {
         self.run.on_late(number);
     }
 
+    /// All outstanding packets.
+    pub(super) fn outstanding_mut(&mut self) -> impl Iterator<Item = &mut SentPacket> {
+        self.slots.iter_mut().filter_map(|slot| match slot {
+            Slot::Outstanding(packet) => Some(packet),
+            Slot::Acked | Slot::Skipped => None,
+        })
+    }
+
     /// Takes all outstanding packets out, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = SentPacket> {
         self.first = self.next();

@@ -51,6 +51,11 @@ impl Reduction {
         *self = Self { number: self.number + 1, open: 0, justified: false };
     }
 
+    /// Nothing is left to undo.
+    pub(super) fn settle(&mut self) {
+        *self = Self { number: self.number + 1, open: 0, justified: true };
+    }
+
     /// Marks or old losses justify it.
     pub(super) fn justify(&mut self) {
         self.justified = true;

@@ -1,18 +1,18 @@
 //! What a program says about a connection.
 
-use std::net::SocketAddr;
-
 use leobench_base::quic::ConnectionId;
 use leobench_base::{RngTree, SimTime};
 
 use crate::congestion::CongestionContext;
 use crate::endpoint::EndpointError;
+use crate::interfaces::Interfaces;
 use crate::plugin::Plugins;
 use crate::quic::config::settings;
 use crate::quic::connection::{Connection, Parts};
 use crate::quic::crypto::{Crypto, TlsConfig, TlsSettings};
 use crate::quic::recovery::Control;
 use crate::quic::role::Role;
+use crate::quic::route::FourTuple;
 use crate::quic::spec::QuicSpec;
 use crate::quic::streams::{StreamConfig, Streams};
 
@@ -57,11 +57,10 @@ impl ByteConfig {
             Role::Client => Connection::first_id(&rng, "initial-destination"),
             Role::Server => ConnectionId::default(),
         };
-        // A program knows by itself where its datagrams go.
-        let nowhere = SocketAddr::from(([0; 4], 0));
         Ok(Parts {
             role: *role,
-            addresses: (nowhere, nowhere),
+            addresses: FourTuple::UNKNOWN,
+            interfaces: Interfaces::new(FourTuple::UNKNOWN.local.ip()),
             crypto: self.crypto()?,
             as_bytes: true,
             streams,

@@ -18,6 +18,7 @@ use self::content::Contents;
 use super::connection::{Connection, Parts};
 use super::endpoint::client_of;
 use super::role::Role;
+use super::route::FourTuple;
 use super::streams::{SendState, StreamEvent};
 use crate::endpoint::EndpointError;
 
@@ -150,7 +151,7 @@ impl ByteConnection {
             })?;
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
-        connection.on_bytes(now, Ecn::NotEct, datagram, &self.contents);
+        connection.on_bytes(now, Ecn::NotEct, FourTuple::UNKNOWN, datagram, &self.contents);
         self.contents.settle(connection.is_open());
         self.collect();
         Ok(())

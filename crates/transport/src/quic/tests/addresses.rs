@@ -43,7 +43,7 @@ pub(super) fn datagram(to: usize, at: SimTime, content: Datagram) -> Packet {
 /// Hands a datagram to an end, and collects what it answers at once.
 pub(super) fn hand(pipe: &mut Pipe<QuicEndpoint>, to: usize, content: Datagram) -> Vec<Datagram> {
     let now = pipe.now;
-    pipe.ends[to].input(now, Input::Packet(datagram(to, now, content))).unwrap();
+    pipe.ends[to].input(now, Input::Packet(&mut datagram(to, now, content))).unwrap();
     let mut outbox = Outbox::default();
     pipe.wakes[to] = pipe.ends[to].poll(now, &mut outbox).unwrap();
     let packets = outbox.packets.into_iter();

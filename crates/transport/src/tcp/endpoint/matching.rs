@@ -9,7 +9,7 @@ use super::{State, TcpEndpoint};
 use crate::buffer::SendBuffer;
 use crate::endpoint::Loss;
 use crate::tcp::endpoint::handshake::Handshake;
-use crate::tcp::interfaces::Interfaces;
+use crate::interfaces::Interfaces;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::Agreed;
 use crate::tcp::unmatched::{self, NoConnection};

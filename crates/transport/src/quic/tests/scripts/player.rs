@@ -183,7 +183,7 @@ impl Player {
         }
     }
 
-    fn input(&mut self, input: Input) {
+    fn input(&mut self, input: Input<'_>) {
         self.end.input(self.now, input).unwrap();
         self.poll();
     }
@@ -203,7 +203,8 @@ impl Player {
         let meta = Meta::new(self.now, Protocol::Udp, from, address(1), size);
         let meta = meta.with_ecn(ecn);
         let datagram = Datagram::Bytes(BytesMut::from(bytes));
-        self.input(Input::Packet(Packet { meta, body: Body::Quic(Box::new(datagram)) }));
+        let mut packet = Packet { meta, body: Body::Quic(Box::new(datagram)) };
+        self.input(Input::Packet(&mut packet));
     }
 
     fn check(&self, text: &str) {

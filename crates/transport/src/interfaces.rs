@@ -6,18 +6,18 @@ use crate::endpoint::InterfaceChange;
 
 /// The addresses that a host can use at present, in the order in which they came up.
 #[derive(Clone, Debug)]
-pub(super) struct Interfaces {
+pub(crate) struct Interfaces {
     up: Vec<IpAddr>,
 }
 
 impl Interfaces {
     /// A host with one address.
-    pub(super) fn new(address: IpAddr) -> Self {
+    pub(crate) fn new(address: IpAddr) -> Self {
         Self { up: vec![address] }
     }
 
     /// An interface changed.
-    pub(super) fn change(&mut self, change: InterfaceChange) {
+    pub(crate) fn change(&mut self, change: InterfaceChange) {
         if !change.up {
             self.up.retain(|address| *address != change.address);
         } else if !self.has(change.address) {
@@ -26,12 +26,12 @@ impl Interfaces {
     }
 
     /// Whether the host can use an address.
-    pub(super) fn has(&self, address: IpAddr) -> bool {
+    pub(crate) fn has(&self, address: IpAddr) -> bool {
         self.up.contains(&address)
     }
 
     /// The address from which the host opens a connection: the `usual` one, or else the one that came up last.
-    pub(super) fn choose(&self, usual: IpAddr) -> Option<IpAddr> {
+    pub(crate) fn choose(&self, usual: IpAddr) -> Option<IpAddr> {
         if self.has(usual) { Some(usual) } else { self.up.last().copied() }
     }
 }

@@ -1,0 +1,180 @@
+//! Moving to other addresses (RFC 9000 section 9), and validating them (section 8.2).
+
+use std::net::SocketAddr;
+
+use leobench_base::quic::{Frame, Packet, Space};
+use leobench_base::{SimDuration, SimTime};
+
+use super::Connection;
+use crate::endpoint::{Event, InterfaceChange};
+use crate::quic::role::Role;
+use crate::quic::route::{Due, FourTuple};
+use crate::quic::spec::AfterMigration;
+
+impl Connection {
+    /// An interface of our host changed. A client whose address is gone moves to another one of its host's, if there is one
+    /// (section 9.2); it would not be asked for a reason to move otherwise.
+    pub(in crate::quic) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
+        self.interfaces.change(change);
+        let present = self.path().route.tuple;
+        if self.role == Role::Server || !self.is_open() || self.interfaces.has(present.local.ip()) {
+            return;
+        }
+        let Some(address) = self.interfaces.choose(present.local.ip()) else { return };
+        if !self.confirmed {
+            self.abandon(now, "its address went away before the handshake was confirmed");
+        } else if !self.remote_ids.advance() {
+            self.abandon(now, "no connection ID is left for another address");
+        } else {
+            let local = SocketAddr::new(address, present.local.port());
+            let tuple = FourTuple { local, ..present };
+            // The server's address is known to be its own: only the way to it is new.
+            self.path_mut().find_or_add(tuple, 0).validate();
+            self.move_to(now, tuple);
+            self.validate_route(now);
+        }
+    }
+
+    /// A 1-RTT packet was processed. A server follows its client to another address by the newest packet that does more than
+    /// probe (section 9.3).
+    #[inline]
+    pub(super) fn follow(&mut self, now: SimTime, packet: &Packet) {
+        let destination = packet.header.destination();
+        let (tuple, size) = self.arrival;
+        let route = &mut self.path_mut().route;
+        if route.tuple == tuple {
+            if route.used_id != Some(destination) {
+                route.used_id = Some(destination);
+            }
+            return;
+        }
+        let newest = self.level(Space::Data).received.largest() == Some(packet.header.number().value);
+        if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
+            return;
+        }
+        let path = self.path_mut();
+        let changes_id = path.route.used_id.is_some_and(|used| used != destination);
+        path.find_or_add(tuple, size).used_id = Some(destination);
+        if changes_id {
+            // A client that moves on purpose changes IDs, and so does its peer (section 9.5). Without another one at hand it
+            // goes on with the present one.
+            self.remote_ids.advance();
+        }
+        self.move_to(now, tuple);
+        if !self.path().route.is_validated() {
+            self.validate_route(now);
+        }
+        // Somebody may have copied the packet and sent it from elsewhere (section 9.3.3).
+        let pto = self.validation_timeout();
+        if let Some(former) = self.path_mut().others.first_mut().filter(|former| former.is_validated()) {
+            former.challenge(now, pto);
+        }
+    }
+
+    /// A packet of the handshake came. Before the handshake is complete a server answers where the latest packet came from:
+    /// a NAT may have mapped its client anew.
+    pub(super) fn follow_handshake(&mut self, now: SimTime) {
+        let (tuple, size) = self.arrival;
+        if self.role == Role::Client || self.complete || self.path().route.tuple == tuple {
+            return;
+        }
+        let path = self.path_mut();
+        path.find_or_add(tuple, size);
+        path.switch(tuple);
+        path.others.clear();
+        self.note_route("follows");
+        self.update_handshake_state(now);
+    }
+
+    /// Moves the path to another route.
+    fn move_to(&mut self, now: SimTime, tuple: FourTuple) {
+        let resets = self.settings.after_migration == AfterMigration::Reset;
+        let mtu = self.settings.mtu;
+        let path = &mut self.paths[self.active];
+        let former = path.route.tuple;
+        path.switch(tuple);
+        path.spin = false;
+        if resets && !tuple.differs_in_ports_only(&former) {
+            path.recovery.on_moved(now, &mut self.control, mtu);
+            path.restart_pacer();
+        }
+        path.recovery.restart_backoff(now);
+        self.note_route("moves");
+        self.update_handshake_state(now);
+    }
+
+    fn note_route(&mut self, what: &str) {
+        let FourTuple { local, remote } = self.path().route.tuple;
+        self.events.push(Event { kind: "path", detail: format!("{what} to {local} - {remote}") });
+    }
+
+    fn validate_route(&mut self, now: SimTime) {
+        let pto = self.validation_timeout();
+        self.path_mut().route.challenge(now, pto);
+    }
+
+    /// RFC 9000 section 8.2.4.
+    fn validation_timeout(&self) -> SimDuration {
+        let recovery = &self.path().recovery;
+        recovery.probe_timeout(Space::Data).max(recovery.initial_probe_timeout())
+    }
+
+    /// The peer wants to know whether we receive over the route that its packet came over.
+    pub(super) fn on_path_challenge(&mut self, data: u64) {
+        let (tuple, size) = self.arrival;
+        self.path_mut().find_or_add(tuple, size).on_challenge(data);
+    }
+
+    /// The peer answers a challenge; what answers none is ignored.
+    pub(super) fn on_path_response(&mut self, now: SimTime, data: u64) {
+        let path = self.path_mut();
+        let validated = path.routes_mut().find_map(|route| {
+            let validated = route.on_response(now, data);
+            validated.then_some(route.tuple)
+        });
+        if validated == Some(path.route.tuple) {
+            self.note_route("is validated: back and forth");
+            self.update_handshake_state(now);
+        }
+        self.forget_routes();
+    }
+
+    /// Routes that are of no use any more.
+    fn forget_routes(&mut self) {
+        let path = self.path_mut();
+        if path.route.is_validated() && !path.route.is_in_validation() {
+            path.others.retain(|route| route.wants_probe() || route.is_in_validation());
+        }
+    }
+
+    /// Does what is due on the routes.
+    pub(super) fn on_route_timer(&mut self, now: SimTime) {
+        if self.path().route_timer().is_none_or(|timer| timer > now) {
+            return;
+        }
+        let path = self.path_mut();
+        let failed = path.route.on_timer(now) == Due::Failed;
+        path.others.retain_mut(|route| route.on_timer(now) != Due::Failed);
+        if failed {
+            self.on_route_failed(now);
+        }
+        self.forget_routes();
+    }
+
+    /// Nobody answers at the present route. A server goes back to an address that it knows (section 9.3.2). A client knows no
+    /// other way, and goes on asking until the connection is idle for too long.
+    fn on_route_failed(&mut self, now: SimTime) {
+        if self.role == Role::Client {
+            self.validate_route(now);
+            return;
+        }
+        match self.path().others.iter().find(|route| route.is_validated()) {
+            Some(known) => {
+                let known = known.tuple;
+                self.move_to(now, known);
+                self.path_mut().others.remove(0);
+            }
+            None => self.abandon(now, "no address of the client is validated"),
+        }
+    }
+}

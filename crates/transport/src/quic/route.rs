@@ -1,0 +1,279 @@
+//! A route: the addresses of both ends between which datagrams travel, which RFC 9000 calls a path, and whether the peer is
+//! known to receive there (RFC 9000 sections 8 and 9). A path of the connection has one route at a time, and moves.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use leobench_base::quic::ConnectionId;
+use leobench_base::{SimDuration, SimTime};
+use smallvec::SmallVec;
+
+/// What may be sent to an address that is not validated, as a multiple of what was received from it (RFC 9000 section 8.1).
+const AMPLIFICATION: u64 = 3;
+/// Datagrams with path challenges and responses are at least this large, if that may be sent (RFC 9000 section 8.2.1).
+pub(super) const SMALLEST_PROBE: u64 = 1_200;
+/// Challenges of one validation; each waits twice as long for an answer as the one before.
+const MOST_CHALLENGES: u32 = 10;
+/// Probe timeouts after which a validation has failed (RFC 9000 section 8.2.4).
+const VALIDATION_TIMEOUTS: u64 = 3;
+/// Challenges of the peer that wait for an answer at most; it has no use for more.
+const MOST_RESPONSES: usize = 4;
+
+/// Addresses of this end and of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FourTuple {
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
+}
+
+impl FourTuple {
+    /// That of a program that knows by itself where its datagrams go.
+    pub(super) const UNKNOWN: Self = {
+        let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        Self { local: nowhere, remote: nowhere }
+    };
+
+    /// Whether only ports differ: a NAT has mapped the same host anew, and the network may be the same (RFC 9000 section 9.4).
+    pub(super) fn differs_in_ports_only(&self, other: &Self) -> bool {
+        self.local.ip() == other.local.ip() && self.remote.ip() == other.remote.ip()
+    }
+}
+
+/// A validation in progress (RFC 9000 section 8.2).
+#[derive(Clone, Debug)]
+struct Validation {
+    /// What the challenges of this validation said; an answer to any of them will do.
+    data: SmallVec<[u64; 2]>,
+    /// Whether a challenge is to be sent.
+    pending: bool,
+    /// Whether all were sent in datagrams too small to tell that the path carries 1,200 bytes.
+    small: bool,
+    /// When to send the next one.
+    next: SimTime,
+    /// When the validation has failed.
+    until: SimTime,
+    timeout: SimDuration,
+}
+
+/// What a timer did to a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Nothing, or a challenge to be sent again.
+    Nothing,
+    /// The peer has not answered in time.
+    Failed,
+}
+
+/// A route.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    pub(super) tuple: FourTuple,
+    /// Whether the peer is known to receive at its address.
+    validated: bool,
+    /// UDP payload bytes received from and sent to the address until it was validated.
+    received: u64,
+    sent: u64,
+    validation: Option<Validation>,
+    /// Challenges of the peer to answer.
+    responses: SmallVec<[u64; 1]>,
+    /// The connection ID that the peer last used on it.
+    pub(super) used_id: Option<ConnectionId>,
+}
+
+impl Route {
+    pub(super) fn new(tuple: FourTuple) -> Self {
+        Self {
+            tuple,
+            validated: false,
+            received: 0,
+            sent: 0,
+            validation: None,
+            responses: SmallVec::new(),
+            used_id: None,
+        }
+    }
+
+    /// The peer's address is validated, by whatever means.
+    pub(super) fn validate(&mut self) {
+        self.validated = true;
+    }
+
+    pub(super) fn is_validated(&self) -> bool {
+        self.validated
+    }
+
+    /// A datagram of `size` bytes arrived.
+    #[inline]
+    pub(super) fn on_received(&mut self, size: u64) {
+        self.received += size;
+    }
+
+    /// A datagram of `size` bytes leaves.
+    #[inline]
+    pub(super) fn on_sent(&mut self, size: u64) {
+        self.sent += size;
+    }
+
+    /// Bytes that the next datagram may have, of `mtu` at most.
+    #[inline]
+    pub(super) fn datagram_limit(&self, mtu: u64) -> u64 {
+        if self.validated {
+            return mtu;
+        }
+        (AMPLIFICATION * self.received).saturating_sub(self.sent).min(mtu)
+    }
+
+    /// Begins to validate the route, unless that is going on. `pto` is the larger one of the present probe timeout and that of
+    /// a path of which nothing is known.
+    pub(super) fn challenge(&mut self, now: SimTime, pto: SimDuration) {
+        if self.validation.is_none() {
+            let until = now + pto * VALIDATION_TIMEOUTS;
+            let data = SmallVec::new();
+            let (pending, small) = (true, true);
+            self.validation =
+                Some(Validation { data, pending, small, next: until, until, timeout: pto });
+        }
+    }
+
+    /// Whether an answer is awaited.
+    pub(super) fn is_in_validation(&self) -> bool {
+        self.validation.is_some()
+    }
+
+    /// Whether a challenge or an answer is to be sent.
+    #[inline]
+    pub(super) fn wants_probe(&self) -> bool {
+        !self.responses.is_empty() || self.wants_challenge()
+    }
+
+    /// Whether a challenge is to be sent.
+    pub(super) fn wants_challenge(&self) -> bool {
+        self.validation.as_ref().is_some_and(|validation| validation.pending)
+    }
+
+    /// A challenge with `data` was put into a datagram. It is repeated when no answer came within a round trip, `wait`.
+    pub(super) fn on_challenge_sent(&mut self, now: SimTime, data: u64, wait: SimDuration) {
+        if let Some(validation) = &mut self.validation {
+            let doublings = (validation.data.len() as u32).min(MOST_CHALLENGES);
+            validation.data.push(data);
+            validation.pending = false;
+            validation.next = now + wait * (1_u64 << doublings);
+        }
+    }
+
+    /// The datagram with the challenge had at least 1,200 bytes.
+    pub(super) fn on_large_challenge(&mut self) {
+        if let Some(validation) = &mut self.validation {
+            validation.small = false;
+        }
+    }
+
+    /// The peer's challenge came over this route.
+    pub(super) fn on_challenge(&mut self, data: u64) {
+        if self.responses.len() < MOST_RESPONSES {
+            self.responses.push(data);
+        }
+    }
+
+    /// Takes the data of a challenge to answer.
+    pub(super) fn take_response(&mut self) -> Option<u64> {
+        self.responses.pop()
+    }
+
+    /// The peer answered a challenge, over whatever route. Returns whether it was one of this route, which is now validated. A
+    /// route proved by small datagrams only is challenged again, to see that it carries large ones (section 8.2.1).
+    pub(super) fn on_response(&mut self, now: SimTime, data: u64) -> bool {
+        let Some(validation) = self.validation.take_if(|known| known.data.contains(&data)) else {
+            return false;
+        };
+        self.validated = true;
+        if validation.small {
+            self.challenge(now, validation.timeout);
+        }
+        true
+    }
+
+    /// When something is due.
+    pub(super) fn timer(&self) -> Option<SimTime> {
+        let validation = self.validation.as_ref()?;
+        Some(if validation.pending { validation.until } else { validation.next.min(validation.until) })
+    }
+
+    /// Does what is due.
+    pub(super) fn on_timer(&mut self, now: SimTime) -> Due {
+        let Some(validation) = &mut self.validation else { return Due::Nothing };
+        if validation.until <= now {
+            self.validation = None;
+            return Due::Failed;
+        }
+        if validation.next <= now {
+            validation.pending = validation.data.len() < MOST_CHALLENGES as usize;
+            validation.next = validation.until;
+        }
+        Due::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTO: SimDuration = SimDuration::from_secs(1);
+
+    fn at(millis: u64) -> SimTime {
+        SimTime::ZERO + SimDuration::from_millis(millis)
+    }
+
+    fn route() -> Route {
+        let (local, remote) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+        Route::new(FourTuple { local: (local, 1).into(), remote: (remote, 2).into() })
+    }
+
+    #[test]
+    fn three_times_what_was_received_may_be_sent_to_an_unvalidated_address() {
+        let mut route = route();
+        assert_eq!(route.datagram_limit(1_252), 0);
+        route.on_received(100);
+        assert_eq!(route.datagram_limit(1_252), 300);
+        route.on_sent(250);
+        assert_eq!(route.datagram_limit(1_252), 50);
+        route.validate();
+        assert_eq!(route.datagram_limit(1_252), 1_252);
+    }
+
+    #[test]
+    fn any_of_its_challenges_validates_a_route() {
+        let mut route = route();
+        route.challenge(at(0), PTO);
+        assert!(route.wants_probe());
+        route.on_challenge_sent(at(0), 7, SimDuration::from_millis(100));
+        route.on_large_challenge();
+        assert!(!route.wants_probe());
+        assert_eq!(route.timer(), Some(at(100)));
+        assert_eq!(route.on_timer(at(100)), Due::Nothing);
+        assert!(route.wants_challenge());
+        route.on_challenge_sent(at(100), 8, SimDuration::from_millis(100));
+        assert_eq!(route.timer(), Some(at(300)), "twice as long");
+        assert!(!route.on_response(at(120), 9));
+        assert!(route.on_response(at(120), 7));
+        assert!(route.is_validated() && !route.is_in_validation() && route.timer().is_none());
+    }
+
+    #[test]
+    fn without_an_answer_it_fails_after_three_probe_timeouts() {
+        let mut route = route();
+        route.challenge(at(0), PTO);
+        route.on_challenge_sent(at(0), 7, PTO * 10);
+        assert_eq!(route.timer(), Some(at(3_000)));
+        assert_eq!(route.on_timer(at(3_000)), Due::Failed);
+        assert!(!route.is_validated() && !route.is_in_validation());
+    }
+
+    #[test]
+    fn small_datagrams_prove_the_address_and_no_size() {
+        let mut route = route();
+        route.challenge(at(0), PTO);
+        route.on_challenge_sent(at(0), 7, PTO);
+        assert!(route.on_response(at(50), 7));
+        assert!(route.is_validated() && route.wants_challenge());
+    }
+}
