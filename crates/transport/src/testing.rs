@@ -32,6 +32,9 @@ pub(crate) trait Observed: Endpoint + Sized {
     fn observe(pipe: &Pipe<Self>, end: usize, packet: &Packet) -> Self::Passed;
 }
 
+/// What a NAT on the way makes of a packet that leaves an end at a time: whether it knows where to send it.
+type Translate = Box<dyn FnMut(usize, SimTime, &mut Packet) -> bool>;
+
 /// The fate of a packet, from its sending end, its number there, and the time: an extra delay, or its loss.
 type Fate = Box<dyn FnMut(usize, usize, SimTime) -> Option<SimDuration>>;
 
@@ -44,6 +47,7 @@ pub(crate) struct Pipe<E: Observed> {
     pub(crate) rate: BitRate,
     free: SimTime,
     pub(crate) fate: Fate,
+    pub(crate) translate: Translate,
     /// Packets to the receiver that wait longer than this are marked.
     pub(crate) mark_after: Option<SimDuration>,
     pub(crate) flying: BTreeMap<(SimTime, usize), (usize, Packet)>,
@@ -70,6 +74,7 @@ impl<E: Observed> Pipe<E> {
             rate: BitRate::from_bps(u64::MAX / 2),
             free: SimTime::ZERO,
             fate: Box::new(|_, _, _| Some(SimDuration::ZERO)),
+            translate: Box::new(|_, _, _| true),
             mark_after: None,
             flying: BTreeMap::new(),
             passed: [Vec::new(), Vec::new()],
@@ -94,8 +99,13 @@ impl<E: Observed> Pipe<E> {
 
     /// Hands something to the sender.
     pub(crate) fn input(&mut self, input: Input<'_>) {
-        self.ends[SENDER].input(self.now, input).unwrap();
-        self.wakes[SENDER] = Some(self.now);
+        self.input_at(SENDER, input);
+    }
+
+    /// Hands something to an end.
+    pub(crate) fn input_at(&mut self, end: usize, input: Input<'_>) {
+        self.ends[end].input(self.now, input).unwrap();
+        self.wakes[end] = Some(self.now);
     }
 
     /// Runs until no event is due before `end`, or `done` returns true.
@@ -176,6 +186,9 @@ impl<E: Observed> Pipe<E> {
             self.dropped[end] += 1;
             return;
         };
+        if !(self.translate)(end, self.now, &mut packet) {
+            return;
+        }
         let mut leaves = self.now;
         if end == SENDER {
             let (span, _) = self.rate.serialise(packet.meta.size, 0).unwrap();

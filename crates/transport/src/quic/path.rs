@@ -124,11 +124,6 @@ impl Path {
         self.pacer = self.pacer.is_some().then(|| pacer(self.mtu));
     }
 
-    /// All routes, the present one first.
-    pub(super) fn routes_mut(&mut self) -> impl Iterator<Item = &mut Route> {
-        std::iter::once(&mut self.route).chain(&mut self.others)
-    }
-
     /// When something is due on a route.
     #[inline]
     pub(super) fn route_timer(&self) -> Option<SimTime> {

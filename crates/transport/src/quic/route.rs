@@ -195,7 +195,11 @@ impl Route {
     /// When something is due.
     pub(super) fn timer(&self) -> Option<SimTime> {
         let validation = self.validation.as_ref()?;
-        Some(if validation.pending { validation.until } else { validation.next.min(validation.until) })
+        Some(if validation.pending {
+            validation.until
+        } else {
+            validation.next.min(validation.until)
+        })
     }
 
     /// Does what is due.

@@ -48,7 +48,8 @@ impl Connection {
             }
             return;
         }
-        let newest = self.level(Space::Data).received.largest() == Some(packet.header.number().value);
+        let newest =
+            self.level(Space::Data).received.largest() == Some(packet.header.number().value);
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
             return;
         }
@@ -66,7 +67,9 @@ impl Connection {
         }
         // Somebody may have copied the packet and sent it from elsewhere (section 9.3.3).
         let pto = self.validation_timeout();
-        if let Some(former) = self.path_mut().others.first_mut().filter(|former| former.is_validated()) {
+        if let Some(former) =
+            self.path_mut().others.first_mut().filter(|former| former.is_validated())
+        {
             former.challenge(now, pto);
         }
     }
@@ -82,7 +85,7 @@ impl Connection {
         path.find_or_add(tuple, size);
         path.switch(tuple);
         path.others.clear();
-        self.note_route("follows");
+        self.note_route("moved in the handshake");
         self.update_handshake_state(now);
     }
 
@@ -99,13 +102,13 @@ impl Connection {
             path.restart_pacer();
         }
         path.recovery.restart_backoff(now);
-        self.note_route("moves");
+        self.note_route("moved");
         self.update_handshake_state(now);
     }
 
     fn note_route(&mut self, what: &str) {
         let FourTuple { local, remote } = self.path().route.tuple;
-        self.events.push(Event { kind: "path", detail: format!("{what} to {local} - {remote}") });
+        self.events.push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
     }
 
     fn validate_route(&mut self, now: SimTime) {
@@ -128,13 +131,14 @@ impl Connection {
     /// The peer answers a challenge; what answers none is ignored.
     pub(super) fn on_path_response(&mut self, now: SimTime, data: u64) {
         let path = self.path_mut();
-        let validated = path.routes_mut().find_map(|route| {
-            let validated = route.on_response(now, data);
-            validated.then_some(route.tuple)
-        });
-        if validated == Some(path.route.tuple) {
-            self.note_route("is validated: back and forth");
+        let known = path.route.is_validated();
+        if path.route.on_response(now, data) {
+            if !known || self.role == Role::Client {
+                self.note_route("validated");
+            }
             self.update_handshake_state(now);
+        } else {
+            path.others.iter_mut().any(|route| route.on_response(now, data));
         }
         self.forget_routes();
     }
@@ -154,7 +158,8 @@ impl Connection {
         }
         let path = self.path_mut();
         let failed = path.route.on_timer(now) == Due::Failed;
-        path.others.retain_mut(|route| route.on_timer(now) != Due::Failed);
+        // An address that was validated once is one to go back to, even if nobody answers there at present.
+        path.others.retain_mut(|route| route.on_timer(now) != Due::Failed || route.is_validated());
         if failed {
             self.on_route_failed(now);
         }

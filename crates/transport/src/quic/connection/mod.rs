@@ -31,8 +31,8 @@ use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
 use super::role::Role;
 use super::stateless::ResetKey;
 use super::route::FourTuple;
-use super::streams::Streams;
 use super::spec::AfterMigration;
+use super::streams::Streams;
 use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Verdict};
 use crate::interfaces::Interfaces;
 

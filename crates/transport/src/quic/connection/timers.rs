@@ -49,6 +49,12 @@ impl Connection {
             self.probed_from = self.path().recovery.next_number(Space::Data).value;
             self.level_mut(probe.space).probes = probe.packets;
             self.refill_probe(probe.space);
+            if probe.space != Space::Data && self.complete {
+                // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
+                // section 6.2.4: probes of other spaces too).
+                self.level_mut(Space::Data).probes = 1;
+                self.refill_probe(Space::Data);
+            }
         }
     }
 

@@ -215,7 +215,9 @@ impl Connection {
         if content {
             self.add_content(now, &mut draft)?;
         }
-        if probing && !draft.ack_eliciting && draft.room > 0 {
+        // A server follows its client to a new address only by what does more than probe a path (RFC 9000 section 9.3).
+        let idle = !draft.ack_eliciting || draft.frames.iter().all(Frame::is_probing);
+        if probing && idle && draft.room > 0 {
             draft.push(Frame::Ping, Some(Carried::Ping));
         }
         if draft.frames.is_empty() {
@@ -350,7 +352,8 @@ impl Connection {
         let (mut size, mut paced, mut transmission) = (0, 0, None);
         let mut packets = SmallVec::new();
         for draft in drafts {
-            let (space, bytes, in_flight) = (draft.space, draft.size(), draft.is_in_flight() && !elsewhere);
+            let (space, bytes, in_flight) =
+                (draft.space, draft.size(), draft.is_in_flight() && !elsewhere);
             let ack_eliciting = draft.ack_eliciting;
             let number = draft.header.number().value;
             size += bytes;

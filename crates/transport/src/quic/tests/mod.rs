@@ -6,9 +6,12 @@ mod datagrams;
 mod interop;
 mod keys;
 mod meetings;
+mod migration;
 mod resets;
 mod scripts;
 mod trouble;
+
+use std::net::SocketAddr;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
@@ -34,6 +37,8 @@ pub(crate) fn spec(change: impl FnOnce(&mut QuicSpec)) -> QuicSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     at: SimTime,
+    source: SocketAddr,
+    destination: SocketAddr,
     /// UDP payload.
     size: u64,
     packets: Vec<QuicPacket>,
@@ -73,7 +78,8 @@ impl Observed for QuicEndpoint {
             check_bytes(&packets, size);
         }
         let backlog = pipe.ends[SENDER].send_buffer().unwrap().backlog();
-        Passed { at: pipe.now, size, packets, backlog }
+        let (source, destination) = (packet.meta.source, packet.meta.destination);
+        Passed { at: pipe.now, source, destination, size, packets, backlog }
     }
 }
 
@@ -109,7 +115,7 @@ fn check_bytes(packets: &[QuicPacket], size: u64) {
 pub(crate) fn connect(spec: &QuicSpec, streams: usize, sender: Role) -> Pipe<QuicEndpoint> {
     let rng = RngTree::new(1);
     let receiver = if sender == Role::Client { Role::Server } else { Role::Client };
-    let address = |end| std::net::SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
+    let address = |end| SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
     let attributes = vec![Attributes::default(); streams];
     let ends = [(SENDER, sender), (RECEIVER, receiver)].map(|(end, role)| {
         QuicEndpoint::new(&QuicConfig {
