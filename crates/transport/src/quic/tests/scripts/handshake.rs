@@ -104,10 +104,10 @@ fn a_lost_finished_is_sent_again() {
          100  ! established
          100  > initial 1: ack 0 | handshake 0: ack 0, finished | data 0: new-id 1 [1200]
          400  ! timeout
-         400  > handshake 1: finished
+         400  > handshake 1: finished | data 1: new-id 1, ping
          400  > handshake 2: ping
          500  < data: ack 0, handshake-done
-         525  > data 1: ack 0 delay 25",
+         525  > data 2: ack 0 delay 25",
     );
 }
 
