@@ -23,6 +23,8 @@ MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
 QLOG = "qlog"
 PCAP = "pcap"
+# In `PCAP`, if packets are encrypted: the key log by which Wireshark decrypts them.
+SECRETS = "tls-secrets.log"
 TABLES = (
     "messages",
     "transport",
@@ -102,7 +104,8 @@ def _is_ours(entry: Path) -> bool:
     if entry.is_symlink():
         return False
     if suffix := _ON_REQUEST.get(entry.name):
-        return entry.is_dir() and all(file.suffix == suffix and file.is_file() for file in entry.iterdir())
+        ours = (suffix, SECRETS) if entry.name == PCAP else (suffix,)
+        return entry.is_dir() and all(file.name.endswith(ours) and file.is_file() for file in entry.iterdir())
     figure = entry.stem in plots.KINDS and entry.suffix in plots.FORMATS
     table = entry.stem in TABLES and entry.suffix == ".parquet"
     return entry.is_file() and (entry.name in {MANIFEST, SUMMARY} or table or figure)

@@ -8,10 +8,12 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use leobench_base::wire::{self, WireError};
 use leobench_base::{EndpointId, Packet, SimTime};
+use leobench_transport::quic::KeyLog;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -28,10 +30,14 @@ pub const DEFAULT_SNAPLEN: u32 = 128;
 /// Timestamps count nanoseconds: 10 to the minus ninth of a second (option `if_tsresol`).
 const NANOSECONDS: u8 = 9;
 
+/// Name of the file with the secrets of TLS, in the format of an NSS key log, as Wireshark reads it.
+pub const SECRETS: &str = "tls-secrets.log";
+
 /// Where captures go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureOptions {
-    /// A folder, which must exist: `<flow>-sender.pcapng` and `<flow>-receiver.pcapng` for every flow.
+    /// A folder, which must exist: `<flow>-sender.pcapng` and `<flow>-receiver.pcapng` for every flow, and [`SECRETS`] if packets
+    /// are encrypted.
     pub folder: PathBuf,
     /// Bytes kept of every packet; how long it was stands beside them.
     pub snaplen: u32,
@@ -77,8 +83,57 @@ pub enum CaptureError {
     },
 }
 
+/// The secrets of the connections of a run, by which their captures can be decrypted. All share a file, which exists once there
+/// is a connection with secrets.
+#[derive(Clone, Debug)]
+pub struct Secrets {
+    path: PathBuf,
+    file: Arc<Mutex<Option<SecretsFile>>>,
+}
+
+#[derive(Debug)]
+struct SecretsFile {
+    file: File,
+    /// The first error; nothing is written after it.
+    error: Option<io::Error>,
+}
+
+impl Secrets {
+    fn new(folder: &Path) -> Self {
+        Self { path: folder.join(SECRETS), file: Arc::default() }
+    }
+
+    /// What writes the lines of a connection. A connection has a handful of them, which are written at once, so that they can be
+    /// read while it goes on.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    pub fn log(&self) -> Result<KeyLog, CaptureError> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_none() {
+            *file = Some(SecretsFile { file: create(&self.path)?, error: None });
+        }
+        let shared = Arc::clone(&self.file);
+        Ok(Arc::new(move |line| {
+            let mut file = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(SecretsFile { file, error: error @ None }) = &mut *file {
+                *error = file.write_all(format!("{line}\n").as_bytes()).err();
+            }
+        }))
+    }
+
+    fn finish(&self) -> Result<(), CaptureError> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        match file.as_mut().and_then(|file| file.error.take()) {
+            Some(error) => Err(CaptureError::Write { name: SECRETS.to_owned(), error }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The captures of a run, one per endpoint.
 pub struct Captures {
+    secrets: Secrets,
     ends: TiVec<EndpointId, Capture>,
     snaplen: usize,
     /// The packet at hand, whole.
@@ -109,7 +164,13 @@ impl Captures {
                 ends.push(Capture::new(options, flow, end, node)?);
             }
         }
-        Ok(Self { ends, snaplen: options.snaplen as usize, bytes: Vec::new() })
+        let secrets = Secrets::new(&options.folder);
+        Ok(Self { secrets, ends, snaplen: options.snaplen as usize, bytes: Vec::new() })
+    }
+
+    /// Where the secrets of encrypted connections go.
+    pub fn secrets(&self) -> Secrets {
+        self.secrets.clone()
     }
 
     /// Records a packet at an endpoint.
@@ -146,6 +207,7 @@ impl Captures {
     /// # Errors
     /// If what is still buffered cannot be written.
     pub fn finish(self) -> Result<(), CaptureError> {
+        self.secrets.finish()?;
         for Capture { name, mut file, .. } in self.ends {
             file.flush().map_err(|error| CaptureError::Write { name, error })?;
         }

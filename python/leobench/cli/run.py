@@ -79,6 +79,8 @@ def _say(result: Result, args: argparse.Namespace) -> None:
             "leobench: warning: --qlog: only QUIC flows write a qlog, and the scenario has none",
             file=sys.stderr,
         )
+    secrets = result.folder / folder.PCAP / folder.SECRETS if result.folder is not None else None
+    has_secrets = args.pcap and secrets is not None and secrets.exists()
     if args.json:
         said = {
             "out": str(result.folder),
@@ -86,6 +88,8 @@ def _say(result: Result, args: argparse.Namespace) -> None:
             "validity": result.manifest["validity"],
             "summary": result.summary,
         }
+        if has_secrets:
+            said["tls_secrets"] = str(secrets)
         terminal.print_json(said)
     elif not args.quiet:
         summary, wall_s = result.summary, result.manifest["wall_s"]
@@ -97,3 +101,5 @@ def _say(result: Result, args: argparse.Namespace) -> None:
         print(summary_tables.render(summary))
         tables = ", ".join(result.tables)
         print(f"\nResults in {result.folder}/: summary.json, manifest.json, and as Parquet: {tables}")
+        if has_secrets:
+            print(f"TLS secrets, for Wireshark and captures of whole packets (--snaplen 65535): {secrets}")

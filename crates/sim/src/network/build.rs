@@ -8,7 +8,9 @@ use leobench_base::spec::Fault;
 use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
-use leobench_transport::quic::{QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role, Stack};
+use leobench_transport::quic::{
+    Protected, QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role, Stack,
+};
 use leobench_transport::quic_noq::NoqEndpoint;
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
@@ -18,7 +20,7 @@ use super::application::{self, Application};
 use super::builder::{EndParts, FlowParts, NetworkBuilder};
 use super::stalls::StallWatch;
 use super::{Network, NetworkError};
-use crate::capture::{CaptureError, Captures};
+use crate::capture::{CaptureError, Captures, Secrets};
 use crate::ledger::FlowLedger;
 use crate::record::{FlowNames, RecordSettings, SinkError, TableSink};
 use crate::scenario::{
@@ -111,6 +113,8 @@ struct FromScenario<'a> {
     builder: NetworkBuilder,
     plugins: &'a Plugins,
     qlogs: &'a mut OpenQlog<'a>,
+    /// Where the secrets of encrypted connections go, if packets are captured.
+    secrets: Option<Secrets>,
 }
 
 impl Network {
@@ -134,6 +138,7 @@ impl Network {
             packets: record.packets,
         };
         builder.record(settings, sinks.tables);
+        let secrets = sinks.captures.as_ref().map(Captures::secrets);
         builder.capture(sinks.captures);
         builder.limits(spec.limits);
         builder.warm_up(SimTime::ZERO + spec.warm_up);
@@ -145,6 +150,7 @@ impl Network {
             builder,
             plugins,
             qlogs: sinks.qlogs,
+            secrets,
         };
         parts.build()
     }
@@ -376,11 +382,18 @@ impl FromScenario<'_> {
             plugins: self.plugins,
             qlog,
         };
-        let endpoint = match spec.stack {
-            Stack::Own => QuicEndpoint::new(&config).map(|end| Box::new(end) as Box<dyn Endpoint>),
-            Stack::Noq => NoqEndpoint::new(config).map(|end| Box::new(end) as Box<dyn Endpoint>),
-        };
-        endpoint.map_err(|error| BuildError::Endpoint { flow: name.to_owned(), error })
+        let failed = |error| BuildError::Endpoint { flow: name.to_owned(), error };
+        if spec.stack == Stack::Noq {
+            return Ok(Box::new(NoqEndpoint::new(config).map_err(failed)?));
+        }
+        let mut endpoint = QuicEndpoint::new(&config).map_err(failed)?;
+        // Both ends know the same secrets.
+        if let (Protected::Tls, Role::Client, Some(secrets)) =
+            (spec.protection, role, &self.secrets)
+        {
+            endpoint.log_secrets(secrets.log()?);
+        }
+        Ok(Box::new(endpoint))
     }
 
     fn tcp(

@@ -11,7 +11,7 @@ use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimDurati
 use super::cids::ID_SIZE;
 use super::config;
 use super::connection::{Connection, Parts, Transmit};
-use super::crypto::{Opened, Protection, Receive};
+use super::crypto::{KeyLog, Opened, Protection, Receive};
 use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
 use super::stateless::{Decision, First, SMALLEST_INITIAL, Stateless, version_negotiation};
@@ -59,6 +59,13 @@ impl QuicEndpoint {
             totals: Totals::default(),
             silent: false,
         })
+    }
+
+    /// Logs the secrets of TLS, if packets are encrypted and the connection has not begun.
+    pub fn log_secrets(&mut self, log: KeyLog) {
+        if let Stage::Waiting(parts) = &mut self.stage {
+            parts.crypto.log_secrets(log);
+        }
     }
 
     /// Puts another controller in the place of the one that the specification names, before the connection begins.

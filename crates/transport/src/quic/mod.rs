@@ -35,7 +35,7 @@ mod stateless;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod streams;
 
-pub use crypto::{Certificate, TlsSettings};
+pub use crypto::{Certificate, KeyLog, TlsSettings};
 pub use endpoint::QuicEndpoint;
 pub use role::{QuicConfig, Role};
 pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};

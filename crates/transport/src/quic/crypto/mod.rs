@@ -14,14 +14,14 @@ mod tls;
 mod tests;
 
 #[cfg(test)]
-use {handshake::KeyChange, keys::Keys, tls::KeyLog};
+use {handshake::KeyChange, keys::Keys};
 
 pub use certificate::Certificate;
 pub(in crate::quic) use handshake::Handshake;
 pub(in crate::quic) use keys::Cipher;
 pub(in crate::quic) use null::NullHandshake;
 pub(in crate::quic) use protection::{Opened, Protection, Receive};
-pub use tls::TlsSettings;
+pub use tls::{KeyLog, TlsSettings};
 pub(in crate::quic) use tls::{TlsConfig, TlsHandshake};
 
 use leobench_base::quic::TransportError;
@@ -51,6 +51,13 @@ impl Crypto {
             Self::Null => Box::new(NullHandshake::new(role, params)),
             Self::Tls(config) => Box::new(TlsHandshake::new(config, params)?),
         })
+    }
+
+    /// Logs the secrets of the connections, of which `null` has none.
+    pub(in crate::quic) fn log_secrets(&mut self, log: KeyLog) {
+        if let Self::Tls(config) = self {
+            config.log_secrets(log);
+        }
     }
 
     /// How packets are protected.

@@ -89,6 +89,15 @@ impl TlsConfig {
         config.key_log = key_log(settings);
         Ok(Self::Server(Arc::new(config)))
     }
+
+    /// Logs the secrets of later connections.
+    pub(super) fn log_secrets(&mut self, log: KeyLog) {
+        let log = Arc::new(Logged(log));
+        match self {
+            Self::Client(config, _) => Arc::make_mut(config).key_log = log,
+            Self::Server(config) => Arc::make_mut(config).key_log = log,
+        }
+    }
 }
 
 /// The cryptography of *ring*; AES-128 is preferred, the cheapest.
