@@ -1,4 +1,4 @@
-"""Captures of our own QUIC: `tshark` decrypts them with their secrets, and shows null protection as documented."""
+"""Captures of our own QUIC: `tshark` decrypts them, and shows null protection as documented."""
 
 from __future__ import annotations
 

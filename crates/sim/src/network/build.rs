@@ -370,7 +370,7 @@ impl FromScenario<'_> {
             let flow = name.to_owned();
             BuildError::Qlog { flow, end, error }
         })?;
-        let config = QuicConfig {
+        let mut config = QuicConfig {
             spec,
             role,
             sends: if sends || asks { &streams } else { &[] },
@@ -386,7 +386,11 @@ impl FromScenario<'_> {
         if spec.stack == Stack::Noq {
             return Ok(Box::new(NoqEndpoint::new(config).map_err(failed)?));
         }
+        let qlog = config.qlog.take();
         let mut endpoint = QuicEndpoint::new(&config).map_err(failed)?;
+        if let Some(writer) = qlog {
+            endpoint.write_qlog(writer);
+        }
         // Both ends know the same secrets.
         if let (Protected::Tls, Role::Client, Some(secrets)) =
             (spec.protection, role, &self.secrets)

@@ -81,7 +81,7 @@ pub struct Acked {
 }
 
 /// Round-trip time of a path (RFC 9002 section 5).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rtt {
     /// Latest sample.
     pub latest: SimDuration,

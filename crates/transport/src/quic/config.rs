@@ -26,11 +26,11 @@ const KEY_SEED: [u8; 32] = [0x6c; 32];
 /// The parts of an end that has not begun.
 ///
 /// # Errors
-/// If its scheduler is a plug-in that cannot be built, or a qlog is asked for.
+/// If its scheduler is a plug-in that cannot be built, or if the configuration has the writer of a qlog.
 pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
     let QuicConfig { spec, role, sends, receives, local, remote, rng, plugins, .. } = *config;
     if config.qlog.is_some() {
-        let problem = "the QUIC stack `own` writes none yet; the stack `noq` does";
+        let problem = "the QUIC stack `own` takes its writer by `write_qlog`";
         return Err(EndpointError::Qlog(problem.to_owned()));
     }
     let streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);

@@ -8,15 +8,17 @@ use leobench_base::quic::{
 };
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimDuration, SimTime};
 
+use super::QlogWriter;
 use super::cids::ID_SIZE;
 use super::config;
 use super::connection::{Connection, Parts, Transmit};
 use super::crypto::{KeyLog, Opened, Protection, Receive};
+use super::qlog::Trace;
 use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
 use super::stateless::{Decision, First, SMALLEST_INITIAL, Stateless, version_negotiation};
 use crate::buffer::SendBuffer;
-use crate::endpoint::{Endpoint, EndpointError, Input, Loss, Outbox, PathSample, Totals};
+use crate::endpoint::{Endpoint, EndpointError, Input, Loss, Outbox, PathId, PathSample, Totals};
 
 /// One end of a QUIC connection. Its packets travel as structs, or as bytes if they are encrypted.
 pub struct QuicEndpoint {
@@ -27,6 +29,8 @@ pub struct QuicEndpoint {
     stateless: Box<Stateless>,
     answers: Vec<Packet>,
     totals: Totals,
+    /// Where the qlog goes, until the connection begins.
+    qlog: Option<QlogWriter>,
     /// Whether the loss of the connection has been reported.
     silent: bool,
 }
@@ -57,8 +61,14 @@ impl QuicEndpoint {
             stateless: Box::new(stateless),
             answers: Vec::new(),
             totals: Totals::default(),
+            qlog: None,
             silent: false,
         })
+    }
+
+    /// Writes a qlog of the connection, which has not begun.
+    pub fn write_qlog(&mut self, writer: QlogWriter) {
+        self.qlog = Some(writer);
     }
 
     /// Logs the secrets of TLS, if packets are encrypted and the connection has not begun.
@@ -121,8 +131,11 @@ impl QuicEndpoint {
         if let Stage::Waiting(mut parts) = std::mem::replace(&mut self.stage, Stage::Moving) {
             fit(&mut parts);
             let connection = Connection::new(*parts, now);
-            let connection = connection
+            let mut connection = connection
                 .map_err(|error| EndpointError::Stack { at: now, problem: error.to_string() })?;
+            if let Some(writer) = self.qlog.take() {
+                connection.write_qlog(now, writer);
+            }
             self.stage = Stage::Connected(Box::new(connection));
         }
         Ok(())
@@ -356,6 +369,7 @@ impl QuicEndpoint {
         while let Some(transmit) = connection.transmit(now)? {
             outbox.packets.extend(packet(now, connection, transmit));
         }
+        connection.log_recovery(now);
         connection.streams_mut().take_reports(&mut outbox.reports);
         connection.take_events(&mut outbox.events);
         outbox.verdicts.append(connection.verdicts_mut());
@@ -492,8 +506,14 @@ impl Endpoint for QuicEndpoint {
     }
 
     fn finish(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        if let Some(writer) = self.qlog.take() {
+            // The connection never began: its trace is empty.
+            let trace = Trace::new(writer, self.role, PathId::default(), None).flush();
+            trace.map_err(|error| EndpointError::Qlog(error.to_string()))?;
+        }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
         connection.finish();
+        connection.finish_qlog()?;
         connection.check(now)
     }
 }

@@ -23,6 +23,7 @@ mod crypto_stream;
 mod datagrams;
 mod endpoint;
 mod path;
+mod qlog;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod received;
 #[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]

@@ -6,6 +6,7 @@ use leobench_base::quic::{Close, ErrorCode, Frame, Space, TransportError};
 
 use super::Connection;
 use crate::endpoint::Loss;
+use crate::quic::qlog::Ending;
 
 /// Probe timeouts that a connection stays closing or draining (RFC 9000 section 10.2).
 const LINGER: u64 = 3;
@@ -68,6 +69,7 @@ impl Connection {
             return;
         }
         let until = now + self.linger();
+        self.log_end(now, Ending::Local(&close), &reason);
         let closing = Closing { close, until, due: true, received: 0, patience: 1 };
         self.state = State::Closing(closing);
         self.lost = Some(Loss { at: now, reason });
@@ -80,6 +82,7 @@ impl Connection {
             let kind = if close.frame_type.is_some() { "error" } else { "application error" };
             let reason = format!("closed by the peer: {kind} {:#x} {text}", close.code);
             self.peer_close = Some(close.clone());
+            self.log_end(now, Ending::Remote(close), reason.trim_end());
             self.drain(now, reason.trim_end().to_owned());
         } else {
             self.state = State::Draining { until: now + self.linger() };
@@ -92,9 +95,10 @@ impl Connection {
         self.state = State::Draining { until: now + self.linger() };
     }
 
-    /// The connection ends at once: after an idle time, or before there is anybody to tell.
-    pub(super) fn abandon(&mut self, now: SimTime, reason: &str) {
+    /// The connection ends at once: after an idle time, or before there is anybody to tell. `trigger` is qlog's name for it.
+    pub(super) fn abandon(&mut self, now: SimTime, reason: &str, trigger: &'static str) {
         if self.is_open() {
+            self.log_end(now, Ending::Trigger(trigger), reason);
             self.lost = Some(Loss { at: now, reason: reason.to_owned() });
         }
         self.state = State::Closed;

@@ -38,6 +38,7 @@ impl Connection {
             match keys {
                 Some(change) => {
                     self.writing = change.level;
+                    self.log_keys(now, change.level);
                     self.protection.install(change);
                 }
                 None if scratch.is_empty() => break,
@@ -187,6 +188,7 @@ impl Connection {
         {
             return false;
         }
+        self.log_retry(now, [destination, source], token);
         self.retry_source = Some(source);
         self.remote_ids.replace_first(source);
         self.token = token.clone();
@@ -209,7 +211,8 @@ impl Connection {
         let echoed = destination == self.local_ids.first() && source == self.remote_ids.current();
         let first = !self.heard && self.retry_source.is_none();
         if self.role == Role::Client && self.is_open() && first && echoed && !ours {
-            self.abandon(now, "the server does not know QUIC version 1");
+            let reason = "the server does not know QUIC version 1";
+            self.abandon(now, reason, "version_mismatch");
         }
     }
 }

@@ -19,7 +19,7 @@ impl Connection {
             self.update_keys(now);
         }
         if self.protection.key_phase() != self.phase {
-            self.on_new_phase();
+            self.on_new_phase(now);
         }
     }
 
@@ -36,8 +36,9 @@ impl Connection {
     }
 
     #[cold]
-    fn on_new_phase(&mut self) {
+    fn on_new_phase(&mut self, now: SimTime) {
         self.phase = self.protection.key_phase();
+        self.log_phase(now, self.protection.is_phase_of_peer());
         let by = if self.protection.is_phase_of_peer() { "the peer" } else { "this end" };
         let detail = format!("by {by}: key phase {}", u8::from(self.phase));
         self.events.push(Event { kind: "key-update", detail });

@@ -12,6 +12,7 @@ mod migration;
 mod protected;
 mod receive;
 mod timers;
+mod trace;
 mod transmit;
 
 use bytes::Bytes as Payload;
@@ -26,6 +27,7 @@ use super::crypto::{Crypto, Handshake, Protection};
 use super::crypto_stream::CryptoStream;
 use super::datagrams::Datagrams;
 use super::path::Path;
+use super::qlog::Trace;
 use super::received::{FrequencyState, Received};
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
 use super::role::Role;
@@ -152,6 +154,7 @@ pub(super) struct Connection {
     /// What the peer closed the connection with.
     peer_close: Option<Close>,
     scratch: Vec<u8>,
+    qlog: Option<Box<Trace>>,
 }
 
 /// The request about the peer's acknowledgements (draft-ietf-quic-ack-frequency section 4).
@@ -248,6 +251,7 @@ impl Connection {
             lost: None,
             peer_close: None,
             scratch: Vec::new(),
+            qlog: None,
         })
     }
 

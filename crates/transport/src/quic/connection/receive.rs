@@ -9,6 +9,7 @@ use super::transmit::{SMALLEST_INITIAL, transmission_of};
 use super::{Connection, violation};
 use crate::endpoint::{Evidence, Verdict, VerdictKind};
 use crate::quic::carried::Carried;
+use crate::quic::qlog::Ending;
 use crate::quic::recovery::SentPacket;
 use crate::quic::role::Role;
 use crate::quic::route::FourTuple;
@@ -86,6 +87,7 @@ impl Connection {
         let frequency = self.frequency.current;
         let received = &mut self.level_mut(space).received;
         received.on_packet(now, number, eliciting, ecn, &frequency);
+        self.log_received(now, packet);
         self.on_alive(now);
         if space != Space::Data {
             self.follow_handshake(now);
@@ -205,6 +207,7 @@ impl Connection {
         if let Some(rtt) = recovery.rtt().latest() {
             self.streams.set_rtt(rtt);
         }
+        self.log_losses(now);
         self.settle_outcome();
         Ok(())
     }
@@ -291,7 +294,9 @@ impl Connection {
     pub(in crate::quic) fn on_stateless_reset(&mut self, now: SimTime, token: ResetToken) -> bool {
         let ours = self.remote_ids.is_reset(token);
         if ours && self.is_open() {
-            self.drain(now, "reset by the peer".to_owned());
+            let reason = "reset by the peer";
+            self.log_end(now, Ending::Trigger("stateless_reset"), reason);
+            self.drain(now, reason.to_owned());
         }
         ours
     }

@@ -35,7 +35,7 @@ impl Connection {
             return;
         }
         if self.idle_deadline().is_some_and(|deadline| deadline <= now) {
-            self.abandon(now, "timed out");
+            self.abandon(now, "timed out", "idle_timeout");
             return;
         }
         self.on_route_timer(now);
@@ -44,6 +44,7 @@ impl Connection {
             return;
         }
         let probe = path.recovery.on_timeout(now, &mut self.control, &mut self.outcome);
+        self.log_losses(now);
         self.settle_outcome();
         if let Some(probe) = probe {
             self.probed_from = self.path().recovery.next_number(Space::Data).value;

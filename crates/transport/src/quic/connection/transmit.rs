@@ -21,7 +21,7 @@ pub(super) const SMALLEST_INITIAL: u64 = 1_200;
 /// section 5.4.2).
 const SMALLEST_SAMPLED: u64 = 4;
 /// The exponent of the ACK Delay field, left at its default (RFC 9000 section 18.2).
-const ACK_DELAY_EXPONENT: u8 = 3;
+pub(super) const ACK_DELAY_EXPONENT: u8 = 3;
 /// Bytes of a path challenge or response (RFC 9000 section 19.17).
 const ROUTE_PROBE: u64 = 9;
 /// The least that a route must let pass for a probe of it to be worth a datagram.
@@ -373,6 +373,7 @@ impl Connection {
             sent.elsewhere = elsewhere;
             let path = &mut self.paths[self.active];
             path.recovery.on_sent(now, space, sent, &mut self.control);
+            self.log_sent(now, &draft.header, &draft.frames, bytes);
             packets.push(Packet { header: draft.header, frames: draft.frames });
             self.leaves_initial |= space == Space::Handshake && self.role == Role::Client;
         }
@@ -425,6 +426,9 @@ impl Connection {
         {
             last.frames.push(Frame::Padding(short));
             size += short;
+        }
+        for packet in &packets {
+            self.log_sent(now, &packet.header, &packet.frames, packet.size());
         }
         let path = self.path_mut();
         let tuple = path.route.tuple;

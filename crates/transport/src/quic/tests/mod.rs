@@ -7,6 +7,7 @@ mod interop;
 mod keys;
 mod meetings;
 mod migration;
+mod qlog;
 mod resets;
 mod scripts;
 mod trouble;
