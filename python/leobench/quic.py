@@ -1,13 +1,14 @@
-"""QUIC connections for programs: leobench's own stack, handed datagrams and the time, without sockets or clocks.
+"""QUIC connections for programs: leobench's own stack, without sockets or clocks.
 
-A program calls `receive` for every datagram, and `handle_timer` when the time of `timer` has come. After either, and
-after every call of its own, it sends what `transmit` returns, and looks at `events`:
+A program calls `receive` for every datagram, and `handle_timer` when the time of `timer` has come. After
+either, and after every call of its own, it sends what `transmit` returns, and looks at `events`:
 
     client = Connection(is_client=True, server_name="example.net", certificate=certificate)
     for datagram in client.transmit(now_ns=0):
         socket.sendto(datagram, address)
 
-Times are whole nanoseconds from any origin. Connection IDs follow from the seed, TLS draws its own random numbers.
+Times are whole nanoseconds from any origin. Connection IDs follow from the seed; TLS draws its own random
+numbers.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from leobench import _core
 from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-# RFC 9000 section 16: what a variable-length integer can say, such as an error code or the number of a stream.
+# RFC 9000 section 16: the largest variable-length integer, such as an error code or a stream's number.
 _LARGEST_VARINT = (1 << 62) - 1
 _LARGEST_TIME = (1 << 63) - 1
 
@@ -120,7 +121,7 @@ _EVENTS: dict[str, type[Event]] = {
 
 
 def _whole(name: str, value: int, largest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
+    if type(value) is not int or not 0 <= value <= largest:
         raise InputError(f"{name} = {value!r}: allowed: a whole number from 0 to {largest}")
     return value
 
@@ -132,11 +133,11 @@ def _unusable(value: object) -> object:
 class Connection:
     """One end of a QUIC connection (RFC 9000).
 
-    Streams have the numbers of RFC 9000, section 2.1. Data is handed out as it becomes complete, and then counts as
-    read: flow control does not wait for the program.
+    Streams have the numbers of RFC 9000, section 2.1. Data is handed out as it becomes complete, and then
+    counts as read: flow control does not wait for the program.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (keywords only)
         self,
         *,
         is_client: bool,
@@ -148,7 +149,7 @@ class Connection:
         bidirectional_streams: int = 100,
         unidirectional_streams: int = 100,
         seed: int = 0,
-        **parameters: object,
+        parameters: Mapping[str, object] | None = None,
     ) -> None:
         """Makes an end: a client that is about to send its first packet, or a server that waits for one.
 
@@ -156,22 +157,24 @@ class Connection:
             is_client: Whether it opens the connection.
             now_ns: The time.
             server_name: The name that a client asks for.
-            certificate: The server's certificate in DER. A client accepts this one only, and never looks at its dates.
+            certificate: The server's certificate in DER. A client accepts this one only, whatever its dates.
             private_key: The server's private key in DER (PKCS #8).
             protocols: Application protocols (ALPN), the preferred one first.
             bidirectional_streams: How many bidirectional streams the peer may have open at a time.
             unidirectional_streams: How many unidirectional streams the peer may have open at a time.
             seed: The root of connection IDs.
-            parameters: Keys of a `quic` transport in a scenario, with their values there: those of `PARAMETERS`. With
-                `protection="null"`, nothing is encrypted, and certificates are not needed.
+            parameters: Keys of a `quic` transport in a scenario, those of `PARAMETERS`, with their values
+                there, such as `{"stream_window": "64 kB"}`. With `{"protection": "null"}`, nothing is
+                encrypted, and certificates are not needed.
 
         Raises:
             InputError: If an argument cannot be used.
         """
-        for name in parameters:
+        given = dict(parameters or {})
+        for name in given:
             if name not in PARAMETERS:
                 raise InputError(f"{name}: a connection has no such parameter; {allowed(name, PARAMETERS)}")
-        values = {"stack": "own", "protection": "tls", **parameters}
+        values = {"stack": "own", "protection": "tls", **given}
         if values["protection"] == "tls" and not certificate:
             raise InputError("certificate: is missing; allowed: the server's certificate in DER")
         if values["protection"] == "tls" and not is_client and not private_key:
@@ -226,7 +229,7 @@ class Connection:
                 yield _EVENTS[name](*values)
 
     def open(self, *, unidirectional: bool = False) -> int | None:
-        """Opens a stream: its number, or `None` if the peer allows no more now or the handshake is not complete."""
+        """Opens a stream: its number, or `None` before the handshake and while the peer allows no more."""
         return self._core.open(unidirectional)
 
     def write(self, stream: int, data: bytes) -> bool:
@@ -255,7 +258,7 @@ class Connection:
         self._core.close(self._instant(now_ns), _whole("code", code, _LARGEST_VARINT), reason)
 
     def update_keys(self, now_ns: int) -> bool:
-        """Starts a key update (RFC 9001 section 6); whether the last one was settled and the handshake confirmed."""
+        """Starts a key update (RFC 9001 section 6); whether the handshake and the last update are settled."""
         return self._core.update_keys(self._instant(now_ns))
 
     def is_closed(self) -> bool:

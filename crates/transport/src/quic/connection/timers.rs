@@ -61,7 +61,7 @@ impl Connection {
 
     /// Gives a probe something to carry: what the oldest packet in flight carried, if there is nothing else (RFC 9002
     /// section 6.2.4).
-    fn refill_probe(&mut self, space: Space) {
+    pub(super) fn refill_probe(&mut self, space: Space) {
         if self.has_content(space) {
             return;
         }
