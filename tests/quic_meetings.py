@@ -30,7 +30,8 @@ class Link:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.random = Random(f"link {plan.seed}")  # noqa: S311
-        self.flying: list[tuple[int, int, int, bytes, bool]] = []
+        self.flying: list[tuple[int, int, int, bytes, int]] = []
+        self.arrived = {-1}
         self.order = itertools.count()
         self.last = [0, 0]
 
@@ -39,9 +40,10 @@ class Link:
         if self.random.random() < trouble.lost:
             tally["datagrams lost"] += 1
             return
+        number = next(self.order)
         copies = 1 + (self.random.random() < trouble.repeated)
         tally["datagrams repeated"] += copies - 1
-        for copy in range(copies):
+        for _ in range(copies):
             damaged = self.random.random() < trouble.damaged
             tally["datagrams damaged"] += damaged
             content = self.damage(datagram) if damaged else datagram
@@ -49,9 +51,18 @@ class Link:
             at = now + self.plan.delay + extra
             tally["datagrams overtaken"] += at < self.last[sender]
             self.last[sender] = max(self.last[sender], at)
-            heapq.heappush(
-                self.flying, (at, next(self.order), 1 - sender, content, copy == 0 and not damaged)
-            )
+            # Damaged copies have no number, for they do not count as arrivals.
+            content_of = -1 if damaged else number
+            heapq.heappush(self.flying, (at, next(self.order), 1 - sender, content, content_of))
+
+    def arrival(self, now: int) -> tuple[int, bytes, bool] | None:
+        """The next datagram that arrives by now: where, what, and whether it is the first intact copy."""
+        if not self.flying or self.flying[0][0] > now:
+            return None
+        _, _, receiver, content, content_of = heapq.heappop(self.flying)
+        is_new = content_of not in self.arrived
+        self.arrived.add(content_of)
+        return receiver, content, is_new
 
     def damage(self, datagram: bytes) -> bytes:
         """Flips a few bits, or cuts the end off."""
@@ -229,8 +240,8 @@ class Meeting:
                 break
             self.now = self.next()
             assert self.now < LIMIT, "takes too long"
-            while self.link.flying and self.link.flying[0][0] <= self.now:
-                _, _, receiver, datagram, is_new = heapq.heappop(self.link.flying)
+            while (arrival := self.link.arrival(self.now)) is not None:
+                receiver, datagram, is_new = arrival
                 if is_new:
                     self.heard[receiver] = self.now
                 self.ends[receiver].party.receive(datagram, self.now)
