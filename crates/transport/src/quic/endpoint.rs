@@ -219,12 +219,10 @@ impl QuicEndpoint {
             self.answer(now, meta, Datagram::Bytes(answer));
             return Ok(());
         }
-        if let (Stage::Waiting(parts), Some(Incoming::Packet(header))) =
-            (&self.stage, Incoming::decode(&bytes, ID_SIZE))
-            && client_of(parts, &bytes).is_some()
+        if let Stage::Waiting(parts) = &self.stage
+            && let Some(first) = client_of(parts, &bytes)
         {
-            let ProtectedHeader { destination, source, token, .. } = header;
-            self.on_first(now, meta, &First { destination, source, token })?;
+            self.on_first(now, meta, &first)?;
         }
         let short = short_destination(&bytes);
         let size = bytes.len() as u64;
@@ -390,16 +388,16 @@ fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
     ConnectionId::new(id)
 }
 
-/// The connection IDs, destination and source, of a client whose first datagram this is, as far as `parts` are those of a
-/// server. A datagram that was damaged or forged is none: its destination would yield keys that no other packet has.
-pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<(ConnectionId, ConnectionId)> {
+/// What the first datagram of a client says, as far as `parts` are those of a server. A datagram that was damaged or forged is
+/// none: its destination would yield keys that no other packet has.
+pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<First> {
     let Some(Incoming::Packet(header)) = Incoming::decode(datagram, ID_SIZE) else { return None };
     let initial = header.level == Level::Initial && datagram.len() as u64 >= SMALLEST_INITIAL;
     if parts.role == Role::Client || !initial {
         return None;
     }
-    let ids = (header.destination, header.source);
-    let mut keys = Protection::new(parts.crypto.cipher(), Role::Server, header.destination);
+    let ProtectedHeader { destination, source, token, .. } = header;
+    let mut keys = Protection::new(parts.crypto.cipher(), Role::Server, destination);
     let receive = Receive {
         now: SimTime::ZERO,
         pto: SimDuration::ZERO,
@@ -409,7 +407,8 @@ pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<(ConnectionId,
     };
     // Authentic packets with malformed content are answered by the connection.
     let opened = keys.open(&mut BytesMut::from(datagram), &receive);
-    matches!(opened, Ok(Some(Opened::Packet { .. })) | Err(_)).then_some(ids)
+    let is_authentic = matches!(opened, Ok(Some(Opened::Packet { .. })) | Err(_));
+    is_authentic.then_some(First { destination, source, token })
 }
 
 /// The route that a packet came over.

@@ -22,9 +22,13 @@ impl Connection {
         }
         let Some(address) = self.interfaces.choose(present.local.ip()) else { return };
         if !self.confirmed {
-            self.abandon(now, "its address went away before the handshake was confirmed");
+            self.abandon(
+                now,
+                "its address went away before the handshake was confirmed",
+                "aborted",
+            );
         } else if !self.remote_ids.advance() {
-            self.abandon(now, "no connection ID is left for another address");
+            self.abandon(now, "no connection ID is left for another address", "aborted");
         } else {
             let local = SocketAddr::new(address, present.local.port());
             let tuple = FourTuple { local, ..present };
@@ -179,7 +183,7 @@ impl Connection {
                 self.move_to(now, known);
                 self.path_mut().others.remove(0);
             }
-            None => self.abandon(now, "no address of the client is validated"),
+            None => self.abandon(now, "no address of the client is validated", "aborted"),
         }
     }
 }

@@ -13,7 +13,7 @@ impl Connection {
     /// Writes a qlog from now on.
     pub(in crate::quic) fn write_qlog(&mut self, now: SimTime, writer: QlogWriter) {
         let path = self.path();
-        let (id, local, remote) = (path.id, path.local, path.remote);
+        let (id, local, remote) = (path.id, path.route.tuple.local, path.route.tuple.remote);
         let mut trace = Trace::new(writer, self.role, id, Some(self.original_destination));
         trace.started(now, local, remote);
         self.qlog = Some(Box::new(trace));

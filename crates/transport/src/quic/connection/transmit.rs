@@ -198,9 +198,9 @@ impl Connection {
         let level = self.level(space);
         let ack_due = level.received.is_due(now);
         let probing = level.probes > 0;
-        if probing && space != Space::Data {
-            // Every probe of the handshake carries handshake data if there is any (RFC 9002 section 6.2.4): a server may
-            // take an Initial packet without a CRYPTO frame as a first one for a violation (RFC 9000 section 17.2.2).
+        if probing && space == Space::Initial && self.role == Role::Client {
+            // Both probes of the first flight carry it: whichever arrives first, a server can start with it, while it may take
+            // an Initial packet without CRYPTO frames for a violation there (RFC 9000 section 17.2.2).
             self.refill_probe(space);
         }
         let content = probing

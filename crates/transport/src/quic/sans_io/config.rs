@@ -16,6 +16,9 @@ use crate::quic::route::FourTuple;
 use crate::quic::spec::QuicSpec;
 use crate::quic::streams::{StreamConfig, Streams};
 
+/// Frames of unreliable datagrams may fill any packet (RFC 9221 section 3).
+const LARGEST_DATAGRAM_FRAME: u64 = 65_535;
+
 /// The configuration of one end.
 pub struct ByteConfig {
     /// Who speaks first.
@@ -28,6 +31,8 @@ pub struct ByteConfig {
     pub bidirectional: u64,
     /// Unidirectional streams that the peer may have open at a time.
     pub unidirectional: u64,
+    /// Whether it takes unreliable datagrams (RFC 9221).
+    pub datagrams: bool,
     /// Root of the random connection IDs.
     pub seed: u64,
 }
@@ -52,6 +57,8 @@ impl ByteConfig {
         let control = Control::new(spec.congestion.name(), spec.congestion.model().build(&context));
         let mut settings = settings(spec, true);
         settings.ecn = false;
+        settings.params.max_datagram_frame_size =
+            if self.datagrams { LARGEST_DATAGRAM_FRAME } else { 0 };
         streams.write_params(&mut settings.params);
         let remote_id = match role {
             Role::Client => Connection::first_id(&rng, "initial-destination"),

@@ -9,16 +9,19 @@ mod content;
 use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::quic::{Directionality, StreamId};
+use leobench_base::quic::{Directionality, StreamId, Zeros};
 use leobench_base::{Ecn, SimTime};
 
 pub use self::config::ByteConfig;
 
 use self::content::Contents;
 use super::connection::{Connection, Parts};
+use super::crypto::Protection;
+use super::datagrams::{DatagramError, DatagramEvent};
 use super::endpoint::client_of;
 use super::role::Role;
 use super::route::FourTuple;
+use super::stateless::{Decision, First, Stateless, version_negotiation};
 use super::streams::{SendState, StreamEvent};
 use crate::endpoint::EndpointError;
 
@@ -58,6 +61,21 @@ pub enum ByteEvent {
         /// The stream.
         id: u64,
     },
+    /// The peer sent an unreliable datagram (RFC 9221).
+    DatagramReceived {
+        /// Its content.
+        data: Bytes,
+    },
+    /// The unreliable datagram of this number was acknowledged.
+    DatagramAcked {
+        /// Its number.
+        number: u64,
+    },
+    /// The unreliable datagram of this number was lost, unless an acknowledgement follows.
+    DatagramLost {
+        /// Its number.
+        number: u64,
+    },
     /// The connection is over.
     Lost {
         /// Why, for people.
@@ -92,8 +110,12 @@ enum Stage {
 /// Received data counts as read when it is complete up to there, whether the application has taken it or not.
 pub struct ByteConnection {
     stage: Stage,
+    /// What is answered without a connection, and the answers that wait to leave.
+    stateless: Stateless,
+    answers: VecDeque<BytesMut>,
     contents: Contents,
     events: VecDeque<ByteEvent>,
+    role: Role,
     established: bool,
     lost: bool,
 }
@@ -106,9 +128,12 @@ impl ByteConnection {
     pub fn new(config: &ByteConfig, now: SimTime) -> Result<Self, EndpointError> {
         let parts = Box::new(config.parts()?);
         let mut this = Self {
+            stateless: Stateless::new(&parts.rng, parts.crypto.cipher(), config.spec.retry),
+            answers: VecDeque::new(),
             stage: Stage::Waiting(parts),
             contents: Contents::default(),
             events: VecDeque::new(),
+            role: config.role,
             established: false,
             lost: false,
         };
@@ -144,16 +169,50 @@ impl ByteConnection {
     /// # Errors
     /// If TLS cannot start.
     pub fn receive(&mut self, now: SimTime, datagram: BytesMut) -> Result<(), EndpointError> {
+        if self.role == Role::Server
+            && let Some(answer) = version_negotiation(&datagram)
+        {
+            self.answers.push_back(answer);
+            return Ok(());
+        }
         if let Stage::Waiting(parts) = &self.stage {
-            let Some((destination, source)) = client_of(parts, &datagram) else { return Ok(()) };
-            self.connect(now, |parts| {
-                (parts.original_destination, parts.remote_id) = (destination, source);
-            })?;
+            let Some(first) = client_of(parts, &datagram) else { return Ok(()) };
+            let decision = self.stateless.decide(now, FourTuple::UNKNOWN.remote, &first);
+            self.meet(now, &first, decision)?;
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
         connection.on_bytes(now, Ecn::NotEct, FourTuple::UNKNOWN, datagram, &self.contents);
         self.contents.settle(connection.is_open());
         self.collect();
+        Ok(())
+    }
+
+    /// Acts on the first packet of a client.
+    fn meet(
+        &mut self,
+        now: SimTime,
+        first: &First,
+        decision: Decision,
+    ) -> Result<(), EndpointError> {
+        let mut answer = BytesMut::new();
+        match decision {
+            Decision::Accept { original, retry_source } => {
+                return self.connect(now, |parts| {
+                    (parts.original_destination, parts.retry_source) = (original, retry_source);
+                    parts.remote_id = first.source;
+                });
+            }
+            Decision::Retry(retry) => retry.encode(&Zeros, &mut answer),
+            Decision::Refuse(close) => {
+                let cipher = self.stateless.cipher();
+                let mut keys = Protection::new(cipher, Role::Server, first.destination);
+                keys.seal(&close, &Zeros, &mut answer).map_err(|error| EndpointError::Stack {
+                    at: now,
+                    problem: error.to_string(),
+                })?;
+            }
+        }
+        self.answers.push_back(answer);
         Ok(())
     }
 
@@ -178,6 +237,9 @@ impl ByteConnection {
     /// # Errors
     /// If the congestion controller cannot go on.
     pub fn transmit(&mut self, now: SimTime) -> Result<Option<BytesMut>, EndpointError> {
+        if let Some(answer) = self.answers.pop_front() {
+            return Ok(Some(answer));
+        }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
         let mut datagram = None;
         while let Some(transmit) = connection.transmit(now)? {
@@ -240,6 +302,23 @@ impl ByteConnection {
         done
     }
 
+    /// Sends an unreliable datagram as soon as window and pacing let it; the number by which events name it.
+    ///
+    /// # Errors
+    /// A message for people if the peer takes none now or none so large, or too many wait.
+    pub fn send_datagram(&mut self, data: &[u8]) -> Result<u64, String> {
+        let Some(connection) = self.live() else {
+            return Err(DatagramError::Unsupported.to_string());
+        };
+        let sent = connection.send_datagram(Bytes::copy_from_slice(data));
+        sent.map_err(|error| error.to_string())
+    }
+
+    /// Bytes of the largest unreliable datagram that can be sent; none if the peer takes none.
+    pub fn largest_datagram(&mut self) -> Option<u64> {
+        self.live().filter(|connection| connection.is_complete())?.largest_datagram()
+    }
+
     /// Closes the connection with an error code of the application and a reason.
     pub fn close(&mut self, now: SimTime, code: u64, reason: &str) {
         if let Some(connection) = self.live() {
@@ -288,6 +367,13 @@ impl ByteConnection {
                 }
             };
             self.events.push_back(event);
+        }
+        while let Some(event) = connection.next_datagram_event() {
+            self.events.push_back(match event {
+                DatagramEvent::Received(data) => ByteEvent::DatagramReceived { data },
+                DatagramEvent::Acked(number) => ByteEvent::DatagramAcked { number },
+                DatagramEvent::Lost(number) => ByteEvent::DatagramLost { number },
+            });
         }
         let streams = connection.streams_mut();
         self.contents.prune_received(|id| streams.receive_state(StreamId(id)).is_some());

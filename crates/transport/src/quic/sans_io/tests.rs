@@ -23,6 +23,7 @@ fn config(role: Role) -> ByteConfig {
         }),
         bidirectional: 10,
         unidirectional: 10,
+        datagrams: role == Role::Server,
         seed: 1,
     }
 }

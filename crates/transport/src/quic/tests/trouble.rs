@@ -88,7 +88,7 @@ fn a_blackout_is_probed_and_survived() {
     assert!(pipe.now < ms(6_000), "it took until {}", pipe.now);
 }
 
-/// RFC 9002 section 6.2.4, RFC 9000 section 17.2.2: whichever probe of a client arrives first, a server can start with it.
+/// RFC 9000 section 17.2.2: whichever probe of a client arrives first, a server can start with it.
 #[test]
 fn every_probe_of_a_first_flight_carries_it() {
     let mut pipe = connect(&spec(|_| ()), 1, Role::Client);

@@ -1,6 +1,6 @@
 //! What the application of one end does and sees, against the plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leobench_base::SimTime;
 use leobench_base::quic::Directionality;
@@ -18,6 +18,10 @@ pub(super) struct Application {
     pub(super) established: bool,
     pub(super) lost: Option<(SimTime, Lost)>,
     key_updates: Vec<SimTime>,
+    /// Unreliable datagrams that were due so far, those that were taken, and those that arrived here.
+    due: usize,
+    pub(super) sent: BTreeSet<usize>,
+    pub(super) arrived: BTreeSet<usize>,
 }
 
 struct Sending {
@@ -49,17 +53,21 @@ impl Application {
             established: false,
             lost: None,
             key_updates,
+            due: 0,
+            sent: BTreeSet::new(),
+            arrived: BTreeSet::new(),
         }
     }
 
     /// When it does something by itself.
-    pub(super) fn next(&self) -> Option<SimTime> {
+    pub(super) fn next(&self, plan: &Plan) -> Option<SimTime> {
         if self.lost.is_some() {
             return None;
         }
         let active = self.sending.values().filter(|sending| !sending.done);
         let resets = active.filter_map(|sending| sending.reset_due);
-        resets.chain(self.key_updates.first().copied()).min()
+        let datagram = plan.ends[self.end].datagrams.get(self.due).map(|(at, _)| *at);
+        resets.chain(self.key_updates.first().copied()).chain(datagram).min()
     }
 
     /// Whether all streams of both ends have come to their planned end here.
@@ -148,6 +156,13 @@ impl Application {
                         sending.done = true;
                     }
                 }
+                Happened::Datagram { data } => {
+                    let number = data.first_chunk().map(|number| u64::from_be_bytes(*number));
+                    let number = number.map_or(usize::MAX, |number| number as usize);
+                    assert_eq!(data, plan.datagram(1 - self.end, number), "{plan:?}");
+                    assert!(self.arrived.insert(number), "twice: {number}, {plan:?}");
+                    tally.datagrams[self.end] += 1;
+                }
                 Happened::Lost(lost) => {
                     assert!(self.lost.is_none(), "lost twice: {plan:?}");
                     tally.closed[self.end] += u64::from(matches!(lost, Lost::Application { .. }));
@@ -197,6 +212,13 @@ impl Application {
         }
         for (&id, sending) in self.sending.iter_mut().filter(|(_, sending)| !sending.done) {
             sending.act(now, plan, self.end, party, id);
+        }
+        let datagrams = &plan.ends[self.end].datagrams;
+        while datagrams.get(self.due).is_some_and(|(at, _)| *at <= now) {
+            if party.send_datagram(plan.datagram(self.end, self.due)) {
+                self.sent.insert(self.due);
+            }
+            self.due += 1;
         }
         while self.key_updates.first().is_some_and(|at| *at <= now) {
             self.key_updates.remove(0);

@@ -28,9 +28,15 @@ const NOQ: usize = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Lost {
     /// The peer's application closed it.
-    Application { code: u64, reason: Bytes },
+    Application {
+        code: u64,
+        reason: Bytes,
+    },
     /// The peer's stack did.
-    Transport { code: u64, reason: String },
+    Transport {
+        code: u64,
+        reason: String,
+    },
     TimedOut,
     /// This end closed it.
     Closed,
@@ -41,12 +47,28 @@ enum Lost {
 #[derive(Clone, Debug)]
 enum Happened {
     Established,
-    Data { id: u64, data: Bytes },
-    Finished { id: u64 },
-    Reset { id: u64, code: u64 },
-    Stopped { id: u64, code: u64 },
+    Data {
+        id: u64,
+        data: Bytes,
+    },
+    Finished {
+        id: u64,
+    },
+    Reset {
+        id: u64,
+        code: u64,
+    },
+    Stopped {
+        id: u64,
+        code: u64,
+    },
+    Datagram {
+        data: Bytes,
+    },
     /// A finished stream is of no more interest to its sender.
-    Done { id: u64 },
+    Done {
+        id: u64,
+    },
     Lost(Lost),
 }
 
@@ -64,6 +86,8 @@ trait Party {
     fn reset(&mut self, id: u64, code: u64);
     /// Whether it is possible: the stream has not ended.
     fn stop(&mut self, now: SimTime, id: u64, code: u64) -> bool;
+    /// Sends an unreliable datagram; whether it is taken.
+    fn send_datagram(&mut self, data: Bytes) -> bool;
     fn close(&mut self, now: SimTime, code: u64, reason: &str);
     fn update_keys(&mut self, now: SimTime);
     /// Whether datagrams to it must not overtake each other now, for a reason that its implementation names.

@@ -37,7 +37,6 @@ pub(super) struct Noq {
     happened: Vec<Happened>,
     /// What the endpoint answered without a connection.
     answers: Vec<BytesMut>,
-    pub(super) retry_count: u64,
     pub(super) key_updates: u64,
 }
 
@@ -104,13 +103,12 @@ impl Noq {
             clock: Clock::new(),
             endpoint: Endpoint::new(Arc::new(endpoint), server, true),
             client,
-            retries: plan.retry,
+            retries: plan.retry && plan.own_is_client,
             connection: None,
             confirmed: false,
             readable: BTreeSet::new(),
             happened: Vec::new(),
             answers: Vec::new(),
-            retry_count: 0,
             key_updates: 0,
         };
         if let Some(config) = this.client.clone() {
@@ -133,7 +131,9 @@ impl Noq {
             match event {
                 Event::Connected => self.happened.push(Happened::Established),
                 Event::HandshakeConfirmed => self.confirmed = true,
-                Event::ConnectionLost { reason } => self.happened.push(Happened::Lost(lost(reason))),
+                Event::ConnectionLost { reason } => {
+                    self.happened.push(Happened::Lost(lost(reason)))
+                }
                 Event::Stream(event) => match event {
                     StreamEvent::Opened { dir } => {
                         while let Some(id) = connection.streams().accept(dir) {
@@ -152,6 +152,11 @@ impl Noq {
                     }
                     StreamEvent::Writable { .. } | StreamEvent::Available { .. } => {}
                 },
+                Event::DatagramReceived => {
+                    while let Some(data) = connection.datagrams().recv() {
+                        self.happened.push(Happened::Datagram { data });
+                    }
+                }
                 _ => {}
             }
         }
@@ -213,7 +218,6 @@ impl Party for Noq {
             Some(DatagramEvent::NewConnection(incoming))
                 if self.retries && !incoming.remote_address_validated() =>
             {
-                self.retry_count += 1;
                 let answered = self.endpoint.retry(incoming, &mut answer);
                 assert!(answered.is_ok(), "a client's first packet may be answered with Retry");
                 self.answers.push(BytesMut::from(&answer[..]));
@@ -299,6 +303,11 @@ impl Party for Noq {
         connection.recv_stream(stream(id)).stop(varint(code)).is_ok()
     }
 
+    fn send_datagram(&mut self, data: Bytes) -> bool {
+        let Some((_, connection)) = &mut self.connection else { return false };
+        connection.datagrams().send(data, false).is_ok()
+    }
+
     fn close(&mut self, now: SimTime, code: u64, reason: &str) {
         let instant = self.clock.instant(now);
         if let Some((_, connection)) = &mut self.connection {
@@ -321,6 +330,11 @@ impl Party for Noq {
     /// overtake each other.
     fn needs_order(&self) -> bool {
         let is_client = self.client.is_some();
-        is_client && !self.confirmed && self.connection.as_ref().is_some_and(|(_, connection)| connection.side() == Side::Client)
+        is_client
+            && !self.confirmed
+            && self
+                .connection
+                .as_ref()
+                .is_some_and(|(_, connection)| connection.side() == Side::Client)
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn tls() -> TlsSettings {
 
 /// The parameters of an end.
 pub(super) fn parameters(plan: &Plan, end: usize) -> QuicSpec {
+    let retry = plan.retry && end == OWN && !plan.own_is_client;
     let end = &plan.ends[end];
     let window =
         |size: Option<u64>| size.map_or(Window::Unlimited, |size| Window::Bytes(Bytes::new(size)));
@@ -31,6 +32,7 @@ pub(super) fn parameters(plan: &Plan, end: usize) -> QuicSpec {
         spec.connection_window = window(end.connection_window);
         spec.payload = Bytes::new(end.payload);
         spec.idle_timeout = end.idle;
+        spec.retry = retry;
         if let Some((threshold, delay)) = end.ack_frequency {
             spec.ack_eliciting_threshold = Whole::nearest(threshold);
             spec.max_ack_delay = delay;
@@ -53,6 +55,7 @@ impl Own {
             tls: plan.tls.then(tls),
             bidirectional: plan.ends[OWN].allowed[0],
             unidirectional: plan.ends[OWN].allowed[1],
+            datagrams: true,
             seed: plan.seed,
         };
         let connection = ByteConnection::new(&config, SimTime::ZERO).unwrap();
@@ -90,6 +93,8 @@ impl Party for Own {
     fn events(&mut self, out: &mut Vec<Happened>) {
         while let Some(event) = self.connection.next_event() {
             out.push(match event {
+                ByteEvent::DatagramReceived { data } => Happened::Datagram { data },
+                ByteEvent::DatagramAcked { .. } | ByteEvent::DatagramLost { .. } => continue,
                 ByteEvent::Established => Happened::Established,
                 ByteEvent::Data { id, data } => Happened::Data { id, data },
                 ByteEvent::Finished { id } => Happened::Finished { id },
@@ -127,6 +132,10 @@ impl Party for Own {
 
     fn stop(&mut self, now: SimTime, id: u64, code: u64) -> bool {
         self.connection.stop(now, id, code)
+    }
+
+    fn send_datagram(&mut self, data: bytes::Bytes) -> bool {
+        self.connection.send_datagram(&data).is_ok()
     }
 
     fn close(&mut self, now: SimTime, code: u64, reason: &str) {

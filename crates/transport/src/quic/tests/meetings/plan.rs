@@ -1,5 +1,6 @@
 //! What happens in a meeting, drawn from its seed.
 
+use bytes::Bytes;
 use leobench_base::quic::Directionality;
 use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
 
@@ -12,7 +13,7 @@ pub(super) struct Plan {
     pub(super) seed: u64,
     pub(super) tls: bool,
     pub(super) own_is_client: bool,
-    /// Whether the server demands that the client shows that it receives at its address. Ours cannot.
+    /// Whether the server demands that the client shows that it receives at its address.
     pub(super) retry: bool,
     pub(super) delay: SimDuration,
     /// By sending end.
@@ -46,6 +47,8 @@ pub(super) struct End {
     /// Streams to open, bidirectional and unidirectional ones.
     pub(super) opens: [Vec<[Way; 2]>; 2],
     pub(super) key_updates: Vec<SimTime>,
+    /// Unreliable datagrams to send: when, and of how many bytes.
+    pub(super) datagrams: Vec<(SimTime, u64)>,
 }
 
 /// One way of a stream.
@@ -145,6 +148,7 @@ impl Dice {
                 .map_or(Vec::new(), |times: Vec<_>| {
                     times.into_iter().map(|time| SimTime::ZERO + time).collect()
                 }),
+            datagrams: Vec::new(),
         }
     }
 }
@@ -175,7 +179,15 @@ impl Plan {
         // Without a timeout, an end that misses the close, or whose peer never closes, stays.
         ends[dice.within(0, 1) as usize].idle.get_or_insert(SimDuration::from_secs(30));
         let own_is_client = dice.chance(50);
-        let retry = own_is_client && dice.chance(30);
+        let retry = dice.chance(30);
+        for end in &mut ends {
+            let times = dice.maybe(40, |dice| {
+                (0..dice.within(1, 20)).map(|_| dice.millis(0, 1_500)).collect::<Vec<_>>()
+            });
+            let times = times.into_iter().flatten();
+            end.datagrams = times.map(|at| (SimTime::ZERO + at, dice.within(8, 1_100))).collect();
+            end.datagrams.sort_unstable();
+        }
         Self { seed, tls, own_is_client, retry, delay, trouble, ends, ending }
     }
 
@@ -197,6 +209,13 @@ impl Plan {
     pub(super) fn byte(&self, end: usize, id: u64, offset: u64) -> u8 {
         let key = leobench_base::mix(self.seed ^ (id << 1 | end as u64));
         (offset.wrapping_add(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8
+    }
+
+    /// An unreliable datagram that `end` sends: its number, and bytes like those of a stream that nobody opens.
+    pub(super) fn datagram(&self, end: usize, number: usize) -> Bytes {
+        let size = self.ends[end].datagrams[number].1;
+        let content = (8..size).map(|at| self.byte(end, u64::MAX >> 2, at + number as u64));
+        (number as u64).to_be_bytes().into_iter().chain(content).collect()
     }
 
     /// The error code of a reset of a stream or of a request to stop it.

@@ -25,6 +25,8 @@ pub(super) struct Play {
     closes_at: Option<SimTime>,
     /// When the last datagram arrived at each end that was neither damaged nor a repetition.
     heard: [SimTime; 2],
+    /// Which end demanded a Retry.
+    retried: [bool; 2],
     pub(super) is_verbose: bool,
 }
 
@@ -41,6 +43,7 @@ impl Play {
                 Ending::Idle => None,
             },
             heard: [SimTime::ZERO; 2],
+            retried: [false; 2],
             is_verbose: false,
             plan,
         }
@@ -78,7 +81,7 @@ impl Play {
     fn next(&mut self) -> Option<SimTime> {
         let now = self.now;
         let timers = [self.own.timer(now), self.noq.timer(now)];
-        let own_plans = self.applications.iter().filter_map(Application::next);
+        let own_plans = self.applications.iter().filter_map(|end| end.next(&self.plan));
         // What is overdue waits for something else to happen first, such as the handshake.
         let own_plans = own_plans.chain(self.closes_at).filter(|at| *at > now);
         timers.into_iter().flatten().chain(own_plans).chain(self.link.next_arrival()).min()
@@ -104,6 +107,8 @@ impl Play {
         if self.is_verbose {
             self.show(end, datagram);
         }
+        // RFC 9000 section 17.2.5; version 1.
+        self.retried[end] |= datagram[0] >> 4 == 0xf && datagram[1..5] == [0, 0, 0, 1];
         let in_order = self.party(1 - end).needs_order();
         self.link.send(self.now, end, datagram, in_order, tally);
     }
@@ -156,6 +161,7 @@ impl Play {
                 for application in &self.applications {
                     assert!(application.is_settled(&self.plan), "{}", self.state());
                     self.check_timeout(application);
+                    self.check_datagrams(application.end);
                 }
             }
         }
@@ -191,13 +197,23 @@ impl Play {
         assert!(!all_count || *at >= heard + idle, "too early: {}", self.state());
     }
 
+    /// All datagrams arrive if nothing gets lost; and nothing else ever does, which the application checks.
+    fn check_datagrams(&self, from: usize) {
+        let [sender, receiver] = [from, 1 - from].map(|end| &self.applications[end]);
+        let all = !self.plan.is_harmless(from) || receiver.arrived == sender.sent;
+        assert!(all, "{:?} of {:?} arrived: {}", receiver.arrived, sender.sent, self.state());
+    }
+
     fn count(&self, tally: &mut Tally) {
         let plan = &self.plan;
         tally.meetings += 1;
         tally.client[if plan.own_is_client { OWN } else { NOQ }] += 1;
-        tally.retries += self.noq.retry_count.min(1);
         tally.key_updates[OWN] += self.own.key_updates[0];
         tally.key_updates[NOQ] += self.own.key_updates[1];
+        for end in [OWN, NOQ] {
+            tally.retries[end] +=
+                u64::from(self.retried[end] && self.applications[end].established);
+        }
         for (end, wishes) in plan.ends.iter().enumerate() {
             let windows = [wishes.stream_window, wishes.connection_window];
             tally.ack_frequency[end] += u64::from(wishes.ack_frequency.is_some());

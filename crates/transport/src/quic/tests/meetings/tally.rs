@@ -23,7 +23,8 @@ pub(super) struct Tally {
     pub(super) many_streams: [u64; 2],
     pub(super) tiny_window: [u64; 2],
     pub(super) huge_window: [u64; 2],
-    pub(super) retries: u64,
+    pub(super) retries: [u64; 2],
+    pub(super) datagrams: [u64; 2],
 }
 
 impl Tally {
@@ -35,7 +36,6 @@ impl Tally {
             ("datagrams repeated", self.repeated),
             ("datagrams overtaken", self.reordered),
             ("datagrams damaged", self.damaged),
-            ("Retry answered by ours", self.retries),
         ];
         let double = [
             ("meetings with this client", self.client),
@@ -48,6 +48,8 @@ impl Tally {
             ("STOP_SENDING arrived at", self.stopped),
             ("CONNECTION_CLOSE arrived at", self.closed),
             ("idle timeouts at", self.timed_out),
+            ("unreliable datagrams arrived at", self.datagrams),
+            ("connections after a Retry by", self.retries),
             ("key updates by", self.key_updates),
         ];
         let names = double.iter().flat_map(|(name, counts)| {

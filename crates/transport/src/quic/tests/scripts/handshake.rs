@@ -44,10 +44,10 @@ fn a_lost_client_hello_is_sent_again() {
         "0    > initial 0: hello [1200]
          999  ! timeout
          999  > initial 1: hello [1200]
-         999  > initial 2: ping [1200]
+         999  > initial 2: hello [1200]
          2997 ! timeout
          2997 > initial 3: hello [1200]
-         2997 > initial 4: ping [1200]
+         2997 > initial 4: hello [1200]
          3097 < initial: ack 3, hello
          3097 ! congestion
          3097 > initial 5: ack 0 [1200]",
