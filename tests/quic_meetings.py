@@ -103,6 +103,9 @@ class Application:
         self.established = False
         self.lost: tuple[int, Lost] | None = None
         self.key_updates = list(plan.key_updates[end])
+        self.datagrams = list(plan.datagrams[end])
+        self.datagrams_sent: list[bytes] = []
+        self.datagrams_arrived: list[bytes] = []
 
     def count(self, what: str, number: int = 1) -> None:
         self.tally[f"{what}: {NAMES[self.end]}"] += number
@@ -139,6 +142,11 @@ class Application:
                     assert code == self.plan.code(stream, stop=True)
                     self.sending[stream].done = True
                     self.count("STOP_SENDING arrived at")
+                case quic.DatagramReceived(data):
+                    assert data not in self.datagrams_arrived, "a datagram arrived twice"
+                    assert any(data == sent for _, sent in self.plan.datagrams[1 - self.end])
+                    self.datagrams_arrived.append(data)
+                    self.count("unreliable datagrams arrived at")
                 case quic.StreamAcknowledged(stream):
                     self.sending[stream].done = True
                 case quic.StreamData(stream, _) | quic.StreamFinished(stream) | quic.StreamReset(stream, _):
@@ -180,7 +188,7 @@ class Application:
         resets = [
             part.reset_due for part in self.sending.values() if not part.done and part.reset_due is not None
         ]
-        return resets + self.key_updates
+        return resets + self.key_updates + [at for at, _ in self.datagrams[:1]]
 
     def act(self, now: int) -> None:
         """Opens streams and writes to them."""
@@ -201,6 +209,13 @@ class Application:
         while self.key_updates and self.key_updates[0] <= now:
             self.key_updates.pop(0)
             self.count("key updates by", int(self.party.update_keys(now)))
+        self.send_datagrams(now)
+
+    def send_datagrams(self, now: int) -> None:
+        while self.datagrams and self.datagrams[0][0] <= now:
+            _, data = self.datagrams.pop(0)
+            if self.party.send_datagram(data):
+                self.datagrams_sent.append(data)
 
     def send(self, now: int, stream: int, part: Sending) -> None:
         way = part.way
@@ -229,6 +244,7 @@ class Meeting:
         self.link = Link(plan)
         self.now = 0
         self.heard = [0, 0]
+        self.retried = [False, False]
 
     def hold(self) -> None:
         """Plays it to its end, and checks what became of it."""
@@ -254,6 +270,8 @@ class Meeting:
         end.act(self.now)
         for datagram in end.party.transmit(self.now):
             self.show(end, datagram)
+            # RFC 9000 section 17.2.5; version 1.
+            self.retried[end.end] |= datagram[0] >> 4 == 0xF and datagram[1:5] == b"\0\0\0\1"
             self.link.send(self.now, end.end, datagram, self.tally)
         end.look(self.now)
 
@@ -297,6 +315,9 @@ class Meeting:
                 assert lost.how == "idle"
                 # RFC 9000 section 10.1; some time for the rounding of seconds.
                 assert at >= self.heard[end.end] + idle - MS
+                trouble = plan.trouble[end.end]
+                if trouble.lost + trouble.damaged == 0:
+                    assert sorted(end.datagrams_sent) == sorted(self.ends[1 - end.end].datagrams_arrived)
         else:
             self.check_close(*plan.close)
         self.count()
@@ -321,6 +342,7 @@ class Meeting:
         tally[f"meetings with this client: {NAMES[OWN if plan.own_is_client else AIO]}"] += 1
         tally["meetings with a large certificate"] += plan.identity[1] > 0
         for end, name in enumerate(NAMES):
+            tally[f"connections after a Retry by: {name}"] += self.retried[end] and self.ends[end].established
             windows = [plan.stream_window[end], plan.connection_window[end]]
             tally[f"meetings with 64 streams from: {name}"] += len(plan.streams[end][1]) == 64
             tally[f"meetings with a window below 4 kB at: {name}"] += any(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +11,14 @@ from aioquic._buffer import Buffer
 from aioquic.quic import events as aio
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
-from aioquic.quic.packet import QuicPacketType, encode_quic_version_negotiation, pull_quic_header
+from aioquic.quic.packet import (
+    QuicHeader,
+    QuicPacketType,
+    encode_quic_retry,
+    encode_quic_version_negotiation,
+    pull_quic_header,
+)
+from aioquic.quic.retry import QuicRetryTokenHandler
 from quic_plans import AIO, HOST, OWN, SECOND, Plan, identity
 
 from leobench import quic
@@ -41,6 +49,7 @@ class Party(Protocol):
     def finish(self, stream: int) -> None: ...
     def reset(self, stream: int, code: int) -> bool: ...
     def stop(self, stream: int, code: int, now: int) -> bool: ...
+    def send_datagram(self, data: bytes) -> bool: ...
     def close(self, code: int, reason: str, now: int) -> None: ...
     def update_keys(self, now: int) -> bool: ...
 
@@ -53,6 +62,7 @@ class Own:
         parameters: dict[str, object] = {"payload": f"{plan.payload[OWN]} B"}
         windows = {"stream_window": plan.stream_window[OWN], "connection_window": plan.connection_window[OWN]}
         parameters |= {name: f"{size} B" for name, size in windows.items() if size is not None}
+        parameters["retry"] = plan.retry and not plan.own_is_client
         if plan.idle[OWN] is not None:
             parameters["idle_timeout"] = f"{plan.idle[OWN]} ns"
         self.connection = quic.Connection(
@@ -63,6 +73,7 @@ class Own:
             protocols=[PROTOCOL],
             bidirectional_streams=plan.allowed[0],
             unidirectional_streams=plan.allowed[1],
+            datagrams=True,
             seed=plan.seed,
             parameters=parameters,
         )
@@ -109,6 +120,9 @@ class Own:
     def stop(self, stream: int, code: int, now: int) -> bool:
         return self.connection.stop(stream, code, now)
 
+    def send_datagram(self, data: bytes) -> bool:
+        return self.connection.send_datagram(data) is not None
+
     def close(self, code: int, reason: str, now: int) -> None:
         self.connection.close(code, reason, now)
 
@@ -130,11 +144,13 @@ class Aio:
             max_data=plan.connection_window[AIO] or 0,
             max_stream_data=plan.stream_window[AIO] or 0,
             max_datagram_size=plan.payload[AIO],
+            max_datagram_frame_size=65_535,
             server_name=HOST,
         )
         self.connection: QuicConnection | None = None
         self.established = False
         self.closed_by_itself = False
+        self.retry = QuicRetryTokenHandler() if plan.retry and plan.own_is_client else None
         self.answers: list[bytes] = []
         if plan.own_is_client:
             self.configuration.certificate = server.certificate
@@ -179,14 +195,51 @@ class Aio:
         header = pull_quic_header(Buffer(data=datagram), host_cid_length=8)
         if header.packet_type != QuicPacketType.INITIAL or len(datagram) < 1200:
             return
+        original = header.destination_cid
+        retried: bytes | None = None
+        if self.retry is not None:
+            if not header.token:
+                self._send_retry(header, now)
+                return
+            try:
+                original = self.retry.validate_token(
+                    address=ADDRESS,
+                    destination_cid=header.destination_cid,
+                    token=header.token,
+                    now=now / SECOND,
+                )
+            except ValueError:
+                return  # a damaged token
+            retried = header.destination_cid
         connection = QuicConnection(
-            configuration=self.configuration, original_destination_connection_id=header.destination_cid
+            configuration=self.configuration,
+            original_destination_connection_id=original,
+            retry_source_connection_id=retried,
         )
         connection.receive_datagram(datagram, ADDRESS, now / SECOND)
         answer = connection.datagrams_to_send(now / SECOND)
         if answer:
             self.connection = connection
             self.answers += [data for data, _ in answer]
+
+    def _send_retry(self, header: QuicHeader, now: int) -> None:
+        assert self.retry is not None
+        assert header.version is not None
+        source = os.urandom(8)
+        token = self.retry.create_token(
+            address=ADDRESS,
+            original_destination_connection_id=header.destination_cid,
+            retry_source_connection_id=source,
+            now=now / SECOND,
+        )
+        retry = encode_quic_retry(
+            version=header.version,
+            source_cid=source,
+            destination_cid=header.source_cid,
+            original_destination_cid=header.destination_cid,
+            retry_token=token,
+        )
+        self.answers.append(retry)
 
     def handle_timer(self, now: int) -> None:
         if self.connection is not None:
@@ -220,6 +273,8 @@ class Aio:
                     happened.append(quic.StreamReset(event.stream_id, event.error_code))
                 case aio.StopSendingReceived():
                     happened.append(quic.StreamStopped(event.stream_id, event.error_code))
+                case aio.DatagramFrameReceived():
+                    happened.append(quic.DatagramReceived(event.data))
                 case aio.ConnectionTerminated():
                     happened.append(self._lost(event))
                 case _:
@@ -265,6 +320,11 @@ class Aio:
             self.connection.stop_stream(stream, code)
         except ValueError:
             return False  # it has ended
+        return True
+
+    def send_datagram(self, data: bytes) -> bool:
+        assert self.connection is not None
+        self.connection.send_datagram_frame(data)
         return True
 
     def close(self, code: int, reason: str, now: int) -> None:  # noqa: ARG002 (as the other end has it)

@@ -108,6 +108,9 @@ class Plan:
     # By the end that opens them, bidirectional and unidirectional ones: the way there and the way back.
     streams: tuple[tuple[list[tuple[Way, Way]], list[tuple[Way, Way]]], ...]
     key_updates: tuple[list[int], list[int]]
+    # Unreliable datagrams: when to send them, and what.
+    datagrams: tuple[list[tuple[int, bytes]], list[tuple[int, bytes]]]
+    retry: bool
     # The end that closes, when unless when all is done, the code and the reason; or nobody does.
     close: tuple[int, int | None, int, str] | None
 
@@ -139,6 +142,15 @@ def draw_trouble(random: Random) -> Trouble:
     return Trouble(
         share(0.6, 0.15), share(0.4, 0.15), share(0.4, 0.1), share(0.5, 0.3), random.randint(1, 60) * MS
     )
+
+
+def draw_datagrams(random: Random) -> list[tuple[int, bytes]]:
+    count = random.randint(1, 20) if random.random() < 0.4 else 0
+    # Long enough that no two are alike.
+    drawn = [
+        (random.randint(0, 1_500) * MS, random.randbytes(random.randint(8, 1_100))) for _ in range(count)
+    ]
+    return sorted(drawn)
 
 
 def draw(seed: int, size: int) -> Plan:
@@ -183,5 +195,7 @@ def draw(seed: int, size: int) -> Plan:
         payload=(random.randint(1_200, 1_500), random.randint(1_200, 1_500)),
         streams=tuple((ways(0), ways(64 if many else 0)) for _ in NAMES),
         key_updates=updates,
+        datagrams=(draw_datagrams(random), draw_datagrams(random)),
+        retry=random.random() < 0.3,
         close=close,
     )

@@ -31,6 +31,8 @@ EVERYTHING = [
             "connections that ended by application at",
             "connections that ended by idle at",
             "key updates by",
+            "unreliable datagrams arrived at",
+            "connections after a Retry by",
         )
         for name in NAMES
     ),

@@ -34,10 +34,12 @@ PARAMETERS = (
     "connection_window",
     "idle_timeout",
     "initial_rtt",
+    "key_update",
     "max_ack_delay",
     "pacing",
     "payload",
     "protection",
+    "retry",
     "stream_window",
 )
 
@@ -91,6 +93,27 @@ class StreamAcknowledged(Event):
 
 
 @dataclass(frozen=True)
+class DatagramReceived(Event):
+    """The peer sent an unreliable datagram (RFC 9221)."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class DatagramAcknowledged(Event):
+    """The unreliable datagram of this number has arrived."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class DatagramLost(Event):
+    """The unreliable datagram of this number was lost, unless an acknowledgement follows after all."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class PeerClose:
     """What the peer closed a connection with (RFC 9000 section 19.19)."""
 
@@ -116,6 +139,9 @@ _EVENTS: dict[str, type[Event]] = {
         StreamReset,
         StreamStopped,
         StreamAcknowledged,
+        DatagramReceived,
+        DatagramAcknowledged,
+        DatagramLost,
     )
 }
 
@@ -148,6 +174,7 @@ class Connection:
         protocols: Iterable[str] = ("leobench",),
         bidirectional_streams: int = 100,
         unidirectional_streams: int = 100,
+        datagrams: bool = False,
         seed: int = 0,
         parameters: Mapping[str, object] | None = None,
     ) -> None:
@@ -162,6 +189,7 @@ class Connection:
             protocols: Application protocols (ALPN), the preferred one first.
             bidirectional_streams: How many bidirectional streams the peer may have open at a time.
             unidirectional_streams: How many unidirectional streams the peer may have open at a time.
+            datagrams: Whether it takes unreliable datagrams (RFC 9221).
             seed: The root of connection IDs.
             parameters: Keys of a `quic` transport in a scenario, those of `PARAMETERS`, with their values
                 there, such as `{"stream_window": "64 kB"}`. With `{"protection": "null"}`, nothing is
@@ -192,6 +220,7 @@ class Connection:
                 _whole("bidirectional_streams", bidirectional_streams, 1 << 60),
                 _whole("unidirectional_streams", unidirectional_streams, 1 << 60),
             ),
+            bool(datagrams),
             _whole("seed", seed, (1 << 64) - 1),
         )
 
@@ -252,6 +281,19 @@ class Connection:
         """
         code = _whole("code", code, _LARGEST_VARINT)
         return self._core.stop(self._instant(now_ns), _whole("stream", stream, _LARGEST_VARINT), code)
+
+    def send_datagram(self, data: bytes) -> int | None:
+        """Sends an unreliable datagram as soon as window and pacing let it.
+
+        Returns:
+            The number by which events name it; `None` if it is not sent, for the peer takes none, none yet or
+            none so large, or too many wait.
+        """
+        return self._core.send_datagram(data)
+
+    def largest_datagram(self) -> int | None:
+        """Bytes of the largest unreliable datagram that can be sent now; `None` if the peer takes none."""
+        return self._core.largest_datagram()
 
     def close(self, code: int, reason: str, now_ns: int) -> None:
         """Closes the connection with an error code of the application. Unsent data is dropped."""

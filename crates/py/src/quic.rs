@@ -41,7 +41,8 @@ impl QuicConnection {
     /// `parameters` are those of a `quic` transport, as JSON; certificate and key are in DER.
     #[new]
     #[pyo3(signature = (
-        is_client, now, parameters, server_name, certificate, private_key, protocols, streams, seed
+        is_client, now, parameters, server_name, certificate, private_key, protocols, streams,
+        datagrams, seed
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
@@ -53,6 +54,7 @@ impl QuicConnection {
         private_key: Vec<u8>,
         protocols: Vec<Vec<u8>>,
         streams: (u64, u64),
+        datagrams: bool,
         seed: u64,
     ) -> PyResult<Self> {
         let value: Value = serde_json::from_str(parameters).map_err(invalid)?;
@@ -65,6 +67,7 @@ impl QuicConnection {
             spec,
             bidirectional: streams.0,
             unidirectional: streams.1,
+            datagrams,
             seed,
         };
         let connection = ByteConnection::new(&config, time(now)).map_err(invalid)?;
@@ -107,6 +110,13 @@ impl QuicConnection {
             ByteEvent::Reset { id, code } => ("StreamReset", (id, code).into_pyobject(py)?),
             ByteEvent::Stopped { id, code } => ("StreamStopped", (id, code).into_pyobject(py)?),
             ByteEvent::Acked { id } => ("StreamAcknowledged", (id,).into_pyobject(py)?),
+            ByteEvent::DatagramReceived { data } => {
+                ("DatagramReceived", (PyBytes::new(py, &data),).into_pyobject(py)?)
+            }
+            ByteEvent::DatagramAcked { number } => {
+                ("DatagramAcknowledged", (number,).into_pyobject(py)?)
+            }
+            ByteEvent::DatagramLost { number } => ("DatagramLost", (number,).into_pyobject(py)?),
             ByteEvent::Lost { reason, close } => {
                 let close = close.map(|close| {
                     let phrase = String::from_utf8_lossy(&close.reason).into_owned();
@@ -139,6 +149,14 @@ impl QuicConnection {
 
     fn stop(&self, now: u64, stream: u64, code: u64) -> bool {
         self.lock().stop(time(now), stream, code)
+    }
+
+    fn send_datagram(&self, data: &[u8]) -> Option<u64> {
+        self.lock().send_datagram(data).ok()
+    }
+
+    fn largest_datagram(&self) -> Option<u64> {
+        self.lock().largest_datagram()
     }
 
     fn close(&self, now: u64, code: u64, reason: &str) {
