@@ -119,6 +119,12 @@ impl Noq {
         this
     }
 
+    /// `ACK_FREQUENCY` frames that it received and sent.
+    pub(super) fn ack_frequency_frames(&mut self) -> [u64; 2] {
+        let stats = self.connection.as_mut().map(|(_, connection)| connection.stats());
+        stats.map_or([0; 2], |stats| [stats.frame_rx.ack_frequency, stats.frame_tx.ack_frequency])
+    }
+
     /// Passes events between the endpoint and the connection, and collects those for the application.
     fn process(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };

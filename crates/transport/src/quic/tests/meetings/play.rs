@@ -204,19 +204,20 @@ impl Play {
         assert!(all, "{:?} of {:?} arrived: {}", receiver.arrived, sender.sent, self.state());
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&mut self, tally: &mut Tally) {
+        let frames = self.noq.ack_frequency_frames();
         let plan = &self.plan;
         tally.meetings += 1;
         tally.client[if plan.own_is_client { OWN } else { NOQ }] += 1;
         tally.key_updates[OWN] += self.own.key_updates[0];
         tally.key_updates[NOQ] += self.own.key_updates[1];
         for end in [OWN, NOQ] {
+            tally.ack_frequency[end] += u64::from(frames[end] > 0);
             tally.retries[end] +=
                 u64::from(self.retried[end] && self.applications[end].established);
         }
         for (end, wishes) in plan.ends.iter().enumerate() {
             let windows = [wishes.stream_window, wishes.connection_window];
-            tally.ack_frequency[end] += u64::from(wishes.ack_frequency.is_some());
             tally.many_streams[end] += u64::from(wishes.opens[1].len() == 64);
             tally.tiny_window[end] += u64::from(windows.iter().flatten().any(|size| *size < 4_000));
             tally.huge_window[end] += u64::from(windows == [None, None]);

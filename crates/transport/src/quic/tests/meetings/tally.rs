@@ -39,7 +39,7 @@ impl Tally {
         ];
         let double = [
             ("meetings with this client", self.client),
-            ("meetings with ACK_FREQUENCY asked for by", self.ack_frequency),
+            ("meetings with ACK_FREQUENCY frames from", self.ack_frequency),
             ("meetings with 64 streams from", self.many_streams),
             ("meetings with a window below 4 kB at", self.tiny_window),
             ("meetings without a window at", self.huge_window),
