@@ -120,6 +120,10 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
     if spec.initial_rtt.is_zero() {
         return Err(Fault::new("initial_rtt", "is zero", "a time above zero"));
     }
+    if spec.idle_timeout.is_some_and(SimDuration::is_zero) {
+        let allowed = "a time above zero, or no `idle_timeout` for none";
+        return Err(Fault::new("idle_timeout", "is zero", allowed));
+    }
     if !(SHORTEST_ACK_DELAY..TOO_LONG_ACK_DELAY).contains(&spec.max_ack_delay) {
         let allowed = format!(
             "from {SHORTEST_ACK_DELAY} to below {TOO_LONG_ACK_DELAY} (RFC 9000 section 18.2)"

@@ -72,6 +72,63 @@ fn what_a_quic_stack_lacks() {
 }
 
 #[test]
+fn quic_of_our_own() {
+    let quic = "transport = \"quic\"";
+    let place = "flows.main.transport";
+    let case = |key: &str, message: &str| {
+        let flow = format!("transport = {{ kind = \"quic\", stack = \"own\", {key} }}");
+        refused(&[(quic, &flow, message)]);
+    };
+    let payload = "is not a valid payload for QUIC; allowed: from 1.2 kB (RFC 9000 section 14.1) to 65.507 kB";
+    for size in ["1199 B", "65508 B"] {
+        let key = format!("payload = \"{size}\"");
+        case(&key, &format!("{place}.{key}: {payload}"));
+    }
+    let window = "is zero, so nothing could be sent; allowed: a size above zero";
+    for field in ["stream_window", "connection_window"] {
+        let key = format!("{field} = \"0 B\"");
+        case(&key, &format!("{place}.{key}: {window}"));
+    }
+    for (key, rest) in [
+        ("protection = \"aes\"", "unknown word; allowed: `null`, `tls`; did you mean `tls`?"),
+        ("initial_rtt = \"0 s\"", "is zero; allowed: a time above zero"),
+        (
+            "idle_timeout = \"0 s\"",
+            "is zero; allowed: a time above zero, or no `idle_timeout` for none",
+        ),
+        (
+            "ack_eliciting_threshold = 65536",
+            "is not a valid number; allowed: a whole number from 0 to 65535",
+        ),
+        (
+            "max_ack_delay = \"17 s\"",
+            "is out of range; allowed: from 1 ms to below 16.384 s (RFC 9000 section 18.2)",
+        ),
+    ] {
+        case(key, &format!("{place}.{key}: {rest}"));
+    }
+    let streams = "is not a number of streams; allowed: a number from 1 to 65535, or an array of tables with `source`";
+    refused(&[
+        (
+            quic,
+            "transport = { kind = \"quic\", stack = \"own\" }\nstreams = 65536",
+            &format!("flows.main.streams = 65536: {streams}"),
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", stack = \"quiche\" }",
+            "flows.main.transport.stack = \"quiche\": unknown word; allowed: `own`, `noq`",
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", protection = \"tls\" }",
+            "flows.main.transport.protection = \"tls\": is `tls`, which the stack `noq` lacks here; allowed: `null`, or the \
+             stack `own`",
+        ),
+    ]);
+}
+
+#[test]
 fn tcp() {
     let quic = "transport = \"quic\"";
     refused(&[
