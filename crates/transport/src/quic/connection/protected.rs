@@ -1,7 +1,7 @@
 //! Packets as protected bytes.
 
 use bytes::BytesMut;
-use leobench_base::quic::{Content, Datagram, Header, Packet, Space, TransportError};
+use leobench_base::quic::{Content, Datagram, Header, Packet, ResetToken, Space, TransportError};
 use leobench_base::{Ecn, SimTime};
 
 use super::{Connection, SPACES};
@@ -59,9 +59,10 @@ impl Connection {
         content: &dyn Content,
     ) {
         self.on_datagram(now, tuple, bytes.len() as u64);
+        let tail = bytes.last_chunk().copied().map(ResetToken);
         while let Some(opened) = self.open(now, &mut bytes, content).transpose() {
             match opened {
-                Ok(opened) => self.on_opened(now, ecn, opened),
+                Ok(opened) => self.on_opened(now, ecn, opened, tail),
                 Err(error) => self.fail(now, &error),
             }
         }
@@ -83,7 +84,8 @@ impl Connection {
         self.protection.open(bytes, &receive)
     }
 
-    fn on_opened(&mut self, now: SimTime, ecn: Ecn, opened: Opened) {
+    /// Handles the next part of a datagram that ends with `tail`.
+    fn on_opened(&mut self, now: SimTime, ecn: Ecn, opened: Opened, tail: Option<ResetToken>) {
         match opened {
             Opened::Packet { packet, .. } => {
                 if self.is_addressed_by(packet.header.destination()) {
@@ -99,7 +101,12 @@ impl Connection {
             Opened::VersionNegotiation { destination, source, versions } => {
                 self.on_version_negotiation(now, [destination, source], &versions);
             }
-            Opened::NoKeys { .. } | Opened::Discarded => {}
+            // RFC 9000 section 10.3: a reset may have a long header, of whatever version.
+            Opened::NoKeys { .. } | Opened::Discarded => {
+                if let Some(token) = tail {
+                    self.on_stateless_reset(now, token);
+                }
+            }
         }
     }
 }

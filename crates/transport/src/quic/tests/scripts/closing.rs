@@ -78,8 +78,21 @@ fn a_stateless_reset_ends_the_connection() {
          4    reset 0
          4    ! lost reset by the peer
          5    write 1000
+         828  < data x9: ping
          999  < data: ping
          999  > reset x1",
+    );
+}
+
+/// RFC 9000 section 10.3: whatever packet ends with the token, of another version even.
+#[test]
+fn a_reset_with_a_long_header_counts() {
+    client(
+        "1    reset 3 long
+         4    reset 0 long
+         4    ! lost reset by the peer
+         5    write 1000
+         828  < data x9: ping",
     );
 }
 

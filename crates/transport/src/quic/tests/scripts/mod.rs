@@ -2,8 +2,8 @@
 //! peer, byte by byte. What the end does must equal the script, and the script follows from the RFC section it names.
 //!
 //! A line is a time in milliseconds, and the event at that time:
-//! - `retry 5`, `retry 5 corrupt`: the peer sends a Retry with its connection ID 5; `reset 0`: a stateless reset with the token
-//!   of its connection ID 0; `again`: the last datagrams again;
+//! - `retry 5`, `retry 5 corrupt`: the peer sends a Retry with its connection ID 5; `reset 0`, `reset 0 long`: a stateless reset
+//!   with the token of its connection ID 0, with a short header or a long one; `again`: the last datagrams again;
 //! - `write 1000`, `write 1000 x5`, `finish`, `close 7`: the application writes to the flow's stream, once or several times;
 //!   has no more; closes the connection with an error code;
 //! - `< data: ack 0-3 5, ping`: the peer sends a datagram;

@@ -236,9 +236,10 @@ impl Peer {
         out
     }
 
-    /// A stateless reset with the token of a connection ID.
-    pub(super) fn reset(sequence: u64) -> Vec<u8> {
-        let mut out = vec![0x5a; 30];
+    /// A stateless reset with the token of a connection ID, as a packet with a short header or of another version.
+    pub(super) fn reset(sequence: u64, is_long: bool) -> Vec<u8> {
+        let mut out = vec![if is_long { 0xda } else { 0x5a }];
+        out.extend_from_slice(&[9, 9, 9, 9, 2, 1, 1, 2, 1, 1, 0, 0, 0, 0]);
         out.extend_from_slice(&peer_token(sequence).0);
         out
     }

@@ -174,7 +174,8 @@ impl Player {
                 self.deliver(&bytes, Ecn::NotEct, address(2));
             }
             "reset" => {
-                let bytes = Peer::reset(rest.parse().unwrap());
+                let (sequence, form) = rest.split_once(' ').unwrap_or((rest, ""));
+                let bytes = Peer::reset(sequence.parse().unwrap(), form == "long");
                 self.deliver(&bytes, Ecn::NotEct, address(2));
             }
             "<" => self.hear(rest),
