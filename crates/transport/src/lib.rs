@@ -4,6 +4,7 @@
 pub mod buffer;
 pub mod congestion;
 pub mod endpoint;
+mod flights;
 pub mod pacing;
 pub mod plugin;
 pub mod quic;
@@ -22,5 +23,7 @@ pub use plugin::{PluginHost, Plugins};
 pub use scheduler::{SchedulerContext, SchedulerModel, SchedulerSpec, StreamScheduler};
 pub use source::{SourceModel, SourceSpec, TrafficSource};
 
+#[cfg(test)]
+mod quic_suite;
 #[cfg(test)]
 mod testing;

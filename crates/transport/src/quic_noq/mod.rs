@@ -21,14 +21,13 @@ mod tap;
 mod waiting;
 
 pub use bare::Bare;
-pub use endpoint::NoqEndpoint;
 #[cfg(test)]
 pub(crate) use clock::Clock;
 #[cfg(test)]
 pub(crate) use config::for_tests;
+pub use endpoint::NoqEndpoint;
 #[cfg(test)]
 pub(crate) use null_tls::null_session;
-pub(crate) use null_tls::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -4,6 +4,12 @@
 //! An input is a string of bytes that a target interprets; `tests/quic_corpus` holds some for each. Inputs are mutated by a
 //! seeded generator, and those kept that lead to an outcome not seen before. Whatever is found is written into the corpus.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, its helpers too, and a long one tells what it did"
+)]
+
 mod connection;
 mod mutation;
 mod targets;
@@ -69,7 +75,7 @@ fn attempt((name, run): Target, input: &[u8]) -> u64 {
 struct Fuzzer {
     target: Target,
     pool: Vec<Vec<u8>>,
-    seen: BTreeSet<u64>,
+    outcomes: BTreeSet<u64>,
     rng: SimRng,
 }
 
@@ -77,13 +83,13 @@ impl Fuzzer {
     fn new(target: Target, seed: u64) -> Self {
         let pool = corpus(target.0);
         assert!(!pool.is_empty(), "no corpus for {}", target.0);
-        let seen = pool.iter().map(|input| attempt(target, input)).collect();
-        Self { target, pool, seen, rng: RngTree::new(seed).child(target.0).rng() }
+        let outcomes = pool.iter().map(|input| attempt(target, input)).collect();
+        Self { target, pool, outcomes, rng: RngTree::new(seed).child(target.0).rng() }
     }
 
     fn step(&mut self) {
         let input = mutation::mutated(&self.pool, &mut self.rng);
-        if self.seen.insert(attempt(self.target, &input)) && self.pool.len() < LARGEST_POOL {
+        if self.outcomes.insert(attempt(self.target, &input)) && self.pool.len() < LARGEST_POOL {
             self.pool.push(input);
         }
     }
@@ -102,9 +108,9 @@ fn the_corpus_is_survived() {
 fn mutated_inputs_are_survived() {
     for (target, steps) in TARGETS.into_iter().zip([4_000, 4_000, 4_000, 300]) {
         let mut fuzzer = Fuzzer::new(target, 1);
-        let known = fuzzer.seen.len();
+        let known = fuzzer.outcomes.len();
         (0..steps).for_each(|_| fuzzer.step());
-        assert!(fuzzer.seen.len() > known, "{}: nothing new in {steps} steps", target.0);
+        assert!(fuzzer.outcomes.len() > known, "{}: nothing new in {steps} steps", target.0);
     }
 }
 
@@ -127,7 +133,7 @@ fn fuzzing_finds_nothing() {
         rounds += 1;
     }
     for fuzzer in &fuzzers {
-        eprintln!("{}: {} outcomes", fuzzer.target.0, fuzzer.seen.len());
+        eprintln!("{}: {} outcomes", fuzzer.target.0, fuzzer.outcomes.len());
     }
     eprintln!("{rounds} rounds of 600 codec inputs and 20 connections, seed {seed}");
 }

@@ -5,8 +5,8 @@ use leobench_base::quic::{ErrorCode, Level, TransportError};
 
 use super::handshake::{Handshake, KeyChange, check_level, reading};
 use super::keys::{Keys, Next};
+use crate::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 use crate::quic::Role;
-use crate::quic_noq::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 /// Bytes in front of every message: its length and the length of the transport parameters in it, four bytes each.
 const PREFIX: usize = 8;

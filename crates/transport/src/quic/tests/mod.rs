@@ -1,16 +1,16 @@
 //! Connections on a scriptable pipe, whose packets are read.
 
 mod addresses;
-mod data;
 mod datagrams;
 mod interop;
 mod keys;
 mod meetings;
 mod migration;
+mod probes;
+mod protected;
 mod qlog;
 mod resets;
 mod scripts;
-mod trouble;
 
 use std::net::SocketAddr;
 
@@ -24,15 +24,10 @@ use leobench_base::{Body, Packet, RngTree, SimDuration, SimTime};
 use super::{Protected, QuicConfig, QuicEndpoint, QuicSpec, Role};
 use crate::buffer::Attributes;
 use crate::endpoint::Endpoint;
+pub(crate) use crate::quic_suite::spec;
+use crate::quic_suite::{self, Sent, Stack};
 use crate::scheduler::python::tests::in_order;
 use crate::testing::{Observed, Pipe, RECEIVER, SENDER, ms};
-
-/// Parameters with what a test changes.
-pub(crate) fn spec(change: impl FnOnce(&mut QuicSpec)) -> QuicSpec {
-    let mut spec = QuicSpec::default();
-    change(&mut spec);
-    spec
-}
 
 /// A datagram on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,24 +109,34 @@ fn check_bytes(packets: &[QuicPacket], size: u64) {
 
 /// A pipe between a sender of this role with so many streams and a receiver.
 pub(crate) fn connect(spec: &QuicSpec, streams: usize, sender: Role) -> Pipe<QuicEndpoint> {
-    let rng = RngTree::new(1);
-    let receiver = if sender == Role::Client { Role::Server } else { Role::Client };
-    let address = |end| SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
-    let attributes = vec![Attributes::default(); streams];
-    let ends = [(SENDER, sender), (RECEIVER, receiver)].map(|(end, role)| {
-        QuicEndpoint::new(&QuicConfig {
-            spec,
-            role,
-            sends: if end == SENDER { &attributes[..] } else { &[] },
-            receives: if end == SENDER { 0 } else { streams },
-            local: address(end),
-            remote: address(1 - end),
-            start: SimTime::ZERO,
-            rng: &rng.child(if end == SENDER { "sender" } else { "receiver" }),
-            plugins: &in_order(),
-            qlog: None,
-        })
-        .unwrap()
-    });
-    Pipe::new(ends, streams)
+    quic_suite::connect(spec, streams, sender)
+}
+
+impl Stack for QuicEndpoint {
+    /// A closing end answers packets with its reason, ever more rarely.
+    const LAST_WORDS: usize = 8;
+    const PROBES_REPEAT: bool = true;
+
+    fn end(config: QuicConfig<'_>) -> Self {
+        Self::new(&config).unwrap()
+    }
+
+    fn sent(passed: &Passed) -> Sent {
+        let Passed { at, size, backlog, .. } = *passed;
+        Sent { at, size, frames: passed.streams().collect(), backlog }
+    }
+
+    /// An acknowledgement of a packet that was never sent is a connection error (RFC 9000 section 13.1).
+    fn forge(datagram: &mut Datagram) {
+        let Datagram::Packets(packets) = datagram else { panic!("{datagram:?}") };
+        let ack = packets[0].frames.iter_mut().find_map(|frame| match frame {
+            Frame::Ack(ack) => Some(ack),
+            _ => None,
+        });
+        ack.expect("an acknowledgement").ranges[0].largest += 1_000_000;
+    }
+}
+
+mod common {
+    crate::quic_suite::conformance!(crate::quic::QuicEndpoint);
 }

@@ -1,9 +1,7 @@
 //! Connections on a scriptable pipe, whose packets are read.
 
 mod acks;
-mod data;
 mod packets;
-mod trouble;
 
 use leobench_base::quic::Datagram;
 use leobench_base::{BitRate, Body, Packet, RngTree, SimDuration, SimTime};
@@ -11,21 +9,11 @@ use leobench_base::{BitRate, Body, Packet, RngTree, SimDuration, SimTime};
 use super::NoqEndpoint;
 use super::frames::{Frame, Frames};
 use super::null_tls::TAG_LEN;
-use crate::buffer::Attributes;
 use crate::endpoint::Endpoint;
 use crate::quic::{QuicConfig, QuicSpec, Role};
-use crate::scheduler::python::tests::in_order;
+pub(crate) use crate::quic_suite::spec;
+use crate::quic_suite::{self, Sent, Stack, StreamFrame};
 use crate::testing::{Observed, Pipe, RECEIVER, SENDER, ms};
-
-/// Parameters with what a test changes.
-pub(crate) fn spec(change: impl FnOnce(&mut QuicSpec)) -> QuicSpec {
-    let mut spec = QuicSpec::default();
-    change(&mut spec);
-    spec
-}
-
-/// Stream number, offset, length, whether it ends the stream.
-type StreamFrame = (u64, u64, u64, bool);
 
 /// A datagram on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,26 +46,33 @@ impl Observed for NoqEndpoint {
 
 /// A pipe between a sender of this role with so many streams and a receiver.
 pub(crate) fn connect(spec: &QuicSpec, streams: usize, sender: Role) -> Pipe<NoqEndpoint> {
-    let rng = RngTree::new(1);
-    let receiver = if sender == Role::Client { Role::Server } else { Role::Client };
-    let address = |end| std::net::SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
-    let attributes = vec![Attributes::default(); streams];
-    let ends = [(SENDER, sender), (RECEIVER, receiver)].map(|(end, role)| {
-        NoqEndpoint::new(QuicConfig {
-            spec,
-            role,
-            sends: if end == SENDER { &attributes[..] } else { &[] },
-            receives: if end == SENDER { 0 } else { streams },
-            local: address(end),
-            remote: address(1 - end),
-            start: SimTime::ZERO,
-            rng: &rng.child(if end == SENDER { "sender" } else { "receiver" }),
-            plugins: &in_order(),
-            qlog: None,
-        })
-        .unwrap()
-    });
-    Pipe::new(ends, streams)
+    quic_suite::connect(spec, streams, sender)
+}
+
+impl Stack for NoqEndpoint {
+    /// It is silent at once.
+    const LAST_WORDS: usize = 0;
+    const PROBES_REPEAT: bool = false;
+
+    fn end(config: QuicConfig<'_>) -> Self {
+        Self::new(config).unwrap()
+    }
+
+    fn sent(passed: &Passed) -> Sent {
+        let Passed { at, size, frames, backlog, .. } = passed.clone();
+        Sent { at, size, frames, backlog }
+    }
+
+    /// A frame of an unknown type is a connection error (RFC 9000 section 12.4).
+    fn forge(datagram: &mut Datagram) {
+        let Datagram::Bytes(bytes) = datagram else { panic!("{datagram:?}") };
+        let frame = 1 + super::config::CONNECTION_ID_LEN + 1 + usize::from(bytes[0] & 0x03);
+        bytes[frame] = 0x3f;
+    }
+}
+
+mod common {
+    crate::quic_suite::conformance!(crate::quic_noq::NoqEndpoint);
 }
 
 /// Number and STREAM frames of a datagram that is a packet with a short header (RFC 9000 section 17.3), given the number

@@ -6,7 +6,7 @@ use rustls::pki_types::ServerName;
 use rustls::server::ParsedCertificate;
 
 use super::*;
-use crate::quic_noq::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+use crate::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 /// Both ends are complete, know each other's parameters, and read each other's packets at all levels.
 fn check([mut client, mut server]: [End; 2]) {

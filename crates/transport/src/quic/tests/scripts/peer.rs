@@ -6,7 +6,7 @@ use leobench_base::quic::{ConnectionId, Header, Level, Number, Space};
 
 use super::notation::{self, peer_id, peer_token};
 use super::*;
-use crate::quic_noq::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+use crate::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 const TAG: usize = 16;
 /// The smallest packet: a byte, an ID of eight, and 20 bytes so that there is a sample (RFC 9001 section 5.4.2).

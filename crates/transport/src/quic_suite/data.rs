@@ -5,10 +5,9 @@ use leobench_base::{BitRate, Bytes};
 
 use super::*;
 
-#[test]
-fn either_role_sends() {
+pub(crate) fn either_role_sends<S: Stack>() {
     for role in [Role::Client, Role::Server] {
-        let mut pipe = connect(&spec(|_| ()), 1, role);
+        let mut pipe = connect::<S>(&spec(|_| ()), 1, role);
         pipe.write(0, 1_000_000);
         pipe.finish();
         pipe.deliver(1_000_000);
@@ -20,7 +19,7 @@ fn either_role_sends() {
         assert_eq!(sender.sent_packets, pipe.passed[SENDER].len() as u64);
         assert_eq!(
             sender.sent_bytes.get(),
-            pipe.passed[SENDER].iter().map(|p| p.size).sum::<u64>()
+            pipe.passed[SENDER].iter().map(|packet| S::sent(packet).size).sum::<u64>()
         );
         assert_eq!(receiver.received_packets, sender.sent_packets);
         assert_eq!(sender.received_packets, receiver.sent_packets);
@@ -37,9 +36,8 @@ fn either_role_sends() {
     }
 }
 
-#[test]
-fn finishing_ends_every_stream_once() {
-    let mut pipe = connect(&spec(|_| ()), 3, Role::Client);
+pub(crate) fn finishing_ends_every_stream_once<S: Stack>() {
+    let mut pipe = connect::<S>(&spec(|_| ()), 3, Role::Client);
     pipe.write(0, 5_000);
     pipe.write(2, 10);
     pipe.run(ms(500), |_| false);
@@ -47,16 +45,15 @@ fn finishing_ends_every_stream_once() {
     pipe.finish();
     pipe.run(ms(2_000), |_| false);
     assert_eq!(pipe.delivered, [5_000, 0, 7_010]);
-    let frames = pipe.passed[SENDER].iter().flat_map(|packet| &packet.frames);
+    let frames = pipe.passed[SENDER].iter().flat_map(|packet| S::sent(packet).frames);
     let mut ends: Vec<_> =
-        frames.filter(|(.., fin)| *fin).map(|(id, at, len, _)| (*id, at + len)).collect();
+        frames.filter(|(.., fin)| *fin).map(|(id, at, len, _)| (id, at + len)).collect();
     ends.sort_unstable();
     assert_eq!(ends, [(0, 5_000), (1, 0), (2, 7_010)]);
 }
 
-#[test]
-fn nothing_happens_on_an_idle_connection() {
-    let mut pipe = connect(&spec(|_| ()), 1, Role::Client);
+pub(crate) fn nothing_happens_on_an_idle_connection<S: Stack>() {
+    let mut pipe = connect::<S>(&spec(|_| ()), 1, Role::Client);
     pipe.write(0, 50_000);
     pipe.deliver(50_000);
     pipe.run(ms(5_000), |_| false);
@@ -65,10 +62,9 @@ fn nothing_happens_on_an_idle_connection() {
     assert_eq!(pipe.passed, passed);
 }
 
-#[test]
-fn the_same_seed_sends_the_same_packets() {
+pub(crate) fn the_same_seed_sends_the_same_packets<S: Stack>() {
     let run = || {
-        let mut pipe = connect(&spec(|_| ()), 3, Role::Server);
+        let mut pipe = connect::<S>(&spec(|_| ()), 3, Role::Server);
         pipe.fate = Box::new(|_, number, _| (number % 50 != 49).then_some(SimDuration::ZERO));
         (0..3).for_each(|stream| pipe.write(stream, 300_000));
         pipe.deliver(900_000);
@@ -77,9 +73,8 @@ fn the_same_seed_sends_the_same_packets() {
     assert_eq!(run(), run());
 }
 
-#[test]
-fn a_thousand_streams() {
-    let mut pipe = connect(&spec(|_| ()), 1_000, Role::Client);
+pub(crate) fn a_thousand_streams<S: Stack>() {
+    let mut pipe = connect::<S>(&spec(|_| ()), 1_000, Role::Client);
     for stream in 0..1_000 {
         pipe.write(stream, 1_000 + stream as u64);
     }
@@ -89,14 +84,13 @@ fn a_thousand_streams() {
     assert!(pipe.delivered.iter().zip(1_000..).all(|(delivered, size)| *delivered == size));
 }
 
-#[test]
-fn pacing_spreads_what_would_leave_at_once() {
+pub(crate) fn pacing_spreads_what_would_leave_at_once<S: Stack>() {
     let at_once = |pacing: bool| {
-        let mut pipe = connect(&spec(|spec| spec.pacing = pacing), 1, Role::Client);
+        let mut pipe = connect::<S>(&spec(|spec| spec.pacing = pacing), 1, Role::Client);
         pipe.rate = BitRate::from_bps(50_000_000);
         pipe.write(0, 3_000_000);
         pipe.deliver(3_000_000);
-        let times = pipe.passed[SENDER].iter().map(|packet| packet.at).collect::<Vec<_>>();
+        let times: Vec<_> = pipe.passed[SENDER].iter().map(|packet| S::sent(packet).at).collect();
         times.chunk_by(|one, other| one == other).map(<[_]>::len).max().unwrap()
     };
     // RFC 9002 section 7.7: no burst beyond the initial window of 10 packets; without pacing every acknowledgement of
@@ -105,8 +99,7 @@ fn pacing_spreads_what_would_leave_at_once() {
     assert!(at_once(false) >= 10, "{} at once", at_once(false));
 }
 
-#[test]
-fn flow_control_windows_are_kept_and_used() {
+pub(crate) fn flow_control_windows_are_kept_and_used<S: Stack>() {
     const WINDOW: u64 = 40_000;
     for (streams, connection) in
         [(1, Window::Unlimited), (4, Window::Unlimited), (4, Window::Bytes(Bytes::new(WINDOW)))]
@@ -115,7 +108,7 @@ fn flow_control_windows_are_kept_and_used() {
             spec.stream_window = Window::Bytes(Bytes::new(WINDOW));
             spec.connection_window = connection;
         });
-        let mut pipe = connect(&spec, streams, Role::Client);
+        let mut pipe = connect::<S>(&spec, streams, Role::Client);
         (0..streams).for_each(|stream| pipe.write(stream, 4_000_000 / streams as u64));
         pipe.deliver(4_000_000);
         // A window is granted once it has been read, half a round trip later.
