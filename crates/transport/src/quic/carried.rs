@@ -37,13 +37,12 @@ pub(in crate::quic) enum Carried {
     RetireConnectionId(u64),
     /// `HANDSHAKE_DONE`.
     HandshakeDone,
-    /// `NEW_TOKEN`.
-    NewToken,
     /// `ACK_FREQUENCY` with its sequence number.
     AckFrequency(u64),
     /// DATAGRAM with the number of the datagram.
     Datagram(u64),
     /// `PATH_CHALLENGE`.
+    #[allow(dead_code, reason = "no path is validated yet")]
     PathChallenge,
     /// `PATH_RESPONSE`.
     PathResponse,

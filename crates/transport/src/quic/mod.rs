@@ -1,19 +1,10 @@
 //! QUIC of our own (RFC 9000, 9001, 9002): packets are structs, bytes are made on demand, and schedulers and congestion
 //! controllers work inside.
 
-#[allow(
-    dead_code,
-    reason = "closing by the application, tokens and path challenges come with their users"
-)]
 mod carried;
 mod cids;
 mod config;
-#[allow(
-    dead_code,
-    reason = "closing by the application, tokens and path challenges come with their users"
-)]
 mod connection;
-#[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod crypto;
 mod crypto_stream;
 #[cfg_attr(
@@ -24,16 +15,13 @@ mod datagrams;
 mod endpoint;
 mod path;
 mod qlog;
-#[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod received;
-#[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod recovery;
 mod role;
 mod route;
 mod sans_io;
 mod spec;
 mod stateless;
-#[cfg_attr(not(test), allow(dead_code, reason = "tests and what comes next use more of it"))]
 mod streams;
 
 pub use crypto::{Certificate, KeyLog, TlsSettings};

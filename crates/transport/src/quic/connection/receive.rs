@@ -281,7 +281,6 @@ impl Connection {
             }
             // Challenges are repeated by their own timer.
             Carried::Ack { .. }
-            | Carried::NewToken
             | Carried::Datagram(_)
             | Carried::PathChallenge
             | Carried::PathResponse

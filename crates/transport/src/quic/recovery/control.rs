@@ -133,6 +133,7 @@ impl Control {
     }
 
     /// Totals of all paths.
+    #[cfg(test)]
     pub(in crate::quic) fn sum(&self) -> Totals {
         let mut sum = Totals::default();
         self.paths.iter().for_each(|state| sum += state.totals);

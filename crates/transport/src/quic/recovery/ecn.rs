@@ -70,6 +70,7 @@ impl Ecn {
     }
 
     /// Whether validation has failed, or nothing is marked in the first place.
+    #[cfg(test)]
     pub(super) fn has_failed(&self) -> bool {
         self.state == State::Failed
     }
