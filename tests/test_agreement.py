@@ -8,6 +8,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from conftest import ROOT
 
@@ -208,7 +209,7 @@ def test_the_figure_has_a_row_for_each_cell_below_its_campaign() -> None:
         "made-up", "cell=1.0", "cell=1.1", "cell=1.005",
     ]  # fmt: skip
     points = [line for line in axes.get_lines() if line.get_marker() not in ("None", "")]
-    assert [(list(line.get_xdata()), line.get_marker()) for line in points] == [
+    assert [(np.asarray(line.get_xdata()).tolist(), line.get_marker()) for line in points] == [
         ([1.0], "o"),
         ([1.04], ">"),
         ([pytest.approx(1.005)], "o"),

@@ -96,9 +96,9 @@ def test_a_part_of_the_grid_comes_out_as_listed(tmp_path: Path) -> None:
         targets.append(dataclasses.replace(target, cells={cell: target.cells[cell]}))
     report: Report = agreement.compare(targets, tmp_path / "out", seeds=5)
     columns, table = rows.judged(report), listed()
-    for cell in report.cells:
-        _, *now = rows.of_cell(cell, columns)
-        then = table[cell.target, cell.name]
+    for found in report.cells:
+        _, *now = rows.of_cell(found, columns)
+        then = table[found.target, found.name]
         assert (now[0], now[-1]) == (then[0], then[-1]) == ("5", "agree")
         for new, old in zip(now[1:-1], then[1:-1], strict=True):
             # Give or take what a change of the transport may move it.
