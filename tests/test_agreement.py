@@ -172,6 +172,13 @@ def test_a_campaign_gets_seeds_until_it_is_decided_and_resumes(
     assert again == (out / "grid" / "runs.parquet").read_bytes()
 
 
+def test_the_root_of_the_seeds_is_the_campaigns_unless_given(quick: Path) -> None:
+    file, sides = grid(quick), agreement.stacks("own,noq")
+    file.write_text("seed = 7\n" + file.read_text())
+    roots = [Target.load(file, sides, seed=seed).campaign.seed for seed in (None, 3)]
+    assert [*roots, Target.load(quick, sides).campaign.seed] == [7, 3, 1]
+
+
 def reported(*ratios: float) -> Report:
     cells = [
         Cell("made-up", f"cell={ratio}", (1, 2), (finding(GOODPUT, [(ratio, 1.0)] * 2),)) for ratio in ratios

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # The most seeds of a cell. Results are stored under it, so that more seeds can be added later.
 MOST_SEEDS = 1_000
 
+# Letters of the name of a scenario's folder.
+_LONGEST = 80
+
 # The table that runs record, for the mean window.
 _TABLES = (measures.WINDOWS,)
 
@@ -51,7 +54,7 @@ class Target:
         file: str | PathLike[str],
         sides: tuple[Side, Side],
         overrides: Mapping[str, object] | None = None,
-        seed: int = 1,
+        seed: int | None = None,
     ) -> Target:
         """Reads a scenario or campaign file.
 
@@ -59,7 +62,7 @@ class Target:
             file: The file. Of a campaign, the scenario, `set` and the variants count.
             sides: What is compared.
             overrides: Values to replace in every run, by place.
-            seed: Root of the seeds of all runs; those of a campaign with this `seed`.
+            seed: Root of the seeds of all runs, as campaigns derive them; the campaign's, or 1, unless given.
 
         Raises:
             InputError: If the file is wrong, or a cell has no flow that the sides differ in.
@@ -83,7 +86,7 @@ class Target:
         campaign = dataclasses.replace(
             base,
             replicates=min(MOST_SEEDS, 1_000_000 // len(variants)),
-            seed=seed,
+            seed=base.seed if seed is None else seed,
             seeds="common",
             metrics=measures.paths(compared),
             tables=_TABLES,
@@ -103,7 +106,7 @@ def _base(file: Path, overrides: Mapping[str, object]) -> Campaign:
 
     name = load_scenario(file, None, overrides).name
     return Campaign(
-        name=re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "scenario",
+        name=re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.")[:_LONGEST] or "scenario",
         description="",
         file=file,
         text=file.read_text(encoding="utf-8"),
@@ -133,6 +136,5 @@ def _refuse_varied(base: Campaign, cell: Variant, pair: list[Variant]) -> None:
     for place in pair[0].overrides:
         given = place in base.set or place in cell.overrides
         if given and pair[0].overrides[place] != pair[1].overrides[place]:
-            raise InputError(
-                f"{base.file}: variant `{cell.name}`: sets {place}, which is compared; leave it out"
-            )
+            which = f"variant `{cell.name}`: " if len(base.variants) > 1 else ""
+            raise InputError(f"{base.file}: {which}sets {place}, which is compared; leave it out")

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="add runs up to this number where the verdict is `cannot tell` (default: add none)",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=options.whole, default=1, help="root of all seeds (default: 1)"
+        "--seed", metavar="N", type=options.whole, help="root of all seeds (default: the campaign's, or 1)"
     )
     options.add_overrides(parser)
     parser.add_argument(
