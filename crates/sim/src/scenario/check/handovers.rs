@@ -2,7 +2,6 @@
 
 mod times;
 
-use leobench_base::LinkId;
 use leobench_base::spec::{SpecError, cut};
 use leobench_transport::quic::Stack;
 use rustc_hash::FxHashMap;
@@ -91,12 +90,21 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
         let flow_name = cut(name);
         let opens = sends == (flow.opened_by == OpenedBy::From);
         match &flow.transport {
-            TransportSpec::Quic(_) => {
+            TransportSpec::Quic(_) if !opens => {
                 let error = at.error(format!(
-                    "`migrate` is not supported for QUIC yet, and flow `{flow_name}` ends at this node"
+                    "the other end of flow `{flow_name}` opens the connection, and only clients migrate (RFC 9000 section 9)"
                 ));
-                return Err(error.allowed("`reroute` or `rebind`, or the transport `tcp`"));
+                return Err(error.allowed(format!(
+                    "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` the end that moves"
+                )));
             }
+            TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
+                let error = at.error(format!(
+                    "flow `{flow_name}` uses the QUIC stack `noq`, which is not told of new addresses"
+                ));
+                return Err(error.allowed("`reroute` or `rebind`, or the stack `own`"));
+            }
+            TransportSpec::Quic(_) => {}
             TransportSpec::Udp(_) => {
                 let error = at.error(format!(
                     "flow `{flow_name}` keeps to its addresses, as UDP has no connection that could move"
@@ -139,7 +147,6 @@ fn rebinds(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Resu
             let (opener, other) =
                 if flow.opened_by == OpenedBy::From { (from, to) } else { (to, from) };
             let Some(path) = topology.routes([other]).path(opener, other) else { continue };
-            follows(spec, handover, name, &path, &at)?;
             let enters = path.iter().any(|link| {
                 let (link, direction) = spec.direction(*link);
                 handover.links.contains(&spec.links[link].0)
@@ -155,27 +162,4 @@ fn rebinds(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Resu
         }
     }
     Ok(())
-}
-
-/// Refuses a translation of the packets of a stack that does not follow new addresses.
-fn follows(
-    spec: &ScenarioSpec,
-    handover: &HandoverSpec,
-    name: &str,
-    path: &[LinkId],
-    at: &Place<'_>,
-) -> Result<(), SpecError> {
-    let own = spec.flows.iter().any(|(flow, flow_spec)| {
-        let transport = &flow_spec.transport;
-        flow == name && matches!(transport, TransportSpec::Quic(quic) if quic.stack == Stack::Own)
-    });
-    let mut links = path.iter().map(|link| &spec.links[spec.direction(*link).0].0);
-    if !own || !links.any(|link| handover.links.contains(link)) {
-        return Ok(());
-    }
-    let error = at.error(format!(
-        "flow `{}` uses the QUIC stack `own`, which does not follow new addresses yet",
-        cut(name)
-    ));
-    Err(error.allowed("`reroute`, or the stack `noq`"))
 }
