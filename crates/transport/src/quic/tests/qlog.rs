@@ -233,15 +233,15 @@ fn a_qlog_tells_what_happened() {
         let (sent, lost) = (sender.named("quic:packet_sent"), sender.named("quic:packet_lost"));
         assert_eq!(sum(&sent), totals[SENDER].sent_bytes.get(), "{mode:?}");
         assert_eq!(lost.len() as u64, totals[SENDER].lost_packets);
-        let received = receiver.named("quic:packet_received");
-        assert!(!lost.is_empty() && received.len() < sent.len());
+        let arrived = receiver.named("quic:packet_received");
+        assert!(!lost.is_empty() && arrived.len() < sent.len());
         // Every packet that was received was sent, with the same frames.
-        for packet in &received {
+        for packet in &arrived {
             assert!(sent.contains(packet), "{packet}");
         }
         let retries = |log: &Log| {
-            let received = log.named("quic:packet_received");
-            received.iter().filter(|packet| packet["header"]["packet_type"] == "retry").count()
+            let packets = log.named("quic:packet_received");
+            packets.iter().filter(|packet| packet["header"]["packet_type"] == "retry").count()
         };
         assert_eq!([retries(sender), retries(receiver)], [1, 0]);
         for (log, trigger) in [(sender, "local_update"), (receiver, "remote_update")] {
@@ -252,13 +252,13 @@ fn a_qlog_tells_what_happened() {
             assert!(log.named("quic:connection_closed").is_empty());
         }
         // What the last updates leave is what the connection ends with.
-        let last = |name: &str| {
+        let final_value = |name: &str| {
             let updates = sender.named("quic:recovery_metrics_updated");
-            updates.iter().rev().find_map(|update| update.get(name)).unwrap().as_f64().unwrap()
+            updates.iter().rev().find_map(|update| update.get(name)).unwrap().clone()
         };
-        assert_eq!(last("congestion_window"), path.cwnd.get() as f64);
-        assert_eq!(last("ssthresh"), path.ssthresh.unwrap().get() as f64);
-        assert_eq!(last("smoothed_rtt"), path.smoothed_rtt.unwrap().as_millis_f64());
+        assert_eq!(final_value("congestion_window"), path.cwnd.get());
+        assert_eq!(final_value("ssthresh"), path.ssthresh.unwrap().get());
+        assert_eq!(final_value("smoothed_rtt"), path.smoothed_rtt.unwrap().as_millis_f64());
         let states = sender.named("quic:congestion_state_updated");
         assert_eq!(states[0].get("old"), None);
         assert!(states.windows(2).all(|pair| pair[0]["new"] == pair[1]["old"]) && states.len() > 2);
