@@ -107,6 +107,7 @@ impl Connection {
         }
         path.recovery.restart_backoff(now);
         self.note_route("moved");
+        self.log_route(now);
         self.update_handshake_state(now);
     }
 

@@ -75,6 +75,14 @@ impl Connection {
         }
     }
 
+    /// The path runs between other addresses.
+    pub(super) fn log_route(&mut self, now: SimTime) {
+        let tuple = self.path().route.tuple;
+        if let Some(trace) = &mut self.qlog {
+            trace.moved(now, tuple.local, tuple.remote);
+        }
+    }
+
     pub(super) fn log_end(&mut self, now: SimTime, ending: Ending<'_>, reason: &str) {
         if let Some(trace) = &mut self.qlog {
             trace.closed(now, ending, reason);

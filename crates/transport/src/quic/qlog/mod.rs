@@ -26,6 +26,7 @@ const SCHEMA: &str = "urn:ietf:params:qlog:events:quic-13";
 /// A trace being written.
 pub(super) struct Trace {
     writer: QlogWriter,
+    path: PathId,
     line: String,
     /// The first error of the writer; nothing is written after it.
     error: Option<io::Error>,
@@ -79,6 +80,7 @@ impl Trace {
     ) -> Self {
         let mut trace = Self {
             writer,
+            path,
             line: String::new(),
             error: None,
             metrics: Metrics::default(),
@@ -95,7 +97,7 @@ impl Trace {
             let _ = write!(common, r#""group_id":"{}","#, Hex(original.as_slice()));
         }
         if path != PathId::default() {
-            let _ = write!(common, r#""tuple":"{}","#, path.0);
+            let _ = write!(common, r#""tuple":"{}","#, TupleId(path));
         }
         trace.record(format_args!(
             r#"{{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","title":"leobench {side}","trace":{{"common_fields":{{{common}"time_format":"relative_to_epoch","reference_time":{{"clock_type":"monotonic","epoch":"unknown"}}}},"vantage_point":{{"name":"{side}","type":"{side}"}},"event_schemas":["{SCHEMA}"]}}}}"#
@@ -121,6 +123,18 @@ impl Trace {
             now,
             "connection_started",
             format_args!(r#"{{"local":{local},"remote":{remote}}}"#),
+        );
+    }
+
+    /// `tuple_assigned`: the path runs between these addresses from now on.
+    pub(super) fn moved(&mut self, now: SimTime, local: SocketAddr, remote: SocketAddr) {
+        let (tuple, local, remote) = (TupleId(self.path), Tuple(local), Tuple(remote));
+        self.event(
+            now,
+            "tuple_assigned",
+            format_args!(
+                r#"{{"tuple_id":"{tuple}","tuple_remote":{remote},"tuple_local":{local}}}"#
+            ),
         );
     }
 
@@ -311,6 +325,15 @@ impl fmt::Display for Changes {
             put(old.pacing != new.pacing, "pacing_rate", &pacing.bps())?;
         }
         Ok(())
+    }
+}
+
+/// The name of a path: empty for that of the handshake.
+struct TupleId(PathId);
+
+impl fmt::Display for TupleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == PathId::default() { Ok(()) } else { write!(f, "{}", self.0.0) }
     }
 }
 

@@ -85,12 +85,13 @@ impl Log {
 }
 
 /// Fields by name and type: a string, number, boolean, array or object; with `?`, optional.
-const EVENTS: [(&str, &str); 8] = [
+const EVENTS: [(&str, &str); 9] = [
     ("quic:connection_started", "local:o remote:o"),
     (
         "quic:connection_closed",
         "initiator:s? connection_error:s? application_error:s? error_code:n? reason:s? trigger:s?",
     ),
+    ("quic:tuple_assigned", "tuple_id:s tuple_remote:o? tuple_local:o?"),
     ("quic:packet_sent", "header:o frames:a? raw:o?"),
     ("quic:packet_received", "header:o frames:a? raw:o?"),
     ("quic:packet_lost", "header:o"),
@@ -103,7 +104,7 @@ const EVENTS: [(&str, &str); 8] = [
     ("quic:congestion_state_updated", "old:s? new:s"),
 ];
 
-const FRAMES: [(&str, &str); 20] = [
+const FRAMES: [(&str, &str); 22] = [
     ("padding", "raw:o?"),
     ("ping", ""),
     ("ack", "ack_delay:n? acked_ranges:a? ect1:n? ect0:n? ce:n?"),
@@ -123,6 +124,8 @@ const FRAMES: [(&str, &str); 20] = [
         "sequence_number:n retire_prior_to:n connection_id_length:n? connection_id:s stateless_reset_token:s?",
     ),
     ("retire_connection_id", "sequence_number:n"),
+    ("path_challenge", "data:s?"),
+    ("path_response", "data:s?"),
     ("connection_close", "error_space:s? error:s? error_code:n? reason:s? trigger_frame_type:n?"),
     ("handshake_done", ""),
     ("datagram", "raw:o?"),
@@ -320,6 +323,24 @@ fn the_end_of_a_connection_has_its_cause() {
 }
 
 #[test]
+fn another_address_is_logged() {
+    let (mut pipe, memories) = logged(Mode::Structs, |_| ());
+    pipe.run(ms(500), |_| false);
+    pipe.write(0, 2_000);
+    pipe.run(ms(510), |_| false);
+    // A translator gives the client another port.
+    let moved = pipe.flying.values_mut().filter(|(end, _)| *end == RECEIVER);
+    moved.for_each(|(_, packet)| packet.meta.source.set_port(9_999));
+    pipe.run(ms(525), |_| false);
+    let logs = finish(pipe, &memories);
+    let [moved] = &logs[RECEIVER].named("quic:tuple_assigned")[..] else { panic!() };
+    assert_eq!(moved["tuple_id"], "");
+    assert_eq!(moved["tuple_remote"]["port_v4"], 9_999);
+    assert_eq!(moved["tuple_local"]["port_v4"], 4_433);
+    assert!(logs[SENDER].named("quic:tuple_assigned").is_empty());
+}
+
+#[test]
 fn a_connection_that_never_began_has_an_empty_trace() {
     let (pipe, memories) = logged(Mode::Structs, |_| ());
     let logs = finish(pipe, &memories);
@@ -352,6 +373,8 @@ fn every_frame_has_the_fields_of_its_kind() {
         Frame::StreamsBlocked { kind, limit: 1 },
         Frame::NewConnectionId(new),
         Frame::RetireConnectionId(1),
+        Frame::PathChallenge(1),
+        Frame::PathResponse(1),
         Frame::HandshakeDone,
         Frame::Datagram { data: vec![1].into(), explicit_len: false },
         Frame::AckFrequency { sequence: 0, threshold: 1, max_ack_delay: 2, reordering: 3 },
