@@ -138,7 +138,7 @@ impl Noq {
                 Event::Connected => self.happened.push(Happened::Established),
                 Event::HandshakeConfirmed => self.confirmed = true,
                 Event::ConnectionLost { reason } => {
-                    self.happened.push(Happened::Lost(lost(reason)))
+                    self.happened.push(Happened::Lost(lost(reason)));
                 }
                 Event::Stream(event) => match event {
                     StreamEvent::Opened { dir } => {
