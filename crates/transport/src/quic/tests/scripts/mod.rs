@@ -8,6 +8,7 @@
 //!   has no more; closes the connection with an error code;
 //! - `< data: ack 0-3 5, ping`: the peer sends a datagram;
 //! - `> data 4-6: stream 2 0-3000`: this end does, here three packets in a row with 1,000 bytes each;
+//! - `> elsewhere data 5: ping`: to the address from which the peer sends `elsewhere`;
 //! - `> reset x2`: it sends two stateless resets;
 //! - `! timeout`: it reports an event;
 //! - `= window 6000`, `= in-flight 0`, `= rtt 100`: the state of its path.
@@ -32,6 +33,7 @@ mod handshake;
 mod ids;
 mod keys;
 mod losses;
+mod migration;
 mod notation;
 mod parameters;
 mod peer;

@@ -241,6 +241,12 @@ impl Player {
                 continue;
             }
             let packets = self.peer.read(&bytes);
+            if packet.meta.destination != address(2) {
+                let texts: Vec<_> = packets.iter().map(|read| self.peer.describe(read)).collect();
+                self.record.push(format!("{time} > elsewhere {}", texts.join(" | ")));
+                self.burst = None;
+                continue;
+            }
             self.note(&packets, bytes.len());
         }
     }
