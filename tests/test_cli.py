@@ -94,14 +94,6 @@ def test_qlogs_are_written_on_request(tmp_path: Path, quick: Path) -> None:
         assert b"packet_sent" in log.read_bytes()
 
 
-def test_a_qlog_of_a_stack_that_writes_none_is_refused(tmp_path: Path, quick: Path, capsys: Capture) -> None:
-    own = ["--set", "flows.main.transport.stack=own"]
-    assert cli.main(["run", str(quick), "--qlog", "--out", "out", "--quiet", *own]) == 2
-    said = "flow `main` uses the QUIC stack `own`, which writes none yet; allowed: the stack `noq`"
-    assert capsys.readouterr().err == f"leobench: qlog: {said}\n"
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_qlog_of_no_quic_flow_is_said_to_be_none(tmp_path: Path, quick: Path, capsys: Capture) -> None:
     over_tcp = ["--set", 'flows.main.transport="tcp"']
     assert cli.main(["run", str(quick), "--qlog", "--out", "out", "--quiet", *over_tcp]) == 0

@@ -77,8 +77,6 @@ def run_loaded(
     from leobench.result import Result, Tables
 
     _check_snaplen(snaplen, pcap=pcap)
-    if qlog:
-        _check_qlog(scenario)
     if out is None:
         for name, wanted in (("qlog", qlog), ("pcap", pcap)):
             if wanted:
@@ -218,15 +216,6 @@ def describe(kind: str, name: str) -> dict[str, Any]:
         for state, rate_bps, dwell_s, time_share, jump in states
     ]
     return parameters.describe(schema(), kind, name, known, told, dict(_core.refused(kind)))
-
-
-def _check_qlog(scenario: Scenario) -> None:
-    from leobench.errors import InputError
-
-    for name, flow in json.loads(scenario.to_json())["flows"].items():
-        if flow["transport"].get("stack") == "own":
-            problem = f"flow `{name}` uses the QUIC stack `own`, which writes none yet"
-            raise InputError(f"qlog: {problem}; allowed: the stack `noq`")
 
 
 def _check_snaplen(snaplen: int | None, *, pcap: bool) -> None:
