@@ -228,6 +228,12 @@ impl SendBuffer {
         self.occupied.first_from(from).or_else(|| self.occupied.first_from(0))
     }
 
+    /// Whether any stream has bytes waiting, and is not held.
+    #[inline]
+    pub fn has_occupied(&self) -> bool {
+        !self.occupied.is_empty()
+    }
+
     /// The stream that alone has bytes waiting, if exactly one has.
     pub fn only_occupied(&self) -> Option<usize> {
         let first = self.next_occupied(0)?;

@@ -6,11 +6,11 @@ use smallvec::SmallVec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// Acknowledged packet numbers, in descending order; at least one range, no two of which touch.
-    pub ranges: SmallVec<[AckRange; 2]>,
+    pub ranges: SmallVec<[AckRange; 1]>,
     /// The ACK Delay field as encoded: microseconds shifted right by the sender's exponent.
     pub delay: u64,
     /// Counts of ECN codepoints, if it reports them.
-    pub ecn: Option<EcnCounts>,
+    pub ecn: Option<Box<EcnCounts>>,
 }
 
 /// Packet numbers from `smallest` to `largest`, both included.

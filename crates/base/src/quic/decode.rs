@@ -123,17 +123,19 @@ impl<'a> Decoder<'a> {
                 kind: kind(frame_type == types::STREAMS_BLOCKED_UNI),
                 limit: self.streams()?,
             },
-            types::NEW_CONNECTION_ID => Frame::NewConnectionId(self.new_connection_id()?),
+            types::NEW_CONNECTION_ID => Frame::NewConnectionId(Box::new(self.new_connection_id()?)),
             types::RETIRE_CONNECTION_ID => Frame::RetireConnectionId(self.varint()?),
             types::PATH_CHALLENGE => Frame::PathChallenge(whole(self.reader.u64())?),
             types::PATH_RESPONSE => Frame::PathResponse(whole(self.reader.u64())?),
             types::CONNECTION_CLOSE => {
                 let (code, frame_type) = (self.varint()?, Some(self.varint()?));
-                Frame::ConnectionClose(Close { code, frame_type, reason: self.prefixed()? })
+                let reason = self.prefixed()?;
+                Frame::ConnectionClose(Box::new(Close { code, frame_type, reason }))
             }
             types::APPLICATION_CLOSE => {
                 let code = self.varint()?;
-                Frame::ConnectionClose(Close { code, frame_type: None, reason: self.prefixed()? })
+                let reason = self.prefixed()?;
+                Frame::ConnectionClose(Box::new(Close { code, frame_type: None, reason }))
             }
             types::HANDSHAKE_DONE => Frame::HandshakeDone,
             types::DATAGRAM => {
@@ -222,7 +224,8 @@ impl<'a> Decoder<'a> {
             ranges.push(last);
         }
         let ecn = if with_ecn {
-            Some(EcnCounts { ect0: self.varint()?, ect1: self.varint()?, ce: self.varint()? })
+            let (ect0, ect1, ce) = (self.varint()?, self.varint()?, self.varint()?);
+            Some(Box::new(EcnCounts { ect0, ect1, ce }))
         } else {
             None
         };

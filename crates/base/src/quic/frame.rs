@@ -18,7 +18,7 @@ pub enum Directionality {
     Unidirectional,
 }
 
-/// One frame.
+/// One frame. The large and rare ones are boxed, so that packets stay small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// So many PADDING frames.
@@ -98,7 +98,7 @@ pub enum Frame {
         limit: u64,
     },
     /// `NEW_CONNECTION_ID`.
-    NewConnectionId(NewConnectionId),
+    NewConnectionId(Box<NewConnectionId>),
     /// `RETIRE_CONNECTION_ID` with its sequence number.
     RetireConnectionId(u64),
     /// `PATH_CHALLENGE` with its data.
@@ -106,7 +106,7 @@ pub enum Frame {
     /// `PATH_RESPONSE` with the data of the challenge.
     PathResponse(u64),
     /// `CONNECTION_CLOSE`.
-    ConnectionClose(Close),
+    ConnectionClose(Box<Close>),
     /// `HANDSHAKE_DONE`.
     HandshakeDone,
     /// DATAGRAM (RFC 9221).
@@ -130,6 +130,8 @@ pub enum Frame {
     /// `IMMEDIATE_ACK` (draft-ietf-quic-ack-frequency section 5).
     ImmediateAck,
 }
+
+const _: () = assert!(size_of::<Frame>() <= 48, "a packet carries frames by value");
 
 /// The fields of a `NEW_CONNECTION_ID` frame (RFC 9000 section 19.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

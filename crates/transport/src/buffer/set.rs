@@ -27,6 +27,12 @@ impl StreamSet {
         self.words[stream / 64] & 1 << (stream % 64) != 0
     }
 
+    /// Whether no stream is in it.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filled.iter().all(|word| *word == 0)
+    }
+
     /// The first stream in it whose number is at least `from`; in constant time for up to 4,096 streams.
     pub(crate) fn first_from(&self, from: usize) -> Option<usize> {
         let word = from / 64;
@@ -77,6 +83,7 @@ mod tests {
                     prop_assert_eq!(set.contains(stream), member);
                 }
             }
+            prop_assert_eq!(set.is_empty(), plain.is_empty());
             prop_assert_eq!(set.first_from(from), plain.range(from..).next().copied());
             let mut walked = Vec::new();
             let mut next = set.first_from(0);

@@ -129,6 +129,7 @@ impl QuicEndpoint {
     }
 
     /// Begins the connection, with parts that `fit` completes.
+    #[cold]
     fn connect(&mut self, now: SimTime, fit: impl FnOnce(&mut Parts)) -> Result<(), EndpointError> {
         if let Stage::Waiting(mut parts) = std::mem::replace(&mut self.stage, Stage::Moving) {
             fit(&mut parts);
@@ -147,25 +148,39 @@ impl QuicEndpoint {
         &mut self,
         now: SimTime,
         meta: &Meta,
-        datagram: Datagram,
+        datagram: &mut Datagram,
     ) -> Result<(), EndpointError> {
         if self.connection().is_some_and(|connection| connection.ignores(meta.source)) {
             return Ok(());
         }
-        let size = meta.size.get() - IPV4_UDP_HEADER.get();
         match datagram {
-            Datagram::Packets(packets) => self.receive_packets(now, meta, size, &packets)?,
+            Datagram::Packets(packets) => {
+                let size = meta.size.get() - IPV4_UDP_HEADER.get();
+                self.receive_packets(now, meta, size, packets)
+            }
+            Datagram::Bytes(bytes) => self.receive_bytes(now, meta, std::mem::take(bytes)),
+            other => {
+                self.receive_other(now, other);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes in a datagram without packets that carry frames.
+    #[cold]
+    fn receive_other(&mut self, now: SimTime, datagram: &Datagram) {
+        match datagram {
+            Datagram::Packets(_) | Datagram::Bytes(_) => {}
             Datagram::Retry { .. } => {
                 if let Stage::Connected(connection) = &mut self.stage {
-                    connection.on_unprotected_retry(now, &datagram);
+                    connection.on_unprotected_retry(now, datagram);
                 }
             }
             Datagram::VersionNegotiation { destination, source, versions } => {
                 if let Stage::Connected(connection) = &mut self.stage {
-                    connection.on_version_negotiation(now, [destination, source], &versions);
+                    connection.on_version_negotiation(now, [*destination, *source], versions);
                 }
             }
-            Datagram::Bytes(bytes) => self.receive_bytes(now, meta, bytes)?,
             Datagram::StatelessReset(bytes) => {
                 if let (Stage::Connected(connection), Some(token)) =
                     (&mut self.stage, bytes.last_chunk())
@@ -174,7 +189,6 @@ impl QuicEndpoint {
                 }
             }
         }
-        Ok(())
     }
 
     fn receive_packets(
@@ -209,6 +223,7 @@ impl QuicEndpoint {
         Ok(())
     }
 
+    #[inline(never)]
     fn receive_bytes(
         &mut self,
         now: SimTime,
@@ -279,16 +294,16 @@ impl QuicEndpoint {
             }
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
-        if connection.timer(now).is_some_and(|timer| timer <= now) {
-            connection.on_timer(now);
-        }
+        connection.on_timer(now);
         while let Some(transmit) = connection.transmit(now)? {
             outbox.packets.extend(packet(now, connection, transmit));
         }
         connection.log_recovery(now);
         connection.streams_mut().take_reports(&mut outbox.reports);
         connection.take_events(&mut outbox.events);
-        outbox.verdicts.append(connection.verdicts_mut());
+        if !connection.verdicts_mut().is_empty() {
+            outbox.verdicts.append(connection.verdicts_mut());
+        }
         if let Some(loss) = connection.lost().filter(|_| !self.silent) {
             outbox.events.push(loss.event());
             self.silent = true;
@@ -336,19 +351,20 @@ fn route(meta: &Meta) -> FourTuple {
 
 /// The packet that carries a datagram; none if it cannot be protected any more.
 fn packet(now: SimTime, connection: &mut Connection, transmit: Transmit) -> Option<Packet> {
-    let Transmit { source, destination, ecn, size, transmission, packets } = transmit;
+    let Transmit { source, destination, ecn, size, transmission, mut datagram } = transmit;
     let size = Bytes::new(size) + IPV4_UDP_HEADER;
     let meta = Meta::new(now, Protocol::Udp, source, destination, size).with_ecn(ecn);
     let meta = Meta { transmission, ..meta };
-    let datagram = if connection.sends_bytes() {
-        Datagram::Bytes(connection.seal(now, &packets, &Zeros)?)
-    } else {
-        for packet in &packets {
-            connection.on_sent_unprotected(now, &packet.header);
+    if let Datagram::Packets(packets) = &*datagram {
+        if connection.sends_bytes() {
+            *datagram = Datagram::Bytes(connection.seal(now, packets, &Zeros)?);
+        } else {
+            for packet in packets {
+                connection.on_sent_unprotected(now, &packet.header);
+            }
         }
-        Datagram::Packets(packets)
-    };
-    Some(Packet { meta, body: Body::Quic(Box::new(datagram)) })
+    }
+    Some(Packet { meta, body: Body::Quic(datagram) })
 }
 
 impl Endpoint for QuicEndpoint {
@@ -363,8 +379,9 @@ impl Endpoint for QuicEndpoint {
             Input::Finish => streams.finish(),
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
             Input::Packet(Packet { meta, body }) => {
-                if let Body::Quic(datagram) = std::mem::replace(body, Body::Filler) {
-                    self.receive(now, meta, *datagram)?;
+                if let Body::Quic(datagram) = body {
+                    self.receive(now, meta, datagram)?;
+                    *body = Body::Filler;
                 }
             }
             Input::Interface(change) => match &mut self.stage {

@@ -207,7 +207,7 @@ fn split_id(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 fn refusal(destination: ConnectionId, source: ConnectionId) -> Packet {
     let reason = "the token of the Retry is not valid here, or has expired";
     let error = TransportError::new(ErrorCode::INVALID_TOKEN, reason);
-    let frames: Frames = smallvec![Frame::ConnectionClose(error.close())];
+    let frames: Frames = smallvec![Frame::ConnectionClose(Box::new(error.close()))];
     let number = Number { value: 0, len: 1 };
     Packet {
         header: Header::Initial { destination, source, token: Payload::new(), number },

@@ -127,8 +127,9 @@ fn frames_by_hand() {
         AckRange { smallest: 90, largest: 95 },
         AckRange { smallest: 7, largest: 7 }
     ];
-    let ecn = Some(EcnCounts { ect0: 1, ect1: 2, ce: 64 });
-    let close = |frame_type| Close { code: 0x0a, frame_type, reason: Bytes::from_static(b"no") };
+    let ecn = Some(Box::new(EcnCounts { ect0: 1, ect1: 2, ce: 64 }));
+    let reason = Bytes::from_static(b"no");
+    let close = |frame_type| Box::new(Close { code: 0x0a, frame_type, reason: reason.clone() });
     let new_id = NewConnectionId {
         sequence: 3,
         retire_prior_to: 1,
@@ -150,7 +151,10 @@ fn frames_by_hand() {
         (Frame::MaxStreams { kind: unidirectional, limit: 1 }, "13 01"),
         (Frame::StreamsBlocked { kind: bidirectional, limit: 1 }, "16 01"),
         (Frame::StreamsBlocked { kind: unidirectional, limit: 1 }, "17 01"),
-        (Frame::NewConnectionId(new_id), "18 03 01 02 0908 07070707070707070707070707070707"),
+        (
+            Frame::NewConnectionId(Box::new(new_id)),
+            "18 03 01 02 0908 07070707070707070707070707070707",
+        ),
         (Frame::PathChallenge(0x0102_0304_0506_0708), "1a 0102030405060708"),
         (Frame::ConnectionClose(close(Some(0x06))), "1c 0a 06 02 6e6f"),
         (Frame::ConnectionClose(close(None)), "1d 0a 02 6e6f"),

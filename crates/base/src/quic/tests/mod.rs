@@ -51,8 +51,8 @@ fn direction() -> impl Strategy<Value = Directionality> {
 
 /// Acknowledgements of any ranges, built from the lowest number upwards.
 fn ack() -> impl Strategy<Value = Ack> {
-    let ecn =
-        (varint(), varint(), varint()).prop_map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce });
+    let ecn = (varint(), varint(), varint())
+        .prop_map(|(ect0, ect1, ce)| Box::new(EcnCounts { ect0, ect1, ce }));
     let sizes = vec((0..200_000_u64, 2..200_000_u64), 1..40);
     (0..1_u64 << 60, sizes, varint(), prop::option::of(ecn)).prop_map(
         |(start, sizes, delay, ecn)| {
@@ -73,12 +73,12 @@ fn ack() -> impl Strategy<Value = Ack> {
 
 fn new_connection_id() -> impl Strategy<Value = Frame> {
     (varint(), varint(), connection_id(1), any::<[u8; 16]>()).prop_map(|(one, other, id, token)| {
-        Frame::NewConnectionId(NewConnectionId {
+        Frame::NewConnectionId(Box::new(NewConnectionId {
             sequence: one.max(other),
             retire_prior_to: one.min(other),
             id,
             token: ResetToken(token),
-        })
+        }))
     })
 }
 
@@ -103,7 +103,9 @@ fn data_frame() -> impl Strategy<Value = Frame> {
         (any::<u8>(), content(300))
             .prop_map(|(first, rest)| { Frame::NewToken([&[first], &rest[..]].concat().into()) }),
         (varint(), prop::option::of(varint()), content(100)).prop_map(
-            |(code, frame_type, reason)| Frame::ConnectionClose(Close { code, frame_type, reason })
+            |(code, frame_type, reason)| {
+                Frame::ConnectionClose(Box::new(Close { code, frame_type, reason }))
+            }
         ),
     ]
 }

@@ -9,13 +9,15 @@ fn frames_are_classified() {
         delay: 0,
         ecn: None,
     });
-    let close = Frame::ConnectionClose(Close { code: 0, frame_type: None, reason: Bytes::new() });
-    let new_id = Frame::NewConnectionId(NewConnectionId {
+    let close = Close { code: 0, frame_type: None, reason: Bytes::new() };
+    let close = Frame::ConnectionClose(Box::new(close));
+    let new_id = NewConnectionId {
         sequence: 0,
         retire_prior_to: 0,
         id: ConnectionId::default(),
         token: ResetToken([0; 16]),
-    });
+    };
+    let new_id = Frame::NewConnectionId(Box::new(new_id));
     // Columns: ack-eliciting, in flight (both RFC 9002 section 2), probing (RFC 9000 table 3, "P").
     for (frame, expected) in [
         (Frame::Padding(1), [false, true, true]),

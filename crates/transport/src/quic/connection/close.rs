@@ -135,7 +135,7 @@ impl Connection {
         } else {
             close.clone()
         };
-        Some(Frame::ConnectionClose(close))
+        Some(Frame::ConnectionClose(Box::new(close)))
     }
 
     /// The close was sent.

@@ -24,6 +24,7 @@ impl Connection {
     }
 
     /// Passes handshake data between the packets and TLS.
+    #[cold]
     pub(super) fn advance_handshake(&mut self, now: SimTime) -> Result<(), TransportError> {
         for space in SPACES {
             while let Some(data) = self.level_mut(space).crypto.read() {
@@ -124,6 +125,7 @@ impl Connection {
         })
     }
 
+    #[cold]
     pub(super) fn on_handshake_done(&mut self, now: SimTime) -> Result<(), TransportError> {
         if self.role == Role::Server {
             return Err(violation("HANDSHAKE_DONE from a client"));
@@ -132,6 +134,7 @@ impl Connection {
         Ok(())
     }
 
+    #[cold]
     fn confirm(&mut self, now: SimTime) {
         if !self.confirmed {
             self.confirmed = true;
@@ -149,6 +152,7 @@ impl Connection {
     }
 
     /// Drops the keys of a level (RFC 9001 section 4.9).
+    #[cold]
     pub(super) fn discard(&mut self, now: SimTime, space: Space) {
         if !self.can_send(space) {
             return;

@@ -42,10 +42,11 @@ use super::streams::Streams;
 use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Verdict};
 use crate::interfaces::Interfaces;
 
+use self::transmit::Draft;
 pub(super) use transmit::Transmit;
 
 /// Packet number spaces, in order.
-const SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
+static SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
 
 /// What a connection is made of.
 pub(super) struct Parts {
@@ -159,6 +160,8 @@ pub(super) struct Connection {
     peer_close: Option<Close>,
     scratch: Vec<u8>,
     qlog: Option<Box<Trace>>,
+    /// The packets of the datagram under construction.
+    drafts: Vec<Draft>,
 }
 
 /// The request about the peer's acknowledgements (draft-ietf-quic-ack-frequency section 4).
@@ -256,6 +259,7 @@ impl Connection {
             peer_close: None,
             scratch: Vec::new(),
             qlog: None,
+            drafts: Vec::new(),
         })
     }
 
@@ -383,6 +387,13 @@ impl Connection {
         for path in &self.paths {
             self.control.close(path.id);
         }
+    }
+
+    /// The spaces that may be in use: once the handshake is confirmed, only one is (RFC 9001 section 4.9).
+    #[inline]
+    fn spaces(&self) -> &'static [Space] {
+        const LAST: &[Space] = &[Space::Data];
+        if self.confirmed { LAST } else { &SPACES }
     }
 
     /// Whether packets can be sent in a space.

@@ -27,6 +27,7 @@ impl Connection {
     }
 
     /// The bytes of a datagram; none if the keys are used up, which closes the connection.
+    #[inline(never)]
     pub(in crate::quic) fn seal(
         &mut self,
         now: SimTime,
@@ -68,6 +69,7 @@ impl Connection {
         }
     }
 
+    #[inline(never)]
     fn open(
         &mut self,
         now: SimTime,
@@ -85,6 +87,7 @@ impl Connection {
     }
 
     /// Handles the next part of a datagram that ends with `tail`.
+    #[inline(never)]
     fn on_opened(&mut self, now: SimTime, ecn: Ecn, opened: Opened, tail: Option<ResetToken>) {
         match opened {
             Opened::Packet { packet, .. } => {

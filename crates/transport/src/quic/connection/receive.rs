@@ -141,6 +141,21 @@ impl Connection {
         packet: &Packet,
         frame: &Frame,
     ) -> Result<(), TransportError> {
+        match frame {
+            Frame::Stream { .. } => self.streams.on_frame(now, frame).map(|_| ()),
+            Frame::Ack(ack) => self.on_ack(now, packet, packet.header.level().space(), ack),
+            _ => self.on_rare_frame(now, packet, frame),
+        }
+    }
+
+    /// Takes in a frame that is neither data nor an acknowledgement.
+    #[cold]
+    fn on_rare_frame(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        frame: &Frame,
+    ) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         match frame {
             Frame::Padding(_) | Frame::Ping => Ok(()),
@@ -225,7 +240,7 @@ impl Connection {
     pub(super) fn settle_outcome(&mut self) {
         let mut outcome = std::mem::take(&mut self.outcome);
         let space = outcome.space;
-        for packet in outcome.acked.drain(..).chain(outcome.late.drain(..)) {
+        for packet in outcome.acked.iter().chain(&outcome.late) {
             for carried in &packet.carried {
                 match carried {
                     Carried::Ack { largest } => {
@@ -239,9 +254,9 @@ impl Connection {
                 }
             }
         }
-        for packet in outcome.lost.drain(..) {
+        for packet in &outcome.lost {
             if space == Space::Data && packet.ack_eliciting {
-                self.judge(&packet);
+                self.judge(packet);
             }
             for carried in &packet.carried {
                 match carried {
@@ -250,10 +265,12 @@ impl Connection {
                 }
             }
         }
+        outcome.empty();
         self.outcome = outcome;
     }
 
     /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
+    #[cold]
     fn judge(&mut self, packet: &SentPacket) {
         let Some(transmission) = transmission_of(packet.number) else { return };
         let probed = packet.number < self.probed_from;
@@ -268,6 +285,7 @@ impl Connection {
     }
 
     /// Sends something again, if it is still of use (RFC 9000 section 13.3).
+    #[cold]
     pub(super) fn requeue(&mut self, space: Space, carried: &Carried) {
         match carried {
             Carried::Crypto { start, end } => {

@@ -4,7 +4,6 @@ use leobench_base::quic::Space;
 use leobench_base::{SimDuration, SimTime};
 
 use super::Connection;
-use super::SPACES;
 use super::close::State;
 
 /// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).
@@ -16,8 +15,8 @@ impl Connection {
         if !self.is_open() {
             return self.close_timer();
         }
-        let acks = SPACES.into_iter().filter(|space| self.can_send(*space));
-        let acks = acks.filter_map(|space| self.level(space).received.timer());
+        let acks = self.spaces().iter().filter(|space| self.can_send(**space));
+        let acks = acks.filter_map(|space| self.level(*space).received.timer());
         // One that is due by now cannot be sent: an arrival from the peer will change that.
         let acks = acks.filter(|due| *due > now).min();
         let recovery = self.path().recovery.timer();
@@ -61,6 +60,7 @@ impl Connection {
 
     /// Gives a probe something to carry: what the oldest packet in flight carried, if there is nothing else (RFC 9002
     /// section 6.2.4).
+    #[cold]
     pub(super) fn refill_probe(&mut self, space: Space) {
         if self.has_content(space) {
             return;

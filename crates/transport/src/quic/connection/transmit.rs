@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
-use leobench_base::quic::{Frame, Frames, Header, Level, Number, Packet, Space, TAG_SIZE};
+use leobench_base::quic::{
+    Datagram, Frame, Frames, Header, Level, Number, Packet, Space, TAG_SIZE,
+};
 use leobench_base::{Ecn, SimTime};
 use smallvec::SmallVec;
 
@@ -39,8 +41,22 @@ pub(in crate::quic) struct Transmit {
     pub(in crate::quic) size: u64,
     /// What verdicts call its 1-RTT packet, if that may be declared lost.
     pub(in crate::quic) transmission: Option<NonZeroU64>,
-    pub(in crate::quic) packets: SmallVec<[Packet; 1]>,
+    /// Its packets, in the box in which they travel.
+    pub(in crate::quic) datagram: Box<Datagram>,
 }
+
+impl Transmit {
+    /// Its packets.
+    pub(in crate::quic) fn packets(&self) -> &[Packet] {
+        match &*self.datagram {
+            Datagram::Packets(packets) => packets,
+            _ => &[],
+        }
+    }
+}
+
+/// The packets of a datagram.
+type Packets = SmallVec<[Packet; 1]>;
 
 /// What verdicts call a 1-RTT packet.
 pub(super) fn transmission_of(number: u64) -> Option<NonZeroU64> {
@@ -50,8 +66,7 @@ pub(super) fn transmission_of(number: u64) -> Option<NonZeroU64> {
 /// A packet under construction.
 pub(super) struct Draft {
     space: Space,
-    header: Header,
-    frames: Frames,
+    packet: Packet,
     carried: Contents,
     /// Bytes of the frames.
     payload: u64,
@@ -66,9 +81,10 @@ impl Draft {
     /// An empty packet of at most `size` bytes.
     fn new(space: Space, header: Header, size: u64) -> Self {
         let room = size.saturating_sub(header.size(size) + TAG_SIZE);
-        let (frames, carried) = (Frames::new(), Contents::new());
+        let packet = Packet { header, frames: Frames::new() };
         let (ack_eliciting, probes_route) = (false, false);
-        Self { space, header, frames, carried, payload: 0, room, ack_eliciting, probes_route }
+        let carried = Contents::new();
+        Self { space, packet, carried, payload: 0, room, ack_eliciting, probes_route }
     }
 
     pub(super) fn push(&mut self, frame: Frame, carried: Option<Carried>) {
@@ -77,7 +93,7 @@ impl Draft {
         self.payload += size;
         self.room -= size;
         self.ack_eliciting |= frame.is_ack_eliciting();
-        self.frames.push(frame);
+        self.packet.frames.push(frame);
         self.carried.extend(carried);
     }
 
@@ -85,24 +101,25 @@ impl Draft {
         frame.size() <= self.room
     }
 
+    #[inline(never)]
     fn pad(&mut self, bytes: u64) {
         if bytes > 0 {
             self.payload += bytes;
             self.room = self.room.saturating_sub(bytes);
-            match self.frames.last_mut() {
+            match self.packet.frames.last_mut() {
                 Some(Frame::Padding(padding)) => *padding += bytes,
-                _ => self.frames.push(Frame::Padding(bytes)),
+                _ => self.packet.frames.push(Frame::Padding(bytes)),
             }
         }
     }
 
     fn size(&self) -> u64 {
-        self.header.size(self.payload) + self.payload + TAG_SIZE
+        self.packet.header.size(self.payload) + self.payload + TAG_SIZE
     }
 
     /// Whether it counts towards the window (RFC 9002 section 2).
     fn is_in_flight(&self) -> bool {
-        self.ack_eliciting || self.frames.iter().any(Frame::is_in_flight)
+        self.ack_eliciting || self.packet.frames.iter().any(Frame::is_in_flight)
     }
 }
 
@@ -126,25 +143,25 @@ impl Connection {
             return Ok(Some(transmit));
         }
         let limit = self.path().datagram_limit();
-        let mut drafts: SmallVec<[Draft; 1]> = SmallVec::new();
+        let mut drafts = std::mem::take(&mut self.drafts);
         let mut left = limit;
-        for space in SPACES {
-            let unpaddable = space == Space::Initial && limit < SMALLEST_INITIAL;
-            if !self.can_send(space) || !self.may_write(space) || unpaddable {
+        for space in self.spaces() {
+            let unpaddable = *space == Space::Initial && limit < SMALLEST_INITIAL;
+            if !self.can_send(*space) || !self.may_write(*space) || unpaddable {
                 continue;
             }
-            if let Some(draft) = self.draft(now, space, left)? {
-                left -= draft.size();
-                drafts.push(draft);
-            }
+            left -= self.draft(now, *space, left, &mut drafts)?;
         }
-        if drafts.is_empty() {
+        let transmit = if drafts.is_empty() {
             self.update_limits(now);
-            return Ok(None);
-        }
-        self.pad(&mut drafts, limit, left);
-        let tuple = self.path().route.tuple;
-        Ok(Some(self.dispatch(now, tuple, drafts)))
+            None
+        } else {
+            self.pad(&mut drafts, limit, left);
+            let tuple = self.path().route.tuple;
+            Some(self.dispatch(now, tuple, &mut drafts))
+        };
+        self.drafts = drafts;
+        Ok(transmit)
     }
 
     /// A datagram with challenges and responses for a route that is not in use.
@@ -158,10 +175,11 @@ impl Connection {
             (route.wants_probe() && limit >= SMALLEST_ROUTE_PROBE).then_some((route.tuple, limit))
         })?;
         let number = path.recovery.next_number(Space::Data);
-        let mut draft = Draft::new(Space::Data, self.header(Space::Data, number), limit);
+        let header = self.header(Space::Data, number);
+        let mut draft = Draft::new(Space::Data, header, limit);
         self.add_route_probes(now, &mut draft, route);
         draft.pad(draft.room);
-        Some(self.dispatch(now, route, [draft].into_iter().collect()))
+        Some(self.dispatch(now, route, &mut vec![draft]))
     }
 
     /// Adds challenges and responses for a route.
@@ -189,12 +207,14 @@ impl Connection {
         space != Space::Data || self.complete
     }
 
+    /// Adds a packet of a space to `drafts`, if one may be sent now; its bytes, or zero.
     fn draft(
         &mut self,
         now: SimTime,
         space: Space,
         room: u64,
-    ) -> Result<Option<Draft>, EndpointError> {
+        drafts: &mut Vec<Draft>,
+    ) -> Result<u64, EndpointError> {
         let level = self.level(space);
         let ack_due = level.received.is_due(now);
         let probing = level.probes > 0;
@@ -207,31 +227,35 @@ impl Connection {
             || space == Space::Data && self.path().route.wants_probe()
             || self.has_content(space) && self.may_send(now, space);
         if !ack_due && !content {
-            return Ok(None);
+            return Ok(0);
         }
         let number = self.path().recovery.next_number(space);
         let header = self.header(space, number);
         let overhead = header.size(room) + TAG_SIZE;
         if room < overhead + WORTHWHILE {
-            return Ok(None);
+            return Ok(0);
         }
-        let mut draft = Draft::new(space, header, room);
-        self.add_ack(now, &mut draft, ack_due);
+        drafts.push(Draft::new(space, header, room));
+        let Some(draft) = drafts.last_mut() else { return Ok(0) };
+        self.add_ack(now, draft, ack_due);
         if content {
-            self.add_content(now, &mut draft)?;
+            self.add_content(now, draft)?;
         }
         // A server follows its client to a new address only by what does more than probe a path (RFC 9000 section 9.3).
-        let idle = !draft.ack_eliciting || draft.frames.iter().all(Frame::is_probing);
+        let idle = !draft.ack_eliciting || draft.packet.frames.iter().all(Frame::is_probing);
         if probing && idle && draft.room > 0 {
             draft.push(Frame::Ping, Some(Carried::Ping));
         }
-        if draft.frames.is_empty() {
-            return Ok(None);
+        if draft.packet.frames.is_empty() {
+            drafts.pop();
+            return Ok(0);
         }
-        self.ask_for_ack(now, &mut draft);
+        if self.level(Space::Data).received.has_many_ranges() {
+            self.ask_for_ack(now, draft);
+        }
         let sampled = u64::from(number.len) + draft.payload;
         draft.pad(SMALLEST_SAMPLED.saturating_sub(sampled));
-        Ok(Some(draft))
+        Ok(draft.size())
     }
 
     fn header(&self, space: Space, number: Number) -> Header {
@@ -264,9 +288,13 @@ impl Connection {
     }
 
     /// Asks for an acknowledgement of acknowledgements that have become long, once a round trip (RFC 9000 section 13.2.4).
+    #[cold]
     fn ask_for_ack(&mut self, now: SimTime, draft: &mut Draft) {
-        let long = draft.space == Space::Data && self.level(Space::Data).received.has_many_ranges();
-        if !long || draft.ack_eliciting || draft.room == 0 || now < self.next_ask {
+        if draft.space != Space::Data
+            || draft.ack_eliciting
+            || draft.room == 0
+            || now < self.next_ask
+        {
             return;
         }
         draft.push(Frame::Ping, Some(Carried::Ping));
@@ -282,10 +310,13 @@ impl Connection {
         if draft.space != Space::Data {
             return Ok(());
         }
-        self.add_control(now, draft);
-        self.add_datagrams(draft);
+        if self.has_control() {
+            self.add_control(now, draft);
+            self.add_datagrams(draft);
+        }
         if draft.room > 0 && self.streams.has_pending() {
-            let used = self.streams.fill(now, draft.room, &mut draft.frames, &mut draft.carried)?;
+            let used =
+                self.streams.fill(now, draft.room, &mut draft.packet.frames, &mut draft.carried)?;
             draft.room -= used;
             draft.payload += used;
             draft.ack_eliciting |= used > 0;
@@ -294,6 +325,7 @@ impl Connection {
     }
 
     /// Adds the frames of the connection itself.
+    #[inline(never)]
     fn add_control(&mut self, now: SimTime, draft: &mut Draft) {
         if self.announces_confirmation && draft.fits(&Frame::HandshakeDone) {
             self.announces_confirmation = false;
@@ -312,7 +344,7 @@ impl Connection {
             draft.push(frame, Some(Carried::AckFrequency(self.ack_request.sequence)));
         }
         while let Some(new) = self.local_ids.announcement() {
-            let frame = Frame::NewConnectionId(new);
+            let frame = Frame::NewConnectionId(Box::new(new));
             if !draft.fits(&frame) {
                 return;
             }
@@ -339,7 +371,8 @@ impl Connection {
         let Some(last) = drafts.last_mut().filter(|_| padded) else { return };
         let missing = SMALLEST_INITIAL.min(limit).saturating_sub(limit - left);
         // The padding may lengthen the Length field of a long header by a byte.
-        let grown = last.header.size(last.payload + missing) - last.header.size(last.payload);
+        let header = &last.packet.header;
+        let grown = header.size(last.payload + missing) - header.size(last.payload);
         last.pad(missing.saturating_sub(grown));
     }
 
@@ -348,19 +381,19 @@ impl Connection {
         &mut self,
         now: SimTime,
         tuple: FourTuple,
-        drafts: SmallVec<[Draft; 1]>,
+        drafts: &mut Vec<Draft>,
     ) -> Transmit {
         let elsewhere = tuple != self.path().route.tuple;
         let challenges = drafts.iter().any(|draft| draft.probes_route);
         let marks = !elsewhere && self.path_mut().recovery.marks_ecn(now);
         let ecn = if marks { Ecn::Ect0 } else { Ecn::NotEct };
         let (mut size, mut paced, mut transmission) = (0, 0, None);
-        let mut packets = SmallVec::new();
-        for draft in drafts {
+        let mut packets = Packets::new();
+        for draft in drafts.drain(..) {
             let (space, bytes, in_flight) =
                 (draft.space, draft.size(), draft.is_in_flight() && !elsewhere);
             let ack_eliciting = draft.ack_eliciting;
-            let number = draft.header.number().value;
+            let number = draft.packet.header.number().value;
             size += bytes;
             if in_flight {
                 paced += bytes;
@@ -378,8 +411,8 @@ impl Connection {
             sent.elsewhere = elsewhere;
             let path = &mut self.paths[self.active];
             path.recovery.on_sent(now, space, sent, &mut self.control);
-            self.log_sent(now, &draft.header, &draft.frames, bytes);
-            packets.push(Packet { header: draft.header, frames: draft.frames });
+            self.log_sent(now, &draft.packet.header, &draft.packet.frames, bytes);
+            packets.push(draft.packet);
             self.leaves_initial |= space == Space::Handshake && self.role == Role::Client;
         }
         let path = &mut self.paths[self.active];
@@ -398,11 +431,13 @@ impl Connection {
             self.update_handshake_state(now);
         }
         let FourTuple { local: source, remote: destination } = tuple;
-        Transmit { source, destination, ecn, size, transmission, packets }
+        let datagram = Box::new(Datagram::Packets(packets));
+        Transmit { source, destination, ecn, size, transmission, datagram }
     }
 
+    #[cold]
     fn transmit_close(&mut self, now: SimTime) -> Option<Transmit> {
-        let mut packets: SmallVec<[Packet; 1]> = SmallVec::new();
+        let mut packets = Packets::new();
         let mut size = 0;
         for space in SPACES {
             let Some(frame) = self.close_frame(space) else { continue };
@@ -444,7 +479,7 @@ impl Connection {
             ecn: Ecn::NotEct,
             size,
             transmission: None,
-            packets,
+            datagram: Box::new(Datagram::Packets(packets)),
         })
     }
 
@@ -489,8 +524,8 @@ impl Connection {
     pub(super) fn paced_until(&self, now: SimTime) -> Option<SimTime> {
         let ready = self.path().ready(&self.control);
         let waits = ready > now
-            && SPACES.into_iter().any(|space| {
-                self.can_send(space) && self.has_content(space) && self.may_send(ready, space)
+            && self.spaces().iter().any(|space| {
+                self.can_send(*space) && self.has_content(*space) && self.may_send(ready, *space)
             });
         waits.then_some(ready)
     }

@@ -201,7 +201,7 @@ impl Received {
         if size > room {
             return None;
         }
-        let mut ack = Ack { ranges: smallvec::smallvec![first], delay, ecn };
+        let mut ack = Ack { ranges: smallvec::smallvec![first], delay, ecn: ecn.map(Box::new) };
         let mut smallest = first.smallest;
         for range in pending {
             size += further_size(smallest, range);

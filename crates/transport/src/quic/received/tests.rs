@@ -123,7 +123,7 @@ fn marks_are_reported_at_once() {
             (0..).zip(marks).map(|(number, ecn)| received.take(number, ecn, &frequency)).collect();
         assert_eq!(due, expected);
         let ecn = received.ack(at(0), 100, 3).unwrap().ecn;
-        assert_eq!(ecn, Some(EcnCounts { ect0: 2, ect1: 0, ce: 3 }));
+        assert_eq!(ecn.as_deref(), Some(&EcnCounts { ect0: 2, ect1: 0, ce: 3 }));
     }
 }
 

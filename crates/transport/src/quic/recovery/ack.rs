@@ -57,7 +57,7 @@ impl Recovery {
             control.on_rtt(path, self.rtt.rtt());
         }
         if Some(ack.largest()) > largest_before {
-            match ack.ecn {
+            match ack.ecn.as_deref().copied() {
                 Some(counts) if elsewhere => self.spaces[space as usize].ecn.skip(counts),
                 None if elsewhere => {}
                 counts => self.process_ecn(now, space, counts, newest.1, control, &out.acked),
@@ -105,7 +105,7 @@ impl Recovery {
         self.reduction.justify();
     }
 
-    /// `DetectAndRemoveLostPackets` (appendix A.10) and `OnPacketsLost` (appendix B.8).
+    /// `DetectAndRemoveLostPackets` (appendix A.10), with all that follows from it.
     pub(super) fn lose(
         &mut self,
         now: SimTime,
@@ -121,7 +121,22 @@ impl Recovery {
         let state = &mut self.spaces[space as usize];
         let found = state.sent.detect_lost(&threshold, &mut out.lost);
         state.loss_time = found.loss_time;
-        control.on_lost_elsewhere(self.path, &out.lost);
+        if !out.lost.is_empty() {
+            control.on_lost_elsewhere(self.path, &out.lost);
+            self.report_lost(now, space, found.silence, control, out);
+        }
+    }
+
+    /// `OnPacketsLost` (appendix B.8).
+    #[cold]
+    fn report_lost(
+        &mut self,
+        now: SimTime,
+        space: Space,
+        silence: SimDuration,
+        control: &mut Control,
+        out: &mut Outcome,
+    ) {
         let Some(newest) = out.lost.iter().rfind(|packet| packet.in_flight) else { return };
 
         let newest_sent = newest.at;
@@ -132,7 +147,7 @@ impl Recovery {
         }
         self.in_flight -= bytes;
         self.ecn.on_lost(out.lost.iter().filter(|packet| packet.ect).count() as u64);
-        out.persistent = found.silence > self.rtt.persistent_duration(self.max_ack_delay);
+        out.persistent = silence > self.rtt.persistent_duration(self.max_ack_delay);
         let congestion = Congestion::new(now, newest_sent, Bytes::new(bytes), out.persistent);
         if control.on_loss(self.path, &congestion) {
             self.reduction.begin();

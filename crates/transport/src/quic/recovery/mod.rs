@@ -79,10 +79,15 @@ impl Default for Outcome {
 impl Outcome {
     fn clear(&mut self, space: Space) {
         self.space = space;
+        self.empty();
+        self.persistent = false;
+    }
+
+    /// Drops all packets.
+    pub(in crate::quic) fn empty(&mut self) {
         self.acked.clear();
         self.lost.clear();
         self.late.clear();
-        self.persistent = false;
     }
 }
 
@@ -113,6 +118,8 @@ pub(in crate::quic) struct Recovery {
     /// The peer's `max_ack_delay`.
     max_ack_delay: SimDuration,
     spaces: [SpaceState; 3],
+    /// How many spaces, from the first one on, were discarded and not used since: no timer runs for them.
+    discarded: usize,
     /// `bytes_in_flight`.
     in_flight: u64,
     /// Packets in flight sent so far.
@@ -136,6 +143,7 @@ impl Recovery {
             rtt: RttEstimator::new(config.initial_rtt),
             max_ack_delay: SimDuration::ZERO,
             spaces: std::array::from_fn(|_| SpaceState::default()),
+            discarded: 0,
             in_flight: 0,
             sequence: 0,
             pto_count: 0,
@@ -166,6 +174,7 @@ impl Recovery {
         mut packet: SentPacket,
         control: &mut Control,
     ) {
+        self.discarded = self.discarded.min(space as usize);
         let state = &mut self.spaces[space as usize];
         if packet.ect {
             self.ecn.on_sent(&mut state.ecn, now);
@@ -188,6 +197,7 @@ impl Recovery {
 
     /// `OnPacketNumberSpaceDiscarded` (appendix A.11): the keys of a space are gone, and what was sent in it leaves the
     /// flight without a word to the controller.
+    #[cold]
     pub(in crate::quic) fn discard(&mut self, now: SimTime, space: Space) {
         let state = &mut self.spaces[space as usize];
         let flight = state.sent.drain().filter(|packet| packet.in_flight);
@@ -195,6 +205,7 @@ impl Recovery {
         state.lost.clear(&mut self.reduction);
         state.last_eliciting = None;
         state.loss_time = None;
+        self.discarded += usize::from(space as usize == self.discarded);
         self.pto_count = 0;
         self.set_timer(now);
     }
@@ -231,6 +242,7 @@ impl Recovery {
 
     /// Gives up what was sent in a space so that all of it is sent again, though no loss was found: the peer has asked for
     /// another start with a Retry (RFC 9002 section 6.2.3). Numbers go on.
+    #[cold]
     pub(in crate::quic) fn give_up(&mut self, now: SimTime, space: Space, out: &mut Outcome) {
         out.clear(space);
         let state = &mut self.spaces[space as usize];

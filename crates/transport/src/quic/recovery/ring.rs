@@ -90,6 +90,7 @@ impl Ring {
     }
 
     /// The oldest ack-eliciting packet outstanding.
+    #[cold]
     pub(super) fn oldest_eliciting(&self) -> Option<&SentPacket> {
         self.slots.iter().find_map(|slot| match slot {
             Slot::Outstanding(packet) if packet.ack_eliciting => Some(packet),
@@ -111,6 +112,7 @@ impl Ring {
     }
 
     /// An endpoint that only acknowledges may never be acknowledged: its oldest packets are forgotten.
+    #[cold]
     fn drop_silent(&mut self) {
         while self.slots.len() > MOST_SILENT
             && let Some(Slot::Outstanding(SentPacket { in_flight: false, .. })) = self.slots.front()

@@ -25,6 +25,7 @@ impl Recovery {
     }
 
     /// `OnLossDetectionTimeout` (appendix A.9): losses in `out`, a probe to send, or nothing if it is not due.
+    #[cold]
     pub(in crate::quic) fn on_timeout(
         &mut self,
         now: SimTime,
@@ -69,11 +70,17 @@ impl Recovery {
         };
     }
 
+    /// The spaces for which timers may run.
+    #[inline]
+    fn live(&self) -> impl Iterator<Item = Space> {
+        SPACES.into_iter().skip(self.discarded)
+    }
+
     /// `GetLossTimeAndSpace` (appendix A.8).
     #[inline]
     fn earliest_loss(&self) -> Option<(SimTime, Space)> {
-        let times = SPACES
-            .into_iter()
+        let times = self
+            .live()
             .filter_map(|space| self.spaces[space as usize].loss_time.map(|time| (time, space)));
         times.min_by_key(|(time, _)| *time)
     }
@@ -85,7 +92,7 @@ impl Recovery {
             return None;
         }
         let backoff = 1_u64 << self.pto_count.min(MOST_DOUBLINGS);
-        let due = SPACES.into_iter().filter_map(|space| {
+        let due = self.live().filter_map(|space| {
             let state = &self.spaces[space as usize];
             let may_probe = space != Space::Data || self.handshake.confirmed;
             let last = state.last_eliciting.filter(|_| may_probe && state.sent.has_eliciting())?;

@@ -243,7 +243,7 @@ impl ByteConnection {
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
         let mut datagram = None;
         while let Some(transmit) = connection.transmit(now)? {
-            datagram = connection.seal(now, &transmit.packets, &self.contents);
+            datagram = connection.seal(now, transmit.packets(), &self.contents);
             // Keys that are used up close the connection, which is the next to be sent.
             if datagram.is_some() {
                 break;

@@ -53,6 +53,7 @@ impl Streams {
         self.fill_blocked(payload);
     }
 
+    #[inline(never)]
     fn fill_resets(&mut self, payload: &mut Payload<'_>) {
         while let Some(&id) = self.pending.resets.front() {
             if let Some(part) = self.table.send(id) {
@@ -69,6 +70,7 @@ impl Streams {
         }
     }
 
+    #[inline(never)]
     fn fill_stops(&mut self, payload: &mut Payload<'_>) {
         while let Some(&id) = self.pending.stops.front() {
             if let Some(part) = self.table.receive(id) {
@@ -84,6 +86,7 @@ impl Streams {
         }
     }
 
+    #[inline(never)]
     fn fill_limits(&mut self, payload: &mut Payload<'_>) {
         // The limit grows when its frame leaves: until then, there must be room for the largest one.
         if self.pending.max_data && payload.room > LARGEST_VARINT {
@@ -115,6 +118,7 @@ impl Streams {
         }
     }
 
+    #[inline(never)]
     fn fill_blocked(&mut self, payload: &mut Payload<'_>) {
         if self.pending.data_blocked {
             let limit = self.max_data;

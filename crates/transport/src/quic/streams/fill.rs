@@ -66,7 +66,7 @@ impl Streams {
         loop {
             let credit = self.connection_credit();
             let Some(flows) = &mut self.flows else { return Ok(()) };
-            if credit == 0 || payload.room == 0 || flows.buffer().next_occupied(0).is_none() {
+            if credit == 0 || payload.room == 0 || !flows.buffer().has_occupied() {
                 return Ok(());
             }
             // Little credit is shared out as a short packet is.

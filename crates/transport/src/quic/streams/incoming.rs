@@ -145,6 +145,7 @@ impl Streams {
         }
     }
 
+    #[cold]
     fn on_reset_stream(
         &mut self,
         now: SimTime,
@@ -166,6 +167,7 @@ impl Streams {
         Ok(())
     }
 
+    #[cold]
     fn on_stop_sending(&mut self, id: StreamId, code: u64) -> Result<(), TransportError> {
         self.enter(id, Part::Send)?;
         let Some(part) = self.table.send(id) else { return Ok(()) };
@@ -180,6 +182,7 @@ impl Streams {
         Ok(())
     }
 
+    #[cold]
     fn on_max_stream_data(&mut self, id: StreamId, limit: u64) -> Result<(), TransportError> {
         self.enter(id, Part::Send)?;
         let Some(part) = self.table.send(id) else { return Ok(()) };
@@ -194,6 +197,7 @@ impl Streams {
         Ok(())
     }
 
+    #[cold]
     fn on_max_streams(&mut self, kind: Directionality, limit: u64) -> Result<(), TransportError> {
         // RFC 9000 section 19.11: "Receipt of a frame that permits opening of a stream larger than this limit (2^60) MUST be
         // treated as a connection error of type FRAME_ENCODING_ERROR."
@@ -214,6 +218,7 @@ impl Streams {
         Ok(())
     }
 
+    #[cold]
     fn on_streams_blocked(
         &mut self,
         kind: Directionality,

@@ -275,8 +275,7 @@ impl Streams {
 
     /// Whether new data waits that the limits of its streams let go.
     fn has_new(&self) -> bool {
-        let occupied =
-            self.flows.as_ref().is_some_and(|flows| flows.buffer().next_occupied(0).is_some());
+        let occupied = self.flows.as_ref().is_some_and(|flows| flows.buffer().has_occupied());
         occupied && self.established || !self.ready.is_empty()
     }
 

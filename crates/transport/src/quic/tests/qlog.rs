@@ -371,7 +371,7 @@ fn every_frame_has_the_fields_of_its_kind() {
         Frame::DataBlocked(1),
         Frame::StreamDataBlocked { id, limit: 1 },
         Frame::StreamsBlocked { kind, limit: 1 },
-        Frame::NewConnectionId(new),
+        Frame::NewConnectionId(Box::new(new)),
         Frame::RetireConnectionId(1),
         Frame::PathChallenge(1),
         Frame::PathResponse(1),

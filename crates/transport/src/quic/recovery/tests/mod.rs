@@ -163,7 +163,7 @@ impl Bench {
         delay: SimDuration,
     ) -> Result<(), ProtocolViolation> {
         let ranges = ranges.iter().map(|&(smallest, largest)| AckRange { smallest, largest });
-        let ack = Ack { ranges: ranges.rev().collect(), delay: 0, ecn: self.ecn };
+        let ack = Ack { ranges: ranges.rev().collect(), delay: 0, ecn: self.ecn.map(Box::new) };
         self.recovery.on_ack(now, space, &ack, delay, &mut self.control, &mut self.out)
     }
 

@@ -106,8 +106,8 @@ pub(super) fn describe(frame: &Frame, message: Option<&str>, base: u64) -> Optio
         // Its data is unpredictable.
         Frame::PathChallenge(_) => "challenge".to_owned(),
         Frame::PathResponse(data) => format!("response {data}"),
-        Frame::ConnectionClose(Close { code, frame_type: Some(_), .. }) => {
-            format!("close {}", ErrorCode(*code))
+        Frame::ConnectionClose(close) if close.frame_type.is_some() => {
+            format!("close {}", ErrorCode(close.code))
         }
         Frame::ConnectionClose(close) => format!("app-close {}", close.code),
         Frame::HandshakeDone => "handshake-done".to_owned(),
@@ -130,7 +130,7 @@ fn describe_ack(ack: &Ack, base: u64) -> String {
     if ack.delay > 0 {
         write!(text, " delay {}", ack.delay as f64 * DELAY_UNIT / 1e3).unwrap();
     }
-    if let Some(ecn) = ack.ecn {
+    if let Some(ecn) = &ack.ecn {
         write!(text, " ect {} ce {}", ecn.ect0, ecn.ce).unwrap();
     }
     text
@@ -173,7 +173,7 @@ impl Words<'_> {
         let delay = if self.flag("delay") { self.number() as f64 * 1e3 / DELAY_UNIT } else { 0.0 };
         let ect0 = self.flag("ect").then(|| self.number());
         let ce = if self.flag("ce") { self.number() } else { 0 };
-        let ecn = ect0.map(|ect0| EcnCounts { ect0, ect1: 0, ce });
+        let ecn = ect0.map(|ect0| Box::new(EcnCounts { ect0, ect1: 0, ce }));
         Ack { ranges, delay: delay as u64, ecn }
     }
 }
@@ -217,19 +217,20 @@ pub(super) fn encode(text: &str, message: &[u8], base: u64) -> Vec<u8> {
             let retire_prior_to = if words.flag("retire") { words.number() } else { 0 };
             let id = if words.flag("as") { words.number() } else { sequence };
             let (id, token) = (peer_id(id), peer_token(id));
-            Frame::NewConnectionId(NewConnectionId { sequence, retire_prior_to, id, token })
+            let new = NewConnectionId { sequence, retire_prior_to, id, token };
+            Frame::NewConnectionId(Box::new(new))
         }
         "retire-id" => Frame::RetireConnectionId(words.number()),
         "challenge" => Frame::PathChallenge(words.number()),
         "response" => Frame::PathResponse(words.number()),
-        "close" => Frame::ConnectionClose(Close {
+        "close" => Frame::ConnectionClose(Box::new(Close {
             code: code(words.0.next().expect("a code")),
             frame_type: Some(0),
             reason: Payload::new(),
-        }),
+        })),
         "app-close" => {
             let close = Close { code: words.number(), frame_type: None, reason: Payload::new() };
-            Frame::ConnectionClose(close)
+            Frame::ConnectionClose(Box::new(close))
         }
         "handshake-done" => Frame::HandshakeDone,
         "new-token" => Frame::NewToken(Payload::from_static(b"token")),
