@@ -42,6 +42,7 @@ impl Network {
     }
 
     /// A packet for a node at which no endpoint takes it leaves by the node's port, if it has one.
+    #[cold]
     pub(super) fn leave_network(
         &mut self,
         node: NodeId,

@@ -42,6 +42,7 @@ struct Kept {
 impl Network {
     /// # Errors
     /// If the network keeps more than `limits` allows.
+    #[inline(never)]
     pub(super) fn check_limits(&self, limits: &LimitsSpec) -> Result<(), LimitError> {
         let written = self.observer.recorded();
         if written > limits.tables {

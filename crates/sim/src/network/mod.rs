@@ -214,6 +214,7 @@ impl Network {
     }
 
     /// A channel changes: its links follow.
+    #[inline(never)]
     fn change(&mut self, place: usize) -> Result<(), NetworkError> {
         let was_up = self.channels[place].channel.state().up;
         self.channels[place].channel.advance(self.now);
@@ -264,6 +265,7 @@ impl Network {
         Ok(())
     }
 
+    #[cold]
     fn account_fates(&mut self, link: LinkId) -> Result<(), NetworkError> {
         let mut fates = std::mem::take(&mut self.link_output.fates);
         for Mark { meta, cause } in fates.marks.drain(..) {
@@ -277,6 +279,7 @@ impl Network {
     }
 
     /// A packet goes no further, at a node.
+    #[cold]
     fn strand(
         &mut self,
         node: NodeId,
@@ -287,6 +290,7 @@ impl Network {
     }
 
     /// A packet is dropped, and the message of a datagram with it.
+    #[cold]
     fn lose(&mut self, place: Place, packet: Descriptor, cause: Cause) -> Result<(), NetworkError> {
         let Packet { meta, body } = self.store.take(packet);
         self.observer.dropped(self.now, place, &meta, cause)?;
@@ -376,6 +380,7 @@ impl Network {
     }
 
     /// The applications of a flow do what is due.
+    #[inline(never)]
     fn write(&mut self, flow: FlowId) -> Result<(), NetworkError> {
         let mut actions = std::mem::take(&mut self.actions);
         let FlowSlot { application, ends, .. } = &mut self.flows[flow];
@@ -435,6 +440,7 @@ impl Network {
     }
 
     /// Passes on the events and verdicts of an endpoint that has acted.
+    #[cold]
     fn note(&mut self, flow: FlowId, end: End) -> Result<(), NetworkError> {
         for event in self.outbox.events.drain(..) {
             self.observer.event(self.now, flow, end, &event)?;
@@ -446,6 +452,7 @@ impl Network {
     }
 
     /// Samples are taken.
+    #[inline(never)]
     fn sample(&mut self) -> Result<(), NetworkError> {
         let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
         let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
@@ -460,6 +467,7 @@ impl Network {
         self.links[number] = link;
     }
 
+    #[cold]
     fn flow_error(&self, flow: FlowId, error: EndpointError) -> NetworkError {
         NetworkError::Flow { flow: self.flows[flow].name.clone(), error }
     }

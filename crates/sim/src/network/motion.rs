@@ -29,6 +29,7 @@ impl Network {
     }
 
     /// A topology changes.
+    #[cold]
     pub(super) fn move_on(&mut self, place: usize) -> Result<(), NetworkError> {
         if self.advance_topology(place)? { self.reroute() } else { Ok(()) }
     }

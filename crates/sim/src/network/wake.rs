@@ -47,7 +47,9 @@ impl WakeHeap {
         let place = self.places[entity] as usize;
         let wake = Wake { time, entity: entity as u32 };
         let Some(present) = self.heap.get(place) else {
-            return if time < SimTime::MAX { self.insert(wake) };
+            return if time < SimTime::MAX {
+                self.insert(wake)
+            };
         };
         let before = present.time;
         if time == SimTime::MAX {

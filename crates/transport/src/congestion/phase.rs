@@ -17,6 +17,16 @@ impl PhaseWatch {
         if self.last.is_some_and(|last| std::ptr::eq(last, phase)) {
             return None;
         }
+        self.change(phase, algorithm, path)
+    }
+
+    #[cold]
+    fn change(
+        &mut self,
+        phase: &'static str,
+        algorithm: &dyn CongestionControl,
+        path: PathId,
+    ) -> Option<Event> {
         let last = self.last.replace(phase).filter(|last| *last != phase)?;
         let detail = format!("{last} -> {phase}: window {}", algorithm.window(path));
         Some(Event { kind: "phase", detail })

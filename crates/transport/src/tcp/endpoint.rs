@@ -248,14 +248,20 @@ impl TcpEndpoint {
         }
     }
 
+    /// Goes on with the handshake of TLS, if it is used.
+    #[cold]
+    fn secure(&mut self) {
+        let received = self.receiver.complete();
+        self.secure = !self.spec.tls || tls::proceed(self.role, received, &mut self.outgoing);
+        if self.secure {
+            self.events.push(Event { kind: "established", detail: String::new() });
+        }
+    }
+
     /// Executes due timers of an open connection; returns the next wake-up.
     fn drive(&mut self, now: SimTime) -> Option<SimTime> {
         if !self.secure {
-            let received = self.receiver.complete();
-            self.secure = !self.spec.tls || tls::proceed(self.role, received, &mut self.outgoing);
-            if self.secure {
-                self.events.push(Event { kind: "established", detail: String::new() });
-            }
+            self.secure();
         }
         if self.secure {
             self.exchange.proceed(&self.receiver, &mut self.outgoing);

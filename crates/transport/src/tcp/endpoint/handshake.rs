@@ -36,6 +36,7 @@ impl Handshake {
 
 impl TcpEndpoint {
     /// The client opens the connection.
+    #[cold]
     pub(super) fn connect(&mut self, now: SimTime) -> SimTime {
         self.state = State::SynSent;
         self.send_syn(now)
@@ -43,6 +44,7 @@ impl TcpEndpoint {
 
     /// Retransmits the SYN or SYN-ACK when its timeout expires; returns the next expiry. It never gives up: the
     /// application decides how long to retry (R2 of RFC 9293 section 3.8.3), and ours retries until the end of the run.
+    #[cold]
     pub(super) fn insist(&mut self, now: SimTime) -> SimTime {
         let due = self.handshake.sent + self.handshake.wait;
         if now < due {
@@ -88,6 +90,7 @@ impl TcpEndpoint {
     }
 
     /// A server waits for a SYN (RFC 9293 section 3.10.7.2).
+    #[cold]
     pub(super) fn listen(&mut self, now: SimTime, meta: &Meta, segment: &Segment) {
         if segment.flags.contains(Flags::ACK) {
             self.reject(now, meta, segment);
@@ -102,6 +105,7 @@ impl TcpEndpoint {
     }
 
     /// The client waits for an answer (RFC 9293 section 3.10.7.3).
+    #[cold]
     pub(super) fn syn_sent(&mut self, now: SimTime, segment: &Segment) {
         let acknowledges = segment.flags.contains(Flags::ACK) && segment.ack == self.ours.wire(0);
         if segment.flags.contains(Flags::RST) {
@@ -121,6 +125,7 @@ impl TcpEndpoint {
     }
 
     /// The server waits for the final acknowledgement (RFC 9293 section 3.10.7.4).
+    #[cold]
     pub(super) fn syn_received(&mut self, now: SimTime, meta: &Meta, segment: &Segment) {
         if !self.matches(meta) {
             self.relisten();

@@ -45,6 +45,7 @@ impl TcpEndpoint {
     }
 
     /// Answers a segment that belongs to no connection (RFC 9293 section 3.10.7.1).
+    #[cold]
     pub(super) fn reject(&mut self, now: SimTime, meta: &Meta, segment: &Segment) {
         if self.spec.no_connection == NoConnection::Silence {
             return;
@@ -61,6 +62,7 @@ impl TcpEndpoint {
     }
 
     /// Loses the connection: from now on the end sends and reports nothing.
+    #[cold]
     pub(in crate::tcp) fn lose(&mut self, now: SimTime, reason: &str) {
         self.state = State::Lost;
         let loss = Loss { at: now, reason: reason.to_owned() };

@@ -238,6 +238,7 @@ impl Sender {
 
     /// Detects losses without selective acknowledgements: by three duplicates, and in recovery by every partial
     /// acknowledgement (RFC 6582 section 3.2).
+    #[inline(never)]
     fn detect_by_duplicates(&mut self, advanced: bool) {
         let Some(first) = self.board.first().filter(|_| !self.agreed.sack) else { return };
         let repairing = matches!(self.mode, Mode::Recovery | Mode::Timeout);
@@ -251,6 +252,7 @@ impl Sender {
     }
 
     /// Starts a recovery for the losses, or repairs them in the current one. Before, `flight` bytes were in flight.
+    #[cold]
     pub(super) fn on_losses(&mut self, now: SimTime, flight: u64) {
         let before = self.control.window();
         // The response to a mark also covers losses of the same round trip (RFC 3168 section 6.1.2).
@@ -270,6 +272,7 @@ impl Sender {
     }
 
     /// RFC 3168 section 6.1.2.
+    #[cold]
     fn on_mark(&mut self, now: SimTime, flight: u64) {
         let before = self.control.window();
         self.control.on_mark(now, self.last_sent);
@@ -286,6 +289,7 @@ impl Sender {
         self.reduction = reduced.then(|| Reduction::new(flight));
     }
 
+    #[cold]
     fn enter(&mut self, mode: Mode) {
         self.mode = mode;
         self.recover = self.nxt;
@@ -293,6 +297,7 @@ impl Sender {
         self.doubt = None;
     }
 
+    #[cold]
     pub(super) fn leave(&mut self) {
         self.mode = Mode::Open;
         self.reduction = None;

@@ -340,6 +340,7 @@ impl Sender {
     /// RFC 5681 section 4.1: after an idle period of a retransmission timeout, the window is at most the initial one
     /// and grows back as in slow start. The controller keeps its state. As in Linux, a controller that bypasses
     /// recovery continues at its rate.
+    #[inline(never)]
     fn restart_if_idle(&mut self, now: SimTime) {
         if self.control.bypasses_recovery() {
             return;
@@ -376,6 +377,7 @@ impl Sender {
     }
 
     /// Retransmits a segment.
+    #[inline(never)]
     fn repeat(&mut self, now: SimTime, number: u64) -> Departure {
         let earlier = self.board.get(number).transmission;
         let transmission = self.board.repeat(now, number);

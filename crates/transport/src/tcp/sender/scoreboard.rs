@@ -194,6 +194,7 @@ impl Scoreboard {
     }
 
     /// Handles a block from `start` to `end`: appends the segments that it newly delivers.
+    #[inline(never)]
     pub fn sack(&mut self, start: u64, end: u64, delivered: &mut Vec<Sent>) {
         let Some(una) = self.segments.front().map(|sent| sent.start) else { return };
         let mut from = start.max(una);
@@ -274,6 +275,7 @@ impl Scoreboard {
 
     /// Undoes all losses: segments waiting for retransmission are in flight again. Only a timeout marks them again if
     /// RACK marked them before. So it is in Linux, where RACK takes what it marks from its list (`tsorted_sent_queue`).
+    #[inline(never)]
     pub fn restore_lost(&mut self) {
         while let Some(number) = self.lost.pop_first() {
             let sent = &mut self.segments[(number - self.first) as usize];

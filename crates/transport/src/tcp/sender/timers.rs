@@ -93,7 +93,16 @@ impl Sender {
     }
 
     /// Executes expired timers.
+    #[inline]
     pub(in crate::tcp) fn on_time(&mut self, now: SimTime) {
+        let timer = self.timer.map(|timer| timer.at);
+        if [self.rack.deadline, timer].into_iter().flatten().any(|at| at <= now) {
+            self.expire(now);
+        }
+    }
+
+    #[cold]
+    fn expire(&mut self, now: SimTime) {
         if self.rack.deadline.is_some_and(|at| at <= now) {
             let flight = self.flying();
             self.detect(now);
@@ -124,6 +133,7 @@ impl Sender {
     }
 
     /// RFC 6298 sections 5.4 to 5.6; RFC 8985 section 6.3; RFC 5681 section 3.1.
+    #[cold]
     fn on_retransmission_timeout(&mut self, now: SimTime) {
         let Some(first) = self.board.first() else { return };
         self.control.totals.timeouts += 1;
@@ -168,6 +178,7 @@ impl Sender {
 
     /// `TLP_send_probe` of RFC 8985 section 7.3: new data if there is any and the receiver's window allows it,
     /// regardless of the congestion window; otherwise the last segment again.
+    #[cold]
     pub(super) fn send_probe(
         &mut self,
         now: SimTime,
@@ -207,6 +218,7 @@ impl Sender {
 
     /// Probes the receiver periodically while data waits, nothing is in flight and its window is zero (RFC 9293 section
     /// 3.8.6.1).
+    #[inline(never)]
     pub(super) fn arm_persist(&mut self, now: SimTime) {
         let persisting = self.timer.is_some_and(|timer| timer.kind == Kind::Persist);
         if !self.starved || !self.board.is_empty() {

@@ -63,9 +63,22 @@ impl Sender {
     ///
     /// As in Linux (`tcp_try_undo_partial`), a late original that fills a part of the hole undoes nothing while
     /// retransmissions are outstanding: until they are accounted for, only new data is sent.
+    #[inline]
     pub(super) fn reconsider(&mut self, ack: &Ack, advanced: bool, duplicate: Option<(u64, u64)>) {
         self.holds_repairs = false;
-        let Some(mut undo) = self.undo else { return };
+        if let Some(undo) = self.undo {
+            self.look_back(undo, ack, advanced, duplicate);
+        }
+    }
+
+    #[cold]
+    fn look_back(
+        &mut self,
+        mut undo: Undo,
+        ack: &Ack,
+        advanced: bool,
+        duplicate: Option<(u64, u64)>,
+    ) {
         let all_duplicates = duplicate.is_some_and(|(start, _)| undo.on_duplicate(start));
         self.undo = Some(undo);
         let repairing = matches!(self.mode, Mode::Recovery | Mode::Timeout);
@@ -92,6 +105,7 @@ impl Sender {
     }
 
     /// RFC 5682 section 3.1, steps 2 and 3; without selective acknowledgements section 2.1.
+    #[cold]
     fn doubt_further(&mut self, ack: &Ack, advanced: bool) {
         let Some(doubt) = self.doubt else { return };
         let original = |sent: &Sent| !sent.repeated && sent.end <= self.recover;
@@ -110,6 +124,7 @@ impl Sender {
         };
     }
 
+    #[cold]
     fn undo_reduction(&mut self, evidence: &str) {
         self.control.on_spurious(evidence);
         self.undo = None;
