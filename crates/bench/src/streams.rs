@@ -1,4 +1,4 @@
-//! What it costs to choose for every packet: two endless streams under every scheduler, against a single one.
+//! What it costs to choose for every packet, by QUIC stack: two endless streams under every scheduler, against a single one.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use leobench_base::SimDuration;
@@ -12,6 +12,8 @@ const SPANS: [SimDuration; CASES.len()] =
     [SimDuration::from_secs(20), SimDuration::from_secs(10), SimDuration::from_secs(5)];
 /// How often each is measured; the fastest counts.
 const ROUNDS: usize = 3;
+/// The QUIC stacks.
+const STACKS: [&str; 2] = ["own", "noq"];
 
 /// A flow by what it is called, and what it has cost by case.
 struct Row {
@@ -20,15 +22,19 @@ struct Row {
     nanos: [f64; CASES.len()],
 }
 
-/// Prints the cost of a packet of two streams, by scheduler and bottleneck.
+/// Prints the cost of a packet of two streams, by stack, scheduler and bottleneck.
 pub(crate) fn compare() {
     println!(
-        "Two endless streams under a scheduler, against a single stream, which needs none; 20, 10 and 5 virtual"
+        "QUIC: two endless streams under a scheduler, against a single stream, which needs none; 20, 10 and 5 virtual"
     );
     println!(
         "seconds, fastest of {ROUNDS} rounds: ns per packet, data and acknowledgements (how many times that of the single stream).\n"
     );
-    let mut rows = rows();
+    STACKS.into_iter().for_each(compare_in);
+}
+
+fn compare_in(stack: &str) {
+    let mut rows = rows(stack);
     for (column, case) in CASES.iter().enumerate() {
         let case = Case { span: SPANS[column], ..*case };
         // All of them in turn, so that a busy minute of the machine spares none.
@@ -40,7 +46,7 @@ pub(crate) fn compare() {
         }
     }
     let [first, second, third] = CASES.map(|case| case.name);
-    println!("{:24}{first:>18}{second:>18}{third:>18}", "scheduler");
+    println!("{:24}{first:>18}{second:>18}{third:>18}", format!("stack {stack}"));
     let single = rows[0].nanos;
     for row in rows {
         print!("{:24}", row.name);
@@ -51,22 +57,26 @@ pub(crate) fn compare() {
     }
 }
 
-/// Two endless streams under one scheduler at 45 Mbit/s, or with `one` a single stream, for a profiler.
+/// Two endless streams of our own QUIC under one scheduler at 45 Mbit/s, or with `one` a single stream, for a profiler.
 pub(crate) fn run(scheduler: &str) -> Measured {
-    let flow = if scheduler == "one" { ONE_STREAM.to_owned() } else { endless(scheduler, 2) };
+    let flow = if scheduler == "one" { single("own") } else { endless("own", scheduler, 2) };
     run_flow(&Case { span: SPANS[0], ..CASES[0] }, &flow)
 }
 
-/// Prints the cost of a packet of ten streams and of a thousand, all of them endless, by scheduler.
+/// Prints the cost of a packet of ten streams and of a thousand, all of them endless, by stack and scheduler.
 pub(crate) fn compare_many() {
     println!(
-        "Ten endless streams and a thousand at 45 Mbit/s, series not recorded (they are a row per stream and sample, not per"
+        "QUIC: ten endless streams and a thousand at 45 Mbit/s, series not recorded (they are a row per stream and sample, not per"
     );
     println!("packet): ns per packet, 10 virtual seconds, fastest of {ROUNDS} rounds.\n");
-    println!("{:24}{:>10}{:>10}{:>8}", "scheduler", 10, 1_000, "ratio");
+    STACKS.into_iter().for_each(compare_many_in);
+}
+
+fn compare_many_in(stack: &str) {
+    println!("{:24}{:>10}{:>10}{:>8}", format!("stack {stack}"), 10, 1_000, "ratio");
     let case = Case { span: SimDuration::from_secs(10), ..CASES[0] };
     for name in schedulers() {
-        let flows = [10, 1_000].map(|streams| endless(name, streams));
+        let flows = [10, 1_000].map(|streams| endless(stack, name, streams));
         let mut nanos = [f64::INFINITY; 2];
         for _ in 0..ROUNDS {
             for (best, flow) in nanos.iter_mut().zip(&flows) {
@@ -80,10 +90,10 @@ pub(crate) fn compare_many() {
 }
 
 /// A single stream, and two under every scheduler that needs no program of the user's.
-fn rows() -> Vec<Row> {
+fn rows(stack: &str) -> Vec<Row> {
     let nanos = [f64::INFINITY; CASES.len()];
-    let mut rows = vec![Row { name: "(one stream)", flow: ONE_STREAM.to_owned(), nanos }];
-    rows.extend(schedulers().map(|name| Row { name, flow: endless(name, 2), nanos }));
+    let mut rows = vec![Row { name: "(one stream)", flow: single(stack), nanos }];
+    rows.extend(schedulers().map(|name| Row { name, flow: endless(stack, name, 2), nanos }));
     rows
 }
 
@@ -92,8 +102,13 @@ fn schedulers() -> impl Iterator<Item = &'static str> {
     SchedulerSpec::KINDS.iter().copied().filter(|name| *name != "python")
 }
 
+/// A flow of one endless stream.
+fn single(stack: &str) -> String {
+    format!("transport.stack = {stack:?}\n{ONE_STREAM}")
+}
+
 /// A flow of so many endless streams; of two, `wfq` gives the first twice as much as the second.
-fn endless(scheduler: &str, streams: usize) -> String {
+fn endless(stack: &str, scheduler: &str, streams: usize) -> String {
     let scheduler = match scheduler {
         "wfq" => {
             let weights: Vec<_> = (0..streams).map(|stream| 2 - stream % 2).collect();
@@ -103,5 +118,5 @@ fn endless(scheduler: &str, streams: usize) -> String {
     };
     let stream = r#"{ source = { kind = "bulk", size = "1000 GB" } }"#;
     let streams = vec![stream; streams].join(", ");
-    format!("transport.scheduler = {scheduler}\nstreams = [{streams}]")
+    format!("transport.stack = {stack:?}\ntransport.scheduler = {scheduler}\nstreams = [{streams}]")
 }
