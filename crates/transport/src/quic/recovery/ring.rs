@@ -112,7 +112,7 @@ impl Ring {
     }
 
     /// An endpoint that only acknowledges may never be acknowledged: its oldest packets are forgotten.
-    #[cold]
+    #[inline]
     fn drop_silent(&mut self) {
         while self.slots.len() > MOST_SILENT
             && let Some(Slot::Outstanding(SentPacket { in_flight: false, .. })) = self.slots.front()
