@@ -48,7 +48,7 @@ impl WakeHeap {
         let wake = Wake { time, entity: entity as u32 };
         let Some(present) = self.heap.get(place) else {
             return if time < SimTime::MAX {
-                self.insert(wake)
+                self.insert(wake);
             };
         };
         let before = present.time;

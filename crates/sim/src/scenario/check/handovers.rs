@@ -104,7 +104,6 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
                 ));
                 return Err(error.allowed("`reroute` or `rebind`, or the stack `own`"));
             }
-            TransportSpec::Quic(_) => {}
             TransportSpec::Udp(_) => {
                 let error = at.error(format!(
                     "flow `{flow_name}` keeps to its addresses, as UDP has no connection that could move"
@@ -126,7 +125,7 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
                 return Err(error
                     .allowed(format!("`flows.{flow_name}.reconnect`, or `reroute` or `rebind`")));
             }
-            TransportSpec::Tcp(_) => {}
+            TransportSpec::Quic(_) | TransportSpec::Tcp(_) => {}
         }
     }
     if any {

@@ -377,12 +377,7 @@ impl Connection {
     }
 
     /// Registers the packets as sent.
-    fn dispatch(
-        &mut self,
-        now: SimTime,
-        tuple: FourTuple,
-        drafts: &mut Vec<Draft>,
-    ) -> Transmit {
+    fn dispatch(&mut self, now: SimTime, tuple: FourTuple, drafts: &mut Vec<Draft>) -> Transmit {
         let elsewhere = tuple != self.path().route.tuple;
         let challenges = drafts.iter().any(|draft| draft.probes_route);
         let marks = !elsewhere && self.path_mut().recovery.marks_ecn(now);

@@ -6,6 +6,7 @@ use crate::quic::carried::Contents;
 
 /// A packet sent and not settled yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(in crate::quic) struct SentPacket {
     /// Its number in its space.
     pub number: u64,

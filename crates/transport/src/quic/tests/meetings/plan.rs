@@ -157,7 +157,7 @@ impl Plan {
     pub(super) fn draw(seed: u64, tls: bool) -> Self {
         let mut dice = Dice(RngTree::new(seed).child(if tls { "tls" } else { "null" }).rng());
         let delay = dice.millis(1, 100);
-        let trouble = [dice.trouble(tls, delay), dice.trouble(tls, delay)];
+        let mut trouble = [dice.trouble(tls, delay), dice.trouble(tls, delay)];
         let streams = if dice.chance(20) { 64 } else { dice.within(1, 12) };
         let mut ends = [dice.end(streams), dice.end(streams)];
         if streams == 64 {
@@ -180,6 +180,11 @@ impl Plan {
         ends[dice.within(0, 1) as usize].idle.get_or_insert(SimDuration::from_secs(30));
         let own_is_client = dice.chance(50);
         let retry = dice.chance(30);
+        if retry && !own_is_client {
+            // Once noq-proto 1.4.0 has discarded a damaged Retry, it takes no intact one any more, against RFC 9000 section
+            // 17.2.5.2.
+            trouble[OWN].damaged = 0;
+        }
         for end in &mut ends {
             let times = dice.maybe(40, |dice| {
                 (0..dice.within(1, 20)).map(|_| dice.millis(0, 1_500)).collect::<Vec<_>>()
