@@ -12,14 +12,25 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The wake-up times of all entities.
 ///
-/// Entities without a wake-up time are not in the heap, and those with a late one lie below those with an early one:
-/// neither make others more expensive.
+/// Entities without a wake-up time are not in the heap, or sink out of sight, and those with a late one lie below those with an
+/// early one: neither make others more expensive. A time that becomes later, as that of a retransmission timer does with every
+/// acknowledgement, is only noted: the heap keeps the earlier one, and learns of it when that comes to the top.
 #[derive(Clone, Debug)]
 pub(super) struct WakeHeap {
-    /// In level order, the earliest first: no node comes after its children.
+    /// In level order, the earliest first: no node comes after its children. No time is later than that of its entity, and the
+    /// first is equal.
     heap: Vec<Wake>,
-    /// By entity, where it is in the heap.
-    places: Vec<u32>,
+    /// By entity.
+    slots: Vec<Slot>,
+}
+
+/// What is known of an entity.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// When it wants to be woken; [`SimTime::MAX`] if never.
+    time: SimTime,
+    /// Where it is in the heap.
+    place: u32,
 }
 
 /// A wake-up.
@@ -39,25 +50,39 @@ impl Wake {
 impl WakeHeap {
     /// `entities` entities, none of which wants to be woken.
     pub(super) fn new(entities: usize) -> Self {
-        Self { heap: Vec::new(), places: vec![NOWHERE; entities] }
+        let slot = Slot { time: SimTime::MAX, place: NOWHERE };
+        Self { heap: Vec::new(), slots: vec![slot; entities] }
     }
 
     /// Replaces the wake-up time of an entity; [`SimTime::MAX`] is none.
     pub(super) fn set(&mut self, entity: usize, time: SimTime) {
-        let place = self.places[entity] as usize;
+        let slot = &mut self.slots[entity];
+        let before = std::mem::replace(&mut slot.time, time);
+        let place = slot.place as usize;
+        if time >= before && place > 0 && slot.place != NOWHERE {
+            return;
+        }
         let wake = Wake { time, entity: entity as u32 };
-        let Some(present) = self.heap.get(place) else {
-            return if time < SimTime::MAX {
-                self.insert(wake);
-            };
-        };
-        let before = present.time;
-        if time == SimTime::MAX {
-            self.remove(place);
-        } else if time > before {
-            self.sink(place, wake);
-        } else if time < before {
-            self.rise(place, wake);
+        match self.heap.get(place) {
+            None if time < SimTime::MAX => self.insert(wake),
+            Some(present) if time < present.time => self.rise(place, wake),
+            _ if place == 0 => self.settle(),
+            _ => {}
+        }
+    }
+
+    /// Gives the first its own time, and whoever is first then.
+    fn settle(&mut self) {
+        while let Some(&first) = self.heap.first() {
+            let time = self.slots[first.entity as usize].time;
+            if time == first.time {
+                return;
+            }
+            if time < SimTime::MAX {
+                self.sink(0, Wake { time, ..first });
+            } else {
+                self.remove_first();
+            }
         }
     }
 
@@ -73,13 +98,10 @@ impl WakeHeap {
         self.rise(self.heap.len() - 1, wake);
     }
 
-    fn remove(&mut self, place: usize) {
-        self.places[self.heap[place].entity as usize] = NOWHERE;
-        let Some(last) = self.heap.pop().filter(|_| place < self.heap.len()) else { return };
-        if last.is_before(self.heap[place]) {
-            self.rise(place, last);
-        } else {
-            self.sink(place, last);
+    fn remove_first(&mut self) {
+        self.slots[self.heap[0].entity as usize].place = NOWHERE;
+        if let Some(last) = self.heap.pop().filter(|_| !self.heap.is_empty()) {
+            self.sink(0, last);
         }
     }
 
@@ -125,7 +147,7 @@ impl WakeHeap {
     #[inline]
     fn put(&mut self, place: usize, wake: Wake) {
         self.heap[place] = wake;
-        self.places[wake.entity as usize] = place as u32;
+        self.slots[wake.entity as usize].place = place as u32;
     }
 }
 
