@@ -12,6 +12,7 @@ mod close;
 mod datagrams;
 mod handshake;
 mod keys;
+mod limits;
 mod migration;
 mod protected;
 mod receive;

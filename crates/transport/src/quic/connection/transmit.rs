@@ -153,7 +153,7 @@ impl Connection {
             left -= self.draft(now, *space, left, &mut drafts)?;
         }
         let transmit = if drafts.is_empty() {
-            self.update_limits(now);
+            self.update_limits();
             None
         } else {
             self.pad(&mut drafts, limit, left);
@@ -476,68 +476,5 @@ impl Connection {
             transmission: None,
             datagram: Box::new(Datagram::Packets(packets)),
         })
-    }
-
-    /// Whether there is anything to send in `space` but acknowledgements.
-    #[inline]
-    pub(super) fn has_content(&self, space: Space) -> bool {
-        let crypto = self.level(space).crypto.is_pending();
-        crypto
-            || space == Space::Data
-                && self.complete
-                && (self.streams.has_pending() || self.has_control())
-    }
-
-    fn has_control(&self) -> bool {
-        self.announces_confirmation
-            || self.ack_request.pending
-            || self.local_ids.is_pending()
-            || self.remote_ids.retirement().is_some()
-            || self.path().route.wants_probe()
-            || !self.datagrams.is_empty()
-    }
-
-    /// Whether window and pacing let a packet go that counts.
-    ///
-    /// The handshake passes a full window if nothing of its space is outstanding: 1-RTT packets fill the window that the peer
-    /// cannot read before the handshake is complete, and no timer runs for them until then (RFC 9002 section 6.2.1).
-    #[inline]
-    fn may_send(&self, now: SimTime, space: Space) -> bool {
-        let stuck =
-            || space != Space::Data && !self.path().recovery.is_ack_eliciting_in_flight(space);
-        (self.has_window() || stuck()) && self.path().ready(&self.control) <= now
-    }
-
-    /// Whether the window has room for a full packet.
-    #[inline]
-    fn has_window(&self) -> bool {
-        let path = self.path();
-        path.recovery.in_flight() + path.mtu <= self.control.window(path.id)
-    }
-
-    /// When pacing lets the next packet go, if that alone keeps it back.
-    pub(super) fn paced_until(&self, now: SimTime) -> Option<SimTime> {
-        let ready = self.path().ready(&self.control);
-        let waits = ready > now
-            && self.spaces().iter().any(|space| {
-                self.can_send(*space) && self.has_content(*space) && self.may_send(ready, *space)
-            });
-        waits.then_some(ready)
-    }
-
-    /// Tells the controller whether the application leaves the window unfilled, and whether the window is what limits the
-    /// sender (RFC 9002 section 7.8). Waiting for the pacer does not count, unless it hides want: pacing spreads a window
-    /// over a round trip, and so leaves more than half of it in flight. A rate of the algorithm's own says nothing of the
-    /// kind. Nor is it the application's doing if flow control blocks.
-    fn update_limits(&mut self, _now: SimTime) {
-        let path = self.path();
-        let (id, in_flight) = (path.id, path.recovery.in_flight());
-        let sparse =
-            self.control.pacing_rate(id).is_none() && 2 * in_flight < self.control.window(id);
-        let idle = !self.has_content(Space::Data);
-        let has_window = self.has_window();
-        let blocked = self.streams.is_blocked();
-        let app_limited = (idle && !blocked || sparse) && has_window;
-        self.control.set_limits(id, app_limited, !((idle || sparse) && has_window));
     }
 }
