@@ -10,6 +10,7 @@ use leobench_base::quic::{
 };
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimDuration, SimTime};
 
+use super::MINIMUM_DATAGRAM;
 use super::QlogWriter;
 use super::cids::ID_SIZE;
 use super::config;
@@ -18,7 +19,7 @@ use super::crypto::{KeyLog, Opened, Protection, Receive};
 use super::qlog::Trace;
 use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
-use super::stateless::{First, SMALLEST_INITIAL, Stateless, version_negotiation};
+use super::stateless::{First, Stateless, version_negotiation};
 use crate::buffer::SendBuffer;
 use crate::endpoint::{Endpoint, EndpointError, Input, Loss, Outbox, PathId, PathSample, Totals};
 
@@ -325,7 +326,7 @@ fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
 /// none: its destination would yield keys that no other packet has.
 pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<First> {
     let Some(Incoming::Packet(header)) = Incoming::decode(datagram, ID_SIZE) else { return None };
-    let initial = header.level == Level::Initial && datagram.len() as u64 >= SMALLEST_INITIAL;
+    let initial = header.level == Level::Initial && datagram.len() as u64 >= MINIMUM_DATAGRAM;
     if parts.role == Role::Client || !initial {
         return None;
     }

@@ -30,6 +30,10 @@ pub use role::{QuicConfig, Role};
 pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};
 pub use spec::{Protected, QuicSpec, Stack};
 
+/// UDP payload that every path has to carry (RFC 9000 section 14): datagrams of the handshake and probes of a route are padded to
+/// it.
+const MINIMUM_DATAGRAM: u64 = 1_200;
+
 /// Where a connection's qlog goes.
 pub type QlogWriter = Box<dyn std::io::Write + Send + Sync>;
 

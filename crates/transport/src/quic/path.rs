@@ -2,8 +2,9 @@
 
 use leobench_base::{BitRate, Bytes, RngTree, SimTime};
 
+use super::MINIMUM_DATAGRAM;
 use super::recovery::Recovery;
-use super::route::{FourTuple, Route, SMALLEST_PROBE};
+use super::route::{FourTuple, Route};
 use crate::endpoint::PathId;
 use crate::pacing::{Pacer, window_rate};
 
@@ -141,7 +142,7 @@ impl Path {
 
     /// Whether an unvalidated address keeps back what a probe needs.
     pub(super) fn is_amplification_limited(&self) -> bool {
-        self.datagram_limit() < SMALLEST_PROBE
+        self.datagram_limit() < MINIMUM_DATAGRAM
     }
 
     /// The pacing rate, if the connection paces: the algorithm's own, or the window spread over a round trip.

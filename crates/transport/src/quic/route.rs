@@ -9,8 +9,6 @@ use smallvec::SmallVec;
 
 /// What may be sent to an address that is not validated, as a multiple of what was received from it (RFC 9000 section 8.1).
 const AMPLIFICATION: u64 = 3;
-/// Datagrams with path challenges and responses are at least this large, if that may be sent (RFC 9000 section 8.2.1).
-pub(super) const SMALLEST_PROBE: u64 = 1_200;
 /// Challenges of one validation; each waits twice as long for an answer as the one before.
 const MOST_CHALLENGES: u32 = 10;
 /// Probe timeouts after which a validation has failed (RFC 9000 section 8.2.4).

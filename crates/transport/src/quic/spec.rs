@@ -3,11 +3,12 @@
 use leobench_base::spec::{Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
+use super::MINIMUM_DATAGRAM;
 use crate::congestion::{CongestionSpec, CubicSpec};
 use crate::scheduler::SchedulerSpec;
 
 /// Smallest UDP payload every QUIC path must carry (RFC 9000 section 14.1).
-const SMALLEST_PAYLOAD: Bytes = Bytes::new(1_200);
+const SMALLEST_PAYLOAD: Bytes = Bytes::new(MINIMUM_DATAGRAM);
 /// Largest UDP payload over IPv4 (RFC 768: a 16-bit length with header, less the IPv4 header).
 const LARGEST_PAYLOAD: Bytes = Bytes::new(65_507);
 

@@ -12,12 +12,10 @@ use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
 use ring::hmac;
 use smallvec::smallvec;
 
+use super::MINIMUM_DATAGRAM;
 use super::cids::random_id;
 use super::crypto::Cipher;
 
-/// Datagrams that a server answers without a connection are at least this large, as those of a client's first packets are (RFC
-/// 9000 sections 5.2.2 and 14.1).
-pub(super) const SMALLEST_INITIAL: u64 = 1_200;
 /// How long a Retry token is valid: longer than a client needs for it, probes included.
 const TOKEN_LIFETIME: SimDuration = SimDuration::from_secs(15);
 /// The first byte of a Retry token, to tell it from tokens of other origin (RFC 9000 section 8.1.1).
@@ -181,7 +179,7 @@ pub(super) fn version_negotiation(datagram: &[u8]) -> Option<BytesMut> {
     let (version, rest) = rest.split_first_chunk::<4>()?;
     let version = u32::from_be_bytes(*version);
     let is_answered = first & 0x80 != 0 && version != 0 && version != VERSION_1;
-    if !is_answered || (datagram.len() as u64) < SMALLEST_INITIAL {
+    if !is_answered || (datagram.len() as u64) < MINIMUM_DATAGRAM {
         return None;
     }
     let (destination, rest) = split_id(rest)?;

@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use leobench_base::quic::{Ack, Frame, Header, Packet, ResetToken, Space, TransportError};
 use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
 
-use super::transmit::{SMALLEST_INITIAL, transmission_of};
+use super::transmit::transmission_of;
 use super::{Connection, violation};
 use crate::endpoint::{Evidence, Verdict, VerdictKind};
+use crate::quic::MINIMUM_DATAGRAM;
 use crate::quic::carried::Carried;
 use crate::quic::qlog::Ending;
 use crate::quic::recovery::SentPacket;
@@ -49,7 +50,7 @@ impl Connection {
             Header::Handshake { source, .. } => (source, false),
             Header::Initial { source, token, .. } => match self.role {
                 Role::Client => (source, !token.is_empty()),
-                Role::Server => (source, self.arrival.1 < SMALLEST_INITIAL),
+                Role::Server => (source, self.arrival.1 < MINIMUM_DATAGRAM),
             },
         };
         is_misplaced || self.heard && *source != self.remote_ids.first()

@@ -11,14 +11,12 @@ use smallvec::SmallVec;
 
 use super::{Connection, SPACES};
 use crate::endpoint::EndpointError;
+use crate::quic::MINIMUM_DATAGRAM;
 use crate::quic::carried::{Carried, Contents};
 use crate::quic::recovery::SentPacket;
 use crate::quic::role::Role;
-use crate::quic::route::{FourTuple, SMALLEST_PROBE};
+use crate::quic::route::FourTuple;
 
-/// Datagrams with Initial packets are at least this large (RFC 9000 section 14.1), and those that answer path challenges
-/// (section 8.2.2).
-pub(super) const SMALLEST_INITIAL: u64 = 1_200;
 /// A packet number and the payload after it have at least four bytes, so that header protection has a sample (RFC 9001
 /// section 5.4.2).
 const SMALLEST_SAMPLED: u64 = 4;
@@ -146,7 +144,7 @@ impl Connection {
         let mut drafts = std::mem::take(&mut self.drafts);
         let mut left = limit;
         for space in self.spaces() {
-            let unpaddable = *space == Space::Initial && limit < SMALLEST_INITIAL;
+            let unpaddable = *space == Space::Initial && limit < MINIMUM_DATAGRAM;
             if !self.can_send(*space) || !self.may_write(*space) || unpaddable {
                 continue;
             }
@@ -171,7 +169,7 @@ impl Connection {
             return None;
         }
         let (route, limit) = path.others.iter().find_map(|route| {
-            let limit = route.datagram_limit(path.mtu).min(SMALLEST_PROBE);
+            let limit = route.datagram_limit(path.mtu).min(MINIMUM_DATAGRAM);
             (route.wants_probe() && limit >= SMALLEST_ROUTE_PROBE).then_some((route.tuple, limit))
         })?;
         let number = path.recovery.next_number(Space::Data);
@@ -369,7 +367,7 @@ impl Connection {
             draft.probes_route || is_initial && (self.role == Role::Client || draft.ack_eliciting)
         });
         let Some(last) = drafts.last_mut().filter(|_| padded) else { return };
-        let missing = SMALLEST_INITIAL.min(limit).saturating_sub(limit - left);
+        let missing = MINIMUM_DATAGRAM.min(limit).saturating_sub(limit - left);
         // The padding may lengthen the Length field of a long header by a byte.
         let header = &last.packet.header;
         let grown = header.size(last.payload + missing) - header.size(last.payload);
@@ -416,7 +414,7 @@ impl Connection {
         }
         path.on_sent(tuple, size);
         if challenges
-            && size >= SMALLEST_PROBE
+            && size >= MINIMUM_DATAGRAM
             && let Some(route) = path.find(tuple)
         {
             route.on_large_challenge();
@@ -453,7 +451,7 @@ impl Connection {
             return None;
         }
         self.on_close_sent();
-        let short = SMALLEST_INITIAL.min(self.path().datagram_limit()).saturating_sub(size);
+        let short = MINIMUM_DATAGRAM.min(self.path().datagram_limit()).saturating_sub(size);
         if self.role == Role::Client
             && packets[0].header.level() == Level::Initial
             && short > 0

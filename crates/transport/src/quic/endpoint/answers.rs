@@ -7,9 +7,10 @@ use leobench_base::{Body, Bytes, Meta, Packet, Protocol, SimTime};
 
 use super::{QuicEndpoint, Stage, route};
 use crate::endpoint::EndpointError;
+use crate::quic::MINIMUM_DATAGRAM;
 use crate::quic::crypto::Protection;
 use crate::quic::role::Role;
-use crate::quic::stateless::{Decision, First, SMALLEST_INITIAL};
+use crate::quic::stateless::{Decision, First};
 
 impl QuicEndpoint {
     /// A client's first packet reached an end without a connection.
@@ -20,7 +21,7 @@ impl QuicEndpoint {
         first: &First,
     ) -> Result<(), EndpointError> {
         let size = meta.size.get() - IPV4_UDP_HEADER.get();
-        if self.role == Role::Client || size < SMALLEST_INITIAL {
+        if self.role == Role::Client || size < MINIMUM_DATAGRAM {
             return Ok(());
         }
         match self.stateless.decide(now, meta.source, first) {
