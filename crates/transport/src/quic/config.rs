@@ -90,6 +90,7 @@ pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
         initial_rtt: spec.initial_rtt,
         ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),
         after_migration: spec.after_migration,
+        spin: spec.spin,
         idle_timeout: spec.idle_timeout,
         key_update: spec.key_update.map(|packets| packets.get().into()),
         params: TransportParameters {

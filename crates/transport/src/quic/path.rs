@@ -59,9 +59,9 @@ impl Path {
 
     /// Makes the spin bit constant on one path in sixteen, as RFC 9000 section 17.4 demands so that those who prefer that are not
     /// conspicuous.
-    pub(super) fn choose_spin(&mut self, rng: &RngTree) {
+    pub(super) fn choose_spin(&mut self, allowed: bool, rng: &RngTree) {
         let luck = rng.child("spin").rng().bits();
-        self.spins = !luck.is_multiple_of(SPIN_EXCEPTION);
+        self.spins = allowed && !luck.is_multiple_of(SPIN_EXCEPTION);
         self.spin = !self.spins && luck / SPIN_EXCEPTION % 2 == 1;
     }
 

@@ -91,6 +91,9 @@ leobench_base::spec! {
         /// Whether the server answers the client's first packet with a Retry, so that the client shows that it receives at its
         /// address (RFC 9000 section 8.1.2). It costs a round trip.
         pub retry: bool = false,
+        /// Whether packets show their round trip to observers by the spin bit (RFC 9000 section 17.4). The stack
+        /// `noq` never does here.
+        pub spin: bool = true,
         /// Packets after which each end updates its keys (RFC 9001 section 6). If not given, keys are updated before their AEAD
         /// wears out, which only `protection = "tls"` does.
         pub key_update: Option<KeyUpdate> = None,

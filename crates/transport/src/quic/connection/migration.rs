@@ -21,12 +21,8 @@ impl Connection {
             return;
         }
         let Some(address) = self.interfaces.choose(present.local.ip()) else { return };
-        if !self.confirmed {
-            self.abandon(
-                now,
-                "its address went away before the handshake was confirmed",
-                "aborted",
-            );
+        if let Some(reason) = self.may_not_move() {
+            self.abandon(now, reason, "aborted");
         } else if !self.remote_ids.advance() {
             self.abandon(now, "no connection ID is left for another address", "aborted");
         } else {
@@ -37,6 +33,14 @@ impl Connection {
             self.move_to(now, tuple);
             self.validate_route(now);
         }
+    }
+
+    /// Why a client may not use another address, if it may not: RFC 9000 section 9, and section 18.2.
+    fn may_not_move(&self) -> Option<&'static str> {
+        if self.peer.as_ref().is_some_and(|peer| peer.disable_active_migration) {
+            return Some("its address went away, and the peer forbids another");
+        }
+        (!self.confirmed).then_some("its address went away before the handshake was confirmed")
     }
 
     /// A 1-RTT packet was processed. A server follows its client to another address by the newest packet that does more than

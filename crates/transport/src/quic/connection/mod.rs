@@ -81,6 +81,8 @@ pub(super) struct Settings {
     pub(super) initial_rtt: SimDuration,
     /// Ack-eliciting packets that the peer may leave unacknowledged, and the maximum delay, to ask for.
     pub(super) ack_frequency: Option<(u64, SimDuration)>,
+    /// Whether the spin bit may spin.
+    pub(super) spin: bool,
     /// What becomes of the window and the round-trip time on a new route.
     pub(super) after_migration: AfterMigration,
     /// How long the connection survives without a packet.
@@ -213,7 +215,7 @@ impl Connection {
         control.open(id, now, Bytes::new(settings.mtu));
         let mut path =
             Path::new(id, addresses, Recovery::new(id, &config), settings.mtu, settings.paced);
-        path.choose_spin(&parts.rng);
+        path.choose_spin(settings.spin, &parts.rng);
         if role == Role::Client || parts.retry_source.is_some() {
             path.validate();
         }

@@ -166,3 +166,14 @@ fn the_spin_bit_rests_on_one_connection_in_sixteen() {
     }
     assert!((71..=129).contains(&resting), "{resting}");
 }
+
+/// RFC 9000 section 17.4.
+#[test]
+fn administrators_turn_the_spin_bit_off() {
+    for seed in 0..50 {
+        let mut pipe = pipe(Mode::Structs, |spec| spec.spin = false);
+        pipe.ends[SENDER].prepare(|parts| parts.rng = RngTree::new(seed));
+        pipe.run(SimTime::from_nanos(1), |_| false);
+        assert!(!pipe.ends[SENDER].connection_mut().spins());
+    }
+}

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use leobench_base::BitRate;
 
 use super::*;
-use crate::endpoint::{Input, InterfaceChange};
+use crate::endpoint::{Event, Input, InterfaceChange};
 use crate::quic::spec::AfterMigration;
 
 const BYTES: u64 = 3_000_000;
@@ -211,6 +211,95 @@ fn a_new_mapping_in_the_handshake_is_followed() {
             pipe.deliver(BYTES);
         }
     }
+}
+
+fn hand_over(pipe: &mut Pipe<QuicEndpoint>, client: usize) {
+    let old = SocketAddr::from(([10, 0, 0, 1 + client as u8], 4_433));
+    for (address, up) in [(old.ip(), false), (outside(9, 4_433).ip(), true)] {
+        pipe.input_at(client, Input::Interface(InterfaceChange { address, up }));
+    }
+}
+
+/// Section 9: no migration before the handshake is confirmed, and none if the peer forbids it (section 18.2).
+#[test]
+fn a_client_that_may_not_move_is_lost_without_a_word_from_its_new_address() {
+    for forbids in [false, true] {
+        let mut pipe = transfer(&spec(|_| ()), Role::Client);
+        if forbids {
+            pipe.ends[RECEIVER].prepare(|parts| {
+                parts.settings.params.disable_active_migration = true;
+            });
+        }
+        pipe.run(ms(if forbids { MOVE } else { 30 }), |_| false);
+        hand_over(&mut pipe, SENDER);
+        pipe.run(ms(60_000), |_| false);
+        let reason = &pipe.ends[SENDER].lost().unwrap().reason;
+        let expected = if forbids { "the peer forbids another" } else { "was confirmed" };
+        assert!(reason.ends_with(expected), "{reason}");
+        let new = outside(9, 4_433).ip();
+        assert!(pipe.passed[SENDER].iter().all(|passed| passed.source.ip() != new));
+    }
+}
+
+/// Section 8.2.2: an answer counts wherever it comes from.
+#[test]
+fn an_answer_over_the_old_route_validates_the_new_one() {
+    let mut pipe = transfer(&spec(|_| ()), Role::Client);
+    let (old, new) = (SocketAddr::from(([10, 0, 0, 1], 4_433)), outside(9, 4_433));
+    pipe.translate = Box::new(move |end, now, packet| {
+        if end == RECEIVER {
+            packet.meta.destination = old;
+        } else if now >= ms(MOVE) {
+            let Body::Quic(datagram) = &packet.body else { panic!("{packet:?}") };
+            let Datagram::Packets(packets) = &**datagram else { panic!("{datagram:?}") };
+            let mut frames = packets.iter().flat_map(|packet| &packet.frames);
+            let answers = frames.any(|frame| matches!(frame, Frame::PathResponse(_)));
+            packet.meta.source = if answers { old } else { new };
+        }
+        true
+    });
+    pipe.deliver(BYTES);
+    pipe.run(ms(5_000), |_| false);
+    let validated = |event: &Event| event.kind == "path" && event.detail.starts_with("validated");
+    let events = &pipe.events[RECEIVER];
+    assert!(events.iter().any(|(_, event)| validated(event)), "{events:?}");
+}
+
+/// Section 9.3.2: a server that knows no validated address any more falls silent.
+#[test]
+fn a_server_without_a_validated_address_ends_in_silence() {
+    let mut pipe = transfer(&spec(|_| ()), Role::Client);
+    let mut host = 20;
+    pipe.translate = Box::new(move |end, now, packet| {
+        if end == SENDER && now >= ms(MOVE) && host < 30 {
+            host += 1;
+            packet.meta.source = outside(host, 4_433);
+            return true;
+        }
+        now < ms(MOVE)
+    });
+    pipe.run(ms(100_000), |pipe| pipe.ends[RECEIVER].lost().is_some());
+    let sent = pipe.passed[RECEIVER].len();
+    let reason = &pipe.ends[RECEIVER].lost().unwrap().reason;
+    assert_eq!(reason, "no address of the client is validated");
+    pipe.run(ms(200_000), |_| false);
+    assert_eq!(pipe.passed[RECEIVER].len(), sent);
+}
+
+/// Section 10.2.1: three times what arrived limits the close of a connection, too.
+#[test]
+fn a_close_to_an_unvalidated_address_is_limited() {
+    let mut pipe = transfer(&spec(|_| ()), Role::Client);
+    // The server hears of the first datagram only, and nobody of its answers.
+    pipe.fate =
+        Box::new(|end, number, _| (end == SENDER && number == 0).then_some(SimDuration::ZERO));
+    pipe.run(ms(20_000), |_| false);
+    let now = pipe.now;
+    pipe.ends[RECEIVER].close(now, 7);
+    pipe.wakes[RECEIVER] = Some(now);
+    pipe.run(ms(40_000), |_| false);
+    let sent: u64 = pipe.passed[RECEIVER].iter().map(|passed| passed.size).sum();
+    assert!((2_000..=3 * pipe.passed[SENDER][0].size).contains(&sent), "{sent}");
 }
 
 /// Many changes at random times, one after the other, in both directions: every byte arrives.

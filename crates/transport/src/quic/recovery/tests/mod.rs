@@ -13,6 +13,7 @@ mod acks;
 mod ecn;
 mod loss;
 mod model;
+mod moved;
 mod persistent;
 mod spurious;
 mod timers;
