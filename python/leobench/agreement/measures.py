@@ -60,7 +60,7 @@ def add_windows(summary: dict[str, Any], table: bytes, warm_up_s: float) -> None
     """
     import polars as pl
 
-    samples = pl.read_parquet(io.BytesIO(table), columns=["t_ns", "flow", "cwnd_bytes"])
+    samples = pl.read_parquet(io.BytesIO(table), columns=["t_ns", "flow", "cwnd_bytes"], glob=False)
     means = (
         samples.filter(pl.col("t_ns") >= round(warm_up_s * 1e9))
         .group_by("flow", "t_ns")
