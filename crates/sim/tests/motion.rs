@@ -429,6 +429,21 @@ fn no_byte_is_lost_or_doubled(journey: &Journey) {
     assert_eq!((flow.undelivered_messages, &flow.lost), (0, &None), "{flow:?}");
 }
 
+/// The server has validated each address, but not that it carries large datagrams, when the client is gone for longer than a
+/// validation may take.
+#[test]
+fn addresses_that_change_faster_than_they_are_validated_end_no_connection() {
+    no_byte_is_lost_or_doubled(&Journey {
+        seed: 0,
+        kind: ("migrate", OWN),
+        fate: "deliver",
+        outage: 1_428,
+        overlap: 0,
+        period: 1_572,
+        download: false,
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 

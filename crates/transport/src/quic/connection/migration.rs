@@ -182,6 +182,10 @@ impl Connection {
             self.validate_route(now);
             return;
         }
+        if self.path().route.is_validated() {
+            // Only whether the route carries large datagrams is not known.
+            return;
+        }
         match self.path().others.iter().find(|route| route.is_validated()) {
             Some(known) => {
                 let known = known.tuple;
