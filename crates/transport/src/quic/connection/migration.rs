@@ -12,8 +12,8 @@ use crate::quic::route::{Due, FourTuple};
 use crate::quic::spec::AfterMigration;
 
 impl Connection {
-    /// An interface of our host changed. A client whose address is gone moves to another one of its host's, if there is one
-    /// (section 9.2); it would not be asked for a reason to move otherwise.
+    /// An interface of our host changed. A client whose address is gone moves to another address of its host, if there is one
+    /// (section 9.2). As long as it has its address, it stays.
     pub(in crate::quic) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
         self.interfaces.change(change);
         let present = self.path().route.tuple;
@@ -190,6 +190,7 @@ impl Connection {
             Some(known) => {
                 let known = known.tuple;
                 self.move_to(now, known);
+                // The route that failed is now the first of the others.
                 self.path_mut().others.remove(0);
             }
             None => self.abandon(now, "no address of the client is validated", "aborted"),

@@ -16,18 +16,17 @@ fn outside(host: u8, port: u16) -> SocketAddr {
     ([192, 0, 2, host], port).into()
 }
 
-/// The client is behind a NAT that gives it the address `before`, and `after` from `MOVE` ms on. What goes to an address that is
-/// not in use gets lost.
-fn rebind(
+/// The client is behind a NAT that gives it the address `before`, and `after` from `at` on. What goes to an address that is not in
+/// use gets lost.
+fn rebind_at(
     pipe: &mut Pipe<QuicEndpoint>,
     client: usize,
-    before: Option<SocketAddr>,
-    after: SocketAddr,
+    at: SimTime,
+    [before, after]: [SocketAddr; 2],
 ) {
     let inside = SocketAddr::from(([10, 0, 0, 1 + client as u8], 4_433));
-    let before = before.unwrap_or(inside);
     pipe.translate = Box::new(move |end, now, packet| {
-        let present = if now < ms(MOVE) { before } else { after };
+        let present = if now < at { before } else { after };
         if end == client {
             packet.meta.source = present;
             return true;
@@ -36,6 +35,12 @@ fn rebind(
         packet.meta.destination = inside;
         known
     });
+}
+
+/// The same from the client's own address at `MOVE` ms.
+fn rebind(pipe: &mut Pipe<QuicEndpoint>, client: usize, after: SocketAddr) {
+    let inside = SocketAddr::from(([10, 0, 0, 1 + client as u8], 4_433));
+    rebind_at(pipe, client, ms(MOVE), [inside, after]);
 }
 
 fn transfer(spec: &QuicSpec, sender: Role) -> Pipe<QuicEndpoint> {
@@ -74,7 +79,7 @@ fn a_server_follows_its_client_and_validates_the_new_address() {
         let mut pipe = transfer(&spec(|_| ()), sender);
         let (client, after) = (client_of(sender), outside(9, 4_433));
         let server = 1 - client;
-        rebind(&mut pipe, client, None, after);
+        rebind(&mut pipe, client, after);
         pipe.deliver(BYTES);
         pipe.run(ms(60_000), |_| false);
         let paths = pipe.events[server].iter().filter(|(_, event)| event.kind == "path");
@@ -103,7 +108,7 @@ fn a_server_follows_its_client_and_validates_the_new_address() {
 fn little_is_sent_to_an_address_before_it_is_validated() {
     let mut pipe = transfer(&spec(|_| ()), Role::Server);
     let after = outside(9, 4_433);
-    rebind(&mut pipe, RECEIVER, None, after);
+    rebind(&mut pipe, RECEIVER, after);
     pipe.deliver(BYTES);
     let validated = pipe.events[SENDER].iter().filter(|(_, event)| event.kind == "path");
     let validated = validated.map(|(at, _)| *at).nth(1).unwrap();
@@ -121,7 +126,7 @@ fn another_address_resets_the_window_and_another_port_does_not() {
     let initial = 10 * 1_252;
     let reset = |after, keep| {
         let mut pipe = transfer(&spec(|spec| spec.after_migration = keep), Role::Server);
-        rebind(&mut pipe, RECEIVER, None, after);
+        rebind(&mut pipe, RECEIVER, after);
         let (before, after, mut pipe) = windows(pipe);
         pipe.deliver(BYTES);
         assert!(before > 4 * initial, "{before}");
@@ -197,17 +202,7 @@ fn a_new_mapping_in_the_handshake_is_followed() {
         for at in 0..=60 {
             let mut pipe = transfer(&spec(|_| ()), sender);
             let client = client_of(sender);
-            let inside = SocketAddr::from(([10, 0, 0, 1 + client as u8], 4_433));
-            pipe.translate = Box::new(move |end, now, packet| {
-                let present = outside(if now < ms(at) { 8 } else { 9 }, 4_433);
-                if end == client {
-                    packet.meta.source = present;
-                    return true;
-                }
-                let known = packet.meta.destination == present;
-                packet.meta.destination = inside;
-                known
-            });
+            rebind_at(&mut pipe, client, ms(at), [outside(8, 4_433), outside(9, 4_433)]);
             pipe.deliver(BYTES);
         }
     }
