@@ -82,6 +82,22 @@ fn recovery_conserves_packets_and_restores_the_window() {
     assert_within(0.05, flow.window() as f64, before as f64, "window");
 }
 
+/// The acknowledgement that reveals the losses comes after them: its packet still counts as in flight when they are told.
+#[test]
+fn what_an_acknowledgement_brings_counts_once_beside_its_losses() {
+    let after = |persistent| {
+        let mut flow = flow(version, Link::new(20_000_000, 50, 10_000), 1);
+        flow.run_until(5.0);
+        flow.return_with_losses(persistent);
+        (flow.window() / DATAGRAM.get() - flow.in_flight(), flow)
+    };
+    let (room, recovering) = after(false);
+    assert_eq!(room, 1, "a packet leaves for the one that came");
+    assert!(recovering.controller.get(PATH).unwrap().conserving);
+    // One more than is in flight, and slow start's.
+    assert_eq!(after(true).0, 2);
+}
+
 #[test]
 fn flows_with_other_seeds_begin_their_cycles_elsewhere() {
     let place = |seed| {

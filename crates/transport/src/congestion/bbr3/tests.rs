@@ -104,6 +104,16 @@ fn in_phase(phase: &str) -> Flow<PerPath<Bbr3>> {
     flow
 }
 
+/// Section 5.6.4.4: a collapse leaves a packet more than is in flight after the acknowledgement that reveals it.
+#[test]
+fn a_collapse_counts_what_its_acknowledgement_brings_once() {
+    let mut flow = flow(version, Link::new(20_000_000, 50, 10_000), 1);
+    flow.run_until(1.5);
+    flow.return_with_losses(true);
+    let room = flow.window() / DATAGRAM.get() - flow.in_flight();
+    assert!((1..=2).contains(&room), "{room} packets");
+}
+
 fn mark(flow: &mut Flow<PerPath<Bbr3>>) {
     let congestion = Congestion::new(flow.now, flow.now, Bytes::ZERO, false);
     flow.controller.on_ecn(PATH, &congestion);

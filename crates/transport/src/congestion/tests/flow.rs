@@ -203,6 +203,19 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         }
     }
 
+    /// Lets the next packet return with an acknowledgement that reveals losses, which are told first.
+    pub fn return_with_losses(&mut self, persistent: bool) {
+        loop {
+            if let Next::Return(index, at) = self.next() {
+                self.now = at;
+                let congestion = Congestion::new(at, at, Bytes::ZERO, persistent);
+                self.controller.on_loss(PATH, &congestion);
+                return self.acknowledge(index);
+            }
+            self.step();
+        }
+    }
+
     fn next(&self) -> Next {
         let mut outstanding = self.outstanding.iter().enumerate();
         let returning =
