@@ -72,13 +72,14 @@ fn an_object_on_an_open_connection_takes_a_round_trip_and_its_bytes() {
     let (requested, delivered) = times(&page_of(&outcome).objects[1]);
     assert!((requested - 2.0).abs() < 1e-12, "{requested} s");
     let (up, down) = (sizes(&outcome, "path/b->a"), sizes(&outcome, "path/a->b"));
-    // The request's packet, and the answer's, in front of which a small one (MAX_STREAMS, RFC 9000 section 19.11) has
-    // just been sent for the request stream that has ended.
+    // The request's packet, and the answer's, in front of which a small one has just been sent for the request stream
+    // that has ended: 8 bytes of ACK with ECN counts and 3 of MAX_STREAMS (RFC 9000 sections 19.3 and 19.11), behind a
+    // short header (10) and in front of a tag (16), of IPv4 and UDP (28): 65 at most.
     let request = *up.iter().rfind(|size| **size > 300).unwrap();
     let place = down.iter().rposition(|size| *size > 500).unwrap();
     let (credit, answer) = (down[place - 1], down[place]);
     assert!((300 + 56..300 + 68).contains(&request), "{up:?}");
-    assert!((500 + 56..500 + 68).contains(&answer) && credit < 64, "{down:?}");
+    assert!((500 + 56..500 + 68).contains(&answer) && credit <= 65, "{down:?}");
     let took = ((delivered - requested) * 1e9).round() as i64;
     assert_eq!(took, 100_000_000 + 1_000 * (request + credit + answer));
 }

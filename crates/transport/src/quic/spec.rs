@@ -57,7 +57,7 @@ leobench_base::spec! {
     /// QUIC version 1 (RFC 9000), a real stack: handshake, streams, loss recovery, flow control.
     pub struct QuicSpec: Default check = check {
         /// Implementation.
-        pub stack: Stack = Stack::Noq,
+        pub stack: Stack = Stack::Own,
         /// Protection of packets. It changes no size but those of the handshake.
         pub protection: Protected = Protected::Null,
         /// Congestion controller.

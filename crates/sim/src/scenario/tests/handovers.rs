@@ -133,27 +133,27 @@ from = "phone""#;
     let moved = |transport: &str, rest: &str| {
         let text =
             MOVING.replace("[handovers.backhaul]", "[handovers.backhaul]\nkind = \"migrate\"");
-        let flow = format!("transport = \"{transport}\"\n{rest}\nfrom = \"van\"");
+        let flow = format!("transport = {transport}\n{rest}\nfrom = \"van\"");
         load_text(&text.replace(from, &flow), &[]).map(drop)
     };
     let said = |transport: &str, rest: &str| moved(transport, rest).unwrap_err();
     assert_eq!(
-        said("tcp", ""),
+        said("\"tcp\"", ""),
         "t.toml: handovers.backhaul.kind = \"migrate\": flow `main` loses its connection when the address changes, and does \
          not reconnect; allowed: `flows.main.reconnect`, or `reroute` or `rebind`"
     );
-    let noq = said("quic", "");
+    let noq = said("{ kind = \"quic\", stack = \"noq\" }", "");
     assert!(noq.contains("flow `main` uses the QUIC stack `noq`, which is not told"), "{noq}");
-    let server = said("quic", "opened_by = \"to\"");
+    let server = said("\"quic\"", "opened_by = \"to\"");
     assert!(server.contains("only clients migrate"), "{server}");
-    let opened = said("tcp", "opened_by = \"to\"");
+    let opened = said("\"tcp\"", "opened_by = \"to\"");
     assert!(opened.contains("the other end of flow `main` opens the connection"), "{opened}");
     assert!(
-        said("udp", "").contains("UDP has no connection that could move"),
+        said("\"udp\"", "").contains("UDP has no connection that could move"),
         "{}",
-        said("udp", "")
+        said("\"udp\"", "")
     );
-    assert_eq!(moved("tcp", "reconnect = { after = \"1 s\" }"), Ok(()));
+    assert_eq!(moved("\"tcp\"", "reconnect = { after = \"1 s\" }"), Ok(()));
     let behind = MOVING.replace("[handovers.backhaul]", "[handovers.backhaul]\nkind = \"rebind\"");
     assert_eq!(load_text(&behind, &[]).map(drop), Ok(()));
     let outside = behind.replace("source =", "opened_by = \"to\"\nsource =");

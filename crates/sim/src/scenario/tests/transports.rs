@@ -39,19 +39,19 @@ fn what_a_quic_stack_lacks() {
     refused(&[
         (
             quic,
-            "transport = { kind = \"quic\", retry = true }",
+            "transport = { kind = \"quic\", stack = \"noq\", retry = true }",
             "flows.main.transport.retry = true: needs a Retry, which the stack `noq` does not send here; allowed: `false`, or the \
              stack `own`",
         ),
         (
             quic,
-            "transport = { kind = \"quic\", key_update = 1000 }",
+            "transport = { kind = \"quic\", stack = \"noq\", key_update = 1000 }",
             "flows.main.transport.key_update = 1000: is for the stack `own`: `noq` updates keys by itself; allowed: no \
              `key_update`, or the stack `own`",
         ),
         (
             quic,
-            "transport = { kind = \"quic\", zero_rtt = true }",
+            "transport = { kind = \"quic\", stack = \"noq\", zero_rtt = true }",
             "flows.main.transport.zero_rtt = true: no stack sends 0-RTT data, because no connection has a ticket of an earlier \
              one; allowed: `false`",
         ),
@@ -121,7 +121,7 @@ fn quic_of_our_own() {
         ),
         (
             quic,
-            "transport = { kind = \"quic\", protection = \"tls\" }",
+            "transport = { kind = \"quic\", stack = \"noq\", protection = \"tls\" }",
             "flows.main.transport.protection = \"tls\": is `tls`, which the stack `noq` lacks here; allowed: `null`, or the \
              stack `own`",
         ),
