@@ -111,7 +111,7 @@ def test_what_a_scheduler_sees_of_its_streams(scenario: Path) -> None:
     lifetimes = (0.080, None, None)
     assert len(seen) > 4_000
     for now, room, view, number, backlog, messages, head_age, sojourn_sum, deadline, *attributes in seen[1:]:
-        # The smallest STREAM frame takes three bytes (RFC 9000 section 19.8), and the largest fills the payload.
+        # The smallest STREAM frame takes three bytes (RFC 9000 section 19.8), the largest fills the payload.
         assert 3 <= room <= 1_252
         assert view is views[number], "one object per stream"
         assert attributes == [(1, 2.5, 4)[number], (3, 1, 3)[number], number == 1]
