@@ -5,7 +5,7 @@ use leobench_base::SimDuration;
 use leobench_transport::SchedulerSpec;
 
 use crate::engine::{ONE_STREAM, run_flow, run_recording};
-use crate::{CASES, Case, Measured};
+use crate::{CASES, Case};
 
 /// Virtual time of a run, by case: less at high rates, where there are more packets.
 const SPANS: [SimDuration; CASES.len()] =
@@ -22,15 +22,20 @@ struct Row {
     nanos: [f64; CASES.len()],
 }
 
-/// Prints the cost of a packet of two streams, by stack, scheduler and bottleneck.
-pub(crate) fn compare() {
+/// The stacks to measure: one of them if it is named.
+fn stacks(named: Option<&str>) -> impl Iterator<Item = &'static str> {
+    STACKS.into_iter().filter(move |stack| named.is_none_or(|named| named == *stack))
+}
+
+/// Prints the cost of a packet of two streams, by stack, scheduler and bottleneck; of one stack if it is named.
+pub(crate) fn compare(stack: Option<&str>) {
     println!(
         "QUIC: two endless streams under a scheduler, against a single stream, which needs none; 20, 10 and 5 virtual"
     );
     println!(
         "seconds, fastest of {ROUNDS} rounds: ns per packet, data and acknowledgements (how many times that of the single stream).\n"
     );
-    STACKS.into_iter().for_each(compare_in);
+    stacks(stack).for_each(compare_in);
 }
 
 fn compare_in(stack: &str) {
@@ -57,35 +62,53 @@ fn compare_in(stack: &str) {
     }
 }
 
-/// Two endless streams of our own QUIC under one scheduler at 45 Mbit/s, or with `one` a single stream, for a profiler.
-pub(crate) fn run(scheduler: &str) -> Measured {
-    let flow = if scheduler == "one" { single("own") } else { endless("own", scheduler, 2) };
-    run_flow(&Case { span: SPANS[0], ..CASES[0] }, &flow)
+/// So many endless streams of our own QUIC under a scheduler over the bottleneck of this number, for a profiler; a single one
+/// needs none.
+pub(crate) fn run(scheduler: &str, streams: usize, case: usize) {
+    let flow = if streams == 1 { single("own") } else { endless("own", scheduler, streams) };
+    let case = case.min(CASES.len() - 1);
+    run_recording(&Case { span: SPANS[case], ..CASES[case] }, &flow, "messages = false");
 }
 
-/// Prints the cost of a packet of ten streams and of a thousand, all of them endless, by stack and scheduler.
-pub(crate) fn compare_many() {
+/// The bottlenecks at which many streams are measured, and for how long.
+const MANY: [(usize, SimDuration); 2] =
+    [(0, SimDuration::from_secs(10)), (2, SimDuration::from_secs(1))];
+
+/// Prints the cost of a packet of ten streams and of a thousand, all of them endless, by stack, scheduler and bottleneck; of
+/// one stack if it is named.
+pub(crate) fn compare_many(stack: Option<&str>) {
+    let [few, most] = MANY.map(|(case, _)| CASES[case].name);
     println!(
-        "QUIC: ten endless streams and a thousand at 45 Mbit/s, series not recorded (they are a row per stream and sample, not per"
+        "QUIC: ten endless streams and a thousand at {few} and at {most}, series not recorded (they are a row per stream"
     );
-    println!("packet): ns per packet, 10 virtual seconds, fastest of {ROUNDS} rounds.\n");
-    STACKS.into_iter().for_each(compare_many_in);
+    println!(
+        "and sample, not per packet): ns per packet, 10 and 1 virtual seconds, fastest of {ROUNDS} rounds.\n"
+    );
+    stacks(stack).for_each(compare_many_in);
 }
 
 fn compare_many_in(stack: &str) {
-    println!("{:24}{:>10}{:>10}{:>8}", format!("stack {stack}"), 10, 1_000, "ratio");
-    let case = Case { span: SimDuration::from_secs(10), ..CASES[0] };
+    print!("{:24}", format!("stack {stack}"));
+    for _ in MANY {
+        print!("{:>10}{:>10}{:>8}", 10, 1_000, "ratio");
+    }
+    println!();
     for name in schedulers() {
         let flows = [10, 1_000].map(|streams| endless(stack, name, streams));
-        let mut nanos = [f64::INFINITY; 2];
-        for _ in 0..ROUNDS {
-            for (best, flow) in nanos.iter_mut().zip(&flows) {
-                let measured = run_recording(&case, flow, "messages = false, series = false");
-                *best = best.min(measured.nanos_per_packet());
+        print!("{name:24}");
+        for (case, span) in MANY {
+            let case = Case { span, ..CASES[case] };
+            let mut nanos = [f64::INFINITY; 2];
+            for _ in 0..ROUNDS {
+                for (best, flow) in nanos.iter_mut().zip(&flows) {
+                    let measured = run_recording(&case, flow, "messages = false, series = false");
+                    *best = best.min(measured.nanos_per_packet());
+                }
             }
+            let [few, many] = nanos;
+            print!("{few:>10.0}{many:>10.0}{:>8.2}", many / few);
         }
-        let [few, many] = nanos;
-        println!("{name:24}{few:>10.0}{many:>10.0}{:>8.2}", many / few);
+        println!();
     }
 }
 

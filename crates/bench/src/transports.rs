@@ -29,35 +29,49 @@ pub(crate) fn tcp(case: &Case) {
     measure(case, TRANSPORTS[TRANSPORTS.len() - 1].1);
 }
 
-/// Prints what a packet costs over each transport, in turn, the fastest of several rounds.
-pub(crate) fn compare() {
+/// The transports to measure: those named, by the last word of their names, beside TCP.
+fn chosen(named: Option<&str>) -> Vec<(&'static str, &'static str)> {
+    let is_named = |name: &str| match (named, name.split(' ').next_back()) {
+        (Some(named), Some(name)) => name == "tcp" || named.split(',').any(|named| named == name),
+        _ => true,
+    };
+    TRANSPORTS.into_iter().filter(|(name, _)| is_named(name)).collect()
+}
+
+/// Prints what a packet costs over each transport, in turn, the fastest of several rounds; over some only if they are named.
+pub(crate) fn compare(named: Option<&str>) {
+    let transports = chosen(named);
     println!(
         "One bulk transfer over each transport in turn, 60 virtual seconds, 20 ms one way, packets of 1,500 bytes, fastest \
          of {ROUNDS} rounds."
     );
     println!(
-        "{:12} {:8} {:>10} {:>10} {:>14} {:>10}",
-        "bottleneck", "", "packets", "ns", "goodput Mbit/s", "to TCP"
+        "{:12} {:8} {:>10} {:>10} {:>14} {:>10} {:>10}",
+        "bottleneck", "", "packets", "ns", "goodput Mbit/s", "to TCP", "to 1st"
     );
+    let mut first: Option<Vec<f64>> = None;
     for case in &CASES {
-        let mut best: [Option<Cost>; TRANSPORTS.len()] = [None; TRANSPORTS.len()];
+        let mut best: Vec<Option<Cost>> = vec![None; transports.len()];
         for _ in 0..ROUNDS {
-            for (best, (_, transport)) in best.iter_mut().zip(TRANSPORTS) {
+            for (best, (_, transport)) in best.iter_mut().zip(&transports) {
                 let cost = measure(case, transport);
                 if best.is_none_or(|best| cost.nanos < best.nanos) {
                     *best = Some(cost);
                 }
             }
         }
-        let tcp = best[TRANSPORTS.len() - 1].map_or(f64::NAN, |tcp| tcp.nanos);
-        for (cost, (name, _)) in best.into_iter().flatten().zip(TRANSPORTS) {
+        let best: Vec<_> = best.into_iter().flatten().collect();
+        let tcp = best.last().map_or(f64::NAN, |tcp| tcp.nanos);
+        let first = first.get_or_insert_with(|| best.iter().map(|cost| cost.nanos).collect());
+        for ((cost, (name, _)), first) in best.iter().zip(&transports).zip(first) {
             println!(
-                "{:12} {name:8} {:>10} {:>10.0} {:>14.2} {:>10.2}",
+                "{:12} {name:8} {:>10} {:>10.0} {:>14.2} {:>10.2} {:>10.2}",
                 case.name,
                 cost.packets,
                 cost.nanos,
                 cost.goodput_bps / 1e6,
-                cost.nanos / tcp
+                cost.nanos / tcp,
+                cost.nanos / *first,
             );
         }
     }
