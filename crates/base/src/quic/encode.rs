@@ -166,13 +166,15 @@ impl Header {
         let number = self.number();
         let number_bits = number.len - 1;
         match self {
-            Self::Initial { destination, source, token, .. } => {
-                long(out, LONG | INITIAL | number_bits, VERSION_1, [*destination, *source]);
-                prefixed(out, token);
+            Self::Initial(fields) => {
+                let ids = [fields.destination, fields.source];
+                long(out, LONG | INITIAL | number_bits, VERSION_1, ids);
+                prefixed(out, &fields.token);
                 write_length(out, number, payload_len);
             }
-            Self::Handshake { destination, source, .. } => {
-                long(out, LONG | HANDSHAKE | number_bits, VERSION_1, [*destination, *source]);
+            Self::Handshake(fields) => {
+                let ids = [fields.destination, fields.source];
+                long(out, LONG | HANDSHAKE | number_bits, VERSION_1, ids);
                 write_length(out, number, payload_len);
             }
             Self::OneRtt { destination, spin, key_phase, .. } => {

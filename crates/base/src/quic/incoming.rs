@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::VERSION_1;
 use super::connection_id::ConnectionId;
 use super::error::{ErrorCode, TransportError};
-use super::packet::{Header, Level, Number};
+use super::packet::{Header, Level, LongHeader, Number};
 use super::reader::Reader;
 
 /// The header form bit, and the fixed bit (RFC 9000 section 17).
@@ -166,8 +166,13 @@ impl ProtectedHeader {
             return Err(TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason));
         }
         Ok(match level {
-            Level::Initial => Header::Initial { destination, source, token, number },
-            Level::Handshake => Header::Handshake { destination, source, number },
+            Level::Initial => {
+                Header::Initial(Box::new(LongHeader { destination, source, token, number }))
+            }
+            Level::Handshake => {
+                let token = Bytes::new();
+                Header::Handshake(Box::new(LongHeader { destination, source, token, number }))
+            }
             Level::OneRtt => {
                 let (spin, key_phase) = (first & 0x20 != 0, first & 0x04 != 0);
                 Header::OneRtt { destination, spin, key_phase, number }

@@ -27,7 +27,7 @@ pub use decode::{MAX_STREAMS, decode_frames};
 pub use error::{ErrorCode, TransportError};
 pub use frame::{Close, Directionality, Frame, NewConnectionId, StreamId};
 pub use incoming::{Incoming, ProtectedHeader};
-pub use packet::{Datagram, Frames, Header, Level, Number, Packet, Space};
+pub use packet::{Datagram, Frames, Header, Level, LongHeader, Number, Packet, Space};
 pub use params::{HandshakeIds, PreferredAddress, ServerIds, TransportParameters};
 pub use varint::{MAX_VARINT, varint_size, write_varint};
 

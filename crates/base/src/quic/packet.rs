@@ -40,29 +40,13 @@ pub struct Number {
     pub len: u8,
 }
 
-/// The header of a packet that carries frames.
+/// The header of a packet that carries frames. The long and rare ones are boxed, so that packets stay small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Header {
     /// An Initial packet (RFC 9000 section 17.2.2).
-    Initial {
-        /// Destination connection ID.
-        destination: ConnectionId,
-        /// Source connection ID.
-        source: ConnectionId,
-        /// Address validation token; empty if there is none.
-        token: Bytes,
-        /// Packet number.
-        number: Number,
-    },
-    /// A Handshake packet (section 17.2.4).
-    Handshake {
-        /// Destination connection ID.
-        destination: ConnectionId,
-        /// Source connection ID.
-        source: ConnectionId,
-        /// Packet number.
-        number: Number,
-    },
+    Initial(Box<LongHeader>),
+    /// A Handshake packet (section 17.2.4), without a token.
+    Handshake(Box<LongHeader>),
     /// A 1-RTT packet (section 17.3.1).
     OneRtt {
         /// Destination connection ID.
@@ -75,6 +59,21 @@ pub enum Header {
         number: Number,
     },
 }
+
+/// The fields of a long header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongHeader {
+    /// Destination connection ID.
+    pub destination: ConnectionId,
+    /// Source connection ID.
+    pub source: ConnectionId,
+    /// Address validation token; empty if there is none.
+    pub token: Bytes,
+    /// Packet number.
+    pub number: Number,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 144, "packets in flight keep their headers");
 
 /// A packet with its frames, unprotected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,9 +120,8 @@ impl Header {
     #[inline]
     pub const fn number(&self) -> Number {
         match self {
-            Self::Initial { number, .. }
-            | Self::Handshake { number, .. }
-            | Self::OneRtt { number, .. } => *number,
+            Self::Initial(long) | Self::Handshake(long) => long.number,
+            Self::OneRtt { number, .. } => *number,
         }
     }
 
@@ -131,8 +129,8 @@ impl Header {
     #[inline]
     pub const fn level(&self) -> Level {
         match self {
-            Self::Initial { .. } => Level::Initial,
-            Self::Handshake { .. } => Level::Handshake,
+            Self::Initial(_) => Level::Initial,
+            Self::Handshake(_) => Level::Handshake,
             Self::OneRtt { .. } => Level::OneRtt,
         }
     }
@@ -141,9 +139,8 @@ impl Header {
     #[inline]
     pub const fn destination(&self) -> ConnectionId {
         match self {
-            Self::Initial { destination, .. }
-            | Self::Handshake { destination, .. }
-            | Self::OneRtt { destination, .. } => *destination,
+            Self::Initial(long) | Self::Handshake(long) => long.destination,
+            Self::OneRtt { destination, .. } => *destination,
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Exact sizes of frames, packets and datagrams as they are encoded.
 
 use super::ack::Ack;
-use super::connection_id::ConnectionId;
 use super::frame::{Close, Frame};
-use super::packet::{Datagram, Header, Packet};
+use super::packet::{Datagram, Header, LongHeader, Packet};
 use super::{TAG_SIZE, varint_size};
 
 /// Bytes from the start of the packet number to the end of the header protection sample (RFC 9001 section 5.4.2).
@@ -118,25 +117,23 @@ impl Header {
             Self::OneRtt { destination, number, .. } => {
                 1 + destination.size() + u64::from(number.len)
             }
-            Self::Initial { destination, source, token, number } => {
-                long_size(destination, source, number.len, payload_len) + prefixed(token.len())
-            }
-            Self::Handshake { destination, source, number } => {
-                long_size(destination, source, number.len, payload_len)
-            }
+            Self::Initial(long) => long.size(payload_len) + prefixed(long.token.len()),
+            Self::Handshake(long) => long.size(payload_len),
         }
     }
 }
 
-fn long_size(
-    destination: &ConnectionId,
-    source: &ConnectionId,
-    number_len: u8,
-    payload_len: u64,
-) -> u64 {
-    let number_len = u64::from(number_len);
-    let length = number_len + payload_len + TAG_SIZE;
-    LONG_HEADER + destination.size() + source.size() + length_size(length) + number_len
+impl LongHeader {
+    /// Bytes without a token.
+    fn size(&self, payload_len: u64) -> u64 {
+        let number_len = u64::from(self.number.len);
+        let length = number_len + payload_len + TAG_SIZE;
+        LONG_HEADER
+            + self.destination.size()
+            + self.source.size()
+            + length_size(length)
+            + number_len
+    }
 }
 
 impl Packet {

@@ -9,8 +9,8 @@ pub(in crate::quic) type Contents = SmallVec<[Carried; 2]>;
 /// A frame whose fate matters to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::quic) enum Carried {
-    /// Bytes of a stream, from `start` up to `end`.
-    Stream { id: StreamId, start: u64, end: u64, fin: bool },
+    /// `len` bytes of a stream from `start` on.
+    Stream { id: StreamId, start: u64, len: u32, fin: bool },
     /// Bytes of the handshake.
     Crypto { start: u64, end: u64 },
     /// An acknowledgement up to `largest`.
@@ -49,3 +49,5 @@ pub(in crate::quic) enum Carried {
     /// PING.
     Ping,
 }
+
+const _: () = assert!(size_of::<Carried>() == 24, "every packet in flight keeps some");

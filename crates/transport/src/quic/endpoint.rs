@@ -5,8 +5,8 @@ mod answers;
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::quic::{
-    ConnectionId, Datagram, Header, Incoming, Level, Packet as QuicPacket, ProtectedHeader,
-    ResetToken, Zeros,
+    ConnectionId, Datagram, Header, Incoming, Level, LongHeader, Packet as QuicPacket,
+    ProtectedHeader, ResetToken, Zeros,
 };
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimDuration, SimTime};
 
@@ -200,10 +200,8 @@ impl QuicEndpoint {
         packets: &[QuicPacket],
     ) -> Result<(), EndpointError> {
         let Some(QuicPacket { header, .. }) = packets.first() else { return Ok(()) };
-        if let (Stage::Waiting(_), Header::Initial { destination, source, token, .. }) =
-            (&self.stage, header)
-        {
-            let (destination, source, token) = (*destination, *source, token.clone());
+        if let (Stage::Waiting(_), Header::Initial(long)) = (&self.stage, header) {
+            let LongHeader { destination, source, token, .. } = (**long).clone();
             self.on_first(now, meta, &First { destination, source, token })?;
         }
         let is_short = header.level() == Level::OneRtt;
@@ -297,7 +295,9 @@ impl QuicEndpoint {
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
         connection.on_timer(now);
         while let Some(transmit) = connection.transmit(now)? {
-            outbox.packets.extend(packet(now, connection, transmit));
+            if let Some(packet) = packet(now, connection, transmit) {
+                outbox.packets.push(packet);
+            }
         }
         connection.log_recovery(now);
         connection.streams_mut().take_reports(&mut outbox.reports);

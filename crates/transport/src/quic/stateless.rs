@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::{BufMut as _, Bytes as Payload, BytesMut};
 use leobench_base::quic::{
-    ConnectionId, Datagram, ErrorCode, Frame, Frames, Header, Number, Packet, ResetToken,
-    TransportError, VERSION_1,
+    ConnectionId, Datagram, ErrorCode, Frame, Frames, Header, LongHeader, Number, Packet,
+    ResetToken, TransportError, VERSION_1,
 };
 use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
 use ring::hmac;
@@ -208,7 +208,12 @@ fn refusal(destination: ConnectionId, source: ConnectionId) -> Packet {
     let frames: Frames = smallvec![Frame::ConnectionClose(Box::new(error.close()))];
     let number = Number { value: 0, len: 1 };
     Packet {
-        header: Header::Initial { destination, source, token: Payload::new(), number },
+        header: Header::Initial(Box::new(LongHeader {
+            destination,
+            source,
+            token: Payload::new(),
+            number,
+        })),
         frames,
     }
 }

@@ -64,12 +64,12 @@ fn the_server_initial() {
                  330024001d00209d3c940d89690b84d08a60993c144eca684d1081287c834d5311bcf32bb9da1a002b00020304";
     let ack = Ack { ranges: smallvec![AckRange { smallest: 0, largest: 0 }], delay: 0, ecn: None };
     let packet = Packet {
-        header: Header::Initial {
+        header: Header::Initial(Box::new(LongHeader {
             destination: ConnectionId::default(),
             source: ConnectionId::new(&hex("f067a5502a4262b5")).unwrap(),
             token: Bytes::new(),
             number: Number { value: 1, len: 2 },
-        },
+        })),
         frames: smallvec![Frame::Ack(ack), Frame::Crypto { offset: 0, data: hex(hello).into() }],
     };
     let mut bytes = BytesMut::new();

@@ -182,14 +182,16 @@ fn packet() -> impl Strategy<Value = Packet> {
     let ids = || (connection_id(0), connection_id(0));
     let initial = (ids(), content(100), number(), frames(Level::Initial)).prop_map(
         |((destination, source), token, number, frames)| Packet {
-            header: Header::Initial { destination, source, token, number },
+            header: Header::Initial(Box::new(LongHeader { destination, source, token, number })),
             frames,
         },
     );
     let handshake = (ids(), number(), frames(Level::Handshake)).prop_map(
-        |((destination, source), number, frames)| Packet {
-            header: Header::Handshake { destination, source, number },
-            frames,
+        |((destination, source), number, frames)| {
+            let token = Bytes::new();
+            let header =
+                Header::Handshake(Box::new(LongHeader { destination, source, token, number }));
+            Packet { header, frames }
         },
     );
     let one_rtt = (connection_id(0), any::<[bool; 2]>(), number(), frames(Level::OneRtt)).prop_map(

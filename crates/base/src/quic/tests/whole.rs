@@ -133,11 +133,12 @@ proptest! {
 #[test]
 fn long_packets_have_a_longer_length_field() {
     let packet = |payload| Packet {
-        header: Header::Handshake {
+        header: Header::Handshake(Box::new(LongHeader {
             destination: ConnectionId::default(),
             source: ConnectionId::default(),
+            token: Bytes::new(),
             number: Number { value: 0, len: 1 },
-        },
+        })),
         frames: [Frame::Padding(payload)].into_iter().collect(),
     };
     // Length counts the packet number, the frames and the tag: 1 + 16_366 + 16 is the largest number of two bytes.

@@ -4,7 +4,7 @@ use bytes::Bytes as Payload;
 use leobench_base::quic::TAG_SIZE;
 
 use super::Connection;
-use super::transmit::Draft;
+use super::draft::Draft;
 use crate::quic::carried::Carried;
 use crate::quic::datagrams::{DatagramError, DatagramEvent, DatagramTotals};
 

@@ -31,9 +31,15 @@ impl Connection {
     /// cannot read before the handshake is complete, and no timer runs for them until then (RFC 9002 section 6.2.1).
     #[inline]
     pub(super) fn may_send(&self, now: SimTime, space: Space) -> bool {
+        self.has_room(space) && self.path().ready(&self.control) <= now
+    }
+
+    /// Whether the window lets a packet go that counts.
+    #[inline]
+    fn has_room(&self, space: Space) -> bool {
         let stuck =
             || space != Space::Data && !self.path().recovery.is_ack_eliciting_in_flight(space);
-        (self.has_window() || stuck()) && self.path().ready(&self.control) <= now
+        self.has_window() || stuck()
     }
 
     /// Whether the window has room for a full packet.
@@ -48,7 +54,7 @@ impl Connection {
         let ready = self.path().ready(&self.control);
         let waits = ready > now
             && self.spaces().iter().any(|space| {
-                self.can_send(*space) && self.has_content(*space) && self.may_send(ready, *space)
+                self.can_send(*space) && self.has_content(*space) && self.has_room(*space)
             });
         waits.then_some(ready)
     }

@@ -10,6 +10,7 @@ mod close;
     allow(dead_code, reason = "no application of a scenario sends datagrams yet")
 )]
 mod datagrams;
+mod draft;
 mod handshake;
 mod keys;
 mod limits;
@@ -43,7 +44,7 @@ use super::streams::Streams;
 use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Verdict};
 use crate::interfaces::Interfaces;
 
-use self::transmit::Draft;
+use self::draft::Draft;
 pub(super) use transmit::Transmit;
 
 /// Packet number spaces, in order.

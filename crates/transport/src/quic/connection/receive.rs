@@ -47,13 +47,13 @@ impl Connection {
     fn is_discarded(&self, header: &Header) -> bool {
         let (source, is_misplaced) = match header {
             Header::OneRtt { .. } => return false,
-            Header::Handshake { source, .. } => (source, false),
-            Header::Initial { source, token, .. } => match self.role {
-                Role::Client => (source, !token.is_empty()),
-                Role::Server => (source, self.arrival.1 < MINIMUM_DATAGRAM),
+            Header::Handshake(long) => (long.source, false),
+            Header::Initial(long) => match self.role {
+                Role::Client => (long.source, !long.token.is_empty()),
+                Role::Server => (long.source, self.arrival.1 < MINIMUM_DATAGRAM),
             },
         };
-        is_misplaced || self.heard && *source != self.remote_ids.first()
+        is_misplaced || self.heard && source != self.remote_ids.first()
     }
 
     /// A packet arrived that the peer has sent.
@@ -114,9 +114,9 @@ impl Connection {
 
     fn on_header(&mut self, now: SimTime, space: Space, header: &Header) {
         match header {
-            Header::Initial { source, .. } | Header::Handshake { source, .. } => {
+            Header::Initial(long) | Header::Handshake(long) => {
                 if !self.heard {
-                    self.remote_ids.replace_first(*source);
+                    self.remote_ids.replace_first(long.source);
                     self.heard = true;
                 }
                 // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
@@ -278,7 +278,7 @@ impl Connection {
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
         self.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
         let again = packet.carried.iter().map(|carried| match carried {
-            Carried::Stream { start, end, .. } => end - start,
+            Carried::Stream { len, .. } => u64::from(*len),
             _ => 0,
         });
         let kind = VerdictKind::Repeated(Bytes::new(again.sum()));

@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
+use bytes::Bytes as Payload;
 use leobench_base::quic::{
-    Datagram, Frame, Frames, Header, Level, Number, Packet, Space, TAG_SIZE,
+    Datagram, Frame, Frames, Header, Level, LongHeader, Number, Packet, Space, TAG_SIZE,
 };
 use leobench_base::{Ecn, SimTime};
-use smallvec::SmallVec;
 
+use super::draft::{Draft, Packets, coalesce, packet};
 use super::{Connection, SPACES};
 use crate::endpoint::EndpointError;
 use crate::quic::MINIMUM_DATAGRAM;
@@ -53,72 +54,9 @@ impl Transmit {
     }
 }
 
-/// The packets of a datagram.
-type Packets = SmallVec<[Packet; 1]>;
-
 /// What verdicts call a 1-RTT packet.
 pub(super) fn transmission_of(number: u64) -> Option<NonZeroU64> {
     NonZeroU64::new(number + 1)
-}
-
-/// A packet under construction.
-pub(super) struct Draft {
-    space: Space,
-    packet: Packet,
-    carried: Contents,
-    /// Bytes of the frames.
-    payload: u64,
-    /// Room left for frames.
-    pub(super) room: u64,
-    ack_eliciting: bool,
-    /// Whether it has a path challenge or response, and so wants a large datagram (RFC 9000 section 8.2.1).
-    probes_route: bool,
-}
-
-impl Draft {
-    /// An empty packet of at most `size` bytes.
-    fn new(space: Space, header: Header, size: u64) -> Self {
-        let room = size.saturating_sub(header.size(size) + TAG_SIZE);
-        let packet = Packet { header, frames: Frames::new() };
-        let (ack_eliciting, probes_route) = (false, false);
-        let carried = Contents::new();
-        Self { space, packet, carried, payload: 0, room, ack_eliciting, probes_route }
-    }
-
-    pub(super) fn push(&mut self, frame: Frame, carried: Option<Carried>) {
-        let size = frame.size();
-        debug_assert!(size <= self.room, "{frame:?} in {} bytes", self.room);
-        self.payload += size;
-        self.room -= size;
-        self.ack_eliciting |= frame.is_ack_eliciting();
-        self.packet.frames.push(frame);
-        self.carried.extend(carried);
-    }
-
-    fn fits(&self, frame: &Frame) -> bool {
-        frame.size() <= self.room
-    }
-
-    #[inline(never)]
-    fn pad(&mut self, bytes: u64) {
-        if bytes > 0 {
-            self.payload += bytes;
-            self.room = self.room.saturating_sub(bytes);
-            match self.packet.frames.last_mut() {
-                Some(Frame::Padding(padding)) => *padding += bytes,
-                _ => self.packet.frames.push(Frame::Padding(bytes)),
-            }
-        }
-    }
-
-    fn size(&self) -> u64 {
-        self.packet.header.size(self.payload) + self.payload + TAG_SIZE
-    }
-
-    /// Whether it counts towards the window (RFC 9002 section 2).
-    fn is_in_flight(&self) -> bool {
-        self.ack_eliciting || self.packet.frames.iter().any(Frame::is_in_flight)
-    }
 }
 
 impl Connection {
@@ -240,11 +178,11 @@ impl Connection {
             self.add_content(now, draft)?;
         }
         // A server follows its client to a new address only by what does more than probe a path (RFC 9000 section 9.3).
-        let idle = !draft.ack_eliciting || draft.packet.frames.iter().all(Frame::is_probing);
+        let idle = !draft.ack_eliciting || draft.frames().iter().all(Frame::is_probing);
         if probing && idle && draft.room > 0 {
             draft.push(Frame::Ping, Some(Carried::Ping));
         }
-        if draft.packet.frames.is_empty() {
+        if draft.frames().is_empty() {
             drafts.pop();
             return Ok(0);
         }
@@ -260,9 +198,13 @@ impl Connection {
         let (destination, source) = (self.remote_ids.current(), self.local_ids.first());
         match space {
             Space::Initial => {
-                Header::Initial { destination, source, token: self.token.clone(), number }
+                let token = self.token.clone();
+                Header::Initial(Box::new(LongHeader { destination, source, token, number }))
             }
-            Space::Handshake => Header::Handshake { destination, source, number },
+            Space::Handshake => {
+                let token = Payload::new();
+                Header::Handshake(Box::new(LongHeader { destination, source, token, number }))
+            }
             Space::Data => Header::OneRtt {
                 destination,
                 spin: self.path().spin,
@@ -313,8 +255,9 @@ impl Connection {
             self.add_datagrams(draft);
         }
         if draft.room > 0 && self.streams.has_pending() {
-            let used =
-                self.streams.fill(now, draft.room, &mut draft.packet.frames, &mut draft.carried)?;
+            let room = draft.room;
+            let (frames, carried) = draft.frames_mut();
+            let used = self.streams.fill(now, room, frames, carried)?;
             draft.room -= used;
             draft.payload += used;
             draft.ack_eliciting |= used > 0;
@@ -369,7 +312,7 @@ impl Connection {
         let Some(last) = drafts.last_mut().filter(|_| padded) else { return };
         let missing = MINIMUM_DATAGRAM.min(limit).saturating_sub(limit - left);
         // The padding may lengthen the Length field of a long header by a byte.
-        let header = &last.packet.header;
+        let header = last.header();
         let grown = header.size(last.payload + missing) - header.size(last.payload);
         last.pad(missing.saturating_sub(grown));
     }
@@ -381,12 +324,12 @@ impl Connection {
         let marks = !elsewhere && self.path_mut().recovery.marks_ecn(now);
         let ecn = if marks { Ecn::Ect0 } else { Ecn::NotEct };
         let (mut size, mut paced, mut transmission) = (0, 0, None);
-        let mut packets = Packets::new();
+        let mut whole = None;
         for draft in drafts.drain(..) {
             let (space, bytes, in_flight) =
                 (draft.space, draft.size(), draft.is_in_flight() && !elsewhere);
             let ack_eliciting = draft.ack_eliciting;
-            let number = draft.packet.header.number().value;
+            let number = draft.header().number().value;
             size += bytes;
             if in_flight {
                 paced += bytes;
@@ -399,13 +342,15 @@ impl Connection {
                 level.probes = level.probes.saturating_sub(1);
                 self.on_eliciting_sent(now);
             }
-            let mut sent = SentPacket::new(number, now, bytes, draft.carried);
+            let Draft { datagram, carried, .. } = draft;
+            let mut sent = SentPacket::new(number, now, bytes, carried);
             (sent.ack_eliciting, sent.in_flight, sent.ect) = (ack_eliciting, in_flight, marks);
             sent.elsewhere = elsewhere;
             let path = &mut self.paths[self.active];
             path.recovery.on_sent(now, space, sent, &mut self.control);
-            self.log_sent(now, &draft.packet.header, &draft.packet.frames, bytes);
-            packets.push(draft.packet);
+            let Packet { header, frames } = packet(&datagram);
+            self.log_sent(now, header, frames, bytes);
+            whole = Some(coalesce(whole, datagram));
             self.leaves_initial |= space == Space::Handshake && self.role == Role::Client;
         }
         let path = &mut self.paths[self.active];
@@ -424,7 +369,7 @@ impl Connection {
             self.update_handshake_state(now);
         }
         let FourTuple { local: source, remote: destination } = tuple;
-        let datagram = Box::new(Datagram::Packets(packets));
+        let datagram = whole.unwrap_or_else(|| Box::new(Datagram::Packets(Packets::new())));
         Transmit { source, destination, ecn, size, transmission, datagram }
     }
 

@@ -379,13 +379,13 @@ impl fmt::Display for HeaderText<'_> {
             number.len, number.value
         )?;
         match self.0 {
-            Header::Initial { destination, source, token, .. } => {
-                if !token.is_empty() {
-                    write!(f, r#","token":{{"raw":{{"length":{}}}}}"#, token.len())?;
+            Header::Initial(long) => {
+                if !long.token.is_empty() {
+                    write!(f, r#","token":{{"raw":{{"length":{}}}}}"#, long.token.len())?;
                 }
-                write_ids(f, destination, source)?;
+                write_ids(f, &long.destination, &long.source)?;
             }
-            Header::Handshake { destination, source, .. } => write_ids(f, destination, source)?,
+            Header::Handshake(long) => write_ids(f, &long.destination, &long.source)?,
             Header::OneRtt { destination, spin, key_phase, .. } => {
                 let destination = Hex(destination.as_slice());
                 write!(

@@ -5,6 +5,7 @@ mod ranges;
 
 use leobench_base::quic::{Ack, AckRange, EcnCounts, Space, varint_size};
 use leobench_base::{Ecn, SimTime};
+use smallvec::SmallVec;
 
 pub(in crate::quic) use self::frequency::{AckFrequency, FrequencyState};
 use self::ranges::Ranges;
@@ -201,7 +202,9 @@ impl Received {
         if size > room {
             return None;
         }
-        let mut ack = Ack { ranges: smallvec::smallvec![first], delay, ecn: ecn.map(Box::new) };
+        let mut ranges = SmallVec::with_capacity(self.pending.len());
+        ranges.push(first);
+        let mut ack = Ack { ranges, delay, ecn: ecn.map(Box::new) };
         let mut smallest = first.smallest;
         for range in pending {
             size += further_size(smallest, range);

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::quic::Ack;
+use leobench_base::quic::{Ack, AckRange};
 use leobench_base::{SimDuration, SimTime};
 
 use super::packet::SentPacket;
@@ -17,6 +17,9 @@ const TIMEOUTS: u64 = 3;
 #[derive(Debug, Default)]
 pub(super) struct LostPackets {
     records: VecDeque<Record>,
+    /// What the last acknowledgement covered that was compared with them, from the largest numbers on. No packet that was
+    /// acknowledged is declared lost afterwards, so none of them is among the records: acknowledgements repeat their ranges.
+    compared: Vec<AckRange>,
 }
 
 #[derive(Debug)]
@@ -118,11 +121,20 @@ impl LostPackets {
         reduction: &mut Reduction,
         late: &mut Vec<SentPacket>,
     ) {
-        let mut rest = ack.ranges.iter().rev().peekable();
         let (Some(first), Some(last)) = (self.records.front(), self.records.back()) else { return };
         let (first, last) = (first.packet.number, last.packet.number);
+        let is_apart = |range: &AckRange| range.largest < first || range.smallest > last;
+        let mut rest = ack.ranges.iter().rev().peekable();
         while rest.next_if(|range| range.largest < first).is_some() {}
+        let mut compared = self.compared.iter().rev().peekable();
         for range in rest.take_while(|range| range.smallest <= last) {
+            while compared.next_if(|known| known.largest < range.smallest).is_some() {}
+            let covers = |known: &&AckRange| {
+                known.smallest <= range.smallest && range.largest <= known.largest
+            };
+            if compared.peek().copied().is_some_and(|known| covers(&known)) {
+                continue;
+            }
             let place = |number| self.records.partition_point(|r| r.packet.number < number);
             let (from, to) = (place(range.smallest), place(range.largest + 1));
             if from < to {
@@ -132,6 +144,8 @@ impl LostPackets {
                 }
             }
         }
+        self.compared.clear();
+        self.compared.extend(ack.ranges.iter().filter(|range| !is_apart(range)));
     }
 
     /// Forgets all of them.

@@ -10,9 +10,9 @@ impl Streams {
     /// A packet that carried this was acknowledged.
     pub(in crate::quic) fn on_acked(&mut self, carried: &Carried) {
         match *carried {
-            Carried::Stream { id, start, end, fin } => {
+            Carried::Stream { id, start, len, fin } => {
                 let Some(part) = self.table.send(id) else { return };
-                part.on_acked(start, end, fin);
+                part.on_acked(start, start + u64::from(len), fin);
                 if part.is_done() {
                     self.event(StreamEvent::Acked(id));
                     self.clean(id);
@@ -35,10 +35,10 @@ impl Streams {
     /// limits with their current values.
     pub(in crate::quic) fn on_lost(&mut self, carried: &Carried) {
         match *carried {
-            Carried::Stream { id, start, end, fin } => {
+            Carried::Stream { id, start, len, fin } => {
                 let Some(part) = self.table.send(id) else { return };
                 let was_reset = part.is_reset();
-                part.on_lost(start, end, fin);
+                part.on_lost(start, start + u64::from(len), fin);
                 if part.is_reset() && !was_reset {
                     self.on_abandoned(id);
                 } else {

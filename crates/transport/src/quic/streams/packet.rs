@@ -44,7 +44,7 @@ impl Payload<'_> {
         let fin = ends && len == want;
         self.room = if explicit_len { room - len - varint_size(len) } else { 0 };
         self.frames.push(Frame::Stream { id, offset, len, fin, explicit_len });
-        self.carried.push(Carried::Stream { id, start: offset, end: offset + len, fin });
+        self.carried.push(Carried::Stream { id, start: offset, len: len as u32, fin });
         Some((len, fin))
     }
 }

@@ -68,9 +68,7 @@ fn in_flight(pipe: &mut Pipe<QuicEndpoint>, to: usize) -> &mut Datagram {
 fn initials(pipe: &Pipe<QuicEndpoint>, end: usize) -> Vec<(ConnectionId, bytes::Bytes, u64)> {
     let packets = pipe.passed[end].iter().flat_map(|passed| &passed.packets);
     let initial = packets.filter_map(|packet| match &packet.header {
-        Header::Initial { destination, token, number, .. } => {
-            Some((*destination, token.clone(), number.value))
-        }
+        Header::Initial(long) => Some((long.destination, long.token.clone(), long.number.value)),
         _ => None,
     });
     initial.collect()
@@ -145,11 +143,8 @@ fn a_forged_retry_shows_in_the_parameters() {
     pipe.fate =
         Box::new(|end, number, _| (end == RECEIVER || number > 0).then_some(SimDuration::ZERO));
     pipe.run(ms(10), |_| false);
-    let Header::Initial { destination, source, .. } = &pipe.passed[SENDER][0].packets[0].header
-    else {
-        panic!();
-    };
-    let (original, client) = (*destination, *source);
+    let Header::Initial(long) = &pipe.passed[SENDER][0].packets[0].header else { panic!() };
+    let (original, client) = (long.destination, long.source);
     let other = ConnectionId::new(&[5; 8]).unwrap();
     let retry = |destination, source, tag| Datagram::Retry {
         destination,
@@ -226,11 +221,8 @@ fn a_client_gives_up_if_the_server_knows_other_versions_only() {
     ] {
         let mut pipe = pipe(Mode::Structs, |_| ());
         pipe.run(ms(if ids == "late" { 45 } else { 10 }), |_| false);
-        let Header::Initial { destination, source, .. } = &pipe.passed[SENDER][0].packets[0].header
-        else {
-            panic!();
-        };
-        let (mut source, destination) = (*destination, *source);
+        let Header::Initial(long) = &pipe.passed[SENDER][0].packets[0].header else { panic!() };
+        let (mut source, destination) = (long.destination, long.source);
         if ids == "others" {
             source = ConnectionId::new(&[5; 8]).unwrap();
         }

@@ -95,12 +95,12 @@ fn check(
 #[test]
 fn the_client_initial() {
     let packet = Packet {
-        header: Header::Initial {
+        header: Header::Initial(Box::new(LongHeader {
             destination: id("8394c8f03e515708"),
             source: ConnectionId::default(),
             token: Bytes::new(),
             number: Number { value: 2, len: 4 },
-        },
+        })),
         frames: smallvec![
             Frame::Crypto { offset: 0, data: hex(CLIENT_HELLO).into() },
             Frame::Padding(917)
@@ -116,12 +116,12 @@ fn the_client_initial() {
 fn the_server_initial() {
     let ack = Ack { ranges: smallvec![AckRange { smallest: 0, largest: 0 }], delay: 0, ecn: None };
     let packet = Packet {
-        header: Header::Initial {
+        header: Header::Initial(Box::new(LongHeader {
             destination: ConnectionId::default(),
             source: id("f067a5502a4262b5"),
             token: Bytes::new(),
             number: Number { value: 1, len: 2 },
-        },
+        })),
         frames: smallvec![
             Frame::Ack(ack),
             Frame::Crypto { offset: 0, data: hex(SERVER_HELLO).into() }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use leobench_base::quic::{
-    ConnectionId, Frame, Frames, Header, Level, Number, Packet, TransportError, Zeros,
+    ConnectionId, Frame, Frames, Header, Level, LongHeader, Number, Packet, TransportError, Zeros,
 };
 use leobench_base::{SimDuration, SimTime};
 
@@ -120,9 +120,10 @@ fn packet(level: Level, from: Role, number: u64, key_phase: bool, frames: Frames
         Role::Server => (id(CLIENT_ID), id(SERVER_ID)),
     };
     let number = Number { value: number, len: 3 };
+    let long = || Box::new(LongHeader { destination, source, token: Bytes::new(), number });
     let header = match level {
-        Level::Initial => Header::Initial { destination, source, token: Bytes::new(), number },
-        Level::Handshake => Header::Handshake { destination, source, number },
+        Level::Initial => Header::Initial(long()),
+        Level::Handshake => Header::Handshake(long()),
         Level::OneRtt => Header::OneRtt { destination, spin: false, key_phase, number },
     };
     Packet { header, frames }

@@ -121,3 +121,20 @@ fn a_discarded_loss_is_not_spurious() {
     bench.ack(at(53), &[(0, 3)]);
     assert_eq!(bench.undos(), (1, 0), "one recovery period, of which a loss is forgotten");
 }
+
+/// Acknowledgements repeat their ranges. What lies between them, or comes to be lost later, is still found.
+#[test]
+fn repeated_ranges_hide_no_late_packet() {
+    let mut bench = Bench::confirmed();
+    (0..20).for_each(|_| _ = bench.send(at(0)));
+    assert_eq!(bench.ack(at(50), &[(3, 4), (8, 9)]).1, [0, 1, 2, 5, 6]);
+    bench.ack(at(51), &[(1, 1), (3, 4), (8, 9)]);
+    assert_eq!(numbers(&bench.out.late), [1]);
+    bench.ack(at(52), &[(1, 1), (3, 4), (6, 6), (8, 9)]);
+    assert_eq!(numbers(&bench.out.late), [6]);
+    assert_eq!(bench.ack(at(53), &[(1, 1), (3, 4), (6, 6), (8, 9), (15, 15)]).1, [7, 10, 11, 12]);
+    bench.ack(at(54), &[(1, 1), (3, 4), (6, 9), (11, 11), (15, 15)]);
+    assert_eq!(numbers(&bench.out.late), [7, 11]);
+    bench.ack(at(55), &[(0, 15)]);
+    assert_eq!(numbers(&bench.out.late), [0, 2, 5, 10, 12]);
+}

@@ -173,7 +173,10 @@ impl Pair {
             let is_last = index + 1 == frames.len();
             assert!(explicit_len || is_last && used == room, "{frames:?} in {room}");
             let (start, stop) = (offset, offset + len);
-            assert_eq!(carried[index], Carried::Stream { id, start, end: stop, fin });
+            assert_eq!(
+                carried[index],
+                Carried::Stream { id, start, len: (stop - start) as u32, fin }
+            );
             let high = self.logs[end].sent.entry(id).or_default();
             assert!(stop <= *high || start == *high, "{start} to {stop}, after {high}");
             *high = stop.max(*high);

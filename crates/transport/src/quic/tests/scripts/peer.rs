@@ -310,7 +310,7 @@ impl Peer {
         }
         match header {
             Header::OneRtt { key_phase: true, .. } => text.push_str(" phase"),
-            Header::Initial { token, .. } if !token.is_empty() => text.push_str(" token"),
+            Header::Initial(long) if !long.token.is_empty() => text.push_str(" token"),
             _ => {}
         }
         let frames =
