@@ -55,6 +55,8 @@ struct Part {
     open: bool,
     /// The amount due, in a fraction of a byte common to the open parts.
     due: i128,
+    /// What of that is no whole byte, in units of a fraction too; negative if it is rounded up.
+    rest: i64,
     /// The bytes that it gets.
     bytes: u64,
 }
@@ -69,6 +71,7 @@ impl Part {
             header: frame_header(stream, buffer.taken()),
             open: true,
             due: 0,
+            rest: 0,
             bytes: UNKNOWN_SHARE,
         }
     }

@@ -6,7 +6,7 @@
 //! are redistributed in the same way: the split of the paper. All arithmetic is in integers. Whole bytes are given; a
 //! remaining fraction of a byte lowers the stream's level for the next packet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use leobench_base::SimTime;
 
@@ -22,7 +22,7 @@ const LEAST_SHARE: u64 = 32;
 pub(super) struct Redistribute {
     accounts: Vec<Account>,
     /// The ranks of the streams with bytes waiting.
-    waiting: BTreeSet<Rank>,
+    waiting: Waiting,
     /// The number of busy periods: how often a stream became busy while all were idle.
     busy_period: u64,
     parts: Vec<Part>,
@@ -42,7 +42,64 @@ struct Account {
 
 impl Account {
     fn rank(&self, stream: usize) -> Rank {
-        Rank((((u128::from(self.served) << 40) / u128::from(self.weight)) << 32) | stream as u128)
+        let level = match self.weight {
+            1 => u128::from(self.served) << 40,
+            // Digit by digit in base 2^20, as 128 bits are slow to divide. Remainders have up to 30 bits, like weights.
+            weight => {
+                let (whole, rest) = (self.served / weight, self.served % weight);
+                let (first, rest) = ((rest << 20) / weight, (rest << 20) % weight);
+                u128::from(whole) << 40 | u128::from(first << 20 | (rest << 20) / weight)
+            }
+        };
+        Rank((level << 32) | stream as u128)
+    }
+}
+
+/// The ranks of streams, the lowest first.
+#[derive(Default)]
+struct Waiting {
+    /// Up to [`FEW`] of them: those that were served move from the front to the back, which costs next to nothing here.
+    few: VecDeque<Rank>,
+    /// All of them if there are, or were, more.
+    many: BTreeSet<Rank>,
+}
+
+/// As many ranks as are moved about faster than a tree is searched.
+const FEW: usize = 1_024;
+
+impl Waiting {
+    fn insert(&mut self, rank: Rank) {
+        if self.many.is_empty() && self.few.len() < FEW {
+            match self.few.back() {
+                Some(last) if *last > rank => {
+                    self.few.insert(self.few.partition_point(|other| *other < rank), rank);
+                }
+                _ => self.few.push_back(rank),
+            }
+        } else {
+            self.many.extend(self.few.drain(..));
+            self.many.insert(rank);
+        }
+    }
+
+    fn remove(&mut self, rank: Rank) {
+        if self.few.front() == Some(&rank) {
+            self.few.pop_front();
+        } else if self.few.is_empty() {
+            self.many.remove(&rank);
+        } else if let Ok(place) = self.few.binary_search(&rank) {
+            self.few.remove(place);
+        }
+    }
+
+    fn first(&self) -> Option<Rank> {
+        self.few.front().or_else(|| self.many.first()).copied()
+    }
+
+    /// Those after the first `passed`.
+    fn after(&self, passed: usize) -> impl Iterator<Item = Rank> {
+        let few = self.few.range(passed.min(self.few.len())..);
+        few.chain(self.many.iter().skip(passed)).copied()
     }
 }
 
@@ -62,7 +119,7 @@ impl Redistribute {
         let account = |&weight| Account { weight, served: 0, taken: 0, busy_period: 0, rank: None };
         Self {
             accounts: weights.iter().map(account).collect(),
-            waiting: BTreeSet::new(),
+            waiting: Waiting::default(),
             busy_period: 0,
             parts: Vec::new(),
         }
@@ -87,11 +144,13 @@ impl Redistribute {
     /// Makes the lowest streams, without the first `passed`, the `parts` of a packet with `room` left.
     fn choose(&mut self, passed: usize, room: u64, streams: &SendBuffer) {
         self.parts.clear();
-        for rank in self.waiting.iter().skip(passed).take(most_streams(room)) {
+        for rank in self.waiting.after(passed).take(most_streams(room)) {
             let stream = rank.stream();
             self.parts.push(Part::new(stream, self.accounts[stream].weight, streams));
         }
-        self.parts.sort_unstable_by_key(|part| part.stream);
+        if !self.parts.is_sorted_by_key(|part| part.stream) {
+            self.parts.sort_unstable_by_key(|part| part.stream);
+        }
     }
 
     /// Fills the packet from `parts`; returns whether they are empty and the packet has room for others.
@@ -103,7 +162,9 @@ impl Redistribute {
         // The second pass knows the sizes of the length fields, which usually match the estimate.
         for _ in 0..2 {
             let payload = payload(packet.room(), &self.parts);
-            if shared.replace(payload) != Some(payload) {
+            if shared.replace(payload) != Some(payload)
+                && !split_evenly(&mut self.parts, &self.accounts, payload)
+            {
                 split(&mut self.parts, &self.accounts, payload);
             }
         }
@@ -115,7 +176,10 @@ impl Redistribute {
             packet.give(streams, passed_over.stream, u64::MAX);
             return goes_on && packet.has_room();
         }
-        self.parts.sort_unstable_by_key(|part| (part.open, part.bytes, part.stream));
+        let order = |part: &Part| (part.open, part.bytes, part.stream);
+        if !self.parts.is_sorted_by_key(order) {
+            self.parts.sort_unstable_by_key(order);
+        }
         let last = self.parts.len() - 1;
         for (index, part) in self.parts.iter().enumerate() {
             // The last open part absorbs the error of the estimated lengths.
@@ -125,6 +189,50 @@ impl Redistribute {
         self.parts.iter().all(|part| !part.open) && packet.has_room()
     }
 }
+
+/// Splits `payload` bytes as [`split`] does, in the usual case that every stream is due a share of them and has more waiting
+/// than all of them; whether that is so, and numbers are small enough for 64 bits. Shares may have changed otherwise.
+fn split_evenly(parts: &mut [Part], accounts: &[Account], payload: u64) -> bool {
+    let (mut weights, mut sum) = (0, payload);
+    for part in &*parts {
+        let account = &accounts[part.stream];
+        if part.backlog <= payload || account.served > LARGEST_SERVED {
+            return false;
+        }
+        weights += account.weight;
+        sum += account.served;
+    }
+    if weights > LARGEST_WEIGHTS {
+        return false;
+    }
+    let mut given = 0;
+    for part in &mut *parts {
+        let account = &accounts[part.stream];
+        let Some(due) = (account.weight * sum).checked_sub(account.served * weights) else {
+            return false;
+        };
+        part.open = true;
+        part.bytes = due / weights;
+        part.rest = (due % weights) as i64;
+        given += part.bytes;
+    }
+    // As `round` does.
+    for _ in given..payload {
+        let mut largest = 0;
+        for index in 1..parts.len() {
+            if parts[index].rest > parts[largest].rest {
+                largest = index;
+            }
+        }
+        parts[largest].bytes += 1;
+        parts[largest].rest -= weights as i64;
+    }
+    true
+}
+
+/// With bytes served and sums of weights up to these, products have up to 64 bits: 2^39 bytes of ten streams, and 2^20.
+const LARGEST_SERVED: u64 = 1 << 39;
+const LARGEST_WEIGHTS: u64 = 1 << 20;
 
 /// Splits `payload` bytes so that all streams with bytes reach the same level, except those with too little waiting,
 /// which are closed.
@@ -185,7 +293,7 @@ impl StreamScheduler for Redistribute {
         account.taken = taken;
         let before = account.rank.take();
         if let Some(rank) = &before {
-            self.waiting.remove(rank);
+            self.waiting.remove(*rank);
         }
         if waiting {
             if before.is_none() {
@@ -215,3 +323,6 @@ impl StreamScheduler for Redistribute {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn account(weight: u64, served: u64) -> Account {
+    Account { weight, served, taken: 0, busy_period: 0, rank: None }
+}
+
+fn part(stream: usize, weight: u64, backlog: u64) -> Part {
+    let (weight, header, open) = (weight.into(), 3, true);
+    Part { stream, weight, backlog, header, open, due: 0, rest: 0, bytes: 100 }
+}
+
+proptest! {
+    #[test]
+    fn an_even_split_is_the_split(
+        streams in prop::collection::vec((1u64..9, 0u64..2_000, 1_000u64..4_000), 1..11),
+        common in prop::sample::select(vec![0u64, 1_000_000, (1 << 39) - 2_000, 1 << 39]),
+        payload in 1u64..1_500,
+    ) {
+        let accounts: Vec<_> =
+            streams.iter().map(|(weight, ahead, _)| account(*weight, common * weight / 8 + ahead)).collect();
+        let parts = streams.iter().enumerate();
+        let mut plain: Vec<_> =
+            parts.map(|(stream, (weight, _, backlog))| part(stream, *weight, *backlog)).collect();
+        let mut even = plain.clone();
+        split(&mut plain, &accounts, payload);
+        if split_evenly(&mut even, &accounts, payload) {
+            let shares = |parts: &[Part]| -> Vec<_> {
+                parts.iter().map(|part| (part.stream, part.open, part.bytes)).collect()
+            };
+            prop_assert_eq!(shares(&even), shares(&plain));
+            prop_assert_eq!(even.iter().map(|part| part.bytes).sum::<u64>(), payload);
+        } else {
+            let is_large = accounts.iter().any(|account| account.served > LARGEST_SERVED);
+            let levels = accounts.iter().map(|account| account.served / account.weight);
+            let gap = levels.clone().max().unwrap() - levels.min().unwrap();
+            let is_short = plain.iter().any(|part| part.backlog <= payload);
+            // A stream far above the others is due nothing.
+            prop_assert!(is_large || is_short || gap > 0, "{plain:?}");
+        }
+    }
+
+    /// In units of 2^-40 bytes, rounded down.
+    #[test]
+    fn ranks_are_levels(served in 0u64..1 << 60, weight in 1u64..=1 << 30, stream in 0usize..1 << 31) {
+        let rank = account(weight, served).rank(stream);
+        prop_assert_eq!(rank.0 >> 32, (u128::from(served) << 40) / u128::from(weight));
+        prop_assert_eq!(rank.stream(), stream);
+    }
+
+    #[test]
+    fn waiting_ranks_are_in_order(
+        steps in prop::collection::vec((any::<bool>(), 0u128..40), 0..60),
+        others in prop::sample::select(vec![0u128, FEW as u128 - 5, FEW as u128 + 5]),
+        passed in 0usize..12,
+    ) {
+        let (mut waiting, mut plain) = (Waiting::default(), BTreeSet::new());
+        for other in (0..others).map(|other| Rank(100 + other)) {
+            waiting.insert(other);
+            plain.insert(other);
+        }
+        for (adds, rank) in steps {
+            let rank = Rank(rank);
+            match (adds, plain.contains(&rank)) {
+                (true, false) => {
+                    waiting.insert(rank);
+                    plain.insert(rank);
+                }
+                (false, true) => {
+                    waiting.remove(rank);
+                    plain.remove(&rank);
+                }
+                _ => {}
+            }
+            prop_assert!(waiting.first() == plain.first().copied());
+            prop_assert!(waiting.after(passed).eq(plain.iter().skip(passed).copied()));
+        }
+    }
+}
