@@ -293,6 +293,17 @@ pub enum EndpointError {
         /// What it did.
         problem: String,
     },
+    /// The connection moved to a path of which nothing is saved, which the scenario does not allow.
+    #[error(
+        "`careful_resume` requires saved parameters, but at {at} the connection moves to a path without any: {path}; allowed: \
+         `saved_cwnd` and `saved_rtt`, or `required = false`"
+    )]
+    NothingSaved {
+        /// When.
+        at: SimTime,
+        /// Addresses of its ends.
+        path: String,
+    },
     /// Its qlog could not be written.
     #[error("the qlog cannot be written: {0}")]
     Qlog(String),

@@ -280,6 +280,15 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
         }
     }
 
+    fn set_window(&mut self, window: Bytes, ssthresh: Option<Bytes>) -> bool {
+        self.state.set_window(window.get().max(self.minimum));
+        if let Some(ssthresh) = ssthresh {
+            self.state.ssthresh = Some(ssthresh.get());
+        }
+        self.undo = None;
+        true
+    }
+
     fn window(&self) -> Bytes {
         Bytes::new(self.state.window)
     }

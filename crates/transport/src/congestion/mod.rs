@@ -1,6 +1,7 @@
 //! Congestion control, shared by all transports: one controller per connection, which gets the path with every call. One
 //! file per algorithm, and one line here that registers it.
 
+mod careful_resume;
 mod delivery_rate;
 mod filter;
 mod full_pipe;
@@ -16,6 +17,7 @@ use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
 pub use bbr::BbrSpec;
 pub use bbr3::Bbr3Spec;
+pub use careful_resume::{CarefulResume, Remote, Saved, Store};
 pub use cubic::CubicSpec;
 pub use hybla::HyblaSpec;
 pub use loss_based::Opening;
@@ -249,6 +251,18 @@ pub trait CongestionControl: Send {
 
     /// Name of the phase the path is in, such as `slow-start`.
     fn phase(&self, path: PathId) -> &'static str;
+
+    /// Sets the window, and the slow-start threshold if one is given, and forgets what an undo would restore. Returns whether the
+    /// algorithm has a window that can be set; a model of the path has none.
+    fn set_window(&mut self, path: PathId, window: Bytes, ssthresh: Option<Bytes>) -> bool {
+        let _ = (path, window, ssthresh);
+        false
+    }
+
+    /// The algorithm as one that resumes carefully, if it does.
+    fn careful_resume(&mut self) -> Option<&mut CarefulResume> {
+        None
+    }
 
     /// Takes the failure after which the controller cannot go on, if there was one since the last call: a plug-in's, with its
     /// trace. The endpoint asks at the end of every poll and after closing the paths, and the run ends with the failure.

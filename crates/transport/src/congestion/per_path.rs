@@ -57,6 +57,12 @@ pub trait SinglePath: Send {
         false
     }
 
+    /// Sets the window ([`CongestionControl::set_window`]).
+    fn set_window(&mut self, window: Bytes, ssthresh: Option<Bytes>) -> bool {
+        let _ = (window, ssthresh);
+        false
+    }
+
     /// Name of the phase, such as `slow-start`.
     fn phase(&self) -> &'static str;
 }
@@ -175,6 +181,10 @@ impl<C: SinglePath> CongestionControl for PerPath<C> {
 
     fn bypasses_recovery(&self, path: PathId) -> bool {
         self.get(path).is_some_and(SinglePath::bypasses_recovery)
+    }
+
+    fn set_window(&mut self, path: PathId, window: Bytes, ssthresh: Option<Bytes>) -> bool {
+        self.get_mut(path).is_some_and(|controller| controller.set_window(window, ssthresh))
     }
 
     fn phase(&self, path: PathId) -> &'static str {

@@ -34,7 +34,7 @@ pub(super) fn acked(now: SimTime, rtt: SimDuration) -> Acked {
     }
 }
 
-fn context() -> CongestionContext<'static> {
+pub(super) fn context() -> CongestionContext<'static> {
     static TREE: std::sync::OnceLock<RngTree> = std::sync::OnceLock::new();
     CongestionContext {
         rng: TREE.get_or_init(|| RngTree::new(1)),

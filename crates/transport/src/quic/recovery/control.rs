@@ -4,7 +4,7 @@ use leobench_base::{BitRate, Bytes, LogHistogram, SimTime};
 
 use super::SentPacket;
 use crate::congestion::{
-    AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
+    AckEnd, Acked, CarefulResume, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
 };
 use crate::endpoint::{EndpointError, Event, Hint, PathId, Totals};
 
@@ -17,6 +17,8 @@ pub(in crate::quic) struct Control {
     /// All round-trip time samples of all paths, in nanoseconds.
     rtts: LogHistogram,
     events: Vec<Event>,
+    /// Whether the algorithm resumes carefully.
+    resumes: bool,
 }
 
 /// What a path has been through.
@@ -42,9 +44,13 @@ impl std::fmt::Debug for Control {
 
 impl Control {
     /// The congestion control of a connection without paths, by an algorithm called `name`.
-    pub(in crate::quic) fn new(name: &'static str, algorithm: Box<dyn CongestionControl>) -> Self {
+    pub(in crate::quic) fn new(
+        name: &'static str,
+        mut algorithm: Box<dyn CongestionControl>,
+    ) -> Self {
         let (paths, events) = (Vec::new(), Vec::new());
-        Self { name, algorithm, paths, rtts: LogHistogram::new(), events }
+        let resumes = algorithm.careful_resume().is_some();
+        Self { name, algorithm, paths, rtts: LogHistogram::new(), events, resumes }
     }
 
     /// Opens a path for packets of `datagram` bytes. Of a path opened again the totals go on.
@@ -63,6 +69,11 @@ impl Control {
     #[cfg(test)]
     pub(in crate::quic) fn replace(&mut self, algorithm: Box<dyn CongestionControl>) {
         self.algorithm = algorithm;
+    }
+
+    /// The algorithm as one that resumes carefully, if it does.
+    pub(in crate::quic) fn careful_resume(&mut self) -> Option<&mut CarefulResume> {
+        self.algorithm.careful_resume()
     }
 
     /// Closes a path.
@@ -143,6 +154,11 @@ impl Control {
     /// Appends the events since the last call.
     #[inline]
     pub(in crate::quic) fn take_events(&mut self, events: &mut Vec<Event>) {
+        if self.resumes
+            && let Some(careful) = self.algorithm.careful_resume()
+        {
+            careful.take_events(events);
+        }
         events.append(&mut self.events);
     }
 
