@@ -14,6 +14,9 @@ pub(super) const ACTIVE_LIMIT: u64 = 5;
 /// IDs that we have in use by the peer at most, whatever it would store.
 const MOST_ISSUED: u64 = 5;
 
+/// IDs that we retire at most before the peer acknowledges it (RFC 9000 section 5.1.2: at least twice those that we store).
+const MOST_RETIRING: usize = 4 * ACTIVE_LIMIT as usize;
+
 /// A fresh ID.
 pub(super) fn random_id(rng: &mut SimRng) -> ConnectionId {
     let bytes: [u8; ID_SIZE] = rng.bits().to_be_bytes();
@@ -143,6 +146,10 @@ pub(super) struct RemoteIds {
     retired_below: u64,
     /// Sequence numbers to retire, first or again.
     retirements: VecDeque<u64>,
+    /// Those whose retirement the peer has not acknowledged.
+    retiring: Vec<u64>,
+    /// The one that probes of another route use.
+    probing: Option<Remote>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +163,15 @@ impl RemoteIds {
     pub(super) fn new(first: ConnectionId) -> Self {
         let current = Remote { sequence: 0, id: first, token: None };
         let (spare, retirements) = (VecDeque::new(), VecDeque::new());
-        Self { first, current, spare, retired_below: 0, retirements }
+        Self {
+            first,
+            current,
+            spare,
+            retired_below: 0,
+            retirements,
+            retiring: Vec::new(),
+            probing: None,
+        }
     }
 
     /// The ID of the handshake.
@@ -192,9 +207,38 @@ impl RemoteIds {
     /// Moves on to a fresh ID, as on a new path (RFC 9000 section 9.5). Returns whether there was one.
     pub(super) fn advance(&mut self) -> bool {
         let Some(next) = self.spare.pop_front() else { return false };
-        self.retirements.push_back(self.current.sequence);
+        self.retire(self.current.sequence);
         self.current = next;
         true
+    }
+
+    /// Sets a fresh ID aside for probes of another route: no ID is used from two addresses (RFC 9000 section 9.5). Returns whether
+    /// there is one.
+    pub(super) fn begin_probing(&mut self) -> bool {
+        if self.probing.is_none() {
+            self.probing = self.spare.pop_front();
+        }
+        self.probing.is_some()
+    }
+
+    /// The ID that probes of another route use.
+    pub(super) fn probing(&self) -> Option<ConnectionId> {
+        self.probing.map(|probing| probing.id)
+    }
+
+    /// The other route is given up.
+    pub(super) fn end_probing(&mut self) {
+        if let Some(probing) = self.probing.take() {
+            self.retire(probing.sequence);
+        }
+    }
+
+    /// The other route is the one to use from now on, with its ID.
+    pub(super) fn use_probed(&mut self) {
+        if let Some(probed) = self.probing.take() {
+            self.retire(self.current.sequence);
+            self.current = probed;
+        }
     }
 
     /// The peer announces an ID (RFC 9000 section 19.15).
@@ -207,8 +251,8 @@ impl RemoteIds {
         }
         self.retired_below = self.retired_below.max(new.retire_prior_to);
         let announced = Remote { sequence: new.sequence, id: new.id, token: Some(new.token) };
-        let known =
-            self.spare.iter().chain([&self.current]).find(|known| known.sequence == new.sequence);
+        let in_use = self.probing.iter().chain([&self.current]);
+        let known = self.spare.iter().chain(in_use).find(|known| known.sequence == new.sequence);
         match known {
             Some(known) if known.id != new.id => {
                 return Err(violation("two connection IDs of one sequence number"));
@@ -227,13 +271,22 @@ impl RemoteIds {
                 self.retire(spare.sequence);
             }
         }
+        if self.probing.is_some_and(|probing| probing.sequence < self.retired_below) {
+            self.end_probing();
+        }
         if self.current.sequence < self.retired_below && !self.advance() {
             return Err(violation("no connection ID is left"));
         }
-        if self.spare.len() as u64 + 1 > ACTIVE_LIMIT {
+        if (self.spare.len() + self.probing.iter().len()) as u64 + 1 > ACTIVE_LIMIT {
             return Err(TransportError::new(
                 ErrorCode::CONNECTION_ID_LIMIT_ERROR,
                 "more connection IDs than we store",
+            ));
+        }
+        if self.retiring.len() > MOST_RETIRING {
+            return Err(TransportError::new(
+                ErrorCode::CONNECTION_ID_LIMIT_ERROR,
+                "more connection IDs than we retire at a time",
             ));
         }
         Ok(())
@@ -243,6 +296,15 @@ impl RemoteIds {
         if !self.retirements.contains(&sequence) {
             self.retirements.push_back(sequence);
         }
+        if !self.retiring.contains(&sequence) {
+            self.retiring.push(sequence);
+        }
+    }
+
+    /// The peer has acknowledged a retirement.
+    pub(super) fn on_retirement_acked(&mut self, sequence: u64) {
+        self.retirements.retain(|queued| *queued != sequence);
+        self.retiring.retain(|unacked| *unacked != sequence);
     }
 
     /// The next sequence number to retire.
@@ -257,7 +319,9 @@ impl RemoteIds {
 
     /// A retirement was lost.
     pub(super) fn on_retirement_lost(&mut self, sequence: u64) {
-        self.retire(sequence);
+        if self.retiring.contains(&sequence) {
+            self.retire(sequence);
+        }
     }
 }
 
@@ -318,6 +382,28 @@ mod tests {
             ids.on_new(&new(sequence, 0)).unwrap();
         }
         assert!(ids.on_new(&new(ACTIVE_LIMIT, 0)).is_err());
+    }
+
+    /// RFC 9000 section 5.1.2.
+    #[test]
+    fn so_many_ids_are_retired_at_a_time() {
+        let mut ids = remote();
+        let most = MOST_RETIRING as u64;
+        for sequence in 1..=most {
+            ids.on_new(&new(sequence, sequence)).unwrap();
+        }
+        let error = ids.on_new(&new(most + 1, most + 1)).unwrap_err();
+        assert_eq!(error.code, ErrorCode::CONNECTION_ID_LIMIT_ERROR);
+
+        let mut ids = remote();
+        for sequence in 1..=4 * most {
+            ids.on_new(&new(sequence, sequence)).unwrap();
+            let retired = ids.retirement().unwrap();
+            ids.on_retirement_sent();
+            ids.on_retirement_acked(retired);
+            ids.on_retirement_lost(retired);
+            assert_eq!(ids.retirement(), None, "it has arrived");
+        }
     }
 
     /// RFC 9000 sections 5.1 and 10.3.2.

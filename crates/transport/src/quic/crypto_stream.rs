@@ -123,6 +123,12 @@ impl CryptoStream {
         Ok(())
     }
 
+    /// Whether received data was not read.
+    #[inline]
+    pub(super) fn has_arrived(&self) -> bool {
+        !self.ahead.is_empty()
+    }
+
     /// Takes the next data in order, if it has arrived.
     pub(super) fn read(&mut self) -> Option<Bytes> {
         loop {

@@ -106,7 +106,11 @@ impl Path {
             let mut route = Route::new(tuple);
             route.on_received(size);
             self.others.insert(0, route);
-            self.others.truncate(MOST_OTHERS);
+            if self.others.len() > MOST_OTHERS {
+                // One that is validated is a way back (RFC 9000 section 9.3.2).
+                let least = self.others.iter().skip(1).rposition(|route| !route.is_validated());
+                self.others.remove(least.map_or(MOST_OTHERS, |at| at + 1));
+            }
             0
         });
         &mut self.others[at]
@@ -177,4 +181,35 @@ impl Path {
 
 fn pacer(mtu: u64) -> Pacer {
     Pacer::new(Bytes::new(mtu * BURST_PACKETS), Bytes::new(mtu))
+}
+
+#[cfg(test)]
+mod tests {
+    use leobench_base::SimDuration;
+
+    use super::*;
+    use crate::quic::recovery::RecoveryConfig;
+    use crate::quic::role::Role;
+
+    fn tuple(host: u8) -> FourTuple {
+        FourTuple { local: ([10, 0, 0, 1], 1).into(), remote: ([192, 0, 2, host], 2).into() }
+    }
+
+    /// A peer that probes from many addresses does not make us forget the one that is known to be its own.
+    #[test]
+    fn the_last_validated_route_is_not_forgotten() {
+        let (role, initial_rtt) = (Role::Server, SimDuration::from_millis(333));
+        let recovery = Recovery::new(PathId(0), &RecoveryConfig { role, initial_rtt, ecn: false });
+        let mut path = Path::new(PathId(0), tuple(0), recovery, 1_200, false);
+        path.find_or_add(tuple(1), 0).validate();
+        for host in 2..20 {
+            path.find_or_add(tuple(host), 0);
+            assert!(path.find(tuple(1)).is_some_and(|route| route.is_validated()), "{host}");
+            assert!(path.find(tuple(host)).is_some() && path.others.len() <= MOST_OTHERS);
+        }
+        for host in 20..24 {
+            path.find_or_add(tuple(host), 0).validate();
+        }
+        assert!(path.find(tuple(1)).is_none() && path.find(tuple(23)).is_some());
+    }
 }

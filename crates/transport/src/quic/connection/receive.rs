@@ -78,7 +78,9 @@ impl Connection {
     fn take_in(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         let number = packet.header.number().value;
-        if self.level(space).received.is_duplicate(number) {
+        if self.level(space).received.is_duplicate(number)
+            || space == Space::Data && self.provisional
+        {
             return Ok(());
         }
         if packet.frames.is_empty() {
@@ -103,7 +105,7 @@ impl Connection {
                 return Ok(());
             }
         }
-        if space != Space::Data || !self.confirmed {
+        if space != Space::Data || !self.confirmed || self.level(space).crypto.has_arrived() {
             self.advance_handshake(now)?;
         }
         if space == Space::Data {
@@ -251,6 +253,9 @@ impl Connection {
                         self.level_mut(space).crypto.on_acked(*start, *end);
                     }
                     Carried::Datagram(number) => self.datagrams.on_acked(*number),
+                    Carried::RetireConnectionId(sequence) => {
+                        self.remote_ids.on_retirement_acked(*sequence);
+                    }
                     carried => self.streams.on_acked(carried),
                 }
             }

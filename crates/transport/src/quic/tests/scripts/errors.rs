@@ -128,3 +128,12 @@ fn a_challenge_is_answered_once_in_a_large_datagram() {
          275  > data 2: ping",
     );
 }
+
+/// RFC 9001 section 4.1.3: TLS reads 1-RTT CRYPTO frames after the handshake, too. The null handshake has no message for then.
+#[test]
+fn handshake_data_after_the_handshake_is_read() {
+    for role in [Role::Client, Role::Server] {
+        let found = answer(role, |_| (), &["data: ping", "data: crypto 0-800"]);
+        assert_eq!(found.as_deref(), Some(VIOLATION), "{role:?}");
+    }
+}

@@ -63,3 +63,14 @@ fn violations_close() {
     assert_eq!(closes("retire-id 0"), violation, "the one that the packet came to");
     assert_eq!(closes("retire-id 1"), None);
 }
+
+/// RFC 9000 section 5.1.2: a peer that demands more retirements than it acknowledges is stopped.
+#[test]
+fn endless_retirements_close() {
+    let demands: Vec<String> =
+        (1..=30).map(|number| format!("data: new-id {number} retire {number}")).collect();
+    let demands: Vec<&str> = demands.iter().map(String::as_str).collect();
+    let close = |most: usize| answer(Role::Client, |_| (), &demands[..most]);
+    assert_eq!(close(20), None);
+    assert_eq!(close(30).as_deref(), Some("CONNECTION_ID_LIMIT_ERROR"));
+}
