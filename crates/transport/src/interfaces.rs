@@ -30,6 +30,11 @@ impl Interfaces {
         self.up.contains(&address)
     }
 
+    /// An address other than the `present` one: the one that came up last.
+    pub(crate) fn other_than(&self, present: IpAddr) -> Option<IpAddr> {
+        self.up.iter().rfind(|address| **address != present).copied()
+    }
+
     /// The address from which the host opens a connection: the `usual` one, or else the one that came up last.
     pub(crate) fn choose(&self, usual: IpAddr) -> Option<IpAddr> {
         if self.has(usual) { Some(usual) } else { self.up.last().copied() }

@@ -9,9 +9,9 @@ use super::crypto::{Certificate, Crypto, TlsConfig, TlsSettings};
 use super::recovery::Control;
 use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
-use super::spec::{Protected, QuicSpec};
+use super::spec::{AfterMigration, Protected, QuicSpec};
 use super::streams::{StreamConfig, Streams};
-use crate::congestion::CongestionContext;
+use crate::congestion::{CarefulResume, CongestionContext, Saved, Store};
 use crate::endpoint::EndpointError;
 use crate::interfaces::Interfaces;
 
@@ -36,7 +36,16 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
     let streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);
     let streams = Streams::new(&streams)?;
     let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing, plugins };
-    let control = Control::new(spec.congestion.name(), spec.congestion.model().build(&context));
+    let mut algorithm = spec.congestion.model().build(&context);
+    let resumes = spec.after_migration == AfterMigration::CarefulResume;
+    let resume = resumes.then(|| spec.careful_resume.unwrap_or_default());
+    if let Some(resume) = resume {
+        let given = resume.saved_cwnd.zip(resume.saved_rtt);
+        let given = given.map(|(cwnd, rtt)| Saved { cwnd, rtt });
+        let store = Store::new(given, resume.max_jump, resume.lifetime);
+        algorithm = Box::new(CarefulResume::new(algorithm, store));
+    }
+    let control = Control::new(spec.congestion.name(), algorithm);
     let mut settings = settings(spec, !sends.is_empty());
     streams.write_params(&mut settings.params);
     // A client makes up the server's first ID; a server learns it from the client's first packet.
@@ -90,6 +99,8 @@ pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
         initial_rtt: spec.initial_rtt,
         ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),
         after_migration: spec.after_migration,
+        requires_saved: spec.careful_resume.is_some_and(|resume| resume.required),
+        probe_after: spec.probe_after.map(|timeouts| timeouts.get()),
         spin: spec.spin,
         idle_timeout: spec.idle_timeout,
         key_update: spec.key_update.map(|packets| packets.get().into()),

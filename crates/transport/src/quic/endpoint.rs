@@ -1,6 +1,7 @@
 //! One end of a QUIC flow as an [`Endpoint`].
 
 mod answers;
+mod attempts;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
@@ -10,12 +11,13 @@ use leobench_base::quic::{
 };
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimDuration, SimTime};
 
+use self::attempts::step_attempts;
 use super::MINIMUM_DATAGRAM;
 use super::QlogWriter;
 use super::cids::ID_SIZE;
 use super::config;
 use super::connection::{Connection, Parts, Transmit};
-use super::crypto::{KeyLog, Opened, Protection, Receive};
+use super::crypto::{Cipher, KeyLog, Opened, Protection, Receive};
 use super::qlog::Trace;
 use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
@@ -32,6 +34,10 @@ pub struct QuicEndpoint {
     stateless: Box<Stateless>,
     answers: Vec<Packet>,
     totals: Totals,
+    /// Other connections that the client has begun since, until one is complete.
+    attempts: Vec<Connection>,
+    /// Whether this end, a client, has begun anew.
+    has_restarted: bool,
     /// Where the qlog goes, until the connection begins.
     qlog: Option<QlogWriter>,
     /// Whether the loss of the connection has been reported.
@@ -64,6 +70,8 @@ impl QuicEndpoint {
             stateless: Box::new(stateless),
             answers: Vec::new(),
             totals: Totals::default(),
+            attempts: Vec::new(),
+            has_restarted: false,
             qlog: None,
             silent: false,
         })
@@ -205,6 +213,9 @@ impl QuicEndpoint {
             self.on_first(now, meta, &First { destination, source, token })?;
         }
         let is_short = header.level() == Level::OneRtt;
+        if !is_short && self.is_for_another(header.destination()) {
+            return self.receive_attempt(now, meta, size, packets);
+        }
         let Some(connection) = self.current() else {
             if is_short {
                 self.on_stray(now, meta, header.destination(), size);
@@ -239,6 +250,9 @@ impl QuicEndpoint {
             && let Some(first) = client_of(parts, &bytes)
         {
             self.on_first(now, meta, &first)?;
+        }
+        if let Some(id) = long_destination(&bytes).filter(|id| self.is_for_another(*id)) {
+            return self.receive_attempt_bytes(now, meta, id, bytes);
         }
         let short = short_destination(&bytes);
         let size = bytes.len() as u64;
@@ -299,6 +313,7 @@ impl QuicEndpoint {
                 outbox.packets.push(packet);
             }
         }
+        let attempts = step_attempts(&mut self.attempts, now, outbox)?;
         connection.log_recovery(now);
         connection.streams_mut().take_reports(&mut outbox.reports);
         connection.take_events(&mut outbox.events);
@@ -311,7 +326,7 @@ impl QuicEndpoint {
         }
         // A timer may lie at this very instant if what it waited for cannot be sent; time must move.
         let next = SimTime::from_nanos(now.as_nanos() + 1);
-        Ok(connection.timer(now).map(|timer| timer.max(next)))
+        Ok(connection.timer(now).into_iter().chain(attempts).min().map(|timer| timer.max(next)))
     }
 }
 
@@ -322,16 +337,29 @@ fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
     ConnectionId::new(id)
 }
 
+/// The destination of a datagram whose first packet has a long header.
+fn long_destination(datagram: &[u8]) -> Option<ConnectionId> {
+    let (first, rest) = datagram.split_first()?;
+    let size = usize::from(*rest.get(4)?);
+    let id = rest.get(5..5 + size).filter(|_| first & 0x80 != 0)?;
+    ConnectionId::new(id)
+}
+
 /// What the first datagram of a client says, as far as `parts` are those of a server. A datagram that was damaged or forged is
 /// none: its destination would yield keys that no other packet has.
 pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<First> {
+    if parts.role == Role::Client { None } else { first_of(parts.crypto.cipher(), datagram) }
+}
+
+/// The same, for a server.
+fn first_of(cipher: Cipher, datagram: &[u8]) -> Option<First> {
     let Some(Incoming::Packet(header)) = Incoming::decode(datagram, ID_SIZE) else { return None };
     let initial = header.level == Level::Initial && datagram.len() as u64 >= MINIMUM_DATAGRAM;
-    if parts.role == Role::Client || !initial {
+    if !initial {
         return None;
     }
     let ProtectedHeader { destination, source, token, .. } = header;
-    let mut keys = Protection::new(parts.crypto.cipher(), Role::Server, destination);
+    let mut keys = Protection::new(cipher, Role::Server, destination);
     let receive = Receive {
         now: SimTime::ZERO,
         pto: SimDuration::ZERO,
@@ -386,7 +414,10 @@ impl Endpoint for QuicEndpoint {
                 }
             }
             Input::Interface(change) => match &mut self.stage {
-                Stage::Connected(connection) => connection.on_interface(now, change),
+                Stage::Connected(connection) => {
+                    connection.on_interface(now, change);
+                    self.restart(now)?;
+                }
                 Stage::Waiting(parts) => parts.interfaces.change(change),
                 Stage::Moving => {}
             },

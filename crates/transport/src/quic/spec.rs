@@ -20,6 +20,9 @@ const TOO_LONG_ACK_DELAY: SimDuration = SimDuration::from_millis(1 << 14);
 /// How many packets are sent with the same keys.
 pub type KeyUpdate = Whole<1, { u32::MAX }>;
 
+/// How many probe timeouts in a row.
+pub type Timeouts = Whole<1, 1_000>;
+
 /// How many packets may wait for an acknowledgement.
 pub type AckElicitingThreshold = Whole<0, 65_535>;
 
@@ -50,7 +53,47 @@ leobench_base::words! {
         Reset = "reset",
         /// Both stay as they are, as if the network behind the new address were the same.
         Keep = "keep",
+        /// Both start anew, and the window jumps back to half of what was used on the same path before, once the path is
+        /// confirmed (RFC 9959). On a path of which nothing is saved it is `reset`.
+        CarefulResume = "careful_resume",
     }
+}
+
+leobench_base::spec! {
+    /// What `after_migration = "careful_resume"` resumes (RFC 9959).
+    #[derive(Copy)]
+    pub struct CarefulResumeSpec: Default check = check_careful_resume {
+        /// Bytes that paths are said to carry in a round trip until the connection has observed them itself.
+        pub saved_cwnd: Option<Bytes> = None,
+        /// Their shortest round trip.
+        pub saved_rtt: Option<SimDuration> = None,
+        /// Largest window to jump to; half of the saved one if not given.
+        pub max_jump: Option<Bytes> = None,
+        /// How long what was observed on a path can be used after it was left.
+        pub lifetime: SimDuration = SimDuration::from_secs(300),
+        /// Whether the run ends with an error if the connection moves to a path of which nothing is saved.
+        pub required: bool = false,
+    }
+}
+
+fn check_careful_resume(spec: &CarefulResumeSpec) -> Result<(), Fault> {
+    let pair = [("saved_cwnd", spec.saved_cwnd.is_some()), ("saved_rtt", spec.saved_rtt.is_some())];
+    if let [(_, true), (missing, false)] | [(missing, false), (_, true)] = pair {
+        let allowed = "both `saved_cwnd` and `saved_rtt`, or neither";
+        return Err(Fault::new(missing, "is missing", allowed));
+    }
+    for (field, size) in [("saved_cwnd", spec.saved_cwnd), ("max_jump", spec.max_jump)] {
+        if size == Some(Bytes::ZERO) {
+            return Err(Fault::new(field, "is zero", "a size above zero"));
+        }
+    }
+    if spec.saved_rtt.is_some_and(SimDuration::is_zero) {
+        return Err(Fault::new("saved_rtt", "is zero", "a time above zero"));
+    }
+    if spec.lifetime.is_zero() {
+        return Err(Fault::new("lifetime", "is zero", "a time above zero"));
+    }
+    Ok(())
 }
 
 leobench_base::spec! {
@@ -86,6 +129,11 @@ leobench_base::spec! {
         /// What becomes of the congestion window and the round-trip time when an address changes; if only a port does, they stay
         /// (RFC 9000 section 9.4).
         pub after_migration: AfterMigration = AfterMigration::Reset,
+        /// What `after_migration = "careful_resume"` resumes; what the connection observes itself if not given.
+        pub careful_resume: Option<CarefulResumeSpec> = None,
+        /// Probe timeouts in a row without an answer after which the client probes another address of its host, and moves there if
+        /// the server answers (RFC 9000 section 9.1). If not given, it moves only when its address goes away.
+        pub probe_after: Option<Timeouts> = None,
         /// How long the connection survives without a packet of the other end (RFC 9000 section 10.1); for ever if not given.
         pub idle_timeout: Option<SimDuration> = None,
         /// Whether the server answers the client's first packet with a Retry, so that the client shows that it receives at its
@@ -116,6 +164,7 @@ fn default_congestion() -> CongestionSpec {
 
 fn check(spec: &QuicSpec) -> Result<(), Fault> {
     check_stack(spec)?;
+    check_resumption(spec)?;
     if !(SMALLEST_PAYLOAD..=LARGEST_PAYLOAD).contains(&spec.payload) {
         let allowed =
             format!("from {SMALLEST_PAYLOAD} (RFC 9000 section 14.1) to {LARGEST_PAYLOAD}");
@@ -148,6 +197,34 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Refuses a careful resumption that nobody can do, and its parameters without it.
+fn check_resumption(spec: &QuicSpec) -> Result<(), Fault> {
+    const OTHERS: &str = "`reset` or `keep`";
+    if spec.after_migration != AfterMigration::CarefulResume {
+        return if spec.careful_resume.is_some() {
+            let problem = "is of no use without `after_migration = \"careful_resume\"`";
+            Err(Fault::new("careful_resume", problem, "no `careful_resume`, or that"))
+        } else {
+            Ok(())
+        };
+    }
+    let (problem, allowed) = if spec.stack == Stack::Noq {
+        (
+            "is `careful_resume`, which the stack `noq` lacks",
+            format!("{OTHERS}, or the stack `own`"),
+        )
+    } else if !spec.pacing {
+        // RFC 9959: packets of the unvalidated phase MUST be paced.
+        ("is `careful_resume`, which needs pacing", format!("{OTHERS}, or `pacing = true`"))
+    } else if spec.congestion.model().behaviour().model_based {
+        let problem = "is `careful_resume`, which needs a congestion controller that sets a window by acknowledgements and losses";
+        (problem, format!("{OTHERS}, or another `congestion` than `{}`", spec.congestion.name()))
+    } else {
+        return Ok(());
+    };
+    Err(Fault::new("after_migration", problem, allowed))
+}
+
 /// Refuses what a stack lacks.
 fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
     if spec.zero_rtt {
@@ -169,6 +246,10 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
     if spec.retry {
         let problem = "needs a Retry, which the stack `noq` does not send here";
         return Err(Fault::new("retry", problem, "`false`, or the stack `own`"));
+    }
+    if spec.probe_after.is_some() {
+        let problem = "is for the stack `own`: `noq` is not told of other addresses";
+        return Err(Fault::new("probe_after", problem, "no `probe_after`, or the stack `own`"));
     }
     if spec.key_update.is_some() {
         let problem = "is for the stack `own`: `noq` updates keys by itself";

@@ -71,6 +71,57 @@ fn what_a_quic_stack_lacks() {
     load_text(&sound, &[]).unwrap();
 }
 
+/// RFC 9959: what Careful Resume needs.
+#[test]
+fn careful_resumption() {
+    let quic = "transport = \"quic\"";
+    let place = "flows.main.transport";
+    let case = |keys: &str, message: &str| {
+        let flow = format!("transport = {{ kind = \"quic\", {keys} }}");
+        refused(&[(quic, &flow, &format!("{place}.{message}"))]);
+    };
+    let after = "stack = \"own\", after_migration = \"careful_resume\"";
+    let is = "after_migration = \"careful_resume\": is `careful_resume`, which";
+    case(
+        "stack = \"noq\", after_migration = \"careful_resume\"",
+        &format!("{is} the stack `noq` lacks; allowed: `reset` or `keep`, or the stack `own`"),
+    );
+    case(
+        &format!("{after}, pacing = false"),
+        &format!("{is} needs pacing; allowed: `reset` or `keep`, or `pacing = true`"),
+    );
+    case(
+        &format!("{after}, congestion = \"bbr\""),
+        &format!(
+            "{is} needs a congestion controller that sets a window by acknowledgements and losses; allowed: `reset` or `keep`, \
+             or another `congestion` than `bbr`"
+        ),
+    );
+    case(
+        "stack = \"own\", careful_resume = { required = true }",
+        "careful_resume = { required = true }: is of no use without `after_migration = \"careful_resume\"`; allowed: no \
+         `careful_resume`, or that",
+    );
+    case(
+        &format!("{after}, careful_resume = {{ saved_cwnd = \"100 kB\" }}"),
+        "careful_resume.saved_rtt: is missing; allowed: both `saved_cwnd` and `saved_rtt`, or neither",
+    );
+    case(
+        &format!("{after}, careful_resume = {{ lifetime = \"0 s\" }}"),
+        "careful_resume.lifetime = \"0 s\": is zero; allowed: a time above zero",
+    );
+    case(
+        "stack = \"noq\", probe_after = 3",
+        "probe_after = 3: is for the stack `own`: `noq` is not told of other addresses; allowed: no `probe_after`, or the \
+         stack `own`",
+    );
+    let sound = format!(
+        "transport = {{ kind = \"quic\", {after}, probe_after = 2, careful_resume = {{ saved_cwnd = \"100 kB\", saved_rtt = \"40 ms\", \
+         max_jump = \"30 kB\", required = true }} }}"
+    );
+    load_text(&changed(quic, &sound), &[]).unwrap();
+}
+
 #[test]
 fn quic_of_our_own() {
     let quic = "transport = \"quic\"";

@@ -135,7 +135,7 @@ impl Connection {
     }
 
     #[cold]
-    fn confirm(&mut self, now: SimTime) {
+    pub(super) fn confirm(&mut self, now: SimTime) {
         if !self.confirmed {
             self.confirmed = true;
             self.discard(now, Space::Handshake);

@@ -6,14 +6,28 @@ use leobench_base::quic::{Frame, Packet, Space};
 use leobench_base::{SimDuration, SimTime};
 
 use super::Connection;
-use crate::endpoint::{Event, InterfaceChange};
+use crate::congestion::Remote;
+use crate::endpoint::{EndpointError, Event, InterfaceChange, PathId};
+use crate::quic::recovery::Control;
 use crate::quic::role::Role;
 use crate::quic::route::{Due, FourTuple};
 use crate::quic::spec::AfterMigration;
 
+/// What saved congestion control parameters know a route by.
+fn remote(FourTuple { local, remote }: FourTuple) -> Remote {
+    Remote { local: local.ip(), remote: remote.ip() }
+}
+
+/// Saves what was observed on a route, if the scenario wants to resume it later.
+fn save(control: &mut Control, path: PathId, now: SimTime, tuple: FourTuple) {
+    if let Some(careful) = control.careful_resume() {
+        careful.save(path, now, remote(tuple));
+    }
+}
+
 impl Connection {
     /// An interface of our host changed. A client whose address is gone moves to another address of its host, if there is one
-    /// (section 9.2). As long as it has its address, it stays.
+    /// (section 9.2), or begins anew there before the handshake is confirmed. As long as it has its address, it stays.
     pub(in crate::quic) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
         self.interfaces.change(change);
         let present = self.path().route.tuple;
@@ -21,13 +35,20 @@ impl Connection {
             return;
         }
         let Some(address) = self.interfaces.choose(present.local.ip()) else { return };
-        if let Some(reason) = self.may_not_move() {
+        let local = SocketAddr::new(address, present.local.port());
+        let tuple = FourTuple { local, ..present };
+        self.give_up_candidate();
+        if !self.confirmed && self.path().recovery.largest_acked(Space::Data).is_some() {
+            // The server has read 1-RTT packets (RFC 9001 section 4.1.2).
+            self.confirm(now);
+        }
+        if !self.confirmed {
+            self.restart = Some(tuple);
+        } else if let Some(reason) = self.may_not_move() {
             self.abandon(now, reason, "aborted");
         } else if !self.remote_ids.advance() {
             self.abandon(now, "no connection ID is left for another address", "aborted");
         } else {
-            let local = SocketAddr::new(address, present.local.port());
-            let tuple = FourTuple { local, ..present };
             // The server's address is known to be its own: only the way to it is new.
             self.path_mut().find_or_add(tuple, 0).validate();
             self.move_to(now, tuple);
@@ -36,7 +57,7 @@ impl Connection {
     }
 
     /// Why a client may not use another address, if it may not: RFC 9000 section 9, and section 18.2.
-    fn may_not_move(&self) -> Option<&'static str> {
+    pub(super) fn may_not_move(&self) -> Option<&'static str> {
         if self.peer.as_ref().is_some_and(|peer| peer.disable_active_migration) {
             return Some("its address went away, and the peer forbids another");
         }
@@ -98,25 +119,40 @@ impl Connection {
     }
 
     /// Moves the path to another route.
-    fn move_to(&mut self, now: SimTime, tuple: FourTuple) {
-        let resets = self.settings.after_migration == AfterMigration::Reset;
+    pub(super) fn move_to(&mut self, now: SimTime, tuple: FourTuple) {
+        let resets = self.settings.after_migration != AfterMigration::Keep;
         let mtu = self.settings.mtu;
         let path = &mut self.paths[self.active];
         let former = path.route.tuple;
         path.switch(tuple);
         path.spin = false;
         if resets && !tuple.differs_in_ports_only(&former) {
+            save(&mut self.control, path.id, now, former);
             path.recovery.on_moved(now, &mut self.control, mtu);
             path.restart_pacer();
+            self.resume(now);
         }
-        path.recovery.restart_backoff(now);
+        self.path_mut().recovery.restart_backoff(now);
         self.note_route("moved");
         self.log_route(now);
         self.update_handshake_state(now);
     }
 
+    /// Resumes what is saved of the present route, if the scenario wants that (RFC 9959).
+    fn resume(&mut self, now: SimTime) {
+        let path = &self.paths[self.active];
+        let (id, remote) = (path.id, remote(path.route.tuple));
+        let Some(careful) = self.control.careful_resume() else { return };
+        if !careful.resume(id, now, remote) && self.settings.requires_saved {
+            self.missing = Some(EndpointError::NothingSaved { at: now, path: remote.to_string() });
+        }
+    }
+
     fn note_route(&mut self, what: &str) {
-        let FourTuple { local, remote } = self.path().route.tuple;
+        self.note(what, self.path().route.tuple);
+    }
+
+    pub(super) fn note(&mut self, what: &str, FourTuple { local, remote }: FourTuple) {
         self.events.push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
     }
 
@@ -126,7 +162,7 @@ impl Connection {
     }
 
     /// RFC 9000 section 8.2.4.
-    fn validation_timeout(&self) -> SimDuration {
+    pub(super) fn validation_timeout(&self) -> SimDuration {
         let recovery = &self.path().recovery;
         recovery.probe_timeout(Space::Data).max(recovery.initial_probe_timeout())
     }
@@ -146,8 +182,13 @@ impl Connection {
                 self.note_route("validated");
             }
             self.update_handshake_state(now);
-        } else {
-            path.others.iter_mut().any(|route| route.on_response(now, data));
+        } else if let Some(route) = path
+            .others
+            .iter_mut()
+            .find_map(|route| route.on_response(now, data).then_some(route.tuple))
+            && self.candidate == Some(route)
+        {
+            self.on_candidate_answered(now);
         }
         self.forget_routes();
     }
@@ -165,10 +206,19 @@ impl Connection {
         if self.path().route_timer().is_none_or(|timer| timer > now) {
             return;
         }
+        let (candidate, mut unanswered) = (self.candidate, false);
         let path = self.path_mut();
         let failed = path.route.on_timer(now) == Due::Failed;
         // An address that was validated once is one to go back to, even if nobody answers there at present.
-        path.others.retain_mut(|route| route.on_timer(now) != Due::Failed || route.is_validated());
+        path.others.retain_mut(|route| {
+            let fails = route.on_timer(now) == Due::Failed;
+            let probed = candidate == Some(route.tuple);
+            unanswered |= fails && probed;
+            !fails || route.is_validated() && !probed
+        });
+        if unanswered {
+            self.give_up_candidate();
+        }
         if failed {
             self.on_route_failed(now);
         }

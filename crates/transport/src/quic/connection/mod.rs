@@ -11,12 +11,14 @@ mod close;
 )]
 mod datagrams;
 mod draft;
+mod failover;
 mod handshake;
 mod keys;
 mod limits;
 mod migration;
 mod protected;
 mod receive;
+mod successor;
 mod timers;
 mod trace;
 mod transmit;
@@ -45,6 +47,7 @@ use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Ve
 use crate::interfaces::Interfaces;
 
 use self::draft::Draft;
+pub(super) use self::successor::Opening;
 pub(super) use transmit::Transmit;
 
 /// Packet number spaces, in order.
@@ -86,6 +89,10 @@ pub(super) struct Settings {
     pub(super) spin: bool,
     /// What becomes of the window and the round-trip time on a new route.
     pub(super) after_migration: AfterMigration,
+    /// Whether the run fails if the connection moves to a path of which nothing is saved.
+    pub(super) requires_saved: bool,
+    /// Probe timeouts in a row after which a client probes another address of its host.
+    pub(super) probe_after: Option<u32>,
     /// How long the connection survives without a packet.
     pub(super) idle_timeout: Option<SimDuration>,
     /// Packets after which this end updates its keys, if before their limit.
@@ -113,6 +120,14 @@ impl LevelState {
 pub(super) struct Connection {
     role: Role,
     settings: Settings,
+    /// From these and the settings another connection can be made, of which there were so many.
+    crypto: Crypto,
+    rng: RngTree,
+    successors: u64,
+    /// Where a client is to open another connection, because it may not move this one.
+    restart: Option<FourTuple>,
+    /// Whether it has no streams yet, because another connection of the same client has them.
+    provisional: bool,
     state: State,
     handshake: Box<dyn Handshake>,
     protection: Protection,
@@ -150,6 +165,8 @@ pub(super) struct Connection {
     next_ask: SimTime,
     /// Addresses of our host.
     interfaces: Interfaces,
+    /// The route that a client probes because nobody answers over the present one.
+    candidate: Option<FourTuple>,
     /// Over which route the present datagram came, and its size.
     arrival: (FourTuple, u64),
     challenges: SimRng,
@@ -160,6 +177,8 @@ pub(super) struct Connection {
     probed_from: u64,
     events: Vec<Event>,
     lost: Option<Loss>,
+    /// What the scenario requires and the connection lacks.
+    missing: Option<EndpointError>,
     /// What the peer closed the connection with.
     peer_close: Option<Close>,
     scratch: Vec<u8>,
@@ -225,6 +244,11 @@ impl Connection {
         Ok(Self {
             role,
             settings,
+            crypto,
+            rng: parts.rng.clone(),
+            successors: 0,
+            restart: None,
+            provisional: false,
             state: State::Open,
             handshake,
             protection,
@@ -252,6 +276,7 @@ impl Connection {
             ack_request: AckRequest::default(),
             next_ask: SimTime::ZERO,
             interfaces: parts.interfaces,
+            candidate: None,
             arrival: (addresses, 0),
             challenges: parts.rng.child("path-challenges").rng(),
             idle,
@@ -260,6 +285,7 @@ impl Connection {
             probed_from: 0,
             events: Vec::new(),
             lost: None,
+            missing: None,
             peer_close: None,
             scratch: Vec::new(),
             qlog: None,
@@ -406,11 +432,14 @@ impl Connection {
         self.protection.can_send(level_of(space))
     }
 
-    /// Fails if the controller cannot go on.
+    /// Fails if the controller cannot go on, or the scenario requires what the connection lacks.
     ///
     /// # Errors
-    /// The controller's failure.
+    /// The failure.
     pub(super) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        if let Some(missing) = self.missing.take() {
+            return Err(missing);
+        }
         self.control.check(now)
     }
 }

@@ -55,6 +55,7 @@ impl Connection {
                 self.level_mut(Space::Data).probes = 1;
                 self.refill_probe(Space::Data);
             }
+            self.look_elsewhere(now);
         }
     }
 

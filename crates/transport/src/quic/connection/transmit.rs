@@ -111,7 +111,12 @@ impl Connection {
             (route.wants_probe() && limit >= SMALLEST_ROUTE_PROBE).then_some((route.tuple, limit))
         })?;
         let number = path.recovery.next_number(Space::Data);
-        let header = self.header(Space::Data, number);
+        let mut header = self.header(Space::Data, number);
+        if let (Header::OneRtt { destination, .. }, Some(id)) =
+            (&mut header, self.remote_ids.probing().filter(|_| self.candidate == Some(route)))
+        {
+            *destination = id;
+        }
         let mut draft = Draft::new(Space::Data, header, limit);
         self.add_route_probes(now, &mut draft, route);
         draft.pad(draft.room);

@@ -282,7 +282,6 @@ impl Recovery {
     }
 
     /// Probe timeouts since the last acknowledgement.
-    #[cfg_attr(not(test), allow(dead_code, reason = "a qlog will tell it"))]
     pub(in crate::quic) fn pto_count(&self) -> u32 {
         self.pto_count
     }
@@ -299,7 +298,6 @@ impl Recovery {
     }
 
     /// The largest packet number of a space that was acknowledged.
-    #[cfg(test)]
     pub(in crate::quic) fn largest_acked(&self, space: Space) -> Option<u64> {
         self.spaces[space as usize].sent.largest_acked()
     }

@@ -250,9 +250,11 @@ impl Streams {
 
     /// The handshake is complete: data may be sent, as far as the peer's limits let it.
     pub(in crate::quic) fn on_established(&mut self, _now: SimTime) {
-        self.established = true;
-        for stream in 0..self.flow_count() {
-            self.hold(stream, true);
+        // Streams that a new connection has taken over are open.
+        if !std::mem::replace(&mut self.established, true) {
+            for stream in 0..self.flow_count() {
+                self.hold(stream, true);
+            }
         }
         self.open_flows();
         self.note_blocked();

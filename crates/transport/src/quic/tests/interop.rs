@@ -13,7 +13,7 @@ use crate::quic_noq::NoqEndpoint;
 const HANDSHAKE_PACKETS: usize = 30;
 
 /// One end of a connection between two stacks.
-enum End {
+pub(super) enum End {
     Own(QuicEndpoint),
     Noq(Box<NoqEndpoint>),
 }
@@ -78,18 +78,18 @@ impl Observed for End {
 
 /// A connection between the stacks.
 #[derive(Clone, Debug)]
-struct Meeting {
-    own_sends: bool,
-    client_sends: bool,
-    streams: usize,
-    bytes: u64,
-    window: Option<u64>,
-    ack_eliciting_threshold: u32,
+pub(super) struct Meeting {
+    pub(super) own_sends: bool,
+    pub(super) client_sends: bool,
+    pub(super) streams: usize,
+    pub(super) bytes: u64,
+    pub(super) window: Option<u64>,
+    pub(super) ack_eliciting_threshold: u32,
     /// Of a thousand packets, how many are lost, and how many are late by up to so many milliseconds.
-    lost: u64,
-    late: u64,
-    by: u64,
-    salt: u64,
+    pub(super) lost: u64,
+    pub(super) late: u64,
+    pub(super) by: u64,
+    pub(super) salt: u64,
 }
 
 fn any_meeting() -> impl Strategy<Value = Meeting> {
@@ -114,7 +114,7 @@ fn any_meeting() -> impl Strategy<Value = Meeting> {
 }
 
 impl Meeting {
-    fn pipe(&self) -> Pipe<End> {
+    pub(super) fn pipe(&self) -> Pipe<End> {
         let spec = spec(|spec| {
             let window =
                 self.window.map_or(Window::Unlimited, |size| Window::Bytes(Bytes::new(size)));

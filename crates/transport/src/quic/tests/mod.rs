@@ -2,10 +2,12 @@
 
 mod addresses;
 mod datagrams;
+mod handover;
 mod interop;
 mod keys;
 mod meetings;
 mod migration;
+mod moving;
 mod probes;
 mod protected;
 mod qlog;

@@ -1,0 +1,62 @@
+//! A client whose path fails looks for another one: it probes another address of its host, and moves there once the server has
+//! answered from there (RFC 9000 sections 8.2 and 9.1).
+
+use std::net::SocketAddr;
+
+use leobench_base::SimTime;
+use leobench_base::quic::Space;
+
+use super::Connection;
+use crate::quic::role::Role;
+use crate::quic::route::FourTuple;
+
+impl Connection {
+    /// A probe timeout expired. After as many in a row as the scenario says, the path has failed.
+    #[cold]
+    pub(super) fn look_elsewhere(&mut self, now: SimTime) {
+        let has_failed = |after| self.path().recovery.pto_count() >= after;
+        let fails = self.settings.probe_after.is_some_and(has_failed);
+        if !fails
+            || self.role == Role::Server
+            || self.candidate.is_some()
+            || self.may_not_move().is_some()
+        {
+            return;
+        }
+        let present = self.path().route.tuple;
+        let Some(address) = self.interfaces.other_than(present.local.ip()) else { return };
+        if !self.remote_ids.begin_probing() {
+            return;
+        }
+        let local = SocketAddr::new(address, present.local.port());
+        let tuple = FourTuple { local, ..present };
+        let timeout = self.validation_timeout();
+        let route = self.path_mut().find_or_add(tuple, 0);
+        // The server's address is known to be its own: only the way to it is new.
+        route.validate();
+        route.challenge(now, timeout);
+        self.candidate = Some(tuple);
+        self.note("probes", tuple);
+    }
+
+    /// The route that was probed carries packets both ways. If the present one has recovered meanwhile, the client stays.
+    pub(super) fn on_candidate_answered(&mut self, now: SimTime) {
+        let Some(tuple) = self.candidate.take() else { return };
+        if self.path().recovery.pto_count() == 0 {
+            self.remote_ids.end_probing();
+            return;
+        }
+        self.remote_ids.use_probed();
+        self.move_to(now, tuple);
+        // The server follows what does more than probe (section 9.2).
+        self.level_mut(Space::Data).probes = 1;
+        self.refill_probe(Space::Data);
+    }
+
+    /// Nobody answered over the route that was probed: the next probe timeout begins anew.
+    pub(super) fn give_up_candidate(&mut self) {
+        if self.candidate.take().is_some() {
+            self.remote_ids.end_probing();
+        }
+    }
+}
