@@ -14,6 +14,9 @@ const SMALLEST: usize = 1 + 8 + 20;
 /// Datagrams with Initial packets have this size at least (RFC 9000 section 14.1).
 const PADDED: usize = 1_200;
 
+/// Connection IDs that the peer may announce.
+const PEER_IDS: u64 = 25;
+
 pub(super) struct Peer {
     /// The role of the end under test.
     role: Role,
@@ -246,7 +249,7 @@ impl Peer {
 
     /// Whether a datagram of the end under test is a stateless reset: it looks like a 1-RTT packet to nobody.
     pub(super) fn is_reset(bytes: &[u8]) -> bool {
-        bytes[0] & 0x80 == 0 && (0..9).all(|sequence| &bytes[1..9] != peer_id(sequence).as_slice())
+        bytes[0] & 0x80 == 0 && (0..PEER_IDS).all(|sequence| &bytes[1..9] != peer_id(sequence).as_slice())
     }
 
     /// Reads a datagram of the end under test.
@@ -264,7 +267,7 @@ impl Peer {
             self.destinations.push(header.destination);
             let together = &self.destinations[self.destinations.len() - 1 - packets.len()..];
             assert!(together.iter().all(|id| *id == header.destination), "{together:?}");
-            let to = (0..9).find(|sequence| peer_id(*sequence) == header.destination);
+            let to = (0..PEER_IDS).find(|sequence| peer_id(*sequence) == header.destination);
             if level == Level::Initial && to.is_none() && self.role == Role::Client {
                 self.original = header.destination;
             }
