@@ -460,6 +460,7 @@ impl Endpoint for QuicEndpoint {
     fn totals(&self) -> Totals {
         let mut totals = self.connection().map_or_else(Totals::default, Connection::totals);
         totals += self.totals;
+        self.attempts.iter().for_each(|attempt| totals += attempt.totals());
         totals
     }
 

@@ -17,14 +17,10 @@ const MOST_ATTEMPTS: usize = 4;
 
 /// Lets the other connections do what is due, and says when something is next.
 pub(super) fn step_attempts(
-    attempts: &mut Vec<Connection>,
+    attempts: &mut [Connection],
     now: SimTime,
     outbox: &mut Outbox,
 ) -> Result<Option<SimTime>, EndpointError> {
-    if attempts.is_empty() {
-        return Ok(None);
-    }
-    attempts.retain(|attempt| !attempt.is_closed());
     for attempt in attempts.iter_mut() {
         attempt.on_timer(now);
         while let Some(transmit) = attempt.transmit(now)? {
@@ -139,7 +135,7 @@ impl QuicEndpoint {
                 let attempt = connection.successor(now, opening);
                 let attempt = attempt.map_err(|error| stack_error(now, &error))?;
                 if self.attempts.len() == MOST_ATTEMPTS {
-                    self.attempts.remove(0);
+                    self.totals += self.attempts.remove(0).totals();
                 }
                 self.attempts.push(attempt);
                 Ok(())
@@ -157,7 +153,9 @@ impl QuicEndpoint {
         let mut next = self.attempts.swap_remove(at);
         next.inherit(connection, now);
         **connection = next;
-        self.attempts.clear();
+        for attempt in self.attempts.drain(..) {
+            self.totals += attempt.totals();
+        }
         true
     }
 }
