@@ -250,12 +250,15 @@ impl CarefulResume {
 
     /// Congestion in any phase, which the algorithm has answered.
     fn on_congestion(&mut self, path: PathId, congestion: &Congestion, why: &str) {
-        match self.state(path).phase {
-            Phase::Normal => {}
-            _ if congestion.persistent => self.stop(path, "persistent congestion"),
+        let phase = self.state(path).phase;
+        if congestion.persistent && phase != Phase::Normal {
+            self.stop(path, "persistent congestion");
+            return;
+        }
+        match phase {
             Phase::Reconnaissance { .. } => self.stop(path, why),
             Phase::Unvalidated { .. } | Phase::Validating { .. } => self.retreat(path, why),
-            Phase::Retreat { .. } => {}
+            Phase::Normal | Phase::Retreat { .. } => {}
         }
     }
 
@@ -346,7 +349,6 @@ impl CongestionControl for CarefulResume {
         self.inner.on_ack_end(path, end);
         let flight = end.in_flight.get();
         match self.state(path).phase {
-            Phase::Normal => {}
             Phase::Reconnaissance { saved, initial } => {
                 self.reconnoitre(path, end, saved, &initial);
             }
@@ -364,7 +366,7 @@ impl CongestionControl for CarefulResume {
                 self.stop(path, "last_unvalidated_packet_acknowledged");
             }
             Phase::Retreat { pipe, last } if pipe.has(last) => self.leave_retreat(path, pipe.size),
-            Phase::Validating { .. } | Phase::Retreat { .. } => {}
+            Phase::Normal | Phase::Validating { .. } | Phase::Retreat { .. } => {}
         }
     }
 

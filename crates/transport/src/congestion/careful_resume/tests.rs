@@ -184,7 +184,7 @@ fn a_jump_that_is_not_used_up_is_cut_to_what_was_used() {
 }
 
 /// "If more than one RTT has elapsed": with 51 packets in flight the phase goes on to validation; with fewer than before the jump
-/// the sender was "rate_limited", and keeps what was in flight then.
+/// the sender was `rate_limited`, and keeps what was in flight then.
 #[test]
 fn a_round_trip_ends_the_unvalidated_phase() {
     let mut sender = confirmed();
@@ -212,7 +212,7 @@ fn a_round_trip_ends_the_unvalidated_phase() {
 }
 
 /// The example "Loss detected in the Validating Phase": the 35th of 121 unvalidated packets is lost. When 34 are acknowledged the
-/// "PipeSize" is 29 + 34 = 63 packets, and the window 31. The other 86 are acknowledged: the "PipeSize" is 149, and half of it the
+/// `PipeSize` is 29 + 34 = 63 packets, and the window 31. The other 86 are acknowledged: the `PipeSize` is 149, and half of it the
 /// threshold. (The example in the RFC says 120 there, and so leaves out the 29; its rule does not.)
 #[test]
 fn a_loss_makes_it_retreat() {

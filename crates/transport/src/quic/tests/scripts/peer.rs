@@ -249,7 +249,8 @@ impl Peer {
 
     /// Whether a datagram of the end under test is a stateless reset: it looks like a 1-RTT packet to nobody.
     pub(super) fn is_reset(bytes: &[u8]) -> bool {
-        bytes[0] & 0x80 == 0 && (0..PEER_IDS).all(|sequence| &bytes[1..9] != peer_id(sequence).as_slice())
+        bytes[0] & 0x80 == 0
+            && (0..PEER_IDS).all(|sequence| &bytes[1..9] != peer_id(sequence).as_slice())
     }
 
     /// Reads a datagram of the end under test.
