@@ -2,7 +2,7 @@
 //! next one, and a server gives the first one up when the other is complete.
 
 use bytes::BytesMut;
-use leobench_base::quic::{ConnectionId, Header, Packet as QuicPacket, Zeros};
+use leobench_base::quic::{ConnectionId, Header, LongHeader, Packet as QuicPacket, Zeros};
 use leobench_base::{Meta, SimTime};
 
 use super::{QuicEndpoint, Stage, first_of, packet, route};
@@ -68,8 +68,8 @@ impl QuicEndpoint {
         packets: &[QuicPacket],
     ) -> Result<(), EndpointError> {
         let header = &packets[0].header;
-        if let Header::Initial { destination, source, token, .. } = header {
-            let (destination, source, token) = (*destination, *source, token.clone());
+        if let Header::Initial(long) = header {
+            let LongHeader { destination, source, token, .. } = (**long).clone();
             self.begin_attempt(now, meta, size, &First { destination, source, token })?;
         }
         let id = header.destination();
