@@ -100,7 +100,7 @@ pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
         ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),
         after_migration: spec.after_migration,
         requires_saved: spec.careful_resume.is_some_and(|resume| resume.required),
-        probe_after: spec.probe_after.map(|timeouts| timeouts.get()),
+        probe_after: spec.probe_after.map(leobench_base::spec::Whole::get),
         spin: spec.spin,
         idle_timeout: spec.idle_timeout,
         key_update: spec.key_update.map(|packets| packets.get().into()),

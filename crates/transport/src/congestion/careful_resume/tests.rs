@@ -71,7 +71,7 @@ impl Sender {
             let size = Bytes::new(PACKET);
             let sample = acked(self.now, self.rtt);
             self.careful
-                .on_ack(PATH, &Acked { packet_number, size, in_flight, cwnd_limited, ..sample });
+                .on_ack(PATH, &Acked { size, packet_number, in_flight, cwnd_limited, ..sample });
             self.flight -= 1;
             let end = AckEnd::new(self.now, Bytes::new(self.flight * PACKET));
             self.careful.on_ack_end(PATH, &end);

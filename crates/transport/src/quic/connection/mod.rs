@@ -77,6 +77,7 @@ pub(super) struct Parts {
 
 /// What a scenario sets.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub(super) struct Settings {
     /// UDP payload of a full packet.
     pub(super) mtu: u64,

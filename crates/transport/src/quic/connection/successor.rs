@@ -15,6 +15,7 @@ use crate::quic::streams::{ReceiveWindow, StreamConfig, Streams};
 use crate::scheduler::SchedulerSpec;
 
 /// How a connection begins.
+#[derive(Clone, Copy)]
 pub(in crate::quic) struct Opening {
     pub(in crate::quic) addresses: FourTuple,
     /// The peer's first connection ID.
