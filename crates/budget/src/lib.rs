@@ -13,6 +13,7 @@
 )]
 
 pub mod antenna;
+pub mod atmosphere;
 pub mod decibel;
 pub mod quantity;
 pub mod radio;
@@ -20,3 +21,4 @@ pub mod radio;
 mod testing;
 
 pub use antenna::{AntennaModel, AntennaSpec, Pointing};
+pub use atmosphere::{AtmosphereSpec, Attenuation, Path};
