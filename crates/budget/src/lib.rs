@@ -15,10 +15,14 @@
 pub mod antenna;
 pub mod atmosphere;
 pub mod decibel;
+pub mod link;
 pub mod quantity;
 pub mod radio;
+pub mod rate;
 #[cfg(test)]
 mod testing;
 
 pub use antenna::{AntennaModel, AntennaSpec, Pointing};
 pub use atmosphere::{AtmosphereSpec, Attenuation, Path};
+pub use link::{Budget, BudgetSpec, Geometry, Reading};
+pub use rate::{Choice, RateModel, RateSpec};
