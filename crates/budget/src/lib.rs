@@ -14,7 +14,9 @@
 
 pub mod antenna;
 pub mod atmosphere;
+pub mod cell;
 pub mod decibel;
+pub mod fading;
 pub mod link;
 pub mod quantity;
 pub mod radio;
@@ -24,5 +26,7 @@ mod testing;
 
 pub use antenna::{AntennaModel, AntennaSpec, Pointing};
 pub use atmosphere::{AtmosphereSpec, Attenuation, Path};
+pub use cell::{Cell, CellSpec};
+pub use fading::{Fading, FadingModel, FadingSpec};
 pub use link::{Budget, BudgetSpec, Geometry, Reading};
 pub use rate::{Choice, RateModel, RateSpec};
