@@ -6,7 +6,7 @@ pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
 /// Boltzmann's constant in J/K (exact, SI).
 pub const BOLTZMANN_J_PER_K: f64 = 1.380_649e-23;
 
-/// The reference temperature of noise figures in K (IEEE Std 161; Recommendation ITU-R P.372, section 2).
+/// The reference temperature of noise figures in K (Recommendation ITU-R P.372).
 pub const REFERENCE_K: f64 = 290.0;
 
 /// A ratio of powers in decibels.

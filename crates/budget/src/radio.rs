@@ -132,7 +132,7 @@ leobench_base::spec! {
 }
 
 leobench_base::spec! {
-    /// A noise figure, and the temperature that the antenna sees: T = Ta + 290 K (F - 1) (ITU-R P.372, section 2).
+    /// A noise figure, and the temperature that the antenna sees: T = Ta + 290 K (F - 1) (ITU-R P.372).
     pub struct NoiseFigureSpec example = r#"{"figure": "1.2 dB", "antenna": "40 K"}"# check = NoiseFigureSpec::check {
         /// Noise figure F of the receiver.
         pub figure: Decibels,

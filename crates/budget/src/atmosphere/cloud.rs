@@ -4,7 +4,7 @@ use super::Path;
 use crate::decibel::sin_deg;
 use crate::quantity::{Column, Frequency};
 
-/// The temperature that reduced columns of water refer to, in K (P.840-8, annex 1, section 3).
+/// The temperature that reduced columns of water refer to, in K (P.840-8, annex 1).
 const REFERENCE_K: f64 = 273.15;
 
 leobench_base::spec! {
@@ -16,8 +16,8 @@ leobench_base::spec! {
     }
 }
 
-/// Specific attenuation coefficient of cloud liquid water in (dB/km)/(g/m3), by the double-Debye model (P.840-8, equations
-/// 2 to 11), up to 200 GHz.
+/// Specific attenuation coefficient of cloud liquid water in (dB/km)/(g/m3), by the double-Debye model (P.840-8,
+/// annex 1, section 2), up to 200 GHz.
 pub fn coefficient(frequency_ghz: f64, kelvin: f64) -> f64 {
     let warmth = 300.0 / kelvin - 1.0;
     let static_permittivity = 77.66 + 103.3 * warmth;
@@ -48,7 +48,7 @@ impl Cloud {
         Self { zenith_db: spec.water.kg_per_m2() * coefficient(frequency.ghz(), REFERENCE_K) }
     }
 
-    /// Attenuation in dB: that of the zenith over the sine of the elevation (equation 12), which overestimates below 5
+    /// Attenuation in dB: that of the zenith over the sine of the elevation (annex 1, section 3), which overestimates below 5
     /// degrees. Infinite at and below the horizon.
     pub fn attenuation_db(&self, path: &Path) -> f64 {
         if path.elevation_deg <= 0.0 {

@@ -165,7 +165,7 @@ impl Gas {
         }
     }
 
-    /// Attenuation in dB: that of the zenith over the sine of the elevation (annex 2, equations 39 and 40), which
+    /// Attenuation in dB: that of the zenith over the sine of the elevation (annex 2, section 2.2), which
     /// overestimates below 5 degrees. Infinite at and below the horizon.
     pub fn attenuation_db(&self, path: &Path) -> f64 {
         if path.elevation_deg <= 0.0 {

@@ -168,7 +168,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Their combination (P.618-13, equation 65).
+    /// Their combination (P.618-13, section 2.5).
     pub fn total_db(&self) -> f64 {
         let water = self.rain + self.cloud;
         self.gas + (water * water + self.scintillation * self.scintillation).sqrt()

@@ -6,7 +6,7 @@ use leobench_base::{SimDuration, SimRng};
 ///
 /// The step is exact: X' = ρ X + sqrt(1 - ρ²) Z with ρ = exp(-step / τ) has the correlation of the continuous process
 /// (Gillespie 1996, "Exact numerical simulation of the Ornstein-Uhlenbeck process and its integral", Physical Review E
-/// 54(2), equation 1.9a).
+/// 54(2)).
 #[derive(Debug)]
 pub(super) struct OrnsteinUhlenbeck {
     value: f64,

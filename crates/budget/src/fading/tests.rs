@@ -63,7 +63,7 @@ fn shadowing_is_log_normal() {
 }
 
 /// P(gain <= level) by `scipy.integrate.quad` over the shadowing of `scipy.stats.ncx2(df=2, nc=a²/σ²).cdf(r²/σ²)`, the
-/// distribution of Rice (scipy 1.17.1), which is equation 3 of Loo 1985 integrated.
+/// distribution of Rice (scipy 1.17.1), which Loo 1985 integrates over.
 #[test]
 fn loo_fading_has_its_distribution() {
     let spec = |direct, deviation, multipath| {

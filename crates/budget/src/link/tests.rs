@@ -60,7 +60,7 @@ fn decibels_and_ratios_agree() {
 /// dBW/MHz to 15.9 dB/K: loss 179.1 dB, C/N 8.5 dB. Uplink of 2 W and 43.2 dBi to 13 dB/K: loss 182.6 dB, C/N 18.4 dB. Both
 /// with 0.5 dB of gas and 0.3 dB of scintillation. The report rounds every line to 0.1 dB.
 #[test]
-fn a_budget_of_the_third_generation_partnership_project_is_met() {
+fn the_budgets_of_the_3gpp_report_are_met() {
     let link = |ghz, transmitter, receiver| {
         budget(&format!(
             r#"{{"frequency": "{ghz} GHz", "bandwidth": "400 MHz", "transmitter": {transmitter}, "receiver": {receiver}, "losses": "0.8 dB"}}"#
@@ -70,6 +70,11 @@ fn a_budget_of_the_third_generation_partnership_project_is_met() {
     let down = link(20, r#"{"eirp": "30.02 dBW"}"#, r#"{"g_over_t": "15.9 dB/K"}"#);
     assert_near("loss", down.free_space_db, 179.1, 0.06);
     assert_near("C/N", down.carrier_to_noise, 8.5, 0.11);
+    // Study case 9: S band, 30 MHz to a handheld device, with 3 dB of shadowing and 2.2 dB of scintillation.
+    let handheld = budget(
+        r#"{"frequency": "2 GHz", "bandwidth": "30 MHz", "transmitter": {"eirp": "78.8 dBm"}, "receiver": {"g_over_t": "-31.6 dB/K"}, "losses": "5.3 dB"}"#,
+    );
+    assert_near("C/N", handheld.at(&at(1_075.1), 0.0).carrier_to_noise, 6.6, 0.11);
     let vsat = r#"{"power": "2 W", "antenna": {"kind": "fixed", "gain": "43.2 dBi"}}"#;
     let up = link(30, vsat, r#"{"g_over_t": "13 dB/K"}"#);
     assert_near("loss", up.free_space_db, 182.6, 0.06);

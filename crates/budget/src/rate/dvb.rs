@@ -9,7 +9,7 @@ const fn modcod(name: &'static str, efficiency: f64, threshold_db: f64) -> Modco
     Modcod { name, efficiency, threshold_db }
 }
 
-/// DVB-S2 (ETSI EN 302 307-1 V1.4.1, Table 13).
+/// DVB-S2 (ETSI EN 302 307-1, Table 13).
 pub const DVB_S2: [Modcod; 28] = [
     modcod("QPSK 1/4", 0.490_243, -2.35),
     modcod("QPSK 1/3", 0.656_448, -1.24),
@@ -41,7 +41,8 @@ pub const DVB_S2: [Modcod; 28] = [
     modcod("32APSK 9/10", 4.453_027, 16.05),
 ];
 
-/// What DVB-S2X adds (ETSI EN 302 307-2 V1.1.1, Table 20a). Drafts have 3.289502 for 32APSK 2/3-L and 4.933701 for 64APSK 5/6.
+/// What DVB-S2X adds (ETSI EN 302 307-2, Table 20a). Some copies of the table have 3.289502 for 32APSK 2/3-L and 4.933701 for
+/// 64APSK 5/6, as for outer codes that correct 12 errors instead of 10.
 const EXTENSIONS: [Modcod; 39] = [
     modcod("QPSK 2/9", 0.434_841, -2.85),
     modcod("QPSK 13/45", 0.567_805, -2.03),
@@ -84,7 +85,7 @@ const EXTENSIONS: [Modcod; 39] = [
     modcod("256APSK 3/4", 5.900_855, 19.57),
 ];
 
-/// DVB-S2X: what it adds, after those of DVB-S2, which its receivers decode as well (EN 302 307-2, section 5.1).
+/// DVB-S2X: what it adds, after those of DVB-S2, which its receivers decode as well.
 pub const DVB_S2X: [Modcod; DVB_S2.len() + EXTENSIONS.len()] = {
     let mut all = [DVB_S2[0]; DVB_S2.len() + EXTENSIONS.len()];
     let mut index = 0;

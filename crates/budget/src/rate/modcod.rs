@@ -23,9 +23,9 @@ pub struct Modcod {
 leobench_base::words! {
     /// A published table of modulations and codings.
     pub enum ModcodTable {
-        /// DVB-S2, normal frames (ETSI EN 302 307-1 V1.4.1, Table 13).
+        /// DVB-S2, normal frames (ETSI EN 302 307-1, Table 13).
         DvbS2 = "dvb-s2",
-        /// DVB-S2X with those of DVB-S2 (ETSI EN 302 307-2 V1.1.1, Table 20a, normal frames, linear channel).
+        /// DVB-S2X with those of DVB-S2 (ETSI EN 302 307-2, Table 20a, normal frames, linear channel).
         DvbS2x = "dvb-s2x",
     }
 }

@@ -36,7 +36,7 @@ fn shannon_is_shannon() {
 
 /// Frames of 64,800 coded bits: K of them are data, less a header of 80 bits; 90 symbols of header precede the data
 /// symbols, which fill slots of 90 (EN 302 307-1, sections 5.1.6 and 5.5.2). The inner code has rate r, the outer one takes 16 bits for each of 8, 10 or 12
-/// errors that it corrects (Table 5a; EN 302 307-2, Table 4).
+/// errors that it corrects (Table 5a).
 #[test]
 fn efficiencies_are_those_of_the_frames() {
     for Modcod { name, efficiency, .. } in DVB_S2X {
