@@ -60,7 +60,7 @@ pub mod rate;
 mod testing;
 
 pub use antenna::{AntennaModel, AntennaSpec, Pointing};
-pub use atmosphere::{AtmosphereSpec, Attenuation, Path};
+pub use atmosphere::{AtmosphereSpec, Attenuation, Effect, Path};
 pub use cell::{Cell, CellSpec};
 pub use fading::{Fading, FadingModel, FadingSpec};
 pub use link::{Budget, BudgetSpec, Geometry, Reading};

@@ -3,7 +3,7 @@
 use leobench_base::spec::Fault;
 
 use crate::antenna::Pointing;
-use crate::atmosphere::{AtmosphereSpec, Attenuation, Path};
+use crate::atmosphere::{AtmosphereSpec, Attenuation, Effect, Path};
 use crate::decibel::{BOLTZMANN_J_PER_K, db, free_space_loss_db, ratio};
 use crate::quantity::{Decibels, Frequency, Level};
 use crate::radio::{ReceiverSpec, TransmitterSpec};
@@ -112,16 +112,15 @@ impl Budget {
     pub fn at(&self, geometry: &Geometry, fading_db: f64) -> Reading {
         let spec = &self.spec;
         let over_path = self.atmosphere.as_ref().zip(geometry.path.as_ref());
-        let (atmosphere_db, extra_k) =
-            over_path.map_or((0.0, 0.0), |(air, path)| (air.total_db(path), air.noise_k(path)));
+        let air = over_path.map_or_else(Effect::default, |(air, path)| air.effect(path));
         let eirp_dbw = spec.transmitter.model().eirp_dbw(spec.frequency, geometry.transmit);
         let receiver = spec.receiver.model();
-        let figure_of_merit = receiver.figure_of_merit(spec.frequency, geometry.receive, extra_k);
+        let figure_of_merit =
+            receiver.figure_of_merit(spec.frequency, geometry.receive, air.noise_k);
         let free_space_db = free_space_loss_db(geometry.range_m, spec.frequency.hz());
-        let thermal = eirp_dbw - free_space_db - atmosphere_db - spec.losses.db()
-            + figure_of_merit
-            + fading_db
-            - db(BOLTZMANN_J_PER_K);
+        let thermal =
+            eirp_dbw - free_space_db - air.loss_db - spec.losses.db() + figure_of_merit + fading_db
+                - db(BOLTZMANN_J_PER_K);
         let bandwidth_db = db(spec.bandwidth.hz());
         let carrier_to_density = match spec.interference {
             // A fade that weakens the carrier weakens interference from the same satellite by as much.
@@ -131,7 +130,7 @@ impl Budget {
         Reading {
             eirp_dbw,
             free_space_db,
-            atmosphere_db,
+            atmosphere_db: air.loss_db,
             figure_of_merit,
             carrier_to_density,
             carrier_to_noise: carrier_to_density - bandwidth_db,

@@ -138,20 +138,26 @@ impl Attenuation {
         }
     }
 
-    /// Total attenuation in dB; infinite at and below the horizon if there is any atmosphere.
-    pub fn total_db(&self, path: &Path) -> f64 {
-        self.parts(path).total_db()
-    }
-
-    /// Noise in K that the atmosphere adds at a receiver on the ground; 0 unless the specification says so.
-    pub fn noise_k(&self, path: &Path) -> f64 {
-        if !self.radiates {
-            return 0.0;
-        }
+    /// What it does to a signal on `path`; the loss is infinite at and below the horizon if there is any atmosphere.
+    pub fn effect(&self, path: &Path) -> Effect {
+        let parts = self.parts(path);
         // Scintillation redirects power and absorbs none.
-        let absorbed = Parts { scintillation: 0.0, ..self.parts(path) }.total_db();
-        MEDIUM_K * (1.0 - ratio(-absorbed))
+        let noise_k = if self.radiates {
+            MEDIUM_K * (1.0 - ratio(-(parts.gas + parts.rain + parts.cloud)))
+        } else {
+            0.0
+        };
+        Effect { loss_db: parts.total_db(), noise_k }
     }
+}
+
+/// What an atmosphere does to a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effect {
+    /// Total attenuation in dB.
+    pub loss_db: f64,
+    /// Noise in K that it adds at a receiver on the ground; 0 unless the specification says so.
+    pub noise_k: f64,
 }
 
 /// Attenuations in dB by cause.
