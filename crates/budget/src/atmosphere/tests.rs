@@ -287,6 +287,33 @@ fn what_absorbs_radiates() {
     let degrees = libm::asin(zenith / 3.0103).to_degrees();
     assert_near("noise", noise(r#", "noise": true"#, degrees).noise_k, 137.5, 1e-3);
     assert_eq!(noise("", degrees).noise_k, 0.0);
+    // Rain and gas radiate as well, scintillation does not.
+    let all = whole(r#", "noise": true"#);
+    let quiet = AtmosphereSpec { scintillation: None, ..all.clone() };
+    let of = |spec| Attenuation::new(spec, ghz(30.0)).unwrap().effect(&path(degrees, 0.0));
+    assert_near("noise", of(&quiet).noise_k, 275.0 * (1.0 - ratio(-of(&quiet).loss_db)), 1e-9);
+    assert_eq!(of(&all).noise_k, of(&quiet).noise_k);
+    assert!(of(&all).loss_db > of(&quiet).loss_db);
+}
+
+/// The dependence on the altitude ends at 0 and 4 km (P.676-12, annex 2, section 2.3).
+#[test]
+fn gases_end_at_the_altitudes_of_the_approximation() {
+    let gas = Gas::new(&GasSpec::default(), ghz(22.0));
+    let at = |altitude| gas.attenuation_db(&path(90.0, altitude));
+    assert_eq!((at(-0.4), at(11.0)), (at(0.0), at(4.0)));
+    assert!(at(4.0) != at(0.0));
+}
+
+/// P.618-13, section 2.4.1, step 6: a large aperture averages scintillation out altogether.
+#[test]
+fn a_large_antenna_sees_no_scintillation() {
+    let spec = |metres: f64| format!(r#"{{"diameter": "{metres} m", "wet_refractivity": 50}}"#);
+    let deviation = |metres| {
+        Scintillation::new(&read(&spec(metres)).unwrap(), ghz(50.0)).deviation_db(&path(90.0, 0.0))
+    };
+    assert!(deviation(1.0) > deviation(5.0));
+    assert_eq!(deviation(60.0), 0.0);
 }
 
 /// Equation 6 of P.835-6 integrates to 2 km of the density at the ground: 15 kg/m2.

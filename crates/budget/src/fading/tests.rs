@@ -133,6 +133,8 @@ fn the_correlation_falls_exponentially_whatever_the_step() {
         );
         let gains = gains(&json, 5, 200_000);
         let power = mean(&gains.iter().map(|gain| gain * gain).collect::<Vec<_>>());
+        // Squares have half the correlation time, and a variance of 2: the standard error of their mean is sqrt(2 τ / T).
+        assert_near("variance", power, 1.0, tolerance);
         for seconds in [0.5, 1.0, 2.0, 4.0] {
             let lag = (seconds * 1_000.0 / f64::from(step_ms)) as usize;
             let products: Vec<_> = gains.iter().zip(&gains[lag..]).map(|(a, b)| a * b).collect();

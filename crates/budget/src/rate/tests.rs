@@ -106,6 +106,9 @@ fn hysteresis_delays_the_way_up_and_not_the_way_down() {
         now.rate.bps() / 1_000_000
     });
     assert_eq!(chosen, [1, 1, 2, 2, 1, 1, 3, 3, 2, 0, 0, 1]);
+    let top = Some(choice(json, 20.0, None));
+    let fallen = choice(json, 5.5, top).rate.bps();
+    assert_eq!(fallen, 2_000_000, "on the way down, the threshold alone counts");
     assert_eq!(
         choice(json, 5.5, None).rate.bps(),
         2_000_000,
