@@ -124,3 +124,21 @@ def test_delays_that_are_missing_are_warned_of() -> None:
     assert warnings(bulk, warm_up="10 s") == "", "its file was created in the warm-up, and is being delivered"
     assert warnings(strange, "drained").startswith("flow strange: its handshake was never completed")
     assert "drain_limit" not in warnings(strange, "drained")
+
+
+def test_a_recovery_is_shown_by_cause() -> None:
+    causes = ("no_way_ms", "detection_ms", "validation_ms", "retransmission_ms", "slow_start_ms")
+    moved: dict[str, object] = {
+        "count": 2,
+        **{key: {"mean": at * 1.5, "max": 9.0} for at, key in enumerate(causes)},
+        **{key: {"mean": 40.0, "max": 50.0} for key in ("outage_ms", "recovery_ms")},
+        **{
+            key: {"mean": 1_000.0, "max": 2_000.0}
+            for key in ("lost_bytes", "retransmitted_bytes", "retransmitted_in_vain_bytes")
+        },
+    }
+    moved["slow_start_ms"] = {"mean": None, "max": None}
+    text = summary_tables.render(made_up.result(flows=[made_up.flow("main", handovers=moved)]).summary)
+    lines = [line.split() for line in text.splitlines()]
+    assert ["recovery", "of", "handovers", *["mean", "ms"] * 5] in lines
+    assert ["main", "2", "0.0", "1.5", "3.0", "4.5", "-"] in lines

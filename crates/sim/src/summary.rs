@@ -20,7 +20,7 @@ pub use by_cause::ByCause;
 use competition::Competitor;
 pub use competition::{CompetitionSummary, CompetitorSummary};
 
-pub use handovers::{HandoverSummary, HandoversInput, HandoversSummary, Spread};
+pub use handovers::{HandoverSummary, HandoversInput, HandoversSummary, Phases, Spread};
 pub use losses::LossesSummary;
 pub use page::{ObjectSummary, PageInput, PageSummary};
 

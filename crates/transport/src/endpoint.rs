@@ -66,6 +66,21 @@ pub struct Outbox {
     pub addresses: Vec<SocketAddr>,
     /// What the endpoint concluded about its earlier transmissions, in order.
     pub verdicts: Vec<Verdict>,
+    /// How the endpoint answered a change of the network below it, in order.
+    pub moves: Vec<MoveStep>,
+}
+
+/// A step of an endpoint's answer to a change of the network below it, such as a handover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MoveStep {
+    /// It noticed: it uses another address, or follows its peer to one.
+    Noticed,
+    /// It follows its peer to an address that is not validated, and may send little there until it is (RFC 9000 section 9.3.1).
+    Validating,
+    /// It gave its connection up, and opens another one. Neither end can send data until that is open.
+    Reconnecting,
+    /// It may send its data: the peer's address is validated, or the other connection is open.
+    Ready,
 }
 
 /// A sender's conclusion about one of its transmissions, by the number that its packet carried.

@@ -35,6 +35,14 @@ _HANDOVER_HEAD = (
     ("90 % of rate", "after mean ms"), ("", "max"),
     ("bytes lost", "mean"), ("sent again", "mean"), ("in vain", "mean"),
 )  # fmt: skip
+_PHASES = {
+    "no_way_ms": ("no way", "mean ms"),
+    "detection_ms": ("detection", "mean ms"),
+    "validation_ms": ("validation", "mean ms"),
+    "retransmission_ms": ("retransmission", "mean ms"),
+    "slow_start_ms": ("slow start", "mean ms"),
+}
+_RECOVERY_HEAD = (("", "recovery of"), ("", "handovers"), *_PHASES.values())
 
 
 def render(summary: Mapping[str, Any]) -> str:
@@ -48,6 +56,7 @@ def render(summary: Mapping[str, Any]) -> str:
     moved = [flow for flow in flows if flow.get("handovers", {}).get("count")]
     if moved:
         parts.append(table(_HANDOVER_HEAD, [_handovers(flow) for flow in moved], words=1))
+        parts.append(table(_RECOVERY_HEAD, [_recovery(flow) for flow in moved], words=1))
     pages = [_page(flow) for flow in summary["flows"] if "page" in flow]
     if pages:
         parts.append(table(_PAGE_HEAD, pages, words=1))
@@ -98,6 +107,12 @@ def _handovers(flow: Mapping[str, Any]) -> list[str]:
             for key in ("lost_bytes", "retransmitted_bytes", "retransmitted_in_vain_bytes")
         ),
     ]
+
+
+def _recovery(flow: Mapping[str, Any]) -> list[str]:
+    """What the time until the flow had recovered was spent on."""
+    found = flow["handovers"]
+    return [flow["name"], f"{found['count']:,}", *(_millis(found[key]["mean"]) for key in _PHASES)]
 
 
 def _stream(flow: Mapping[str, Any], stream: Mapping[str, Any]) -> list[str]:

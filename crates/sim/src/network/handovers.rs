@@ -1,9 +1,16 @@
 //! What flows notice of handovers. Nothing is watched in a network where nothing moves.
 
+mod answer;
+
 use leobench_base::{Bytes, FlowId, LinkId, SimDuration, SimTime};
 use leobench_link::Cause;
+use leobench_transport::endpoint::{MoveStep, Report};
 use typed_index_collections::TiVec;
 
+use self::answer::Answer;
+pub(crate) use self::answer::Milestones;
+use self::answer::StreamProgress;
+use super::application::End;
 use crate::ledger::{Deliveries, Statistics};
 use crate::topology::{HandoverStage, Stage};
 
@@ -41,6 +48,7 @@ struct FlowWatch {
     /// Bytes that it had retransmitted when last looked at.
     retransmitted: Bytes,
     last_delivery: Option<SimTime>,
+    streams: Vec<StreamProgress>,
     crossings: Vec<Crossing>,
     /// The first of them that a gap may still belong to.
     listening: usize,
@@ -61,6 +69,8 @@ pub(crate) struct Crossing {
     pub(crate) lost: Bytes,
     /// Base round-trip time of the new way.
     pub(crate) base_rtt: SimDuration,
+    /// How the flow's ends answered.
+    pub(crate) answer: Answer,
 }
 
 /// The handovers that a flow went through.
@@ -90,6 +100,7 @@ impl HandoverWatch {
             retransmissions: Deliveries::new(STEP),
             retransmitted: Bytes::ZERO,
             last_delivery: None,
+            streams: Vec::new(),
             crossings: Vec::new(),
             listening: 0,
         };
@@ -126,6 +137,7 @@ impl HandoverWatch {
                 gap: None,
                 lost: Bytes::ZERO,
                 base_rtt: SimDuration::ZERO,
+                answer: Answer::default(),
             });
             let leaves = |link: &LinkId| link.cable() == stage.from;
             if routes.iter().flatten().any(|way| way.iter().any(leaves)) {
@@ -134,13 +146,53 @@ impl HandoverWatch {
         }
     }
 
-    /// The packets of a flow take other ways from now on; `base_rtt` was that of the last ones.
-    pub(super) fn rerouted(&mut self, now: SimTime, flow: FlowId, base_rtt: SimDuration) {
+    /// The packets of a flow take other ways from now on; `base_rtt` was that of the last ones, and `open` says whether there
+    /// is a way at all.
+    pub(super) fn rerouted(
+        &mut self,
+        now: SimTime,
+        flow: FlowId,
+        base_rtt: SimDuration,
+        open: bool,
+    ) {
         let watch = &mut self.flows[flow];
         let Some(crossing) = watch.crossings.last() else { return };
         let times = self.handovers[crossing.handover];
         if !crossing.concerns && times.end.is_none_or(|end| end == now) {
             watch.concern(times.begin, base_rtt);
+        }
+        if let Some(crossing) = watch.present().filter(|_| open) {
+            crossing.answer.on_way(now);
+        }
+    }
+
+    /// An end of a flow answered a change of the network.
+    pub(super) fn moved(&mut self, now: SimTime, flow: FlowId, end: End, step: MoveStep) {
+        let watch = &mut self.flows[flow];
+        if let Some(crossing) = watch.present() {
+            crossing.answer.on_step(now, end, step);
+            if step == MoveStep::Reconnecting {
+                // The connection took along what was on the way.
+                watch.require();
+            }
+        }
+    }
+
+    /// The sender of a flow noticed that a packet was lost because a node moved.
+    pub(super) fn noticed(&mut self, now: SimTime, flow: FlowId) {
+        if let Some(crossing) = self.flows[flow].present() {
+            crossing.answer.on_notice(now);
+        }
+    }
+
+    /// Data of a flow was sent, or delivered.
+    #[inline]
+    pub(super) fn progress(&mut self, now: SimTime, flow: FlowId, report: Report) {
+        let watch = &mut self.flows[flow];
+        if StreamProgress::update(&mut watch.streams, report)
+            && let Some(crossing) = watch.present()
+        {
+            crossing.answer.on_repaired(now);
         }
     }
 
@@ -162,9 +214,12 @@ impl HandoverWatch {
 
     /// A packet of the sender of a flow was dropped because a node moved.
     pub(super) fn lost(&mut self, flow: FlowId, size: Bytes) {
-        let mut crossings = self.flows[flow].crossings.iter_mut().rev();
-        if let Some(crossing) = crossings.find(|crossing| crossing.concerns) {
+        let watch = &mut self.flows[flow];
+        if let Some(crossing) = watch.present() {
             crossing.lost += size;
+            if crossing.answer.takes_data() {
+                watch.require();
+            }
         }
     }
 
@@ -228,10 +283,23 @@ impl FlowWatch {
 
     /// The effects of the last handover that concerned the flow are measured up to `now`.
     fn close(&mut self, now: SimTime, base_rtt: SimDuration) {
-        let mut crossings = self.crossings.iter_mut().rev();
-        if let Some(crossing) = crossings.find(|crossing| crossing.concerns) {
+        if let Some(crossing) = self.present() {
             crossing.closed = Some(now);
             crossing.base_rtt = base_rtt;
+        }
+    }
+
+    /// The latest handover that concerns the flow.
+    fn present(&mut self) -> Option<&mut Crossing> {
+        self.crossings.iter_mut().rev().find(|crossing| crossing.concerns)
+    }
+
+    /// What was sent so far has to be delivered before the latest handover is overcome.
+    fn require(&mut self) {
+        if StreamProgress::require(&mut self.streams)
+            && let Some(crossing) = self.present()
+        {
+            crossing.answer.on_missing();
         }
     }
 

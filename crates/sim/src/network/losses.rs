@@ -11,6 +11,7 @@ use leobench_transport::endpoint::{Verdict, VerdictKind};
 use typed_index_collections::TiVec;
 
 use super::application::End;
+use super::handovers::MOVING;
 use crate::record::{DropRow, LossRow, Recorder, SinkError};
 
 /// The packets of all flows that were lost, or taken for lost.
@@ -89,19 +90,26 @@ impl Losses {
         self.update(flow, end, transmission, recorder, |row| row.dropped = Some(dropped))
     }
 
-    /// The sender of packets concluded something about one of them.
+    /// The sender of packets concluded something about one of them; whether the network had dropped that because nodes move.
     pub(super) fn concluded(
         &mut self,
         now: SimTime,
         (flow, end): (FlowId, End),
         verdict: Verdict,
         recorder: &mut Recorder,
-    ) -> Result<(), SinkError> {
+    ) -> Result<bool, SinkError> {
         let Verdict { transmission, kind } = verdict;
-        self.update(flow, end, transmission, recorder, |row| match kind {
-            VerdictKind::Lost(evidence) => row.declared = row.declared.or(Some((now, evidence))),
-            VerdictKind::Repeated(bytes) => row.repeated = row.repeated.or(Some((now, bytes))),
-        })
+        let mut moved = false;
+        self.update(flow, end, transmission, recorder, |row| {
+            moved = row.dropped.is_some_and(|dropped| MOVING.contains(&dropped.cause));
+            match kind {
+                VerdictKind::Lost(evidence) => {
+                    row.declared = row.declared.or(Some((now, evidence)));
+                }
+                VerdictKind::Repeated(bytes) => row.repeated = row.repeated.or(Some((now, bytes))),
+            }
+        })?;
+        Ok(moved)
     }
 
     /// Takes in what became known of a transmission; records it once nothing more can.

@@ -43,7 +43,7 @@ pub use edge::Egress;
 pub use forwarding::Attachment;
 use forwarding::{Forwarding, Hop};
 pub(crate) use handovers::{
-    AFTERMATH, Crossing, FlowCrossings, HandoverTimes, MOVING, STEP as HANDOVER_STEP,
+    AFTERMATH, Crossing, FlowCrossings, HandoverTimes, MOVING, Milestones, STEP as HANDOVER_STEP,
 };
 pub use limits::LimitError;
 pub use losses::LossTotals;
@@ -424,7 +424,8 @@ impl Network {
                 self.wakes.set(Entity::Application(flow), application.next_wake());
             }
         }
-        if !self.outbox.events.is_empty() || !self.outbox.verdicts.is_empty() {
+        let Outbox { events, verdicts, moves, .. } = &self.outbox;
+        if !events.is_empty() || !verdicts.is_empty() || !moves.is_empty() {
             self.note(flow, end)?;
         }
         self.observer.acted(self.now, flow, end, &*self.endpoints[endpoint].endpoint);
@@ -439,11 +440,14 @@ impl Network {
         Ok(())
     }
 
-    /// Passes on the events and verdicts of an endpoint that has acted.
+    /// Passes on the events, moves and verdicts of an endpoint that has acted.
     #[cold]
     fn note(&mut self, flow: FlowId, end: End) -> Result<(), NetworkError> {
         for event in self.outbox.events.drain(..) {
             self.observer.event(self.now, flow, end, &event)?;
+        }
+        for step in self.outbox.moves.drain(..) {
+            self.observer.moved(self.now, flow, end, step);
         }
         for verdict in self.outbox.verdicts.drain(..) {
             self.observer.concluded(self.now, flow, end, verdict)?;

@@ -253,6 +253,9 @@ impl Observer {
         report: Report,
     ) -> Result<(), SinkError> {
         let arrived = self.ledgers[flow].report(now, report, &mut self.rows);
+        if let Some(watch) = &mut self.handovers {
+            watch.progress(now, flow, report);
+        }
         if arrived > 0 {
             if let Some(watch) = &mut self.stalls[flow] {
                 let base_rtt = self.routes[flow].base_rtt();
@@ -331,7 +334,8 @@ impl Observer {
             if !routes.known || known.into_iter().ne(&ways) {
                 routes.known = true;
                 if let Some(watch) = &mut self.handovers {
-                    watch.rerouted(now, flow, routes.base_rtt());
+                    let open = ways.iter().all(Option::is_some);
+                    watch.rerouted(now, flow, routes.base_rtt(), open);
                 }
                 for (way, direction) in ways.iter().zip(["there", "back"]) {
                     self.recorder.route(now, flow, direction, way.as_deref())?;

@@ -3,6 +3,8 @@
 //! All rates are means over windows that begin at multiples of [`HANDOVER_STEP`]: one base round trip of the new way, at
 //! least [`WINDOW`]. The plateau is the mean rate over the second half of the time from the end of the longest gap to the
 //! next handover, or the end of the flow.
+//!
+//! The time until a flow has recovered is divided among five causes ([`Phases`]). Each begins where the one before it ends.
 
 use leobench_base::{SimDuration, SimTime};
 use leobench_link::Cause;
@@ -10,7 +12,7 @@ use serde::Serialize;
 
 use super::millis;
 use crate::network::{
-    AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Repeat,
+    AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
 };
 
 /// Shortest window over which a rate is measured.
@@ -31,6 +33,9 @@ pub struct HandoversSummary {
     pub outage_ms: Spread,
     /// Time until 90 % of the later rate is reached.
     pub recovery_ms: Spread,
+    /// What the time until the flow had recovered was spent on.
+    #[serde(flatten)]
+    pub phases: Phases<Spread>,
     /// Share of the rate that is missing at the lowest point.
     pub dip_depth: Spread,
     /// How long the rate is below 90 %.
@@ -53,6 +58,23 @@ pub struct Spread {
     pub max: Option<f64>,
 }
 
+/// The time from the beginning of a handover until the flow has recovered, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Phases<T> {
+    /// Until packets have a way again.
+    pub no_way_ms: T,
+    /// From there until an end notices: it moves to another address, gives its connection up, or declares lost or repeats a
+    /// packet that the handover took. Zero if nothing was lost and no address changed.
+    pub detection_ms: T,
+    /// From there until the end that sends data may send it: the address of its peer is validated, or the other connection is
+    /// open. Zero if it never had to wait.
+    pub validation_ms: T,
+    /// From there until all data is delivered that had been sent when the last packet was lost to the handover. Zero if none was.
+    pub retransmission_ms: T,
+    /// From there until the flow reaches 90 % of its later rate, whatever phase its controller is in.
+    pub slow_start_ms: T,
+}
+
 /// A handover as a flow noticed it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HandoverSummary {
@@ -64,6 +86,9 @@ pub struct HandoverSummary {
     pub outage_ms: Option<f64>,
     /// Time from its beginning until the flow reaches 90 % of its later rate; `null` if it does not.
     pub recovery_ms: Option<f64>,
+    /// What the time until the flow had recovered was spent on; `null` from the first one that did not end.
+    #[serde(flatten)]
+    pub phases: Phases<Option<f64>>,
     /// Share of the rate that is missing at the lowest point.
     pub dip_depth: Option<f64>,
     /// How long the rate is below 90 %; `null` if that does not end.
@@ -102,6 +127,13 @@ impl HandoversSummary {
             recovered: each.iter().filter(|handover| handover.recovery_ms.is_some()).count() as u64,
             outage_ms: spread(|handover| handover.outage_ms),
             recovery_ms: spread(|handover| handover.recovery_ms),
+            phases: Phases {
+                no_way_ms: spread(|handover| handover.phases.no_way_ms),
+                detection_ms: spread(|handover| handover.phases.detection_ms),
+                validation_ms: spread(|handover| handover.phases.validation_ms),
+                retransmission_ms: spread(|handover| handover.phases.retransmission_ms),
+                slow_start_ms: spread(|handover| handover.phases.slow_start_ms),
+            },
             dip_depth: spread(|handover| handover.dip_depth),
             dip_ms: spread(|handover| handover.dip_ms),
             lost_bytes: spread(|handover| Some(handover.lost_bytes as f64)),
@@ -233,6 +265,22 @@ impl<'a> Course<'a> {
         Some((depth, end.map(|end| end.saturating_sub(start))))
     }
 
+    /// The phases of a recovery that ended at `recovered`.
+    fn phases(&self, recovered: Option<SimTime>) -> Phases<Option<f64>> {
+        let Milestones { way, noticed, ready, repaired } = self.crossing.answer.milestones();
+        let begin = Some(self.times.begin);
+        let span = |from: Option<SimTime>, to: Option<SimTime>| {
+            from.zip(to).map(|(from, to)| to.saturating_since(from).as_millis_f64())
+        };
+        Phases {
+            no_way_ms: span(begin, way),
+            detection_ms: span(way, noticed),
+            validation_ms: span(noticed, ready),
+            retransmission_ms: span(ready, repaired),
+            slow_start_ms: span(repaired, recovered),
+        }
+    }
+
     fn summary(&self, table: &str, flow: &FlowCrossings, repeats: &[Repeat]) -> HandoverSummary {
         let reached = self.plateau.and_then(|plateau| self.reached(REACHED * plateau));
         let range = self.begin..self.close;
@@ -245,17 +293,18 @@ impl<'a> Course<'a> {
         let retransmitted = flow.retransmissions.bytes(range.start, range.end).get();
         let retransmitted = retransmitted.saturating_sub(others);
         let in_vain = repeated(|cause| cause.is_none());
-        let steps = |steps: usize| (HANDOVER_STEP * steps as u64).as_millis_f64();
         let begin = self.times.begin;
+        // Windows begin at whole steps, the handover anywhere.
+        let recovered =
+            reached.map(|reached| (SimTime::ZERO + HANDOVER_STEP * reached as u64).max(begin));
+        let steps = |steps: usize| (HANDOVER_STEP * steps as u64).as_millis_f64();
         let dip = self.dip();
         HandoverSummary {
             name: format!("{table}-{}", self.times.stage.number),
             at_s: begin.as_secs_f64(),
             outage_ms: self.crossing.gap.map(|(from, to)| millis((to - from).as_nanos() as f64)),
-            recovery_ms: reached.map(|reached| {
-                let reached = SimTime::ZERO + HANDOVER_STEP * reached as u64;
-                reached.saturating_since(begin).as_millis_f64()
-            }),
+            recovery_ms: recovered.map(|recovered| (recovered - begin).as_millis_f64()),
+            phases: self.phases(recovered),
             dip_depth: dip.map(|(depth, _)| depth),
             dip_ms: dip.and_then(|(_, length)| length).map(steps),
             lost_bytes: self.crossing.lost.get(),

@@ -317,6 +317,7 @@ impl QuicEndpoint {
         connection.log_recovery(now);
         connection.streams_mut().take_reports(&mut outbox.reports);
         connection.take_events(&mut outbox.events);
+        connection.take_moves(&mut outbox.moves);
         if !connection.verdicts_mut().is_empty() {
             outbox.verdicts.append(connection.verdicts_mut());
         }

@@ -20,7 +20,9 @@ use super::spec::{ReconnectSpec, TcpSpec};
 use super::{Role, TcpConfig, TcpEndpoint, unmatched};
 use crate::Plugins;
 use crate::buffer::{Attributes, SendBuffer};
-use crate::endpoint::{Endpoint, EndpointError, Event, Input, Outbox, PathSample, Totals};
+use crate::endpoint::{
+    Endpoint, EndpointError, Event, Input, MoveStep, Outbox, PathSample, Totals,
+};
 
 /// Largest number of incomplete handshakes of a server; another one replaces the oldest.
 const BACKLOG: usize = 8;
@@ -69,6 +71,8 @@ pub struct ReconnectingTcp {
     /// Totals and round-trip times of earlier connections.
     totals: Totals,
     rtts: LogHistogram,
+    /// Whether the present connection replaces another one, and does not carry data yet.
+    opening: bool,
     /// Since when nothing progresses, and how far everything was then.
     stands_since: Option<SimTime>,
     progress: u64,
@@ -95,6 +99,7 @@ impl ReconnectingTcp {
             number: 0,
             totals: Totals::default(),
             rtts: LogHistogram::new(),
+            opening: false,
             stands_since: None,
             progress: 0,
         }
@@ -182,7 +187,16 @@ impl ReconnectingTcp {
         let ended = std::mem::replace(&mut self.present, connection);
         self.count(&ended);
         self.stands_since = None;
+        self.opening = true;
         Ok(())
+    }
+
+    /// Reports that the present connection may carry data, once it may.
+    fn report_opening(&mut self, outbox: &mut Outbox) {
+        if self.opening && self.present.may_send() {
+            self.opening = false;
+            outbox.moves.push(MoveStep::Ready);
+        }
     }
 
     /// The client connects anew.
@@ -199,6 +213,7 @@ impl ReconnectingTcp {
         self.present.set_unreachable();
         let detail = format!("connection {}", self.number + 1);
         outbox.events.push(Event { kind: "reconnecting", detail });
+        outbox.moves.push(MoveStep::Reconnecting);
         Ok(())
     }
 
@@ -310,6 +325,7 @@ impl Endpoint for ReconnectingTcp {
             wake = self.present.poll(now, outbox)?;
             patience = self.patience(now);
         }
+        self.report_opening(outbox);
         Ok(earlier_of(wake, earlier_of(handshakes, patience.map(|(end, _)| end))))
     }
 

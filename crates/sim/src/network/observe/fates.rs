@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use leobench_base::{Bytes, FlowId, Header, LinkId, Meta, SimTime};
 use leobench_link::Cause;
-use leobench_transport::endpoint::{Endpoint, Verdict};
+use leobench_transport::endpoint::{Endpoint, MoveStep, Verdict};
 
 use super::Observer;
 use crate::network::End;
@@ -84,7 +84,24 @@ impl Observer {
         end: End,
         verdict: Verdict,
     ) -> Result<(), SinkError> {
-        self.losses.concluded(now, (flow, end), verdict, &mut self.recorder)
+        let moved = self.losses.concluded(now, (flow, end), verdict, &mut self.recorder)?;
+        if let Some(watch) = self.handovers.as_mut().filter(|_| moved && end == End::Sender) {
+            watch.noticed(now, flow);
+        }
+        Ok(())
+    }
+
+    /// An end of a flow answered a change of the network.
+    pub(in crate::network) fn moved(
+        &mut self,
+        now: SimTime,
+        flow: FlowId,
+        end: End,
+        step: MoveStep,
+    ) {
+        if let Some(watch) = &mut self.handovers {
+            watch.moved(now, flow, end, step);
+        }
     }
 
     /// An end of a flow has acted.

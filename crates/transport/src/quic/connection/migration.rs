@@ -7,7 +7,7 @@ use leobench_base::{SimDuration, SimTime};
 
 use super::Connection;
 use crate::congestion::Remote;
-use crate::endpoint::{EndpointError, Event, InterfaceChange, PathId};
+use crate::endpoint::{EndpointError, Event, InterfaceChange, MoveStep, PathId};
 use crate::quic::recovery::Control;
 use crate::quic::role::Role;
 use crate::quic::route::{Due, FourTuple};
@@ -133,6 +133,8 @@ impl Connection {
             self.resume(now);
         }
         self.path_mut().recovery.restart_backoff(now);
+        let validated = self.path().route.is_validated();
+        self.moves.push(if validated { MoveStep::Noticed } else { MoveStep::Validating });
         self.note_route("moved");
         self.log_route(now);
         self.update_handshake_state(now);
@@ -180,6 +182,7 @@ impl Connection {
         if path.route.on_response(now, data) {
             if !known || self.role == Role::Client {
                 self.note_route("validated");
+                self.moves.push(MoveStep::Ready);
             }
             self.update_handshake_state(now);
         } else if let Some(route) = path

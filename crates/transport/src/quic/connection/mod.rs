@@ -43,7 +43,7 @@ use super::route::FourTuple;
 use super::spec::AfterMigration;
 use super::stateless::ResetKey;
 use super::streams::Streams;
-use crate::endpoint::{EndpointError, Event, Loss, PathId, PathSample, Totals, Verdict};
+use crate::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, PathSample, Totals, Verdict};
 use crate::interfaces::Interfaces;
 
 use self::draft::Draft;
@@ -177,6 +177,7 @@ pub(super) struct Connection {
     /// The first 1-RTT packet sent since the last probe timeout.
     probed_from: u64,
     events: Vec<Event>,
+    moves: Vec<MoveStep>,
     lost: Option<Loss>,
     /// What the scenario requires and the connection lacks.
     missing: Option<EndpointError>,
@@ -285,6 +286,7 @@ impl Connection {
             verdicts: Vec::new(),
             probed_from: 0,
             events: Vec::new(),
+            moves: Vec::new(),
             lost: None,
             missing: None,
             peer_close: None,
@@ -363,6 +365,11 @@ impl Connection {
     pub(super) fn is_addressed_by(&self, id: ConnectionId) -> bool {
         let first = self.retry_source.unwrap_or(self.original_destination);
         self.local_ids.contains(id) || self.role == Role::Server && id == first
+    }
+
+    /// Takes the steps of moving since the last call.
+    pub(super) fn take_moves(&mut self, moves: &mut Vec<MoveStep>) {
+        moves.append(&mut self.moves);
     }
 
     /// Takes the events since the last call.

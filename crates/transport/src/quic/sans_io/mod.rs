@@ -391,6 +391,7 @@ impl ByteConnection {
         }
         // Diagnostics of a run, which nobody asks for here.
         connection.take_events(&mut Vec::new());
+        connection.take_moves(&mut Vec::new());
         connection.verdicts_mut().clear();
         connection.streams_mut().take_reports(&mut Vec::new());
     }

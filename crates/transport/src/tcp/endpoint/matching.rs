@@ -119,6 +119,11 @@ impl TcpEndpoint {
         self.state == State::Open
     }
 
+    /// Whether application data may be sent: after the handshakes, and the exchange with which a transfer resumes.
+    pub(in crate::tcp) fn may_send(&self) -> bool {
+        self.outgoing.is_open()
+    }
+
     /// Whether the other end owes an answer: in a handshake, or before it resumes a transfer.
     pub(in crate::tcp) fn awaits(&self) -> bool {
         !self.outgoing.is_open() || self.exchange.awaits(&self.receiver)
