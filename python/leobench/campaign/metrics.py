@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from leobench.campaign import spreads
@@ -87,6 +88,11 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
     return set(flatten(numbers))
 
 
+def _first_handover(metric: str) -> str:
+    """The metric of the first handover for that of any: how many there are is not known before a run."""
+    return re.sub(r"(\.handovers\.each\..*-)\d+(?=\.[^.]*$)", r"\g<1>0", metric)
+
+
 def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:
     """Checks that the campaign's metrics are among those that its runs produce.
 
@@ -94,7 +100,7 @@ def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:
         InputError: If one is not; the message names the nearest.
     """
     for index, metric in enumerate(campaign.metrics):
-        if metric not in known:
+        if _first_handover(metric) not in known:
             near = difflib.get_close_matches(metric, sorted(known), 3, 0.5)
             tail = metric.rpartition(".")[2]
             allowed = near or sorted(path for path in known if path.endswith(f".{tail}")) or sorted(known)
