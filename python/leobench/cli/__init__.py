@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from leobench.cli import agree, check, list_kinds, plot, reproduce, run, schema, sweep, terminal
+from leobench.cli import agree, check, list_kinds, plot, qvis, reproduce, run, schema, sweep, terminal
 from leobench.errors import InputError, LeobenchError, allowed, near
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Command(Protocol):
         """Does the work and returns the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep, agree, reproduce)
+COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep, agree, reproduce, qvis)
 
 _EXAMPLES = """\
 examples:

@@ -1,0 +1,42 @@
+"""Converts a qlog of the own QUIC stack for qvis: version 0.3, one trace per path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+NAME = "qvis"
+HELP = "convert a qlog of the own QUIC stack for qvis, with a trace for each path"
+EXAMPLE = "leobench qvis results/emergency-1/qlog/upload-sender.sqlog"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("qlog", metavar="QLOG", type=Path, help="a qlog of the stack `own` (.sqlog)")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="file to write (default: the name of the qlog with .qlog, in the working folder)",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Writes the converted qlog."""
+    import json
+
+    from leobench import qvis
+    from leobench.errors import InputError
+
+    converted = qvis.convert(args.qlog)
+    out: Path = args.out or Path(args.qlog.with_suffix(".qlog").name)
+    try:
+        out.write_text(json.dumps(converted), encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"--out {out}: cannot be written: {error.strerror}; allowed: a file in a folder that exists"
+        ) from None
+    return 0

@@ -1,0 +1,131 @@
+"""Qlogs of leobench's own QUIC as qvis loads them: version 0.3, one trace per path.
+
+The stack streams the present drafts (main-schema-13, quic-events-13), in which a connection that moves stays
+in one trace. Here, every pair of addresses that the connection used gets a trace, and all have the same group
+(draft-ietf-quic-qlog-main-schema-02, draft-ietf-quic-qlog-quic-events-02).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# The names of version 0.3 by those of the present drafts.
+_NAMES = {
+    "quic:connection_started": "connectivity:connection_started",
+    "quic:connection_closed": "connectivity:connection_closed",
+    "quic:packet_sent": "transport:packet_sent",
+    "quic:packet_received": "transport:packet_received",
+    "quic:packet_lost": "recovery:packet_lost",
+    "quic:recovery_metrics_updated": "recovery:metrics_updated",
+    "quic:congestion_state_updated": "recovery:congestion_state_updated",
+    "quic:key_updated": "security:key_updated",
+}
+_STARTED, _MOVED = "quic:connection_started", "quic:tuple_assigned"
+_SCHEMA = "urn:ietf:params:qlog:events:quic-13"
+
+
+def convert(source: Path) -> dict[str, Any]:
+    """The qlog of one end of a connection (`.sqlog`) in version 0.3, with a trace for each path.
+
+    An event belongs to the path that the end used at that time. A path used again continues its trace.
+
+    Raises:
+        InputError: If the file is not a qlog of the stack `own`; the message names the file.
+    """
+    records = _records(source)
+    header = next(records, None)
+    trace = header.get("trace") if isinstance(header, dict) else None
+    if not isinstance(trace, dict) or trace.get("event_schemas") != [_SCHEMA]:
+        raise InputError(f"{source}: is no qlog of the stack `own`; allowed: a file that `--qlog` wrote")
+    traces: dict[str, dict[str, Any]] = {}
+    events: list[dict[str, Any]] = []
+    for event in records:
+        name, data = event["name"], event["data"]
+        if name in (_STARTED, _MOVED):
+            keys = ("local", "remote") if name == _STARTED else ("tuple_local", "tuple_remote")
+            local, remote = (_address(data[key]) for key in keys)
+            path = f"{_text(local)} to {_text(remote)}"
+            if path in traces:
+                events = traces[path]["events"]
+                continue
+            traces[path] = _trace(path, trace)
+            events = traces[path]["events"]
+            name, data = _STARTED, _ends(local, remote)
+        if name not in _NAMES:
+            raise InputError(f"{source}: `{name}` has no name in version 0.3; allowed: {', '.join(_NAMES)}")
+        events.append({"time": event["time"], "name": _NAMES[name], "data": _data(data)})
+    return {
+        "qlog_version": "0.3",
+        "qlog_format": "JSON",
+        "title": header["title"],  # type: ignore[index]
+        "traces": list(traces.values()),
+    }
+
+
+def _records(source: Path) -> Iterator[dict[str, Any]]:
+    """The records of a JSON text sequence (RFC 7464)."""
+    try:
+        first, *rest = source.read_text(encoding="utf-8").split("\x1e")
+        if first:
+            raise ValueError(first)
+        for record in rest:
+            yield json.loads(record)
+    except OSError as error:
+        raise InputError(f"{source}: cannot be read: {error.strerror}; allowed: a qlog (.sqlog)") from None
+    except ValueError:
+        raise InputError(f"{source}: is no JSON text sequence; allowed: a qlog (.sqlog)") from None
+
+
+def _trace(path: str, trace: dict[str, Any]) -> dict[str, Any]:
+    group = trace["common_fields"].get("group_id", "")
+    return {
+        "title": path,
+        "vantage_point": trace["vantage_point"],
+        "common_fields": {"ODCID": group, "group_id": group, "time_format": "relative", "reference_time": 0},
+        "events": [],
+    }
+
+
+def _address(ends: dict[str, Any]) -> tuple[str, int]:
+    family = "v4" if "ip_v4" in ends else "v6"
+    return ends[f"ip_{family}"], ends[f"port_{family}"]
+
+
+def _text(address: tuple[str, int]) -> str:
+    ip, port = address
+    return f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"
+
+
+def _ends(local: tuple[str, int], remote: tuple[str, int]) -> dict[str, Any]:
+    """The data of `connection_started` in version 0.3."""
+    version = "v6" if ":" in local[0] else "v4"
+    return {
+        "ip_version": version,
+        "src_ip": local[0],
+        "dst_ip": remote[0],
+        "src_port": local[1],
+        "dst_port": remote[1],
+    }
+
+
+def _data(data: dict[str, Any]) -> dict[str, Any]:
+    """The data of an event in version 0.3: frames of streams and handshakes have their length themselves."""
+    if "initiator" in data:
+        data = {("owner" if key == "initiator" else key): value for key, value in data.items()}
+    if "frames" not in data:
+        return data
+    return {**data, "frames": [_frame(frame) for frame in data["frames"]]}
+
+
+def _frame(frame: dict[str, Any]) -> dict[str, Any]:
+    if frame["frame_type"] not in ("stream", "crypto"):
+        return frame
+    plain = {key: value for key, value in frame.items() if key != "raw"}
+    return {**plain, "length": frame["raw"]["length"]}
