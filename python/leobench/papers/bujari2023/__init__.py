@@ -60,6 +60,11 @@ PAPER = Paper(
             "QUIC across handovers at random times, two queues, three controllers",
             later.random_handovers,
         ),
+        _later(
+            "migration",
+            "QUIC and TCP across three kinds of handover, both directions, by cause",
+            later.migration,
+        ),
         _across("download", "An upload and a download across the handover", later.download),
         _later(
             "reconnect",
@@ -101,8 +106,8 @@ PAPER = Paper(
         ),
         Remark(
             "The van translates addresses, so QUIC's connection moves to a new one (`rebind`). A route that "
-            "changes under the same addresses is judged as well (`reroute`). A device that migrates by "
-            "itself is not: leobench refuses it for QUIC.",
+            "changes under the same addresses is judged as well (`reroute`), and so is a device that has "
+            "both backhauls itself and moves its connection from one to the other (`migrate`).",
             ("fig4", "fig5", "fig6"),
         ),
         Remark(

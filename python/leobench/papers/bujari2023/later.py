@@ -27,8 +27,28 @@ _DISCIPLINES = {
     as_text({"kind": "pie", "ecn": False}): "PIE",
     as_text({"kind": "cake", "ecn": False}): "CAKE",
 }
+# The flows of the three kinds of handover side by side, by name.
+_NEWRENO: dict[str, object] = {"kind": "quic", "congestion": "newreno", "payload": "1472 B"}
+_MOVING: dict[str, dict[str, object]] = {
+    "QUIC resets": {"transport": _NEWRENO},
+    "QUIC keeps": {"transport": {**_NEWRENO, "after_migration": "keep"}},
+    "TCP": {
+        "reconnect": {"after": "1 s"},
+        "transport": {"kind": "tcp", "congestion": "newreno", "tls": True},
+    },
+}
+_WAYS: dict[str, dict[str, object]] = {
+    "up": {"from": "device", "to": "office", "opened_by": "from"},
+    "down": {"from": "office", "to": "device", "opened_by": "to"},
+}
+_FLOWS = {
+    as_text({**ends, "source": "bulk", **flow}): f"{name}, {way}"
+    for way, ends in _WAYS.items()
+    for name, flow in _MOVING.items()
+}
 WORDS = (
     *handover.WORDS[1:2],
+    Word("flows.upload", "flow", _FLOWS),
     Word("links.terrestrial.queue", "queue", {**handover.WORDS[2].values, **_DISCIPLINES}),
     Word("flows.upload.transport.congestion", "controller"),
     Word("flows.upload.from", "direction", {"device": "upload", "office": "download"}),
@@ -227,6 +247,20 @@ queues = partial(
     group="queue",
     columns=["controller"],
     measure=handover.measures,
+)
+_CAUSES = ("detection", "validation", "retransmission", "slow_start")
+migration = partial(
+    bars,
+    rows=(
+        Row("goodput", "bit/s", {"goodput": "flows.upload.goodput_bps"}),
+        Row(
+            "until recovered, by cause",
+            "ms",
+            {each.replace("_", " "): f"flows.upload.handovers.{each}_ms.mean" for each in _CAUSES},
+        ),
+    ),
+    group="flow",
+    columns=["kind"],
 )
 download = partial(_acrossed, group="queue", columns=["direction", "kind"])
 random_handovers = partial(
