@@ -252,12 +252,13 @@ _CAUSES = ("detection", "validation", "retransmission", "slow_start")
 migration = partial(
     bars,
     rows=(
-        Row("goodput", "bit/s", {"goodput": "flows.upload.goodput_bps"}),
+        # The first row has the legend.
         Row(
             "until recovered, by cause",
             "ms",
             {each.replace("_", " "): f"flows.upload.handovers.{each}_ms.mean" for each in _CAUSES},
         ),
+        Row("goodput", "bit/s", {"goodput": "flows.upload.goodput_bps"}),
     ),
     group="flow",
     columns=["kind"],
