@@ -1,0 +1,12 @@
+//! The geometry of LEO constellations: where satellites are, which ones a terminal sees, which one serves it, and which way
+//! packets take between them. Pure functions and state machines that are handed the time; no simulator, no files.
+
+pub mod angle;
+pub mod epoch;
+pub mod frame;
+pub mod vector;
+
+pub use angle::Angle;
+pub use epoch::Epoch;
+pub use frame::{Geodetic, Site, State, Topocentric};
+pub use vector::Vector;
