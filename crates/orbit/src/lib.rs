@@ -2,11 +2,20 @@
 //! packets take between them. Pure functions and state machines that are handed the time; no simulator, no files.
 
 pub mod angle;
+pub mod constellation;
 pub mod epoch;
 pub mod frame;
+pub mod orbit;
+pub mod presets;
 pub mod vector;
+pub mod walker;
 
 pub use angle::Angle;
+pub use constellation::{
+    Constellation, DestinationId, GatewayId, Satellite, SatelliteId, TerminalId,
+};
 pub use epoch::Epoch;
 pub use frame::{Geodetic, Site, State, Topocentric};
+pub use orbit::{Orbit, OrbitError};
 pub use vector::Vector;
+pub use walker::Shell;

@@ -1,0 +1,120 @@
+//! A constellation: all satellites, numbered, with the shells that they belong to.
+
+use std::ops::Range;
+
+use crate::epoch::Epoch;
+use crate::frame::State;
+use crate::orbit::{Orbit, OrbitError};
+use crate::walker::Shell;
+
+/// Defines index types: positions in the tables of a run, counted from 0.
+macro_rules! indices {
+    ($($(#[doc = $doc:literal])* $name:ident)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The position.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<usize> for $name {
+            /// # Panics
+            /// Beyond four thousand million.
+            fn from(index: usize) -> Self {
+                Self(u32::try_from(index).expect("fewer than 2^32 things of a kind"))
+            }
+        }
+    )*};
+}
+
+indices! {
+    /// A satellite of a constellation.
+    SatelliteId
+    /// A terminal of a fleet.
+    TerminalId
+    /// A gateway on the ground.
+    GatewayId
+    /// A destination that routes lead to.
+    DestinationId
+}
+
+/// A satellite.
+#[derive(Clone, Debug)]
+pub struct Satellite {
+    /// Unique in its constellation.
+    pub name: String,
+    /// How it moves.
+    pub orbit: Orbit,
+}
+
+/// Satellites that a shell has placed: `planes` times `per_plane`, plane by plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The shell.
+    pub shell: Shell,
+    /// The number of its first satellite.
+    pub first: usize,
+}
+
+impl Placed {
+    /// The satellite in a plane and a slot, both counted from 0 and taken around.
+    pub fn satellite(&self, plane: usize, slot: usize) -> SatelliteId {
+        let plane = plane % self.shell.planes;
+        SatelliteId::from(self.first + plane * self.shell.per_plane + slot % self.shell.per_plane)
+    }
+
+    /// The numbers of its satellites.
+    pub fn range(&self) -> Range<usize> {
+        self.first..self.first + self.shell.planes * self.shell.per_plane
+    }
+}
+
+/// All satellites of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Constellation {
+    satellites: Vec<Satellite>,
+    shells: Vec<Placed>,
+}
+
+impl Constellation {
+    /// The satellites of shells at an epoch, in order; `with_j2` lets the Earth's flattening move the planes.
+    pub fn of_shells(shells: &[Shell], epoch: Epoch, with_j2: bool) -> Self {
+        let mut all = Self::default();
+        for shell in shells {
+            all.shells.push(Placed { shell: shell.clone(), first: all.satellites.len() });
+            all.satellites.extend(shell.satellites(epoch, with_j2));
+        }
+        all
+    }
+
+    /// Satellites of no shell, such as those of element sets.
+    pub fn of_satellites(satellites: Vec<Satellite>) -> Self {
+        Self { satellites, shells: Vec::new() }
+    }
+
+    /// All satellites by number.
+    pub fn satellites(&self) -> &[Satellite] {
+        &self.satellites
+    }
+
+    /// The shells that have placed satellites.
+    pub fn shells(&self) -> &[Placed] {
+        &self.shells
+    }
+
+    /// The state of a satellite in the frame of the Earth.
+    ///
+    /// # Errors
+    /// If its elements have no orbit there.
+    pub fn state(&self, satellite: SatelliteId, at: Epoch) -> Result<State, OrbitError> {
+        let satellite = &self.satellites[satellite.index()];
+        match satellite.orbit.state(at) {
+            Ok(state) => Ok(state.to_ecef(at)),
+            Err(problem) => Err(OrbitError { satellite: satellite.name.clone(), at, problem }),
+        }
+    }
+}
