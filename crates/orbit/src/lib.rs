@@ -3,7 +3,9 @@
 
 pub mod angle;
 pub mod constellation;
+pub mod elements;
 pub mod epoch;
+pub mod error;
 pub mod frame;
 pub mod orbit;
 pub mod presets;
@@ -15,6 +17,7 @@ pub use constellation::{
     Constellation, DestinationId, GatewayId, Satellite, SatelliteId, TerminalId,
 };
 pub use epoch::Epoch;
+pub use error::FileError;
 pub use frame::{Geodetic, Site, State, Topocentric};
 pub use orbit::{Orbit, OrbitError};
 pub use vector::Vector;

@@ -116,7 +116,8 @@ impl CircularOrbit {
     }
 }
 
-/// Mean elements with SGP4 in its form of the AFSPC (WGS72), which public element sets are made with.
+/// Mean elements with SGP4 on WGS72, which public element sets are made with; Lyddane's correction for deep space in the
+/// improved form, as in PyPI's `sgp4` and skyfield.
 #[derive(Clone, Debug)]
 pub struct Sgp4Orbit {
     epoch: Epoch,
@@ -135,10 +136,7 @@ impl Sgp4Orbit {
     /// In SGP4's words, if the elements have no orbit there.
     pub fn state(&self, at: Epoch) -> Result<State, String> {
         let minutes = sgp4::MinutesSinceEpoch(at.seconds_since(self.epoch) / 60.0);
-        let prediction = self
-            .constants
-            .propagate_afspc_compatibility_mode(minutes)
-            .map_err(|error| error.to_string())?;
+        let prediction = self.constants.propagate(minutes).map_err(|error| error.to_string())?;
         let metres = |[x, y, z]: [f64; 3]| Vector::new(x * 1e3, y * 1e3, z * 1e3);
         let position = metres(prediction.position);
         if position.norm() < EQUATOR_RADIUS {

@@ -1,0 +1,55 @@
+//! Errors in files: one line with the file, the place in it, the problem, and what would be right.
+
+use std::fmt;
+
+/// An error in a file that a user gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    file: String,
+    place: Option<Place>,
+    problem: String,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line, counted from 1.
+    Line(u64),
+    /// A record of a format without lines, counted from 1.
+    Record(usize),
+}
+
+impl FileError {
+    /// An error of the whole file.
+    pub fn whole(file: &str, problem: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), place: None, problem: one_line(&problem.into()) }
+    }
+
+    /// An error in a line.
+    pub fn line(file: &str, line: u64, problem: impl Into<String>) -> Self {
+        Self::at(file, Place::Line(line), problem)
+    }
+
+    /// An error at a place.
+    pub fn at(file: &str, place: Place, problem: impl Into<String>) -> Self {
+        Self { place: Some(place), ..Self::whole(file, problem) }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, place, problem } = self;
+        match place {
+            None => write!(f, "{file}: {problem}"),
+            Some(Place::Line(line)) => write!(f, "{file}, line {line}: {problem}"),
+            Some(Place::Record(record)) => write!(f, "{file}, record {record}: {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// The text without line breaks and other control characters, which quoted parts of a file may hold.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
