@@ -4,21 +4,27 @@
 pub mod angle;
 pub mod constellation;
 pub mod elements;
+pub mod ephemeris;
 pub mod epoch;
 pub mod error;
 pub mod frame;
 pub mod orbit;
 pub mod presets;
+pub mod track;
 pub mod vector;
+pub mod view;
 pub mod walker;
 
 pub use angle::Angle;
 pub use constellation::{
     Constellation, DestinationId, GatewayId, Satellite, SatelliteId, TerminalId,
 };
+pub use ephemeris::Ephemeris;
 pub use epoch::Epoch;
 pub use error::FileError;
 pub use frame::{Geodetic, Site, State, Topocentric};
 pub use orbit::{Orbit, OrbitError};
+pub use track::Track;
 pub use vector::Vector;
+pub use view::View;
 pub use walker::Shell;
