@@ -143,6 +143,11 @@ impl Ephemeris {
         (from.position + to.position) * 0.5 + (from.velocity - to.velocity) * eighth
     }
 
+    /// The states of a satellite at both ends of the present window.
+    pub(crate) fn ends(&self, satellite: SatelliteId) -> &[State; 2] {
+        &self.knots[satellite.index()]
+    }
+
     fn evaluate(&mut self, window: u64) -> Result<(), OrbitError> {
         let at = |knot: u64| self.start.at(SimTime::ZERO + self.spacing * knot);
         let (from, to) = (at(window), at(window + 1));
