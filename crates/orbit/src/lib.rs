@@ -2,13 +2,17 @@
 //! packets take between them. Pure functions and state machines that are handed the time; no simulator, no files.
 
 pub mod angle;
+pub mod chain;
 pub mod constellation;
 pub mod elements;
 pub mod ephemeris;
 pub mod epoch;
 pub mod error;
+pub mod fleet;
 pub mod frame;
 pub mod orbit;
+pub mod passes;
+pub mod policy;
 pub mod presets;
 pub mod sky;
 pub mod track;
@@ -23,8 +27,11 @@ pub use constellation::{
 pub use ephemeris::Ephemeris;
 pub use epoch::Epoch;
 pub use error::FileError;
+pub use fleet::{Fleet, Gap, Handover, Terminal};
 pub use frame::{Geodetic, Site, State, Topocentric};
 pub use orbit::{Orbit, OrbitError};
+pub use passes::{Handovers, Pass, Passes};
+pub use policy::{Choice, Outlook, ServingPolicy};
 pub use sky::{Observer, Sighting, SkyGrid};
 pub use track::Track;
 pub use vector::Vector;
