@@ -71,7 +71,9 @@ impl Chain {
     pub fn check(&self) -> Result<(), String> {
         let lengths = [self.spacing_m, self.footprint_m, self.altitude_m, self.speed];
         if lengths.iter().any(|length| !(length.is_finite() && *length > 0.0)) {
-            return Err("spacing, footprint, altitude and speed of a chain must be above 0".to_owned());
+            return Err(
+                "spacing, footprint, altitude and speed of a chain must be above 0".to_owned()
+            );
         }
         let (spacing, most) = (self.spacing_m / 1e3, self.footprint_m / 500.0);
         if spacing >= most {
@@ -170,7 +172,9 @@ impl Chain {
                     (true, true) => [one, other],
                     (true, false) => [one, newest],
                     (false, true) => [newest, other],
-                    (false, false) => [newest, newest.saturating_sub(1).max(chain.oldest(stage.at))],
+                    (false, false) => {
+                        [newest, newest.saturating_sub(1).max(chain.oldest(stage.at))]
+                    }
                 };
                 let next = if stage.satellites[0] == stage.satellites[1] {
                     Access::Shared

@@ -38,7 +38,8 @@ fn three_to_five_satellites_are_in_view() {
         let (fewest, most) = chain.in_view();
         for millis in (200_000..400_000).step_by(37) {
             let now = SimTime::ZERO + SimDuration::from_millis(millis);
-            let seen = (0..60).filter(|&s| chain.along_m(s, now).abs() <= chain.footprint_m).count() as u64;
+            let seen = (0..60).filter(|&s| chain.along_m(s, now).abs() <= chain.footprint_m).count()
+                as u64;
             assert!((fewest..=most).contains(&seen), "{spacing}: {seen}");
         }
     }
@@ -47,7 +48,14 @@ fn three_to_five_satellites_are_in_view() {
 /// Whatever is said to serve is in view, and s3 occurs exactly when one satellite alone is in view.
 #[test]
 fn the_geometric_reading_follows_what_is_in_view() {
-    for (spacing, shares) in [(80.0, false), (105.0, false), (150.0, false), (229.0, false), (231.0, true), (400.0, true)] {
+    for (spacing, shares) in [
+        (80.0, false),
+        (105.0, false),
+        (150.0, false),
+        (229.0, false),
+        (231.0, true),
+        (400.0, true),
+    ] {
         let chain = chain(spacing);
         chain.check().unwrap();
         let stages: Vec<_> = chain.stages(Reading::Geometric).take(60).collect();
@@ -57,10 +65,14 @@ fn the_geometric_reading_follows_what_is_in_view() {
             assert!(pair[0].at < pair[1].at, "{spacing}");
             let middle = pair[0].at + (pair[1].at - pair[0].at) / 2;
             for satellite in pair[0].satellites {
-                assert!(chain.along_m(satellite, middle).abs() <= chain.footprint_m, "{spacing} {pair:?}");
+                assert!(
+                    chain.along_m(satellite, middle).abs() <= chain.footprint_m,
+                    "{spacing} {pair:?}"
+                );
             }
             if pair[0].access == Access::Shared {
-                let seen = (0..200).filter(|&s| chain.along_m(s, middle).abs() <= chain.footprint_m);
+                let seen =
+                    (0..200).filter(|&s| chain.along_m(s, middle).abs() <= chain.footprint_m);
                 assert_eq!(seen.count(), 1, "{spacing}");
             }
         }
