@@ -207,11 +207,14 @@ impl Chain {
 
     /// The satellite that has been in view for longest.
     fn oldest(&self, now: SimTime) -> u64 {
-        (0..).find(|&satellite| self.leaves(satellite) > now).unwrap_or_default()
+        match now.as_nanos().checked_sub(self.leaves(0).as_nanos()) {
+            None => 0,
+            Some(since) => since / self.interval().as_nanos() + 1,
+        }
     }
 }
 
-/// The time that slow start takes to reach a rate: t_SS = τ (1 + log2(C τ / (l Ω))), section 3.2; rate in bit/s, round trip in
+/// The time that slow start takes to reach a rate: `t_SS = τ (1 + log2(C τ / (l Ω)))`, section 3.2; rate in bit/s, round trip in
 /// seconds, packet in bits, initial window in packets.
 ///
 /// For 200 Mbit/s, 100 ms, 1 KB and one packet this is 1.229 s; the 1.13 s of the text leave out the 1.

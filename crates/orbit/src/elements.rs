@@ -1,10 +1,10 @@
-//! Mean elements of satellites from files: TLE, and OMM as CSV, JSON or XML (CCSDS 502.0-B-3), as CelesTrak and Space-Track
-//! publish them.
+//! Mean elements of satellites from files: TLE, and OMM as CSV, JSON or XML (CCSDS 502.0-B-3), as public catalogues
+//! have them.
 
 mod omm;
 mod tle;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use leobench_base::SimTime;
 
@@ -144,11 +144,11 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Placed>, FileError> {
         let formats = "TLE, or OMM as CSV, JSON or XML";
         return Err(FileError::whole(file, format!("no satellite in it; it should be {formats}")));
     }
-    let mut places = BTreeMap::new();
+    let mut numbers = BTreeSet::new();
     for placed in &all {
         let MeanElements { catalogue, name, .. } = &placed.elements;
         placed.elements.check().map_err(|problem| placed.error(file, problem))?;
-        if places.insert(*catalogue, ()).is_some() {
+        if !numbers.insert(*catalogue) {
             let problem =
                 format!("{name} ({catalogue}) is in the file twice; keep one of its sets");
             return Err(placed.error(file, problem));

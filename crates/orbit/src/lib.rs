@@ -13,6 +13,7 @@ pub mod frame;
 pub mod isl;
 pub mod orbit;
 pub mod passes;
+pub mod places;
 pub mod policy;
 pub mod presets;
 pub mod route;

@@ -117,7 +117,7 @@ impl CircularOrbit {
 }
 
 /// Mean elements with SGP4 on WGS72, which public element sets are made with; Lyddane's correction for deep space in the
-/// improved form, as in PyPI's `sgp4` and skyfield.
+/// improved form, as in Python's `sgp4` and in skyfield.
 #[derive(Clone, Debug)]
 pub struct Sgp4Orbit {
     epoch: Epoch,

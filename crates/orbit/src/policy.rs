@@ -45,7 +45,7 @@ pub struct Choice<'a> {
 /// A policy of one terminal.
 ///
 /// It is asked for a choice whenever no satellite serves and one could, and whenever [`is_due`](Self::is_due).
-pub trait ServingPolicy {
+pub trait ServingPolicy: Send {
     /// Whether to choose now although the serving satellite can still be used.
     fn is_due(&self, now: SimTime) -> bool;
 

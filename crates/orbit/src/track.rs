@@ -167,7 +167,7 @@ fn point(at: SimTime, place: &Geodetic) -> Point {
 }
 
 /// Refuses what is no place on the ground or in the air. The Dead Sea's shore lies 430 m below the sea.
-fn check(place: &Geodetic) -> Result<(), String> {
+pub(crate) fn check(place: &Geodetic) -> Result<(), String> {
     let (latitude, longitude) = (place.latitude.degrees(), place.longitude.degrees());
     let altitude = place.altitude_m;
     if latitude.is_nan() || latitude.abs() > 90.0 + 1e-9 {

@@ -1,4 +1,6 @@
 use super::*;
+use crate::constellation::Constellation;
+use crate::ephemeris::{Ephemeris, SPACING};
 use leobench_base::SimDuration;
 
 const FIRST: &str = "1 25544U 98067A   20194.88612269 -.00002218  00000-0 -31515-4 0  9992";
@@ -160,4 +162,21 @@ fn positions_are_those_of_the_verification_vectors() {
     }
     assert!(rows > 600, "{rows}");
     assert!(worst < 0.02, "{worst} m");
+}
+
+/// With ten thousand times its drag, the station decays before the end of the run: the satellite, its line and the time are named.
+#[test]
+fn a_satellite_that_decays_is_refused_before_the_run() {
+    let start = Epoch::parse("2020-07-12T21:16:01").unwrap();
+    let text = csv().replace("-0.000031515", "0.9");
+    let day = SimTime::from_nanos(86_400_000_000_000);
+    let message = load("iss.csv", &text, start, day, Ages::default()).unwrap_err().to_string();
+    assert!(message.starts_with("iss.csv, line 2: ISS (ZARYA): "), "{message}");
+    assert!(message.ends_with("at 2020-07-13T21:16:01.000Z; leave it out"), "{message}");
+    let all = Constellation::of_satellites(
+        load("iss.csv", &text, start, SimTime::ZERO, Ages::default()).unwrap().satellites,
+    );
+    let mut ephemeris = Ephemeris::new(all, start, SPACING).unwrap();
+    let error = ephemeris.advance(day).unwrap_err().to_string();
+    assert!(error.contains("satellite ISS (ZARYA) has no orbit at 2020-07-13"), "{error}");
 }

@@ -5,6 +5,7 @@ use crate::constellation::Constellation;
 use crate::ephemeris::SPACING;
 use crate::epoch::Epoch;
 use crate::frame::Geodetic;
+use crate::policy::closest::Closest;
 use crate::policy::highest::Highest;
 use crate::policy::least_loaded::LeastLoaded;
 use crate::policy::longest::Longest;
@@ -12,6 +13,7 @@ use crate::policy::sticky::Sticky;
 use crate::presets::preset;
 use crate::track::Track;
 use crate::view::View;
+use crate::walker::Shell;
 
 fn ephemeris() -> Ephemeris {
     let start = Epoch::parse("2024-07-15").unwrap();
@@ -124,4 +126,41 @@ fn a_place_that_sees_nothing_is_served_by_nothing() {
     assert_eq!(handovers.len(), 1);
     assert_eq!((handovers[0].to, handovers[0].outage), (None, SimDuration::ZERO));
     assert!(fleet.serving(TerminalId::from(0)).is_none());
+}
+
+/// One plane over the equator, seen from the equator: the closest of N satellites changes every 2 pi / (N (n - w)), where n is
+/// their angular speed and w the Earth's.
+#[test]
+fn handovers_over_the_equator_come_at_the_closed_forms_times() {
+    let start = Epoch::parse("2024-07-15").unwrap();
+    let (count, radius) = (30, 6_378_137.0f64 + 1_200e3);
+    let shell = Shell::delta("ring", 1_200.0, 0.0, 1, count);
+    let constellation = Constellation::of_shells(&[shell], start, false);
+    let ephemeris = Ephemeris::new(constellation, start, SPACING).unwrap();
+    let place = Track::fixed(&Geodetic::from_degrees(0.0, 33.0, 0.0)).unwrap();
+    let own = Terminal {
+        observer: Observer::new(place, View::above(Angle::from_degrees(25.0))),
+        policy: Box::new(Closest),
+        ..terminal(0.0, Box::new(Sticky))
+    };
+    let mut fleet = Fleet::new(ephemeris, vec![own]);
+    let handovers = run(&mut fleet, 7_200);
+    let motion = (3.986_004_418e14 / (radius * radius * radius)).sqrt();
+    let interval = std::f64::consts::TAU / (f64::from(count as u32) * (motion - 7.292_115e-5));
+    for pair in handovers[1..].windows(2) {
+        // Steps are a second apart.
+        let found = (pair[1].at - pair[0].at).as_secs_f64();
+        assert!((found - interval).abs() <= 1.0, "{found} {interval}");
+    }
+    let expected = 7_200.0 / interval;
+    assert!(
+        (handovers.len() as f64 - 1.0 - expected).abs() <= 1.0,
+        "{} {expected}",
+        handovers.len()
+    );
+    // Halfway between two handovers, the satellite is overhead: 1,200 km are 4.003 ms.
+    let middle = handovers[3].at + (handovers[4].at - handovers[3].at) / 2;
+    fleet.advance(middle).unwrap();
+    let look = fleet.serving(TerminalId::from(0)).unwrap().look;
+    assert!((look.delay_s() * 1e3 - 4.003).abs() < 0.001, "{}", look.delay_s());
 }

@@ -7,7 +7,7 @@ use crate::constellation::SatelliteId;
 use crate::sky::Sighting;
 
 /// The strength of a candidate's signal, in decibels.
-pub type Signal = Box<dyn Fn(&Sighting) -> f64>;
+pub type Signal = Box<dyn Fn(&Sighting) -> f64 + Send>;
 
 /// A satellite until its signal falls below a threshold and another one's is better by a hysteresis.
 pub struct Snr {

@@ -2,7 +2,7 @@
 //!
 //! Terminals are reconfigured every 15 s, at seconds 12, 27, 42 and 57 of each minute (Tanveer et al. 2023, Making Sense of
 //! Constellations; Mohan et al. 2024, A Multifaceted Look at Starlink Performance). The utility is a conditional logit fitted
-//! to the choices at three sites (Louvain, Kanazawa, Brisbane; about 490 slots each; the data of SatInView, July 2024):
+//! to the choices at three sites (Louvain, Kanazawa, Brisbane; about 490 slots each; data of `SatInView`, July 2024):
 //! candidates within 18 degrees of the geostationary arc are out, and a candidate of elevation e (1 at the zenith) is chosen with
 //! a probability in proportion to exp(5.5 e - 0.9 e² + 1.7 if it serves already).
 

@@ -8,6 +8,7 @@ use crate::epoch::Epoch;
 use crate::frame::Geodetic;
 use crate::presets::preset;
 use crate::track::Track;
+use crate::view::Obstructions;
 use crate::walker::Shell;
 
 fn start() -> Epoch {
@@ -117,4 +118,49 @@ fn the_mean_number_of_visible_satellites_is_that_of_coverage_geometry() {
         // The ellipsoid, which the closed form does not know, changes the reach by up to 1.5 %, the count by up to 3 %.
         assert!((mean / expected - 1.0).abs() < 0.03, "{altitude} {latitude}: {mean} {expected}");
     }
+}
+
+#[test]
+fn the_arc_a_dish_and_walls_take_satellites_out() {
+    let ephemeris = ephemeris(&(preset("starlink").unwrap().shells)());
+    let mut grid = SkyGrid::default();
+    grid.refresh(&ephemeris);
+    let place = Track::fixed(&Geodetic::from_degrees(36.56, 136.66, 0.0)).unwrap();
+    let count = |view: View, admits: &dyn Fn(&Observer, &Sighting) -> bool| {
+        let mut observer = Observer::new(place.clone(), view);
+        observer.follow(&ephemeris, &grid);
+        let mut seen = Vec::new();
+        observer.look(&ephemeris, &mut seen);
+        assert!(seen.iter().all(|sighting| admits(&observer, sighting)));
+        seen.len()
+    };
+    let open = || View::above(Angle::from_degrees(25.0));
+    let all = count(open(), &|_, _| true);
+    let arc = Angle::from_degrees(30.0);
+    let beside = count(View { arc: Some(arc), ..open() }, &|observer, sighting| {
+        observer.arc_separation(&sighting.look) >= arc
+    });
+    let walls = Obstructions::new(&[60.0, 0.0]).unwrap();
+    let behind = count(View { obstructions: walls, ..open() }, &|_, sighting| {
+        sighting.look.azimuth.degrees() >= 180.0 || sighting.look.elevation.degrees() >= 60.0
+    });
+    assert!(0 < beside && beside < all && 0 < behind && behind < all, "{all} {beside} {behind}");
+}
+
+/// The range rate of a moving observer is the derivative of the range.
+#[test]
+fn the_observers_own_speed_is_in_the_doppler_shift() {
+    let mut ephemeris = ephemeris(&(preset("iridium").unwrap().shells)());
+    let csv = "time,latitude,longitude,altitude\n0,48,11,11000\n3600,50,-2,11000\n";
+    let track = Track::read("plane.csv", csv, start()).unwrap();
+    let fixed = Track::fixed(&track.place(SimTime::ZERO + SimDuration::from_secs(1_000))).unwrap();
+    let satellite = SatelliteId::from(0);
+    let mut look = |track: &Track, seconds: u64| {
+        let now = SimTime::ZERO + SimDuration::from_secs(seconds);
+        ephemeris.advance(now).unwrap();
+        track.site(now).look(&ephemeris.state(satellite))
+    };
+    let rate = (look(&track, 1_001).range_m - look(&track, 999).range_m) / 2.0;
+    assert!((look(&track, 1_000).range_rate - rate).abs() < 0.5);
+    assert!((look(&fixed, 1_000).range_rate - rate).abs() > 20.0, "a plane makes a difference");
 }
