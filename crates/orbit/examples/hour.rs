@@ -9,7 +9,11 @@ use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::ephemeris::SPACING;
 use leobench_orbit::policy::starlink::{Starlink, Utility};
 use leobench_orbit::presets::preset;
-use leobench_orbit::*;
+use leobench_orbit::{
+    Angle, Constellation, DestinationId, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways,
+    Geodetic, Limits, Observer, OrbitError, Router, Terminal, TerminalId, Track, View, plus_grid,
+    route,
+};
 
 const TERMINALS: usize = 100;
 const DESTINATIONS: usize = 10;

@@ -8,7 +8,10 @@ use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::ephemeris::SPACING;
 use leobench_orbit::policy::starlink::{Starlink, Utility};
 use leobench_orbit::presets::preset;
-use leobench_orbit::*;
+use leobench_orbit::{
+    Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, Geodetic, Observer, Terminal, TerminalId,
+    Track, View,
+};
 
 const SLOTS: usize = 490;
 const SEEDS: u64 = 4;
@@ -37,15 +40,15 @@ fn site(name: &str, latitude: f64, longitude: f64, seed: u64) -> Found {
     let mut fleet = Fleet::new(ephemeris, vec![terminal]);
     let own = TerminalId::from(0);
     let mut found = Found { candidates: 0.0, highest: 0.0, kept: 0.0, separations: Vec::new() };
-    let (mut before, mut seen) = (None, Vec::new());
+    let (mut before, mut sky) = (None, Vec::new());
     for slot in 0..SLOTS as u64 {
         fleet.advance(SimTime::ZERO + SimDuration::from_secs(15 * slot)).unwrap();
         let serving = fleet.serving(own).unwrap();
         let observer = fleet.observer(own);
-        observer.look(fleet.ephemeris(), &mut seen);
+        observer.look(fleet.ephemeris(), &mut sky);
         let highest =
-            seen.iter().max_by(|a, b| a.look.elevation.partial_cmp(&b.look.elevation).unwrap());
-        found.candidates += seen.len() as f64 / SLOTS as f64;
+            sky.iter().max_by(|a, b| a.look.elevation.partial_cmp(&b.look.elevation).unwrap());
+        found.candidates += sky.len() as f64 / SLOTS as f64;
         found.highest += f64::from(highest == Some(serving)) / SLOTS as f64;
         found.kept += f64::from(before == Some(serving.satellite)) / SLOTS as f64;
         found.separations.push(observer.arc_separation(&serving.look).degrees());

@@ -1,3 +1,4 @@
+use super::Access::{Disjoint, Shared, Single};
 use super::*;
 
 fn chain(spacing: f64) -> Chain {
@@ -19,7 +20,6 @@ fn printed_times_are_those_of_the_digest() {
     assert!((chain(105.0).shared().as_secs_f64() - 15.0).abs() < 1e-9);
     let stages: Vec<_> = paper.stages(Reading::Printed).take(5).collect();
     let accesses: Vec<_> = stages.iter().map(|stage| stage.access).collect();
-    use Access::{Disjoint, Shared, Single};
     assert_eq!(accesses, [Single, Disjoint, Shared, Disjoint, Shared]);
     assert_eq!(stages[2].satellites, [1, 1]);
     assert_eq!(stages[3].satellites, [1, 2]);

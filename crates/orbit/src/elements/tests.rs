@@ -128,7 +128,7 @@ fn elements_are_used_near_their_epoch_only() {
 }
 
 /// Vectors of AIAA 2006-6753, Revisiting Spacetrack Report #3 (Vallado, Crawford, Hujsak, Kelso), for near-Earth and
-/// deep-space orbits, resonant and decaying ones; `tests/data/sgp4_vectors.py` takes them from PyPI's `sgp4`.
+/// deep-space orbits, resonant and decaying ones; `tests/data/sgp4_vectors.py` takes them from Python's `sgp4`.
 #[test]
 fn positions_are_those_of_the_verification_vectors() {
     let text = include_str!("../../tests/data/sgp4-vectors.txt");

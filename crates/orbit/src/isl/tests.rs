@@ -78,7 +78,8 @@ fn links_end_at_range_earth_and_latitude() {
         highest_latitude: Some(Angle::from_degrees(70.0)),
     };
     let at = |radius: f64, degrees: f64| {
-        Vector::new(degrees.to_radians().cos(), 0.0, degrees.to_radians().sin()) * radius
+        let angle = Angle::from_degrees(degrees);
+        Vector::new(angle.cos(), 0.0, angle.sin()) * radius
     };
     assert!(limits.admit(true, at(7e6, 0.0), at(7e6, 30.0)));
     assert!(!limits.admit(true, at(7e6, 0.0), at(7e6, 43.0)), "5.1 Mm");

@@ -174,8 +174,8 @@ fn bent_pipes_and_links() {
     assert!(seen.len() > 3);
     for index in 0..ephemeris.len() {
         let from = SatelliteId::from(index);
-        let sees = seen.iter().find(|sighting| sighting.satellite == from);
-        let direct = sees.map(|s| light_delay(s.look.range_m) + SimDuration::from_millis(1));
+        let direct = seen.iter().find(|sighting| sighting.satellite == from);
+        let direct = direct.map(|s| light_delay(s.look.range_m) + SimDuration::from_millis(1));
         assert_eq!(pipes.delay(from, own), direct);
         assert!(links.delay(from, own).is_some());
         assert!(direct.is_none_or(|direct| links.delay(from, own).unwrap() <= direct));

@@ -77,14 +77,15 @@ fn a_moving_observer_misses_none_and_few_are_looked_at() {
 fn expected(shell: &Shell, latitude: f64, lowest: f64) -> f64 {
     let (radius, earth) = (6_378.137e3 + shell.altitude_m, 6_371e3);
     let elevation = lowest.to_radians();
-    let reach = (earth / radius * elevation.cos()).acos() - elevation;
+    let reach = (earth / radius * libm::cos(elevation)).acos() - elevation;
     let (place, tilt) = (latitude.to_radians(), shell.inclination.radians());
     // By substitution sin x = sin i sin u, the density is even over u in (-90, 90) degrees.
     let steps = 20_000;
     let inside = |step: i32| {
         let u = ((f64::from(step) + 0.5) / f64::from(steps) - 0.5) * std::f64::consts::PI;
-        let x = (tilt.sin() * u.sin()).asin();
-        let cosine = (reach.cos() - place.sin() * x.sin()) / (place.cos() * x.cos());
+        let x = (libm::sin(tilt) * libm::sin(u)).asin();
+        let cosine = (libm::cos(reach) - libm::sin(place) * libm::sin(x))
+            / (libm::cos(place) * libm::cos(x));
         cosine.clamp(-1.0, 1.0).acos() / std::f64::consts::PI
     };
     let share = (0..steps).map(inside).sum::<f64>() / f64::from(steps);

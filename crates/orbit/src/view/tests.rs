@@ -60,7 +60,7 @@ proptest! {
         let mut least = 180.0f64;
         for step in -8_200..=8_200 {
             let longitude = f64::from(step) * 0.01f64.to_radians();
-            let position = Vector::new(longitude.cos(), longitude.sin(), 0.0) * 42_164_172.0;
+            let position = Vector::new(libm::cos(longitude), libm::sin(longitude), 0.0) * 42_164_172.0;
             let seen = site.look(&crate::frame::State { position, velocity: Vector::default() });
             if seen.elevation >= Angle::ZERO {
                 least = least.min(separation(direction, seen.direction()).degrees());

@@ -16,11 +16,11 @@ fn satellites_are_where_the_pattern_places_them() {
             let node = (72.0 * plane as f64).to_radians();
             let phase = (90.0 * slot as f64 + 2.0 * 18.0 * plane as f64).to_radians();
             let tilt = 53.0f64.to_radians();
-            let (along, aside) = (phase.cos(), phase.sin());
+            let (along, aside) = (libm::cos(phase), libm::sin(phase));
             let expected = [
-                along * node.cos() - aside * tilt.cos() * node.sin(),
-                along * node.sin() + aside * tilt.cos() * node.cos(),
-                aside * tilt.sin(),
+                along * libm::cos(node) - aside * libm::cos(tilt) * libm::sin(node),
+                along * libm::sin(node) + aside * libm::cos(tilt) * libm::cos(node),
+                aside * libm::sin(tilt),
             ];
             let satellite = &all.satellites()[all.shells()[0].satellite(plane, slot).index()];
             let position = satellite.orbit.state(Epoch::J2000).unwrap().position;
