@@ -104,8 +104,10 @@ struct Tree {
     /// By satellite, in nanoseconds.
     delays: Vec<u64>,
     hops: Vec<Hop>,
-    /// Satellites in the order of their delays at the last update, so that next hops come first.
-    order: Vec<u32>,
+    /// By satellite, whether its delay has been computed in this update.
+    done: Vec<bool>,
+    /// Satellites on the way to one whose delay is known.
+    waiting: Vec<u32>,
     changed: bool,
 }
 
@@ -138,7 +140,8 @@ impl Router {
         let tree = Tree {
             delays: vec![NONE; satellites],
             hops: vec![Hop::Nowhere; satellites],
-            order: (0..satellites as u32).collect(),
+            done: vec![false; satellites],
+            waiting: Vec::new(),
             changed: false,
         };
         let delays = vec![NONE; links.len()];
@@ -186,8 +189,6 @@ impl Router {
                 tree.relax(satellite, to, link, delays, heap);
             }
         }
-        let Tree { order, delays, .. } = tree;
-        order.sort_by_key(|&satellite| delays[satellite as usize]);
         tree.changed
     }
 
@@ -226,23 +227,38 @@ impl Router {
 impl Tree {
     /// Computes the delays along the tree of the last update anew; what it does not reach any more, nothing reaches.
     fn follow(&mut self, links: &[u64], exits: &[Exit]) {
-        for &satellite in &self.order {
-            let index = satellite as usize;
-            self.delays[index] = match self.hops[index] {
-                Hop::Nowhere => NONE,
-                Hop::Over { to, link } => {
-                    self.delays[to as usize].checked_add(links[link as usize]).unwrap_or(NONE)
+        self.done.fill(false);
+        for start in 0..self.hops.len() as u32 {
+            let mut at = start;
+            while !std::mem::replace(&mut self.done[at as usize], true) {
+                self.waiting.push(at);
+                if let Hop::Over { to, .. } = self.hops[at as usize] {
+                    at = to;
                 }
-                // Exits come next; one that still is there is better than none.
-                Hop::Down(gateway) => exits
-                    .iter()
-                    .find(|exit| exit.gateway == gateway && exit.satellite.index() == index)
-                    .map_or(NONE, |exit| exit.delay.as_nanos()),
-            };
-            if self.delays[index] == NONE && self.hops[index] != Hop::Nowhere {
-                self.hops[index] = Hop::Nowhere;
-                self.changed = true;
             }
+            while let Some(satellite) = self.waiting.pop() {
+                self.follow_one(satellite as usize, links, exits);
+            }
+        }
+    }
+
+    /// Computes the delay of a satellite whose next hop's delay is known.
+    fn follow_one(&mut self, index: usize, links: &[u64], exits: &[Exit]) {
+        self.delays[index] = match self.hops[index] {
+            Hop::Nowhere => NONE,
+            Hop::Over { to, link } => {
+                self.delays[to as usize].checked_add(links[link as usize]).unwrap_or(NONE)
+            }
+            Hop::Down(gateway) => exits
+                .iter()
+                .filter(|exit| exit.gateway == gateway && exit.satellite.index() == index)
+                .map(|exit| exit.delay.as_nanos())
+                .min()
+                .unwrap_or(NONE),
+        };
+        if self.delays[index] == NONE && self.hops[index] != Hop::Nowhere {
+            self.hops[index] = Hop::Nowhere;
+            self.changed = true;
         }
     }
 
