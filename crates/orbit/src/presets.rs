@@ -15,7 +15,8 @@ pub struct Preset {
     pub name: &'static str,
     /// One line on it, with the source.
     pub about: &'static str,
-    /// The lowest elevation at which its user terminals work, in degrees.
+    /// The lowest elevation at which its user terminals work, in degrees, from the same filing (OneWeb's from its first one,
+    /// SAT-LOI-20160428-00041).
     pub lowest_elevation: f64,
     /// Makes its shells.
     pub shells: fn() -> Vec<Shell>,
@@ -32,7 +33,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: "oneweb",
         about: "OneWeb's first phase, 716 satellites in two shells (SAT-MPL-20200526-00062)",
-        lowest_elevation: 25.0,
+        lowest_elevation: 55.0,
         shells: oneweb,
     },
     Preset {

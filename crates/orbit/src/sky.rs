@@ -3,12 +3,14 @@
 //! Once per window of the ephemeris, a [`SkyGrid`] sorts the satellites by latitude and longitude, and each [`Observer`] takes
 //! from it those that may rise above its lowest elevation before the window ends. Per step it looks only at these.
 
+use std::cell::OnceCell;
+
 use leobench_base::SimTime;
 
 use crate::angle::Angle;
 use crate::constellation::SatelliteId;
 use crate::ephemeris::Ephemeris;
-use crate::frame::{Site, Topocentric};
+use crate::frame::{Geodetic, Site, Topocentric};
 use crate::track::Track;
 use crate::vector::Vector;
 use crate::view::{GeostationaryArc, View};
@@ -155,7 +157,9 @@ fn sectors(direction: Vector, latitude: f64, reach: Angle) -> std::ops::Range<us
 pub struct Observer {
     track: Track,
     view: View,
-    arc: GeostationaryArc,
+    /// Computed when it is first asked for at a place.
+    arc: OnceCell<GeostationaryArc>,
+    place: Geodetic,
     site: Site,
     window: Option<u64>,
     candidates: Vec<SatelliteId>,
@@ -166,9 +170,9 @@ impl Observer {
     /// Something that sees a part of the sky.
     pub fn new(track: Track, view: View) -> Self {
         let site = track.site(SimTime::ZERO);
-        let arc = GeostationaryArc::new(&track.place(SimTime::ZERO));
+        let (arc, place) = (OnceCell::new(), track.place(SimTime::ZERO));
         let lowest_sine = view.lowest.sin();
-        Self { track, view, arc, site, window: None, candidates: Vec::new(), lowest_sine }
+        Self { track, view, arc, place, site, window: None, candidates: Vec::new(), lowest_sine }
     }
 
     /// Where it is.
@@ -190,7 +194,8 @@ impl Observer {
     pub fn follow(&mut self, ephemeris: &Ephemeris, grid: &SkyGrid) {
         if self.track.moves() {
             self.site = self.track.site(ephemeris.now());
-            self.arc = GeostationaryArc::new(&self.track.place(ephemeris.now()));
+            self.place = self.track.place(ephemeris.now());
+            self.arc = OnceCell::new();
         }
         if self.window == Some(ephemeris.window()) {
             return;
@@ -218,7 +223,7 @@ impl Observer {
             return None;
         }
         let look = self.site.look(&ephemeris.state(satellite));
-        self.admits(&look, &self.arc).then_some(Sighting { satellite, look })
+        self.admits(&look, || self.arc()).then_some(Sighting { satellite, look })
     }
 
     /// A satellite in the sky at any time, from its orbit itself, if it can be used; one without an orbit cannot.
@@ -235,21 +240,24 @@ impl Observer {
         if look.elevation < self.view.lowest {
             return None;
         }
-        let usable = if moves && self.view.arc.is_some() {
-            self.admits(&look, &GeostationaryArc::new(&self.track.place(at)))
-        } else {
-            self.admits(&look, &self.arc)
-        };
+        let then = OnceCell::new();
+        let arc_then = || then.get_or_init(|| GeostationaryArc::new(&self.track.place(at)));
+        let usable =
+            if moves { self.admits(&look, arc_then) } else { self.admits(&look, || self.arc()) };
         usable.then_some(Sighting { satellite, look })
     }
 
     /// How far a direction is from the arc of the geostationary satellites.
     pub fn arc_separation(&self, look: &Topocentric) -> Angle {
-        self.arc.separation(look)
+        self.arc().separation(look)
     }
 
-    fn admits(&self, look: &Topocentric, arc: &GeostationaryArc) -> bool {
-        self.view.admits(look) && self.view.arc.is_none_or(|least| arc.separation(look) >= least)
+    fn arc(&self) -> &GeostationaryArc {
+        self.arc.get_or_init(|| GeostationaryArc::new(&self.place))
+    }
+
+    fn admits<'a>(&self, look: &Topocentric, arc: impl FnOnce() -> &'a GeostationaryArc) -> bool {
+        self.view.admits(look) && self.view.arc.is_none_or(|least| arc().separation(look) >= least)
     }
 }
 
