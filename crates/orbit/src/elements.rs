@@ -13,6 +13,9 @@ use crate::epoch::Epoch;
 use crate::error::{FileError, Place};
 use crate::orbit::{Orbit, Sgp4Orbit};
 
+/// Mean motions are rounded to this, in radians per minute: less than a millimetre in a month.
+const MOTION_GRAIN: f64 = 1.0 / (1u64 << 50) as f64;
+
 /// Mean elements of SGP4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanElements {
@@ -78,7 +81,7 @@ impl MeanElements {
     /// In SGP4's words.
     pub fn satellite(&self) -> Result<Satellite, String> {
         let degrees = |value: f64| value.to_radians();
-        let orbit = sgp4::Orbit::from_kozai_elements(
+        let mut orbit = sgp4::Orbit::from_kozai_elements(
             &sgp4::WGS72,
             degrees(self.inclination),
             degrees(self.node),
@@ -88,6 +91,8 @@ impl MeanElements {
             self.motion * (std::f64::consts::PI / 720.0),
         )
         .map_err(|error| error.to_string())?;
+        // Its last digit, too, depends on the machine (see `orbit`), and its error grows with time.
+        orbit.mean_motion = (orbit.mean_motion / MOTION_GRAIN).round() * MOTION_GRAIN;
         let constants = sgp4::Constants::new(
             sgp4::WGS72,
             sgp4::iau_epoch_to_sidereal_time,

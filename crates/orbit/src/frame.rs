@@ -144,6 +144,11 @@ impl Site {
         self.up
     }
 
+    /// A direction of the place's sky (east, north, up) in the frame that turns with the Earth.
+    pub fn from_local(&self, direction: Vector) -> Vector {
+        self.east * direction.x + self.north * direction.y + self.up * direction.z
+    }
+
     /// The sine of the elevation at which a position is seen, and its distance in metres.
     pub fn elevation_sine(&self, position: Vector) -> (f64, f64) {
         let sight = position - self.position;

@@ -116,6 +116,15 @@ impl CircularOrbit {
     }
 }
 
+/// SGP4's positions are rounded to this, in metres.
+///
+/// The library computes with the functions of the C library wherever another crate turns on `std` of `num-traits` (as
+/// `arrow-array` does). Their last digit depends on the machine; it moves a satellite by some nanometres. Rounding takes that
+/// away but for a few of a hundred million values, and is far below SGP4's own error of a kilometre.
+const POSITION_GRAIN: f64 = 1.0 / 8.0;
+/// SGP4's velocities are rounded to this, in metres per second: 7 mm between two knots a minute apart.
+const VELOCITY_GRAIN: f64 = 1.0 / 8192.0;
+
 /// Mean elements with SGP4 on WGS72, which public element sets are made with; Lyddane's correction for deep space in the
 /// improved form, as in Python's `sgp4` and in skyfield.
 #[derive(Clone, Debug)]
@@ -137,13 +146,18 @@ impl Sgp4Orbit {
     pub fn state(&self, at: Epoch) -> Result<State, String> {
         let minutes = sgp4::MinutesSinceEpoch(at.seconds_since(self.epoch) / 60.0);
         let prediction = self.constants.propagate(minutes).map_err(|error| error.to_string())?;
-        let metres = |[x, y, z]: [f64; 3]| Vector::new(x * 1e3, y * 1e3, z * 1e3);
-        let position = metres(prediction.position);
+        let position = grains(prediction.position, POSITION_GRAIN);
         if position.norm() < EQUATOR_RADIUS {
             return Err("the satellite is below the ground".to_owned());
         }
-        Ok(State { position, velocity: metres(prediction.velocity) })
+        Ok(State { position, velocity: grains(prediction.velocity, VELOCITY_GRAIN) })
     }
+}
+
+/// Kilometres (per second) as metres (per second) in whole grains.
+fn grains(vector: [f64; 3], grain: f64) -> Vector {
+    let [x, y, z] = vector.map(|value| (value * 1e3 / grain).round() * grain);
+    Vector::new(x, y, z)
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn elements_are_used_near_their_epoch_only() {
 #[test]
 fn positions_are_those_of_the_verification_vectors() {
     let text = include_str!("../../tests/data/sgp4-vectors.txt");
-    let (mut worst, mut rows, mut lines) = (0.0f64, 0, Vec::new());
+    let (mut rows, mut lines) = (0, Vec::new());
     let mut satellite = None;
     for line in text.lines() {
         if line.starts_with("1 ") {
@@ -151,8 +151,12 @@ fn positions_are_those_of_the_verification_vectors() {
         let nanos = epoch.unix_nanos() + (row[0] * 60e9).round() as i64;
         let state = satellite.orbit.state(Epoch::from_unix_nanos(nanos)).unwrap();
         let position = [state.position.x, state.position.y, state.position.z];
+        assert!(position.iter().all(|coordinate| (coordinate * 8.0).fract() == 0.0));
         for (found, expected) in position.into_iter().zip(&row[1..4]) {
-            worst = worst.max((found - expected * 1e3).abs());
+            let error = (found - expected * 1e3).abs();
+            // Half a grain of 1/8 m from rounding, SGP4 itself within 2 cm; after years, the rounded mean motion shows.
+            let allowed = if row[0].abs() <= 30.0 * 1_440.0 { 0.0825 } else { 0.5 };
+            assert!(error < allowed, "{} {}: {error} m", satellite.name, row[0]);
         }
         let velocity = [state.velocity.x, state.velocity.y, state.velocity.z];
         for (found, expected) in velocity.into_iter().zip(&row[4..7]) {
@@ -161,7 +165,6 @@ fn positions_are_those_of_the_verification_vectors() {
         rows += 1;
     }
     assert!(rows > 600, "{rows}");
-    assert!(worst < 0.02, "{worst} m");
 }
 
 /// With ten thousand times its drag, the station decays before the end of the run: the satellite, its line and the time are named.
