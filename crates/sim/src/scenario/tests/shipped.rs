@@ -105,8 +105,15 @@ fn fits(schema: &Schema, value: &Value) -> bool {
         }
         ("integer", Value::Integer(_))
         | ("number", Value::Integer(_) | Value::Float(_))
-        | ("string", Value::String(_))
         | ("boolean", Value::Bool(_)) => true,
+        // Of the patterns, those of quantities: they begin with a digit or a point, and words beside them do not.
+        ("string", Value::String(text)) => {
+            let pattern = keyword("pattern").and_then(Schema::as_str);
+            !pattern.is_some_and(|pattern| pattern.starts_with(r"^\s*[0-9"))
+                || text
+                    .trim_start()
+                    .starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        }
         _ => false,
     }
 }
