@@ -24,6 +24,7 @@ SHIPPED = sorted(file.name for file in (ROOT / "campaigns").glob("*.toml"))
 
 # What more than the duration must be cut short.
 SHORT: dict[str, dict[str, object]] = {
+    "handover-cost.toml": {"duration": "45 s"},
     "competition.toml": {"warm_up": "0 s", "flows.newcomer.start": "500 ms"},
     "queue-sizing.toml": {"warm_up": "0 s"},
     "queue-sizing-fading.toml": {"warm_up": "0 s"},
@@ -47,8 +48,9 @@ def test_every_campaign_that_is_shipped_runs(name: str, tmp_path: Path) -> None:
     result = run_campaign(small, tmp_path / "out", workers=1)
     assert result.failures.height == 0
     assert result.runs.height == len(campaign.variants) * len(campaign.metrics)
-    # Nothing converges in so short a time.
-    measured = result.runs.filter(pl.col("metric") != "competition.convergence_s")
+    # Nothing converges in so short a time, and a download behind a NAT may never recover.
+    never = pl.col("metric").str.contains(r"competition\.convergence_s|handovers\.each")
+    measured = result.runs.filter(~never)
     assert measured["value"].null_count() == 0
 
 

@@ -69,6 +69,20 @@ def convert(source: Path) -> dict[str, Any]:
     }
 
 
+def write(converted: dict[str, Any], out: Path) -> None:
+    """Writes a converted qlog.
+
+    Raises:
+        InputError: If the file cannot be written.
+    """
+    try:
+        out.write_text(json.dumps(converted), encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"--out {out}: cannot be written: {error.strerror}; allowed: a file in a folder that exists"
+        ) from None
+
+
 def _records(source: Path) -> Iterator[dict[str, Any]]:
     """The records of a JSON text sequence (RFC 7464)."""
     try:

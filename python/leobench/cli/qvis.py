@@ -26,17 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Writes the converted qlog."""
-    import json
-
     from leobench import qvis
-    from leobench.errors import InputError
 
-    converted = qvis.convert(args.qlog)
-    out: Path = args.out or Path(args.qlog.with_suffix(".qlog").name)
-    try:
-        out.write_text(json.dumps(converted), encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"--out {out}: cannot be written: {error.strerror}; allowed: a file in a folder that exists"
-        ) from None
+    qvis.write(qvis.convert(args.qlog), args.out or Path(args.qlog.with_suffix(".qlog").name))
     return 0
