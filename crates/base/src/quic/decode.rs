@@ -10,6 +10,7 @@ use super::content::Content;
 use super::error::{ErrorCode, TransportError};
 use super::frame::{Close, Directionality, Frame, NewConnectionId, StreamId};
 use super::kind::{stream_bits, types};
+use super::multipath::PathFrame;
 use super::packet::{Frames, Level};
 use super::reader::Reader;
 use super::varint_size;
@@ -150,8 +151,41 @@ impl<'a> Decoder<'a> {
                 reordering: self.varint()?,
             },
             types::IMMEDIATE_ACK => Frame::ImmediateAck,
+            types::PATH_ACK | types::PATH_ACK_ECN => Frame::PathAck {
+                path: self.path()?,
+                ack: self.ack(frame_type == types::PATH_ACK_ECN)?,
+            },
+            types::PATH_ABANDON..=types::PATH_CIDS_BLOCKED => {
+                Frame::Path(self.path_frame(frame_type)?)
+            }
             _ => return Err(Fault::Invalid("an unknown frame type")),
         })
+    }
+
+    fn path_frame(&mut self, frame_type: u64) -> Decoded<PathFrame> {
+        let path = self.path()?;
+        Ok(match frame_type {
+            types::PATH_ABANDON => PathFrame::Abandon { path, code: self.varint()? },
+            types::PATH_STATUS_BACKUP | types::PATH_STATUS_AVAILABLE => {
+                let backup = frame_type == types::PATH_STATUS_BACKUP;
+                PathFrame::Status { path, sequence: self.varint()?, backup }
+            }
+            types::PATH_NEW_CONNECTION_ID => {
+                PathFrame::NewConnectionId { path, new: Box::new(self.new_connection_id()?) }
+            }
+            types::PATH_RETIRE_CONNECTION_ID => {
+                PathFrame::RetireConnectionId { path, sequence: self.varint()? }
+            }
+            types::MAX_PATH_ID => PathFrame::MaxPathId(path),
+            types::PATHS_BLOCKED => PathFrame::PathsBlocked(path),
+            _ => PathFrame::CidsBlocked { path, next: self.varint()? },
+        })
+    }
+
+    /// A path ID. Larger ones than the nonce has room for are beyond every limit (draft-ietf-quic-multipath section 4).
+    fn path(&mut self) -> Decoded<u32> {
+        let path = u32::try_from(self.varint()?);
+        path.map_err(|_| Fault::Other(ErrorCode::PROTOCOL_VIOLATION, "a path ID of 2^32 or more"))
     }
 
     fn varint(&mut self) -> Decoded<u64> {

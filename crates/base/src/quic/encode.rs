@@ -28,13 +28,12 @@ fn prefixed(out: &mut BytesMut, bytes: &[u8]) {
 }
 
 impl Ack {
-    /// Appends the frame.
-    pub fn encode(&self, out: &mut BytesMut) {
+    /// Appends what follows the type.
+    fn encode_fields(&self, out: &mut BytesMut) {
         let Some(first) = self.ranges.first() else {
             debug_assert!(false, "an ACK frame without ranges");
             return;
         };
-        out.put_u8(if self.ecn.is_some() { 0x03 } else { 0x02 });
         write_varint(out, first.largest);
         write_varint(out, self.delay);
         write_varint(out, self.ranges.len() as u64 - 1);
@@ -58,7 +57,15 @@ impl Frame {
     pub fn encode(&self, content: &dyn Content, out: &mut BytesMut) {
         match self {
             Self::Padding(len) => out.put_bytes(0, *len as usize),
-            Self::Ack(ack) => ack.encode(out),
+            Self::Ack(ack) => {
+                out.put_u8(self.frame_type() as u8);
+                ack.encode_fields(out);
+            }
+            Self::PathAck { path, ack } => {
+                out.put_u8(self.frame_type() as u8);
+                write_varint(out, (*path).into());
+                ack.encode_fields(out);
+            }
             Self::Stream { id, offset, len, explicit_len, .. } => {
                 let frame_type = self.frame_type();
                 out.put_u8(frame_type as u8);
@@ -83,7 +90,7 @@ impl Frame {
     /// Appends what follows the type of a frame that is not hot.
     fn encode_fields(&self, out: &mut BytesMut) {
         match self {
-            Self::Padding(_) | Self::Ack(_) | Self::Stream { .. } => {
+            Self::Padding(_) | Self::Ack(_) | Self::PathAck { .. } | Self::Stream { .. } => {
                 unreachable!("written with its type")
             }
             Self::Ping | Self::HandshakeDone | Self::ImmediateAck => {}
@@ -108,12 +115,8 @@ impl Frame {
             | Self::DataBlocked(value)
             | Self::StreamsBlocked { limit: value, .. }
             | Self::RetireConnectionId(value) => write_varint(out, *value),
-            Self::NewConnectionId(new) => {
-                write_varint(out, new.sequence);
-                write_varint(out, new.retire_prior_to);
-                write_id(out, new.id);
-                out.put_slice(&new.token.0);
-            }
+            Self::NewConnectionId(new) => new.encode(out),
+            Self::Path(frame) => frame.encode_fields(out),
             Self::PathChallenge(data) | Self::PathResponse(data) => out.put_u64(*data),
             Self::ConnectionClose(close) => close.encode_fields(out),
             Self::Datagram { data, explicit_len: true } => prefixed(out, data),

@@ -62,6 +62,14 @@ codes! {
     AEAD_LIMIT_REACHED = 0x0f,
     /// No path can carry packets.
     NO_VIABLE_PATH = 0x10,
+    /// A path is abandoned at the application's request (draft-ietf-quic-multipath section 4.2.1).
+    APPLICATION_ABANDON_PATH = 0x3e,
+    /// A path is abandoned for lack of resources.
+    PATH_RESOURCE_LIMIT_REACHED = 0x3e75,
+    /// A path is abandoned because it does not work, or badly.
+    PATH_UNSTABLE_OR_POOR = 0x3e76,
+    /// A path is abandoned for lack of a connection ID.
+    NO_CID_AVAILABLE_FOR_PATH = 0x3e77,
 }
 
 impl ErrorCode {

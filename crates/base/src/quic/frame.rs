@@ -1,9 +1,10 @@
-//! Frames (RFC 9000 section 19, RFC 9221, draft-ietf-quic-ack-frequency).
+//! Frames (RFC 9000 section 19, RFC 9221, draft-ietf-quic-ack-frequency, draft-ietf-quic-multipath).
 
 use bytes::Bytes;
 
 use super::ack::Ack;
 use super::connection_id::{ConnectionId, ResetToken};
+use super::multipath::PathFrame;
 
 /// A stream ID (RFC 9000 section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,6 +130,15 @@ pub enum Frame {
     },
     /// `IMMEDIATE_ACK` (draft-ietf-quic-ack-frequency section 5).
     ImmediateAck,
+    /// `PATH_ACK` (draft-ietf-quic-multipath section 4.1).
+    PathAck {
+        /// The path on which the acknowledged packets were sent.
+        path: u32,
+        /// The fields of an ACK frame.
+        ack: Ack,
+    },
+    /// A frame that manages paths.
+    Path(PathFrame),
 }
 
 const _: () = assert!(size_of::<Frame>() <= 48, "a packet carries frames by value");

@@ -4,7 +4,8 @@ use super::ack::Ack;
 use super::frame::{Directionality, Frame};
 use super::packet::{Level, Space};
 
-/// Frame types on the wire (RFC 9000 table 3, RFC 9221 section 4, draft-ietf-quic-ack-frequency section 11).
+/// Frame types on the wire (RFC 9000 table 3, RFC 9221 section 4, draft-ietf-quic-ack-frequency section 11,
+/// draft-ietf-quic-multipath section 6).
 pub(super) mod types {
     pub(crate) const PADDING: u64 = 0x00;
     pub(crate) const PING: u64 = 0x01;
@@ -34,7 +35,17 @@ pub(super) mod types {
     pub(crate) const IMMEDIATE_ACK: u64 = 0x1f;
     pub(crate) const DATAGRAM: u64 = 0x30;
     pub(crate) const DATAGRAM_LEN: u64 = 0x31;
+    pub(crate) const PATH_ACK: u64 = 0x3e;
+    pub(crate) const PATH_ACK_ECN: u64 = 0x3f;
     pub(crate) const ACK_FREQUENCY: u64 = 0xaf;
+    pub(crate) const PATH_ABANDON: u64 = 0x3e75;
+    pub(crate) const PATH_STATUS_BACKUP: u64 = 0x3e76;
+    pub(crate) const PATH_STATUS_AVAILABLE: u64 = 0x3e77;
+    pub(crate) const PATH_NEW_CONNECTION_ID: u64 = 0x3e78;
+    pub(crate) const PATH_RETIRE_CONNECTION_ID: u64 = 0x3e79;
+    pub(crate) const MAX_PATH_ID: u64 = 0x3e7a;
+    pub(crate) const PATHS_BLOCKED: u64 = 0x3e7b;
+    pub(crate) const PATH_CIDS_BLOCKED: u64 = 0x3e7c;
 }
 
 /// Bits of a STREAM frame's type (RFC 9000 section 19.8).
@@ -91,20 +102,26 @@ impl Frame {
             }
             Self::AckFrequency { .. } => types::ACK_FREQUENCY,
             Self::ImmediateAck => types::IMMEDIATE_ACK,
+            Self::PathAck { ack: Ack { ecn: None, .. }, .. } => types::PATH_ACK,
+            Self::PathAck { .. } => types::PATH_ACK_ECN,
+            Self::Path(frame) => frame.frame_type(),
         }
     }
 
     /// Whether its packet has to be acknowledged (RFC 9000 section 13.2).
     #[inline]
     pub const fn is_ack_eliciting(&self) -> bool {
-        !matches!(self, Self::Padding(_) | Self::Ack(_) | Self::ConnectionClose(_))
+        !matches!(
+            self,
+            Self::Padding(_) | Self::Ack(_) | Self::PathAck { .. } | Self::ConnectionClose(_)
+        )
     }
 
     /// Whether its packet counts towards the bytes in flight (RFC 9002 section 2): ack-eliciting packets do, and those
     /// with padding.
     #[inline]
     pub const fn is_in_flight(&self) -> bool {
-        !matches!(self, Self::Ack(_) | Self::ConnectionClose(_))
+        !matches!(self, Self::Ack(_) | Self::PathAck { .. } | Self::ConnectionClose(_))
     }
 
     /// Whether it may probe a path without migrating to it (RFC 9000 section 9.1).

@@ -8,7 +8,8 @@ use super::error::{ErrorCode, TransportError};
 use super::reader::Reader;
 use super::{varint_size, write_varint};
 
-/// Identifiers (RFC 9000 section 18.2, RFC 9221 section 3, draft-ietf-quic-ack-frequency section 3).
+/// Identifiers (RFC 9000 section 18.2, RFC 9221 section 3, draft-ietf-quic-ack-frequency section 3,
+/// draft-ietf-quic-multipath section 2.1).
 mod ids {
     pub(super) const ORIGINAL_DESTINATION: u64 = 0x00;
     pub(super) const MAX_IDLE_TIMEOUT: u64 = 0x01;
@@ -28,6 +29,7 @@ mod ids {
     pub(super) const INITIAL_SOURCE: u64 = 0x0f;
     pub(super) const RETRY_SOURCE: u64 = 0x10;
     pub(super) const MAX_DATAGRAM_FRAME_SIZE: u64 = 0x20;
+    pub(super) const INITIAL_MAX_PATH_ID: u64 = 0x3e;
     pub(super) const MIN_ACK_DELAY: u64 = 0xff04_de1b;
 }
 
@@ -72,6 +74,8 @@ pub struct TransportParameters {
     pub max_datagram_frame_size: u64,
     /// Shortest delay of acknowledgements that this end grants, in microseconds, if it understands `ACK_FREQUENCY`.
     pub min_ack_delay: Option<u64>,
+    /// Largest path ID that the peer may use, if this end offers several paths.
+    pub initial_max_path_id: Option<u32>,
 }
 
 /// A server's preferred address (RFC 9000 section 18.2).
@@ -109,6 +113,7 @@ impl Default for TransportParameters {
             retry_source: None,
             max_datagram_frame_size: 0,
             min_ack_delay: None,
+            initial_max_path_id: None,
         }
     }
 }
@@ -192,6 +197,9 @@ impl TransportParameters {
         if let Some(delay) = self.min_ack_delay {
             write_number(out, ids::MIN_ACK_DELAY, delay);
         }
+        if let Some(path) = self.initial_max_path_id {
+            write_number(out, ids::INITIAL_MAX_PATH_ID, path.into());
+        }
     }
 
     /// Reads the parameters that a client sent.
@@ -265,6 +273,10 @@ impl TransportParameters {
                 }
                 ids::MIN_ACK_DELAY => {
                     self.min_ack_delay = Some(value.varint().ok_or_else(malformed)?);
+                }
+                ids::INITIAL_MAX_PATH_ID => {
+                    let path = value.varint().ok_or_else(malformed)?;
+                    self.initial_max_path_id = Some(path.try_into().map_err(|_| malformed())?);
                 }
                 _ => return Ok(false),
             }

@@ -25,7 +25,7 @@ const fn prefixed(len: usize) -> u64 {
 }
 
 impl Ack {
-    /// Bytes of the frame.
+    /// Bytes of the ACK frame.
     #[inline]
     pub fn size(&self) -> u64 {
         let Some(first) = self.ranges.first() else { return 0 };
@@ -58,6 +58,7 @@ impl Frame {
                 1 + varint_size(id.0) + offset_size + len_size + len
             }
             Self::Ack(ack) => ack.size(),
+            Self::PathAck { path, ack } => varint_size((*path).into()) + ack.size(),
             Self::Padding(len) => *len,
             other => other.rare_size(),
         }
@@ -65,7 +66,9 @@ impl Frame {
 
     fn rare_size(&self) -> u64 {
         match self {
-            Self::Padding(_) | Self::Ack(_) | Self::Stream { .. } => self.size(),
+            Self::Padding(_) | Self::Ack(_) | Self::PathAck { .. } | Self::Stream { .. } => {
+                self.size()
+            }
             Self::Ping | Self::HandshakeDone | Self::ImmediateAck => 1,
             Self::ResetStream { id, code, final_size } => {
                 1 + varint_size(id.0) + varint_size(*code) + varint_size(*final_size)
@@ -82,10 +85,8 @@ impl Frame {
             | Self::DataBlocked(value)
             | Self::StreamsBlocked { limit: value, .. }
             | Self::RetireConnectionId(value) => 1 + varint_size(*value),
-            Self::NewConnectionId(new) => {
-                let numbers = varint_size(new.sequence) + varint_size(new.retire_prior_to);
-                1 + numbers + 1 + new.id.size() + new.token.0.len() as u64
-            }
+            Self::NewConnectionId(new) => 1 + new.size(),
+            Self::Path(frame) => frame.size(),
             Self::PathChallenge(_) | Self::PathResponse(_) => 1 + 8,
             Self::ConnectionClose(close) => close.size(),
             Self::Datagram { data, explicit_len } => {

@@ -26,8 +26,8 @@ const VALUES: [u64; 16] = [
     (1 << 62) - 1,
 ];
 
-/// Types of frames with how many variable-length integers follow (RFC 9000 section 19).
-const FRAMES: [(u64, u64); 33] = [
+/// Types of frames with how many variable-length integers follow (RFC 9000 section 19, draft-ietf-quic-multipath section 4).
+const FRAMES: [(u64, u64); 43] = [
     (0x00, 0),
     (0x01, 0),
     (0x02, 4),
@@ -61,6 +61,16 @@ const FRAMES: [(u64, u64); 33] = [
     (0x1f, 0),
     (0x30, 0),
     (0xaf, 4),
+    (0x3e, 5),
+    (0x3f, 8),
+    (0x3e75, 2),
+    (0x3e76, 2),
+    (0x3e77, 2),
+    (0x3e78, 4),
+    (0x3e79, 2),
+    (0x3e7a, 1),
+    (0x3e7b, 1),
+    (0x3e7c, 2),
 ];
 
 fn pick<'a, T>(from: &'a [T], rng: &mut SimRng) -> &'a T {

@@ -166,11 +166,50 @@ fn frames_by_hand() {
         ),
         (Frame::ImmediateAck, "1f"),
     ];
+    check_encodings(&cases);
+}
+
+/// The figures of draft-ietf-quic-multipath section 4.
+#[test]
+fn frames_of_multipath_have_their_encodings() {
+    let ranges = smallvec![AckRange { smallest: 98, largest: 100 }];
+    let ecn = Some(Box::new(EcnCounts { ect0: 1, ect1: 2, ce: 64 }));
+    let ack = |ecn| Ack { ranges: ranges.clone(), delay: 9, ecn };
+    let new = Box::new(NewConnectionId {
+        sequence: 3,
+        retire_prior_to: 1,
+        id: ConnectionId::new(&[9, 8]).unwrap(),
+        token: ResetToken([7; 16]),
+    });
+    let path = 5;
+    let frames = [
+        (PathFrame::Abandon { path, code: 0x3e76 }, "7e75 05 7e76"),
+        (PathFrame::Status { path, sequence: 2, backup: true }, "7e76 05 02"),
+        (PathFrame::Status { path, sequence: 64, backup: false }, "7e77 05 4040"),
+        (
+            PathFrame::NewConnectionId { path, new },
+            "7e78 05 03 01 02 0908 07070707070707070707070707070707",
+        ),
+        (PathFrame::RetireConnectionId { path, sequence: 1 }, "7e79 05 01"),
+        (PathFrame::MaxPathId(u32::MAX), "7e7a c0000000ffffffff"),
+        (PathFrame::PathsBlocked(64), "7e7b 4040"),
+        (PathFrame::CidsBlocked { path, next: 4 }, "7e7c 05 04"),
+    ];
+    let mut cases: Vec<_> =
+        frames.into_iter().map(|(frame, bytes)| (Frame::Path(frame), bytes)).collect();
+    cases.push((Frame::PathAck { path, ack: ack(None) }, "3e 05 4064 09 00 02"));
+    cases.push((Frame::PathAck { path, ack: ack(ecn) }, "3f 05 4064 09 00 02 01 02 4040"));
+    check_encodings(&cases);
+}
+
+#[track_caller]
+fn check_encodings(cases: &[(Frame, &str)]) {
     for (frame, expected) in cases {
         let mut out = BytesMut::new();
         frame.encode(&Zeros, &mut out);
         assert_eq!(out, hex(expected), "{frame:?}");
+        assert_eq!(frame.size(), out.len() as u64, "{frame:?}");
         let decoded = decode_frames(&out.freeze(), Level::OneRtt, &Zeros).unwrap();
-        assert_eq!(decoded[..], [frame]);
+        assert_eq!(decoded[..], [frame.clone()]);
     }
 }

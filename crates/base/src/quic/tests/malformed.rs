@@ -44,6 +44,16 @@ fn frames() {
         ("19.15: 21 bytes of ID", format!("18 01 01 15 {}", "00".repeat(37)), encoding, Some(0x18)),
         ("19.17: data cut off", "1a 00000000000000".into(), encoding, Some(0x1a)),
         ("19.19: reason cut off", "1c 00 00 02 00".into(), encoding, Some(0x1c)),
+        ("multipath: a path cut off", "7e75".into(), encoding, Some(0x3e75)),
+        ("multipath: a path of 2^32", "3e c000000100000000".into(), violation, Some(0x3e)),
+        ("multipath: a limit of 2^32", "7e7a c000000100000000".into(), violation, Some(0x3e7a)),
+        ("multipath: the type after the last", "7e7d 00".into(), encoding, Some(0x3e7d)),
+        (
+            "multipath: an ID that retires itself",
+            format!("7e78 00 01 02 01 00 {}", "00".repeat(16)),
+            encoding,
+            Some(0x3e78),
+        ),
     ];
     for (what, bytes, code, frame_type) in cases {
         assert_eq!(error(&bytes, Level::OneRtt), (code, frame_type), "{what}");
@@ -86,11 +96,21 @@ fn levels() {
                 "30",
                 "31 00",
                 "40af 00 00 00 00",
+                "3e 00 00 00 00 00",
+                "3f 00 00 00 00 00 00 00 00",
+                "7e75 00 00",
+                "7e76 00 00",
+                "7e77 00 00",
+                "7e79 00 00",
+                "7e7a 00",
+                "7e7b 00",
+                "7e7c 00 00",
             ]
             .iter()
             .map(|bytes| ((*bytes).to_owned(), false)),
         )
         .chain([(format!("18 00 00 01 00 {token}"), false)])
+        .chain([(format!("7e78 00 00 00 01 00 {token}"), false)])
         .collect();
     for (bytes, is_allowed) in cases {
         let frame = decode_frames(&hex(&bytes).into(), Level::OneRtt, &Zeros).unwrap();

@@ -71,15 +71,37 @@ fn ack() -> impl Strategy<Value = Ack> {
     )
 }
 
-fn new_connection_id() -> impl Strategy<Value = Frame> {
+fn new_connection_id() -> impl Strategy<Value = NewConnectionId> {
     (varint(), varint(), connection_id(1), any::<[u8; 16]>()).prop_map(|(one, other, id, token)| {
-        Frame::NewConnectionId(Box::new(NewConnectionId {
+        NewConnectionId {
             sequence: one.max(other),
             retire_prior_to: one.min(other),
             id,
             token: ResetToken(token),
-        }))
+        }
     })
+}
+
+fn path() -> impl Strategy<Value = u32> {
+    varint().prop_map(|value| value as u32)
+}
+
+fn path_frame() -> impl Strategy<Value = PathFrame> {
+    prop_oneof![
+        (path(), varint()).prop_map(|(path, code)| PathFrame::Abandon { path, code }),
+        (path(), varint(), any::<bool>()).prop_map(|(path, sequence, backup)| PathFrame::Status {
+            path,
+            sequence,
+            backup
+        }),
+        (path(), new_connection_id())
+            .prop_map(|(path, new)| PathFrame::NewConnectionId { path, new: Box::new(new) }),
+        (path(), varint())
+            .prop_map(|(path, sequence)| PathFrame::RetireConnectionId { path, sequence }),
+        path().prop_map(PathFrame::MaxPathId),
+        path().prop_map(PathFrame::PathsBlocked),
+        (path(), varint()).prop_map(|(path, next)| PathFrame::CidsBlocked { path, next }),
+    ]
 }
 
 /// Frames with content, whose fields depend on each other.
@@ -146,7 +168,14 @@ fn number_frame() -> impl Strategy<Value = Frame> {
 }
 
 fn frame() -> impl Strategy<Value = Frame> {
-    prop_oneof![number_frame(), data_frame(), ack().prop_map(Frame::Ack), new_connection_id()]
+    prop_oneof![
+        number_frame(),
+        data_frame(),
+        ack().prop_map(Frame::Ack),
+        (path(), ack()).prop_map(|(path, ack)| Frame::PathAck { path, ack }),
+        new_connection_id().prop_map(|new| Frame::NewConnectionId(Box::new(new))),
+        path_frame().prop_map(Frame::Path),
+    ]
 }
 
 /// Frames that packets of this level may carry, in a sequence that has only one encoding: frames without a length stand

@@ -28,6 +28,7 @@ fn of_client() -> TransportParameters {
         initial_source: ConnectionId::new(&[1, 2, 3]),
         max_datagram_frame_size: 65_535,
         min_ack_delay: Some(1_000),
+        initial_max_path_id: Some(u32::MAX),
         ..TransportParameters::default()
     }
 }
@@ -97,6 +98,7 @@ fn invalid_parameters_are_rejected() {
         ("active_connection_id_limit of 1", "0e 01 01"),
         ("min_ack_delay above max_ack_delay of 25 ms", "c0000000ff04de1b 04 800061a9"),
         ("disable_active_migration with a value", "0c 01 00"),
+        ("initial_max_path_id of 2^32", "3e 08 c000000100000000"),
         ("stateless_reset_token of 15 bytes", "02 0f 000000000000000000000000000000"),
         ("connection ID of 21 bytes", "0f 15 000000000000000000000000000000000000000000"),
         (
@@ -108,8 +110,14 @@ fn invalid_parameters_are_rejected() {
         let code = TransportParameters::of_server(&hex(bytes)).map_err(|error| error.code);
         assert_eq!(code, Err(ErrorCode::TRANSPORT_PARAMETER_ERROR), "{what}");
     }
-    let allowed =
-        ["03 02 44b0", "0a 01 14", "0b 02 7fff", "0e 01 02", "c0000000ff04de1b 04 800061a8"];
+    let allowed = [
+        "03 02 44b0",
+        "0a 01 14",
+        "0b 02 7fff",
+        "0e 01 02",
+        "c0000000ff04de1b 04 800061a8",
+        "3e 01 00",
+    ];
     for bytes in allowed {
         assert!(TransportParameters::of_server(&hex(bytes)).is_ok(), "{bytes}");
     }

@@ -9,6 +9,8 @@ fn frames_are_classified() {
         delay: 0,
         ecn: None,
     });
+    let Frame::Ack(fields) = &ack else { unreachable!("it was made so") };
+    let path_ack = Frame::PathAck { path: 1, ack: fields.clone() };
     let close = Close { code: 0, frame_type: None, reason: Bytes::new() };
     let close = Frame::ConnectionClose(Box::new(close));
     let new_id = NewConnectionId {
@@ -22,6 +24,7 @@ fn frames_are_classified() {
     for (frame, expected) in [
         (Frame::Padding(1), [false, true, true]),
         (ack, [false, false, false]),
+        (path_ack, [false, false, false]),
         (close, [false, false, false]),
         (Frame::Ping, [true, true, false]),
         (Frame::PathChallenge(0), [true, true, true]),
@@ -29,6 +32,7 @@ fn frames_are_classified() {
         (new_id, [true, true, true]),
         (Frame::MaxData(0), [true, true, false]),
         (Frame::ImmediateAck, [true, true, false]),
+        (Frame::Path(PathFrame::MaxPathId(1)), [true, true, false]),
     ] {
         let is = [frame.is_ack_eliciting(), frame.is_in_flight(), frame.is_probing()];
         assert_eq!(is, expected, "{frame:?}");

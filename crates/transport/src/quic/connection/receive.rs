@@ -195,6 +195,9 @@ impl Connection {
                 self.level_mut(Space::Data).received.on_immediate_ack();
                 Ok(())
             }
+            Frame::PathAck { .. } | Frame::Path(_) => {
+                Err(violation("a frame of multipath, which is not in use"))
+            }
             Frame::ResetStream { .. }
             | Frame::StopSending { .. }
             | Frame::Stream { .. }
