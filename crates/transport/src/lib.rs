@@ -7,6 +7,7 @@ pub mod endpoint;
 mod flights;
 mod interfaces;
 pub mod pacing;
+pub mod path_scheduler;
 pub mod plugin;
 pub mod quic;
 pub mod quic_noq;

@@ -4,6 +4,7 @@
 //! look inside endpoints: at frames, at the scheduler's choices, and at the congestion controller.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use leobench_base::{BitRate, Bytes, Ecn, Packet, SimDuration, SimTime};
 
@@ -50,6 +51,8 @@ pub(crate) struct Pipe<E: Observed> {
     pub(crate) translate: Translate,
     /// Packets to the receiver that wait longer than this are marked.
     pub(crate) mark_after: Option<SimDuration>,
+    /// Ways of their own, by the client's address.
+    pub(crate) ways: Vec<Way>,
     pub(crate) flying: BTreeMap<(SimTime, usize), (usize, Packet)>,
     pub(crate) passed: [Vec<E::Passed>; 2],
     /// Whether a poll may fail, and how one did.
@@ -61,6 +64,43 @@ pub(crate) struct Pipe<E: Observed> {
     pub(crate) delivered: Vec<u64>,
     pub(crate) room: Vec<u64>,
     pub(crate) events: [Vec<(SimTime, Event)>; 2],
+}
+
+/// A way between the ends that one address has for itself, with the same rate in both directions.
+pub(crate) struct Way {
+    pub(crate) address: IpAddr,
+    pub(crate) delay: SimDuration,
+    pub(crate) rate: BitRate,
+    /// Packets that would wait longer are dropped.
+    pub(crate) longest_wait: SimDuration,
+    /// Whether anything gets through.
+    pub(crate) is_up: bool,
+    free: [SimTime; 2],
+}
+
+impl Way {
+    /// A way with a queue of 50 ms.
+    pub(crate) fn new(address: IpAddr, millis: u64, bps: u64) -> Self {
+        Self {
+            address,
+            delay: SimDuration::from_millis(millis),
+            rate: BitRate::from_bps(bps),
+            longest_wait: SimDuration::from_millis(50),
+            is_up: true,
+            free: [SimTime::ZERO; 2],
+        }
+    }
+
+    /// When a packet arrives that `end` sends now, if it does.
+    fn arrival(&mut self, end: usize, now: SimTime, size: Bytes) -> Option<SimTime> {
+        let (span, _) = self.rate.serialise(size, 0).unwrap();
+        let free = &mut self.free[end];
+        if !self.is_up || free.saturating_since(now) > self.longest_wait {
+            return None;
+        }
+        *free = now.max(*free) + span;
+        Some(*free + self.delay)
+    }
 }
 
 impl<E: Observed> Pipe<E> {
@@ -76,6 +116,7 @@ impl<E: Observed> Pipe<E> {
             fate: Box::new(|_, _, _| Some(SimDuration::ZERO)),
             translate: Box::new(|_, _, _| true),
             mark_after: None,
+            ways: Vec::new(),
             flying: BTreeMap::new(),
             passed: [Vec::new(), Vec::new()],
             may_fail: false,
@@ -187,6 +228,16 @@ impl<E: Observed> Pipe<E> {
             return;
         };
         if !(self.translate)(end, self.now, &mut packet) {
+            return;
+        }
+        let ends = [packet.meta.source.ip(), packet.meta.destination.ip()];
+        if let Some(way) = self.ways.iter_mut().find(|way| ends.contains(&way.address)) {
+            let Some(at) = way.arrival(end, self.now, packet.meta.size) else {
+                self.dropped[end] += 1;
+                return;
+            };
+            let order = self.passed[SENDER].len() + self.passed[RECEIVER].len();
+            self.flying.insert((at + extra, order), (1 - end, packet));
             return;
         }
         let mut leaves = self.now;

@@ -48,6 +48,20 @@ pub(in crate::quic) enum Carried {
     PathResponse,
     /// PING.
     Ping,
+    /// `PATH_ACK` of a path up to `largest`.
+    PathAck { path: u32, largest: u64 },
+    /// `PATH_ABANDON` of a path.
+    PathAbandon(u32),
+    /// The status of a path, with its sequence number.
+    PathStatus { path: u32, sequence: u64 },
+    /// `PATH_NEW_CONNECTION_ID` of a path with its sequence number.
+    PathNewConnectionId { path: u32, sequence: u64 },
+    /// `PATH_RETIRE_CONNECTION_ID` of a path with its sequence number.
+    PathRetireConnectionId { path: u32, sequence: u64 },
+    /// `MAX_PATH_ID` with its value.
+    MaxPathId(u32),
+    /// `PATHS_BLOCKED` or `PATH_CIDS_BLOCKED`, which are not repeated.
+    PathsBlocked,
 }
 
 const _: () = assert!(size_of::<Carried>() == 24, "every packet in flight keeps some");

@@ -53,6 +53,26 @@ impl LocalIds {
         }
     }
 
+    /// Those of a further path, of which none is issued yet.
+    pub(super) fn of_path(rng: SimRng, key: ResetKey) -> Self {
+        let mut ids = Self::new(ConnectionId::default(), rng, key);
+        (ids.next, ids.limit) = (0, 0);
+        ids.issued.clear();
+        ids
+    }
+
+    /// No packet to any of them is taken any more.
+    pub(super) fn clear(&mut self) {
+        self.limit = 0;
+        self.issued.clear();
+        self.announcements.clear();
+    }
+
+    /// The sequence number of the next ID to be issued.
+    pub(super) fn next_sequence(&self) -> u64 {
+        self.next
+    }
+
     /// The ID of the handshake.
     #[inline]
     pub(super) fn first(&self) -> ConnectionId {
@@ -150,6 +170,8 @@ pub(super) struct RemoteIds {
     retiring: Vec<u64>,
     /// The one that probes of another route use.
     probing: Option<Remote>,
+    /// Whether packets are sent to the current one.
+    in_use: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +193,48 @@ impl RemoteIds {
             retirements,
             retiring: Vec::new(),
             probing: None,
+            in_use: true,
         }
+    }
+
+    /// Those of a path that is not in use.
+    pub(super) fn of_path() -> Self {
+        Self { in_use: false, ..Self::new(ConnectionId::default()) }
+    }
+
+    /// Takes the first ID that is there into use. Returns whether there is one, or one is in use.
+    pub(super) fn begin(&mut self) -> bool {
+        if !self.in_use
+            && let Some(first) = self.spare.pop_front()
+        {
+            (self.current, self.in_use) = (first, true);
+        }
+        self.in_use
+    }
+
+    /// All count as retired, without a word (draft-ietf-quic-multipath section 3.4).
+    pub(super) fn end(&mut self) {
+        self.in_use = false;
+        self.current.token = None;
+        self.spare.clear();
+        self.retirements.clear();
+    }
+
+    /// Whether there is one to send to.
+    #[inline]
+    pub(super) fn is_in_use(&self) -> bool {
+        self.in_use
+    }
+
+    /// Whether there is one that was not used yet.
+    pub(super) fn has_spare(&self) -> bool {
+        !self.spare.is_empty()
+    }
+
+    /// The sequence number after those that are known.
+    pub(super) fn next_expected(&self) -> u64 {
+        let known = self.spare.back().or(self.in_use.then_some(&self.current));
+        known.map_or(self.retired_below, |last| last.sequence + 1)
     }
 
     /// The ID of the handshake.
@@ -246,19 +309,21 @@ impl RemoteIds {
     /// # Errors
     /// `PROTOCOL_VIOLATION` if it contradicts an earlier one, `CONNECTION_ID_LIMIT_ERROR` if there are too many.
     pub(super) fn on_new(&mut self, new: &NewConnectionId) -> Result<(), TransportError> {
-        if self.current.id.size() == 0 {
+        if self.in_use && self.current.id.size() == 0 {
             return Err(violation("a new connection ID beside an empty one"));
         }
         self.retired_below = self.retired_below.max(new.retire_prior_to);
         let announced = Remote { sequence: new.sequence, id: new.id, token: Some(new.token) };
-        let in_use = self.probing.iter().chain([&self.current]);
+        let in_use = self.probing.iter().chain(self.in_use.then_some(&self.current));
         let known = self.spare.iter().chain(in_use).find(|known| known.sequence == new.sequence);
         match known {
             Some(known) if known.id != new.id => {
                 return Err(violation("two connection IDs of one sequence number"));
             }
             Some(_) => {}
-            None if new.sequence < self.retired_below || new.sequence <= self.current.sequence => {
+            None if new.sequence < self.retired_below
+                || self.in_use && new.sequence <= self.current.sequence =>
+            {
                 self.retire(new.sequence);
             }
             None => {
@@ -274,10 +339,11 @@ impl RemoteIds {
         if self.probing.is_some_and(|probing| probing.sequence < self.retired_below) {
             self.end_probing();
         }
-        if self.current.sequence < self.retired_below && !self.advance() {
+        if self.in_use && self.current.sequence < self.retired_below && !self.advance() {
             return Err(violation("no connection ID is left"));
         }
-        if (self.spare.len() + self.probing.iter().len()) as u64 + 1 > ACTIVE_LIMIT {
+        let used = self.probing.iter().len() as u64 + u64::from(self.in_use);
+        if self.spare.len() as u64 + used > ACTIVE_LIMIT {
             return Err(TransportError::new(
                 ErrorCode::CONNECTION_ID_LIMIT_ERROR,
                 "more connection IDs than we store",

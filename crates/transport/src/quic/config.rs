@@ -1,15 +1,17 @@
 //! What a connection is made of, from what a scenario says.
 
-use leobench_base::SimTime;
+use std::sync::Arc;
+
 use leobench_base::quic::{ConnectionId, TransportParameters};
+use leobench_base::{RngTree, SimTime};
 
 use super::cids::ACTIVE_LIMIT;
-use super::connection::{Connection, Parts, Settings};
+use super::connection::{Connection, Offer, Parts, Settings};
 use super::crypto::{Certificate, Crypto, TlsConfig, TlsSettings};
 use super::recovery::Control;
 use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
-use super::spec::{AfterMigration, Protected, QuicSpec};
+use super::spec::{AfterMigration, MultipathSpec, Protected, QuicSpec};
 use super::streams::{StreamConfig, Streams};
 use crate::congestion::{CarefulResume, CongestionContext, Saved, Store};
 use crate::endpoint::EndpointError;
@@ -66,8 +68,25 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         original_destination: remote_id,
         retry_source: None,
         local_id: Connection::first_id(rng, "source-id"),
+        offer: spec.multipath.as_ref().map(|multipath| Box::new(offer(multipath, rng))),
         rng: rng.clone(),
     })
+}
+
+/// What an end offers. A client adds its addresses.
+pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree) -> Offer {
+    Offer {
+        scheduler: {
+            let scheduler = spec.scheduler.clone();
+            Arc::new(move || scheduler.model().build())
+        },
+        acks: spec.ack,
+        idle: spec.idle_timeout,
+        backups: spec.links.iter().map(|link| spec.backup.contains(link)).collect(),
+        addresses: Vec::new(),
+        max_path_id: spec.links.len() as u32 - 1,
+        rng: rng.clone(),
+    }
 }
 
 fn crypto(spec: &QuicSpec, role: Role) -> Result<Crypto, EndpointError> {

@@ -3,6 +3,8 @@
 mod answers;
 mod attempts;
 
+use std::net::IpAddr;
+
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::quic::{
@@ -23,7 +25,9 @@ use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
 use super::stateless::{First, Stateless, version_negotiation};
 use crate::buffer::SendBuffer;
-use crate::endpoint::{Endpoint, EndpointError, Input, Loss, Outbox, PathId, PathSample, Totals};
+use crate::endpoint::{
+    Endpoint, EndpointError, Input, InterfaceChange, Loss, Outbox, PathId, PathSample, Totals,
+};
 
 /// One end of a QUIC connection. Its packets travel as structs, or as bytes if they are encrypted.
 pub struct QuicEndpoint {
@@ -80,6 +84,18 @@ impl QuicEndpoint {
     /// Writes a qlog of the connection, which has not begun.
     pub fn write_qlog(&mut self, writer: QlogWriter) {
         self.qlog = Some(writer);
+    }
+
+    /// Lets a client use these addresses of its host, one for each path, in the order of the links in its specification.
+    pub fn use_addresses(&mut self, addresses: &[IpAddr]) {
+        if let Stage::Waiting(parts) = &mut self.stage
+            && let Some(offer) = &mut parts.offer
+        {
+            offer.addresses = addresses.to_vec();
+            for address in addresses {
+                parts.interfaces.change(InterfaceChange { address: *address, up: true });
+            }
+        }
     }
 
     /// Logs the secrets of TLS, if packets are encrypted and the connection has not begun.
@@ -222,7 +238,8 @@ impl QuicEndpoint {
             }
             return Ok(());
         };
-        connection.on_datagram(now, route(meta), size);
+        let destination = is_short.then(|| header.destination());
+        connection.on_datagram(now, route(meta), size, destination);
         let mut stray = false;
         for packet in packets {
             stray |= !connection.on_packet(now, meta.ecn, packet);
@@ -268,7 +285,7 @@ impl QuicEndpoint {
             connection.on_bytes(now, meta.ecn, route(meta), bytes, &Zeros);
             return Ok(());
         };
-        connection.on_datagram(now, route(meta), size);
+        connection.on_datagram(now, route(meta), size, None);
         if !self.is_reset_by(now, bytes.last_chunk().copied().map(ResetToken)) {
             self.on_stray(now, meta, id, size);
         }
@@ -332,7 +349,7 @@ impl QuicEndpoint {
 }
 
 /// The destination of a datagram whose first packet has a short header.
-fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
+pub(super) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
     let (first, rest) = datagram.split_first()?;
     let id = rest.get(..ID_SIZE).filter(|_| first & 0x80 == 0)?;
     ConnectionId::new(id)

@@ -28,7 +28,7 @@ pub use crypto::{Certificate, KeyLog, TlsSettings};
 pub use endpoint::QuicEndpoint;
 pub use role::{QuicConfig, Role};
 pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};
-pub use spec::{Protected, QuicSpec, Stack};
+pub use spec::{AckPath, MultipathSpec, Protected, QuicSpec, Stack};
 
 /// UDP payload that every path has to carry (RFC 9000 section 14): datagrams of the handshake and probes of a route are padded to
 /// it.

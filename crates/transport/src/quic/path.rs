@@ -1,8 +1,11 @@
 //! A path of a connection: its routes, and all that is measured on it.
 
+use leobench_base::quic::Space;
 use leobench_base::{BitRate, Bytes, RngTree, SimTime};
 
 use super::MINIMUM_DATAGRAM;
+use super::cids::{LocalIds, RemoteIds};
+use super::received::Received;
 use super::recovery::Recovery;
 use super::route::{FourTuple, Route};
 use crate::endpoint::PathId;
@@ -15,6 +18,52 @@ const BURST_PACKETS: u64 = 10;
 /// Routes other than the present one that are remembered.
 const MOST_OTHERS: usize = 3;
 
+/// What an end owes its peer in a packet number space.
+pub(super) struct Dues {
+    /// Packets received, and their acknowledgement.
+    pub(super) received: Received,
+    /// Probes to send (RFC 9002 section 6.2.4).
+    pub(super) probes: u32,
+}
+
+impl Dues {
+    pub(super) fn new(space: Space) -> Self {
+        Self { received: Received::new(space), probes: 0 }
+    }
+}
+
+/// How far one of several paths has come (draft-ietf-quic-multipath section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// No packet was sent or received on it.
+    Unused,
+    /// It is in use, or in validation.
+    Open,
+    /// This end abandoned it, and acknowledges what still arrives: until then, or until the peer abandons it too.
+    Abandoned { until: Option<SimTime> },
+    /// It is forgotten.
+    Gone,
+}
+
+/// What the ends say about the use of a path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Status {
+    /// Whether this end wants it to be used only if no other one can be.
+    pub(super) backup: bool,
+    /// Whether this end is to say so, and with which sequence number.
+    pub(super) pending: bool,
+    pub(super) sequence: u64,
+    /// Whether the peer wants the same, and the sequence number with which it said so.
+    pub(super) peer_backup: bool,
+    pub(super) peer_sequence: Option<u64>,
+}
+
+/// The connection IDs of both ends.
+pub(super) struct Ids {
+    pub(super) local: LocalIds,
+    pub(super) remote: RemoteIds,
+}
+
 /// One path.
 pub(super) struct Path {
     pub(super) id: PathId,
@@ -23,6 +72,21 @@ pub(super) struct Path {
     /// Routes that were in use, or that the peer probes, the latest first.
     pub(super) others: Vec<Route>,
     pub(super) recovery: Recovery,
+    /// Those of its 1-RTT packets.
+    pub(super) dues: Dues,
+    pub(super) ids: Ids,
+    /// The first 1-RTT packet sent since the last probe timeout.
+    pub(super) probed_from: u64,
+    pub(super) stage: Stage,
+    /// Whether the peer has answered on it.
+    pub(super) proven: bool,
+    pub(super) status: Status,
+    /// The code with which this end abandons it, and whether it is to say so.
+    pub(super) farewell: (u64, bool),
+    /// When the last packet arrived.
+    pub(super) heard: SimTime,
+    /// Bytes of streams sent again on it, and packets with such.
+    pub(super) retransmitted: (u64, u64),
     pacer: Option<Pacer>,
     /// Largest UDP payload to send.
     pub(super) mtu: u64,
@@ -39,6 +103,7 @@ impl Path {
         id: PathId,
         tuple: FourTuple,
         recovery: Recovery,
+        ids: Ids,
         mtu: u64,
         paced: bool,
     ) -> Self {
@@ -47,6 +112,15 @@ impl Path {
             route: Route::new(tuple),
             others: Vec::new(),
             recovery,
+            dues: Dues::new(Space::Data),
+            ids,
+            probed_from: 0,
+            stage: Stage::Open,
+            proven: true,
+            status: Status::default(),
+            farewell: (0, false),
+            heard: SimTime::ZERO,
+            retransmitted: (0, 0),
             pacer: paced.then(|| pacer(mtu)),
             mtu,
             spin: false,
@@ -55,6 +129,18 @@ impl Path {
             sent_bytes: Bytes::ZERO,
             received_packets: 0,
         }
+    }
+
+    /// Whether packets are sent on it.
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// Whether data may be sent on it: both ends have shown that they receive at their addresses.
+    #[inline]
+    pub(super) fn is_usable(&self) -> bool {
+        self.is_open() && self.proven && self.route.is_validated() && self.ids.remote.is_in_use()
     }
 
     /// Makes the spin bit constant on one path in sixteen, as RFC 9000 section 17.4 demands so that those who prefer that are not
@@ -200,7 +286,10 @@ mod tests {
     fn the_last_validated_route_is_not_forgotten() {
         let (role, initial_rtt) = (Role::Server, SimDuration::from_millis(333));
         let recovery = Recovery::new(PathId(0), &RecoveryConfig { role, initial_rtt, ecn: false });
-        let mut path = Path::new(PathId(0), tuple(0), recovery, 1_200, false);
+        let rng = RngTree::new(1);
+        let key = crate::quic::stateless::ResetKey::new(&rng);
+        let ids = Ids { local: LocalIds::of_path(rng.rng(), key), remote: RemoteIds::of_path() };
+        let mut path = Path::new(PathId(0), tuple(0), recovery, ids, 1_200, false);
         path.find_or_add(tuple(1), 0).validate();
         for host in 2..20 {
             path.find_or_add(tuple(host), 0);

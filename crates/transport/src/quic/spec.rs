@@ -5,6 +5,7 @@ use leobench_base::{Bytes, SimDuration};
 
 use super::MINIMUM_DATAGRAM;
 use crate::congestion::{CongestionSpec, CubicSpec};
+use crate::path_scheduler::PathSchedulerSpec;
 use crate::scheduler::SchedulerSpec;
 
 /// Smallest UDP payload every QUIC path must carry (RFC 9000 section 14.1).
@@ -16,6 +17,9 @@ const LARGEST_PAYLOAD: Bytes = Bytes::new(65_507);
 const SHORTEST_ACK_DELAY: SimDuration = SimDuration::from_millis(1);
 /// From here on a `max_ack_delay` is invalid (RFC 9000 section 18.2).
 const TOO_LONG_ACK_DELAY: SimDuration = SimDuration::from_millis(1 << 14);
+
+/// Paths of a connection at most.
+const MOST_PATHS: usize = 64;
 
 /// How many packets are sent with the same keys.
 pub type KeyUpdate = Whole<1, { u32::MAX }>;
@@ -57,6 +61,57 @@ leobench_base::words! {
         /// confirmed (RFC 9959). On a path of which nothing is saved it is `reset`.
         CarefulResume = "careful_resume",
     }
+}
+
+leobench_base::words! {
+    /// Which path acknowledges the packets of a path.
+    pub enum AckPath {
+        /// The same one.
+        SamePath = "same_path",
+        /// The one with the shortest round trip.
+        Fastest = "fastest",
+        /// All in turn.
+        RoundRobin = "round_robin",
+    }
+}
+
+leobench_base::spec! {
+    /// Several paths at a time (draft-ietf-quic-multipath), each over a link of the node that opens the connection.
+    pub struct MultipathSpec example = r#"links = ["terrestrial", "leo"]"# check = check_multipath {
+        /// Links of the node that opens the connection, at least two. The handshake takes the first.
+        pub links: Vec<String>,
+        /// Those of them that are used only if no other one can be.
+        pub backup: Vec<String> = Vec::new(),
+        /// Path scheduler: which path takes the next packet.
+        pub scheduler: PathSchedulerSpec = PathSchedulerSpec::default(),
+        /// Which path acknowledges the packets of a path.
+        pub ack: AckPath = AckPath::SamePath,
+        /// How long a path survives without a packet of the other end if there is another one; for ever if not given.
+        pub idle_timeout: Option<SimDuration> = None,
+    }
+}
+
+fn check_multipath(spec: &MultipathSpec) -> Result<(), Fault> {
+    let MultipathSpec { links, backup, .. } = spec;
+    if links.len() < 2 {
+        let allowed = "two links of the node that opens the connection, or more";
+        return Err(Fault::new("links", "has too few for several paths", allowed));
+    }
+    if links.len() > MOST_PATHS {
+        return Err(Fault::new("links", "has too many", format!("{MOST_PATHS} at most")));
+    }
+    if (1..links.len()).any(|at| links[..at].contains(&links[at])) {
+        return Err(Fault::new("links", "names a link twice", "every link once"));
+    }
+    if backup.iter().any(|link| !links.contains(link)) {
+        let problem = "names a link that is not one of `links`";
+        return Err(Fault::new("backup", problem, links.join(", ")));
+    }
+    if spec.idle_timeout.is_some_and(SimDuration::is_zero) {
+        let allowed = "a time above zero, or no `idle_timeout` for none";
+        return Err(Fault::new("idle_timeout", "is zero", allowed));
+    }
+    Ok(())
 }
 
 leobench_base::spec! {
@@ -145,6 +200,8 @@ leobench_base::spec! {
         /// Packets after which each end updates its keys (RFC 9001 section 6). If not given, keys are updated before their AEAD
         /// wears out, which only `protection = "tls"` does.
         pub key_update: Option<KeyUpdate> = None,
+        /// Several paths at a time, over several links of the node that opens the connection; one path if not given.
+        pub multipath: Option<MultipathSpec> = None,
         /// Whether the client sends data with its first packets (0-RTT). No stack does here.
         pub zero_rtt: bool = false,
     }
@@ -242,6 +299,10 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
             "is `tls`, which the stack `noq` lacks here",
             allowed,
         ));
+    }
+    if spec.multipath.is_some() {
+        let problem = "is for the stack `own`: `noq` uses one path here";
+        return Err(Fault::new("multipath", problem, "no `multipath`, or the stack `own`"));
     }
     if spec.retry {
         let problem = "needs a Retry, which the stack `noq` does not send here";

@@ -1,12 +1,20 @@
 //! The end of a connection (RFC 9000 section 10).
 
 use bytes::Bytes as Payload;
-use leobench_base::SimTime;
-use leobench_base::quic::{Close, ErrorCode, Frame, Space, TransportError};
+use leobench_base::quic::{
+    Close, Datagram, ErrorCode, Frame, Frames, Level, Packet, Space, TransportError,
+};
+use leobench_base::{Ecn, SimTime};
 
-use super::Connection;
+use super::draft::Packets;
+use super::transmit::Transmit;
+use super::{Connection, SPACES};
 use crate::endpoint::Loss;
+use crate::quic::MINIMUM_DATAGRAM;
+use crate::quic::carried::Contents;
 use crate::quic::qlog::Ending;
+use crate::quic::recovery::SentPacket;
+use crate::quic::role::Role;
 
 /// Probe timeouts that a connection stays closing or draining (RFC 9000 section 10.2).
 const LINGER: u64 = 3;
@@ -146,6 +154,56 @@ impl Connection {
     }
 
     fn linger(&self) -> leobench_base::SimDuration {
-        self.path().recovery.probe_timeout(Space::Data) * LINGER
+        self.longest_probe_timeout() * LINGER
+    }
+
+    /// The datagram that closes the connection, if it is due.
+    #[cold]
+    pub(super) fn transmit_close(&mut self, now: SimTime) -> Option<Transmit> {
+        self.turn_to_open();
+        let mut packets = Packets::new();
+        let mut size = 0;
+        for space in SPACES {
+            let Some(frame) = self.close_frame(space) else { continue };
+            let number = self.path().recovery.next_number(space);
+            let mut packet = Packet { header: self.header(space, number), frames: Frames::new() };
+            packet.frames.push(frame);
+            let missing = packet.missing_padding();
+            if missing > 0 {
+                packet.frames.push(Frame::Padding(missing));
+            }
+            size += packet.size();
+            let mut sent = SentPacket::new(number.value, now, packet.size(), Contents::new());
+            (sent.ack_eliciting, sent.in_flight) = (false, false);
+            self.paths[self.active].recovery.on_sent(now, space, sent, &mut self.control);
+            packets.push(packet);
+        }
+        if packets.is_empty() || size > self.path().datagram_limit() {
+            return None;
+        }
+        self.on_close_sent();
+        let short = MINIMUM_DATAGRAM.min(self.path().datagram_limit()).saturating_sub(size);
+        if self.role == Role::Client
+            && packets[0].header.level() == Level::Initial
+            && short > 0
+            && let Some(last) = packets.last_mut()
+        {
+            last.frames.push(Frame::Padding(short));
+            size += short;
+        }
+        for packet in &packets {
+            self.log_sent(now, &packet.header, &packet.frames, packet.size());
+        }
+        let path = self.path_mut();
+        let tuple = path.route.tuple;
+        path.on_sent(tuple, size);
+        Some(Transmit {
+            source: tuple.local,
+            destination: tuple.remote,
+            ecn: Ecn::NotEct,
+            size,
+            transmission: None,
+            datagram: Box::new(Datagram::Packets(packets)),
+        })
     }
 }

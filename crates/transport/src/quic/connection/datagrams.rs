@@ -48,7 +48,7 @@ impl Connection {
 
     /// Room for frames in a packet that carries nothing but a datagram.
     fn datagram_room(&self) -> u64 {
-        let header = 1 + self.remote_ids.current().size() + LONGEST_NUMBER;
+        let header = 1 + self.path().ids.remote.current().size() + LONGEST_NUMBER;
         self.path().mtu.saturating_sub(header + TAG_SIZE)
     }
 

@@ -19,13 +19,14 @@ impl Connection {
         if !fails
             || self.role == Role::Server
             || self.candidate.is_some()
+            || self.multipath.is_some()
             || self.may_not_move().is_some()
         {
             return;
         }
         let present = self.path().route.tuple;
         let Some(address) = self.interfaces.other_than(present.local.ip()) else { return };
-        if !self.remote_ids.begin_probing() {
+        if !self.path_mut().ids.remote.begin_probing() {
             return;
         }
         let local = SocketAddr::new(address, present.local.port());
@@ -43,20 +44,20 @@ impl Connection {
     pub(super) fn on_candidate_answered(&mut self, now: SimTime) {
         let Some(tuple) = self.candidate.take() else { return };
         if self.path().recovery.pto_count() == 0 {
-            self.remote_ids.end_probing();
+            self.path_mut().ids.remote.end_probing();
             return;
         }
-        self.remote_ids.use_probed();
+        self.path_mut().ids.remote.use_probed();
         self.move_to(now, tuple);
         // The server follows what does more than probe (section 9.2).
-        self.level_mut(Space::Data).probes = 1;
+        self.path_mut().dues.probes = 1;
         self.refill_probe(Space::Data);
     }
 
     /// Nobody answered over the route that was probed: the next probe timeout begins anew.
     pub(super) fn give_up_candidate(&mut self) {
         if self.candidate.take().is_some() {
-            self.remote_ids.end_probing();
+            self.path_mut().ids.remote.end_probing();
         }
     }
 }

@@ -7,8 +7,9 @@ use leobench_base::quic::{
 };
 use leobench_base::{SimDuration, SimTime};
 
-use super::{Connection, LevelState, SPACES, level_of, violation};
+use super::{Connection, Dues, SPACES, level_of, violation};
 use crate::endpoint::Event;
+use crate::quic::crypto_stream::CryptoStream;
 use crate::quic::recovery::HandshakeState;
 use crate::quic::role::Role;
 
@@ -27,7 +28,7 @@ impl Connection {
     #[cold]
     pub(super) fn advance_handshake(&mut self, now: SimTime) -> Result<(), TransportError> {
         for space in SPACES {
-            while let Some(data) = self.level_mut(space).crypto.read() {
+            while let Some(data) = self.crypto_mut(space).read() {
                 self.handshake.read(level_of(space), &data)?;
             }
         }
@@ -35,7 +36,7 @@ impl Connection {
         loop {
             scratch.clear();
             let keys = self.handshake.write(&mut scratch);
-            self.level_mut(self.writing.space()).crypto.write(&scratch);
+            self.crypto_mut(self.writing.space()).write(&scratch);
             match keys {
                 Some(change) => {
                     self.writing = change.level;
@@ -65,16 +66,16 @@ impl Connection {
             Role::Server => TransportParameters::of_client(encoded)?,
         };
         params.authenticate(&HandshakeIds {
-            initial_source: self.remote_ids.first(),
+            initial_source: self.path().ids.remote.first(),
             server: (self.role == Role::Client).then_some(ServerIds {
                 original_destination: self.original_destination,
                 retry_source: self.retry_source,
             }),
         })?;
         if let Some(token) = params.stateless_reset_token {
-            self.remote_ids.set_first_token(token);
+            self.path_mut().ids.remote.set_first_token(token);
         }
-        self.local_ids.set_limit(params.active_connection_id_limit);
+        self.path_mut().ids.local.set_limit(params.active_connection_id_limit);
         self.streams.on_peer_params(&params);
         self.datagrams.on_peer_params(params.max_datagram_frame_size);
         let path = &mut self.paths[self.active];
@@ -94,6 +95,7 @@ impl Connection {
         }
         self.complete = true;
         self.protection.on_complete();
+        self.agree_on_paths();
         self.events.push(Event { kind: "established", detail: String::new() });
         self.streams.on_established(now);
         let min_ack_delay = self.peer.as_ref().and_then(|peer| peer.min_ack_delay);
@@ -140,6 +142,7 @@ impl Connection {
             self.confirmed = true;
             self.discard(now, Space::Handshake);
             self.update_handshake_state(now);
+            self.open_wanted(now);
         }
     }
 
@@ -158,7 +161,8 @@ impl Connection {
             return;
         }
         self.protection.discard(level_of(space));
-        *self.level_mut(space) = LevelState::new(space);
+        self.handshakes[space as usize] = CryptoStream::default();
+        *self.dues_mut(space) = Dues::new(space);
         self.path_mut().recovery.discard(now, space);
         self.update_handshake_state(now);
     }
@@ -182,9 +186,9 @@ impl Connection {
         token: &Payload,
     ) -> bool {
         if self.role == Role::Server
-            || destination != self.local_ids.first()
+            || destination != self.path().ids.local.first()
             // RFC 9000 section 17.2.5.1.
-            || source == self.remote_ids.current()
+            || source == self.path().ids.remote.current()
             || self.heard
             || self.retry_source.is_some()
             || token.is_empty()
@@ -194,7 +198,7 @@ impl Connection {
         }
         self.log_retry(now, [destination, source], token);
         self.retry_source = Some(source);
-        self.remote_ids.replace_first(source);
+        self.path_mut().ids.remote.replace_first(source);
         self.token = token.clone();
         self.protection.on_retry(source);
         let recovery = &mut self.paths[self.active].recovery;
@@ -212,7 +216,8 @@ impl Connection {
     ) {
         let ours = versions.contains(&leobench_base::quic::VERSION_1);
         // RFC 9000 section 17.2.1: the IDs of the client's packet show that the server received it.
-        let echoed = destination == self.local_ids.first() && source == self.remote_ids.current();
+        let ids = &self.path().ids;
+        let echoed = destination == ids.local.first() && source == ids.remote.current();
         let first = !self.heard && self.retry_source.is_none();
         if self.role == Role::Client && self.is_open() && first && echoed && !ours {
             let reason = "the server does not know QUIC version 1";

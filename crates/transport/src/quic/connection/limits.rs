@@ -9,7 +9,7 @@ impl Connection {
     /// Whether there is anything to send in `space` but acknowledgements.
     #[inline]
     pub(super) fn has_content(&self, space: Space) -> bool {
-        let crypto = self.level(space).crypto.is_pending();
+        let crypto = self.handshakes[space as usize].is_pending();
         crypto
             || space == Space::Data
                 && self.complete
@@ -19,10 +19,20 @@ impl Connection {
     pub(super) fn has_control(&self) -> bool {
         self.announces_confirmation
             || self.ack_request.pending
-            || self.local_ids.is_pending()
-            || self.remote_ids.retirement().is_some()
-            || self.path().route.wants_probe()
+            || self.has_path_control()
             || !self.datagrams.is_empty()
+    }
+
+    /// Whether anything about connection IDs, routes or paths is to be sent.
+    fn has_path_control(&self) -> bool {
+        let path = self.path();
+        let ids = || path.ids.local.is_pending() || path.ids.remote.retirement().is_some();
+        match &self.multipath {
+            None => ids() || path.route.wants_probe(),
+            Some(multipath) => {
+                multipath.pending || path.route.wants_probe() && !self.has_several_paths()
+            }
+        }
     }
 
     /// Whether window and pacing let a packet go that counts.
@@ -63,13 +73,13 @@ impl Connection {
     /// sender (RFC 9002 section 7.8). Waiting for the pacer does not count, unless it hides want: pacing spreads a window
     /// over a round trip, and so leaves more than half of it in flight. A rate of the algorithm's own says nothing of the
     /// kind. Nor is it the application's doing if flow control blocks.
-    pub(super) fn update_limits(&mut self) {
+    pub(super) fn update_limits(&mut self, now: SimTime) {
         let path = self.path();
         let (id, in_flight) = (path.id, path.recovery.in_flight());
         let sparse =
             self.control.pacing_rate(id).is_none() && 2 * in_flight < self.control.window(id);
-        let idle = !self.has_content(Space::Data);
         let has_window = self.has_window();
+        let idle = !self.has_content(Space::Data) || has_window && self.is_declined(now);
         let blocked = self.streams.is_blocked();
         let app_limited = (idle && !blocked || sparse) && has_window;
         self.control.set_limits(id, app_limited, !((idle || sparse) && has_window));

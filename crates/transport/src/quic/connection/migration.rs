@@ -30,6 +30,15 @@ impl Connection {
     /// (section 9.2), or begins anew there before the handshake is confirmed. As long as it has its address, it stays.
     pub(in crate::quic) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
         self.interfaces.change(change);
+        if self.multipath.is_some() {
+            self.on_interface_of_paths(now);
+            return;
+        }
+        self.leave_lost_address(now);
+    }
+
+    /// Moves the active path, if its address is gone.
+    pub(super) fn leave_lost_address(&mut self, now: SimTime) {
         let present = self.path().route.tuple;
         if self.role == Role::Server || !self.is_open() || self.interfaces.has(present.local.ip()) {
             return;
@@ -46,7 +55,7 @@ impl Connection {
             self.restart = Some(tuple);
         } else if let Some(reason) = self.may_not_move() {
             self.abandon(now, reason, "aborted");
-        } else if !self.remote_ids.advance() {
+        } else if !self.path_mut().ids.remote.advance() {
             self.abandon(now, "no connection ID is left for another address", "aborted");
         } else {
             // The server's address is known to be its own: only the way to it is new.
@@ -77,8 +86,7 @@ impl Connection {
             }
             return;
         }
-        let newest =
-            self.level(Space::Data).received.largest() == Some(packet.header.number().value);
+        let newest = self.path().dues.received.largest() == Some(packet.header.number().value);
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
             return;
         }
@@ -88,7 +96,7 @@ impl Connection {
         if changes_id {
             // A client that moves on purpose changes IDs, and so does its peer (section 9.5). Without another one at hand it
             // goes on with the present one.
-            self.remote_ids.advance();
+            self.path_mut().ids.remote.advance();
         }
         self.move_to(now, tuple);
         if !self.path().route.is_validated() {
@@ -158,7 +166,7 @@ impl Connection {
         self.events.push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
     }
 
-    fn validate_route(&mut self, now: SimTime) {
+    pub(super) fn validate_route(&mut self, now: SimTime) {
         let pto = self.validation_timeout();
         self.path_mut().route.challenge(now, pto);
     }
@@ -180,6 +188,7 @@ impl Connection {
         let path = self.path_mut();
         let known = path.route.is_validated();
         if path.route.on_response(now, data) {
+            path.proven = true;
             if !known || self.role == Role::Client {
                 self.note_route("validated");
                 self.moves.push(MoveStep::Ready);
@@ -231,6 +240,9 @@ impl Connection {
     /// Nobody answers at the present route. A server goes back to an address that it knows (section 9.3.2). A client knows no
     /// other way, and goes on asking until the connection is idle for too long.
     fn on_route_failed(&mut self, now: SimTime) {
+        if self.abandon_if_spare(now, "abandoned: nobody answers on it") {
+            return;
+        }
         if self.role == Role::Client {
             self.validate_route(now);
             return;

@@ -16,6 +16,7 @@ mod handshake;
 mod keys;
 mod limits;
 mod migration;
+mod multipath;
 mod protected;
 mod receive;
 mod successor;
@@ -30,13 +31,15 @@ use leobench_base::quic::{
 use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimRng, SimTime};
 
 use self::close::State;
+pub(super) use self::multipath::Offer;
+use self::multipath::{Cargo, Multipath};
 use super::cids::{LocalIds, RemoteIds, random_id};
 use super::crypto::{Crypto, Handshake, Protection};
 use super::crypto_stream::CryptoStream;
 use super::datagrams::Datagrams;
-use super::path::Path;
+use super::path::{Dues, Ids, Path};
 use super::qlog::Trace;
-use super::received::{FrequencyState, Received};
+use super::received::FrequencyState;
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
 use super::role::Role;
 use super::route::FourTuple;
@@ -72,6 +75,8 @@ pub(super) struct Parts {
     /// The source ID of the Retry that the client answered, if there was one.
     pub(super) retry_source: Option<ConnectionId>,
     pub(super) local_id: ConnectionId,
+    /// Several paths, if this end offers them.
+    pub(super) offer: Option<Box<Offer>>,
     pub(super) rng: RngTree,
 }
 
@@ -102,20 +107,6 @@ pub(super) struct Settings {
     pub(super) params: TransportParameters,
 }
 
-/// An encryption level with its packet numbers received.
-struct LevelState {
-    crypto: CryptoStream,
-    received: Received,
-    /// Probes to send (RFC 9002 section 6.2.4).
-    probes: u32,
-}
-
-impl LevelState {
-    fn new(space: Space) -> Self {
-        Self { crypto: CryptoStream::default(), received: Received::new(space), probes: 0 }
-    }
-}
-
 /// One end of a connection.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Connection {
@@ -140,11 +131,18 @@ pub(super) struct Connection {
     /// Whether the handshake is complete (RFC 9001 section 4.1.1), and confirmed (section 4.1.2).
     complete: bool,
     confirmed: bool,
-    levels: [LevelState; 3],
+    /// The handshake's data, by space.
+    handshakes: [CryptoStream; 3],
+    /// What is owed in the Initial and the Handshake space; what is in the Data space, paths know.
+    dues: [Dues; 2],
     paths: Vec<Path>,
+    /// The path that is being worked on.
     active: usize,
-    local_ids: LocalIds,
-    remote_ids: RemoteIds,
+    /// Several paths: offered, or agreed on.
+    offer: Option<Box<Offer>>,
+    multipath: Option<Box<Multipath>>,
+    /// Why the run cannot go on, if it cannot.
+    refusal: Option<String>,
     original_destination: ConnectionId,
     retry_source: Option<ConnectionId>,
     /// Whether a packet of the peer was processed.
@@ -174,8 +172,6 @@ pub(super) struct Connection {
     idle: Idle,
     outcome: Outcome,
     verdicts: Vec<Verdict>,
-    /// The first 1-RTT packet sent since the last probe timeout.
-    probed_from: u64,
     events: Vec<Event>,
     moves: Vec<MoveStep>,
     lost: Option<Loss>,
@@ -218,6 +214,7 @@ impl Connection {
         let local_ids = LocalIds::new(parts.local_id, ids, ResetKey::new(&parts.rng));
         let mut params = settings.params.clone();
         params.initial_source = Some(parts.local_id);
+        params.initial_max_path_id = parts.offer.as_ref().map(|offer| offer.max_path_id);
         if role == Role::Server {
             params.original_destination = Some(parts.original_destination);
             params.retry_source = parts.retry_source;
@@ -235,14 +232,14 @@ impl Connection {
         );
         let id = PathId::default();
         control.open(id, now, Bytes::new(settings.mtu));
-        let mut path =
-            Path::new(id, addresses, Recovery::new(id, &config), settings.mtu, settings.paced);
+        let ids = Ids { local: local_ids, remote: RemoteIds::new(parts.remote_id) };
+        let recovery = Recovery::new(id, &config);
+        let mut path = Path::new(id, addresses, recovery, ids, settings.mtu, settings.paced);
         path.choose_spin(settings.spin, &parts.rng);
         if role == Role::Client || parts.retry_source.is_some() {
             path.validate();
         }
         let idle = Idle { timeout: settings.idle_timeout, since: now, sent: false };
-        let levels = SPACES.map(LevelState::new);
         Ok(Self {
             role,
             settings,
@@ -259,11 +256,13 @@ impl Connection {
             writing: Level::Initial,
             complete: false,
             confirmed: false,
-            levels,
+            handshakes: std::array::from_fn(|_| CryptoStream::default()),
+            dues: [Space::Initial, Space::Handshake].map(Dues::new),
             paths: vec![path],
             active: 0,
-            local_ids,
-            remote_ids: RemoteIds::new(parts.remote_id),
+            offer: parts.offer,
+            multipath: None,
+            refusal: None,
             original_destination: parts.original_destination,
             retry_source: parts.retry_source,
             heard: role == Role::Server,
@@ -284,7 +283,6 @@ impl Connection {
             idle,
             outcome: Outcome::default(),
             verdicts: Vec::new(),
-            probed_from: 0,
             events: Vec::new(),
             moves: Vec::new(),
             lost: None,
@@ -311,14 +309,26 @@ impl Connection {
         &mut self.paths[self.active]
     }
 
+    /// What is owed in a space, on the path at hand.
     #[inline]
-    fn level(&self, space: Space) -> &LevelState {
-        &self.levels[space as usize]
+    fn dues(&self, space: Space) -> &Dues {
+        match space {
+            Space::Data => &self.path().dues,
+            space => &self.dues[space as usize],
+        }
     }
 
     #[inline]
-    fn level_mut(&mut self, space: Space) -> &mut LevelState {
-        &mut self.levels[space as usize]
+    fn dues_mut(&mut self, space: Space) -> &mut Dues {
+        match space {
+            Space::Data => &mut self.path_mut().dues,
+            space => &mut self.dues[space as usize],
+        }
+    }
+
+    #[inline]
+    fn crypto_mut(&mut self, space: Space) -> &mut CryptoStream {
+        &mut self.handshakes[space as usize]
     }
 
     /// The streams, for the application.
@@ -364,7 +374,8 @@ impl Connection {
     /// Whether a datagram to this ID belongs to the connection.
     pub(super) fn is_addressed_by(&self, id: ConnectionId) -> bool {
         let first = self.retry_source.unwrap_or(self.original_destination);
-        self.local_ids.contains(id) || self.role == Role::Server && id == first
+        self.paths.iter().any(|path| path.ids.local.contains(id))
+            || self.role == Role::Server && id == first
     }
 
     /// Takes the steps of moving since the last call.
@@ -380,7 +391,7 @@ impl Connection {
 
     /// Appends the state of every path.
     pub(super) fn sample_paths(&self, samples: &mut Vec<PathSample>) {
-        for path in &self.paths {
+        for path in self.paths.iter().filter(|path| path.is_open() || path.sent_packets > 0) {
             let (rtt, latest) = (path.recovery.rtt(), path.recovery.rtt().latest());
             samples.push(PathSample {
                 path: path.id,
@@ -404,13 +415,13 @@ impl Connection {
     }
 
     fn path_totals(&self, path: &Path) -> Totals {
-        let streams = self.streams.totals();
+        let (bytes, packets) = path.retransmitted;
         Totals {
             sent_packets: path.sent_packets,
             sent_bytes: path.sent_bytes,
             received_packets: path.received_packets,
-            retransmitted_bytes: Bytes::new(streams.retransmitted),
-            retransmitted_packets: streams.retransmitted_packets,
+            retransmitted_bytes: Bytes::new(bytes),
+            retransmitted_packets: packets,
             ..self.control.totals(path.id)
         }
     }
@@ -422,7 +433,7 @@ impl Connection {
 
     /// Closes all paths at the end of a run.
     pub(super) fn finish(&mut self) {
-        for path in &self.paths {
+        for path in self.paths.iter().filter(|path| path.is_open()) {
             self.control.close(path.id);
         }
     }
@@ -448,7 +459,10 @@ impl Connection {
         if let Some(missing) = self.missing.take() {
             return Err(missing);
         }
-        self.control.check(now)
+        match self.refusal.take() {
+            Some(problem) => Err(EndpointError::Stack { at: now, problem }),
+            None => self.control.check(now),
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Packets as protected bytes.
 
 use bytes::BytesMut;
-use leobench_base::quic::{Content, Datagram, Header, Packet, ResetToken, Space, TransportError};
+use leobench_base::quic::{Content, Datagram, Header, Packet, ResetToken, TransportError};
 use leobench_base::{Ecn, SimTime};
 
 use super::{Connection, SPACES};
 use crate::quic::cids::ID_SIZE;
 use crate::quic::crypto::{Opened, Receive};
+use crate::quic::endpoint::short_destination;
 use crate::quic::route::FourTuple;
 
 impl Connection {
@@ -21,6 +22,7 @@ impl Connection {
 
     /// Counts a packet that leaves as a struct.
     pub(in crate::quic) fn on_sent_unprotected(&mut self, now: SimTime, header: &Header) {
+        self.protection.set_path(self.path().id.0);
         if let Err(error) = self.protection.on_sent(header) {
             self.fail(now, &error);
         }
@@ -34,6 +36,7 @@ impl Connection {
         packets: &[Packet],
         content: &dyn Content,
     ) -> Option<BytesMut> {
+        self.protection.set_path(self.path().id.0);
         let mut bytes = BytesMut::with_capacity(self.path().mtu as usize);
         for packet in packets {
             if let Err(error) = self.protection.seal(packet, content, &mut bytes) {
@@ -59,7 +62,7 @@ impl Connection {
         mut bytes: BytesMut,
         content: &dyn Content,
     ) {
-        self.on_datagram(now, tuple, bytes.len() as u64);
+        self.on_datagram(now, tuple, bytes.len() as u64, short_destination(&bytes));
         let tail = bytes.last_chunk().copied().map(ResetToken);
         while let Some(opened) = self.open(now, &mut bytes, content).transpose() {
             match opened {
@@ -76,11 +79,15 @@ impl Connection {
         bytes: &mut BytesMut,
         content: &dyn Content,
     ) -> Result<Option<Opened>, TransportError> {
+        if let Some(destination) = short_destination(bytes).filter(|_| self.multipath.is_some()) {
+            self.turn_to(destination);
+        }
+        self.protection.set_path(self.path().id.0);
         let receive = Receive {
             now,
-            pto: self.path().recovery.probe_timeout(Space::Data),
+            pto: self.longest_probe_timeout(),
             id_len: ID_SIZE,
-            largest: SPACES.map(|space| self.level(space).received.largest()),
+            largest: SPACES.map(|space| self.dues(space).received.largest()),
             content,
         };
         self.protection.open(bytes, &receive)

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::quic::{Ack, Frame, Header, Packet, ResetToken, Space, TransportError};
+use leobench_base::quic::{
+    Ack, ConnectionId, Frame, Header, Packet, ResetToken, Space, TransportError,
+};
 use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
 
 use super::transmit::transmission_of;
@@ -16,19 +18,33 @@ use crate::quic::role::Role;
 use crate::quic::route::FourTuple;
 
 impl Connection {
-    /// A datagram of `size` bytes arrived over `tuple`; its packets follow.
-    pub(in crate::quic) fn on_datagram(&mut self, now: SimTime, tuple: FourTuple, size: u64) {
+    /// A datagram of `size` bytes arrived over `tuple`; its packets follow, the first of which goes to `destination`, if it has a
+    /// short header.
+    pub(in crate::quic) fn on_datagram(
+        &mut self,
+        now: SimTime,
+        tuple: FourTuple,
+        size: u64,
+        destination: Option<ConnectionId>,
+    ) {
         self.arrival = (tuple, size);
+        if self.multipath.is_some() {
+            match destination {
+                Some(destination) => _ = self.turn_to(destination),
+                None => self.active = 0,
+            }
+        }
         self.path_mut().on_received(tuple, size);
         self.update_handshake_state(now);
     }
 
     /// A packet of the datagram arrived as a struct. Returns whether it is addressed to this connection.
     pub(in crate::quic) fn on_packet(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> bool {
-        if !self.is_addressed_by(packet.header.destination()) {
+        if !self.turn_to(packet.header.destination()) {
             return false;
         }
-        let pto = self.path().recovery.probe_timeout(Space::Data);
+        let pto = self.longest_probe_timeout();
+        self.protection.set_path(self.path().id.0);
         match self.protection.on_received(now, pto, &packet.header) {
             Ok(true) => self.on_authentic(now, ecn, packet),
             Ok(false) => {}
@@ -39,7 +55,7 @@ impl Connection {
 
     /// Whether a datagram from this address is ignored: a server's does not change (RFC 9000 section 9).
     pub(in crate::quic) fn ignores(&self, source: SocketAddr) -> bool {
-        self.role == Role::Client && source != self.path().route.tuple.remote
+        self.role == Role::Client && self.paths.iter().all(|path| source != path.route.tuple.remote)
     }
 
     /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),
@@ -53,7 +69,7 @@ impl Connection {
                 Role::Server => (long.source, self.arrival.1 < MINIMUM_DATAGRAM),
             },
         };
-        is_misplaced || self.heard && source != self.remote_ids.first()
+        is_misplaced || self.heard && source != self.path().ids.remote.first()
     }
 
     /// A packet arrived that the peer has sent.
@@ -78,7 +94,10 @@ impl Connection {
     fn take_in(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         let number = packet.header.number().value;
-        if self.level(space).received.is_duplicate(number)
+        if self.multipath.is_some() && !self.takes_on_path(now) {
+            return Ok(());
+        }
+        if self.dues(space).received.is_duplicate(number)
             || space == Space::Data && self.provisional
         {
             return Ok(());
@@ -88,7 +107,7 @@ impl Connection {
         }
         let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
         let frequency = self.frequency.current;
-        let received = &mut self.level_mut(space).received;
+        let received = &mut self.dues_mut(space).received;
         received.on_packet(now, number, eliciting, ecn, &frequency);
         self.log_received(now, packet);
         self.on_alive(now);
@@ -105,7 +124,7 @@ impl Connection {
                 return Ok(());
             }
         }
-        if space != Space::Data || !self.confirmed || self.level(space).crypto.has_arrived() {
+        if space != Space::Data || !self.confirmed || self.crypto_mut(space).has_arrived() {
             self.advance_handshake(now)?;
         }
         if space == Space::Data {
@@ -118,7 +137,7 @@ impl Connection {
         match header {
             Header::Initial(long) | Header::Handshake(long) => {
                 if !self.heard {
-                    self.remote_ids.replace_first(long.source);
+                    self.path_mut().ids.remote.replace_first(long.source);
                     self.heard = true;
                 }
                 // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
@@ -129,7 +148,7 @@ impl Connection {
                 }
             }
             Header::OneRtt { spin, number, .. } => {
-                let largest = self.level(Space::Data).received.largest();
+                let largest = self.path().dues.received.largest();
                 if largest == Some(number.value) && self.path().spins {
                     // The client sends the opposite of what it received, the server the same.
                     self.path_mut().spin = (self.role == Role::Server) == *spin;
@@ -146,7 +165,8 @@ impl Connection {
     ) -> Result<(), TransportError> {
         match frame {
             Frame::Stream { .. } => self.streams.on_frame(now, frame).map(|_| ()),
-            Frame::Ack(ack) => self.on_ack(now, packet, packet.header.level().space(), ack),
+            Frame::Ack(ack) => self.on_plain_ack(now, packet, ack),
+            Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
             _ => self.on_rare_frame(now, packet, frame),
         }
     }
@@ -159,23 +179,27 @@ impl Connection {
         packet: &Packet,
         frame: &Frame,
     ) -> Result<(), TransportError> {
-        let space = packet.header.level().space();
         match frame {
             Frame::Padding(_) | Frame::Ping => Ok(()),
             Frame::Datagram { data, .. } => {
                 let taken = self.datagrams.on_frame(data, frame.size());
                 taken.map_err(|error| error.in_frame(frame.frame_type()))
             }
-            Frame::Ack(ack) => self.on_ack(now, packet, space, ack),
-            Frame::Crypto { offset, data } => self.level_mut(space).crypto.receive(*offset, data),
+            Frame::Ack(ack) => self.on_plain_ack(now, packet, ack),
+            Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
+            Frame::Path(frame) => self.on_path_frame(now, packet, frame),
+            Frame::Crypto { offset, data } => {
+                let space = packet.header.level().space();
+                self.crypto_mut(space).receive(*offset, data)
+            }
             Frame::ConnectionClose(close) => {
                 self.on_close(now, close);
                 Ok(())
             }
             Frame::HandshakeDone => self.on_handshake_done(now),
-            Frame::NewConnectionId(new) => self.remote_ids.on_new(new),
+            Frame::NewConnectionId(new) => self.paths[0].ids.remote.on_new(new),
             Frame::RetireConnectionId(sequence) => {
-                self.local_ids.on_retired(*sequence, packet.header.destination())
+                self.paths[0].ids.local.on_retired(*sequence, packet.header.destination())
             }
             Frame::NewToken(token) => self.on_new_token(token),
             Frame::PathChallenge(data) => {
@@ -192,11 +216,8 @@ impl Connection {
                 asked.map_err(|problem| violation(problem.0))
             }
             Frame::ImmediateAck => {
-                self.level_mut(Space::Data).received.on_immediate_ack();
+                self.path_mut().dues.received.on_immediate_ack();
                 Ok(())
-            }
-            Frame::PathAck { .. } | Frame::Path(_) => {
-                Err(violation("a frame of multipath, which is not in use"))
             }
             Frame::ResetStream { .. }
             | Frame::StopSending { .. }
@@ -210,7 +231,21 @@ impl Connection {
         }
     }
 
-    fn on_ack(
+    /// Takes in an ACK frame, which is about path 0.
+    #[inline]
+    fn on_plain_ack(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        ack: &Ack,
+    ) -> Result<(), TransportError> {
+        match packet.header.level().space() {
+            Space::Data if self.multipath.is_some() => self.on_ack_of(now, packet, 0, ack),
+            space => self.on_ack(now, packet, space, ack),
+        }
+    }
+
+    pub(super) fn on_ack(
         &mut self,
         now: SimTime,
         packet: &Packet,
@@ -218,6 +253,7 @@ impl Connection {
         ack: &Ack,
     ) -> Result<(), TransportError> {
         if let Header::OneRtt { key_phase, .. } = packet.header {
+            self.protection.set_path(self.path().id.0);
             self.protection.on_ack(ack.largest(), key_phase)?;
         }
         let delay = self.ack_delay(space, ack.delay);
@@ -226,6 +262,7 @@ impl Connection {
             .on_ack(now, space, ack, delay, &mut self.control, &mut self.outcome)
             .map_err(|problem| violation(problem.0))?;
         if let Some(rtt) = recovery.rtt().latest() {
+            let rtt = if self.multipath.is_some() { self.longest_rtt(rtt) } else { rtt };
             self.streams.set_rtt(rtt);
         }
         self.log_losses(now);
@@ -250,14 +287,17 @@ impl Connection {
             for carried in &packet.carried {
                 match carried {
                     Carried::Ack { largest } => {
-                        self.level_mut(space).received.on_ack_acked(*largest);
+                        self.dues_mut(space).received.on_ack_acked(*largest);
+                    }
+                    Carried::PathAck { path, largest } => {
+                        self.paths[*path as usize].dues.received.on_ack_acked(*largest);
                     }
                     Carried::Crypto { start, end } => {
-                        self.level_mut(space).crypto.on_acked(*start, *end);
+                        self.crypto_mut(space).on_acked(*start, *end);
                     }
                     Carried::Datagram(number) => self.datagrams.on_acked(*number),
                     Carried::RetireConnectionId(sequence) => {
-                        self.remote_ids.on_retirement_acked(*sequence);
+                        self.paths[0].ids.remote.on_retirement_acked(*sequence);
                     }
                     carried => self.streams.on_acked(carried),
                 }
@@ -270,6 +310,7 @@ impl Connection {
             for carried in &packet.carried {
                 match carried {
                     Carried::Datagram(number) => self.datagrams.on_lost(*number),
+                    _ if packet.repeated => {}
                     carried => self.requeue(space, carried),
                 }
             }
@@ -281,8 +322,8 @@ impl Connection {
     /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
     #[cold]
     fn judge(&mut self, packet: &SentPacket) {
-        let Some(transmission) = transmission_of(packet.number) else { return };
-        let probed = packet.number < self.probed_from;
+        let Some(transmission) = transmission_of(self.path().id, packet.number) else { return };
+        let probed = packet.number < self.path().probed_from;
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
         self.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
         let again = packet.carried.iter().map(|carried| match carried {
@@ -298,16 +339,25 @@ impl Connection {
     pub(super) fn requeue(&mut self, space: Space, carried: &Carried) {
         match carried {
             Carried::Crypto { start, end } => {
-                self.level_mut(space).crypto.on_lost(*start, *end);
+                self.crypto_mut(space).on_lost(*start, *end);
             }
             Carried::HandshakeDone => self.announces_confirmation = true,
-            Carried::NewConnectionId(sequence) => self.local_ids.on_lost(*sequence),
-            Carried::RetireConnectionId(sequence) => self.remote_ids.on_retirement_lost(*sequence),
+            Carried::NewConnectionId(sequence) => self.paths[0].ids.local.on_lost(*sequence),
+            Carried::RetireConnectionId(sequence) => {
+                self.paths[0].ids.remote.on_retirement_lost(*sequence);
+            }
             Carried::AckFrequency(sequence) => {
                 self.ack_request.pending |= *sequence == self.ack_request.sequence;
             }
+            Carried::PathAbandon(_)
+            | Carried::PathStatus { .. }
+            | Carried::PathNewConnectionId { .. }
+            | Carried::PathRetireConnectionId { .. }
+            | Carried::MaxPathId(_) => self.requeue_path_frame(carried),
             // Challenges are repeated by their own timer.
             Carried::Ack { .. }
+            | Carried::PathAck { .. }
+            | Carried::PathsBlocked
             | Carried::Datagram(_)
             | Carried::PathChallenge
             | Carried::PathResponse
@@ -318,7 +368,7 @@ impl Connection {
 
     /// A datagram ends with this token: it resets the connection if the peer announced it (RFC 9000 section 10.3.1).
     pub(in crate::quic) fn on_stateless_reset(&mut self, now: SimTime, token: ResetToken) -> bool {
-        let ours = self.remote_ids.is_reset(token);
+        let ours = self.paths.iter().any(|path| path.ids.remote.is_reset(token));
         if ours && self.is_open() {
             let reason = "reset by the peer";
             self.log_end(now, Ending::Trigger("stateless_reset"), reason);

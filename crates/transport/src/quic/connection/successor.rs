@@ -88,6 +88,7 @@ impl Connection {
             original_destination: opening.original_destination,
             retry_source: opening.retry_source,
             local_id: Self::first_id(&rng, "source-id"),
+            offer: self.offer.clone(),
             rng,
         };
         let mut next = Self::new(parts, now)?;

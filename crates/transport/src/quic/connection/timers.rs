@@ -11,18 +11,41 @@ const IDLE_PROBES: u64 = 3;
 
 impl Connection {
     /// When to call [`on_timer`](Self::on_timer) or [`transmit`](Self::transmit) next if nothing arrives before.
-    pub(in crate::quic) fn timer(&self, now: SimTime) -> Option<SimTime> {
+    pub(in crate::quic) fn timer(&mut self, now: SimTime) -> Option<SimTime> {
         if !self.is_open() {
             return self.close_timer();
         }
         let acks = self.spaces().iter().filter(|space| self.can_send(**space));
-        let acks = acks.filter_map(|space| self.level(*space).received.timer());
+        let acks = acks.filter_map(|space| self.dues(*space).received.timer());
         // One that is due by now cannot be sent: an arrival from the peer will change that.
         let acks = acks.filter(|due| *due > now).min();
+        let paths = self.path_timers(now);
+        [acks, paths, self.idle_deadline()].into_iter().flatten().min()
+    }
+
+    /// When something is due on a path.
+    #[inline]
+    fn path_timers(&mut self, now: SimTime) -> Option<SimTime> {
+        if self.multipath.is_none() {
+            return self.path_timer(now);
+        }
+        let mut first = self.paths_timer();
+        let acks = self.paths.iter().filter_map(|path| path.dues.received.timer());
+        first = first.into_iter().chain(acks.filter(|due| *due > now)).min();
+        for at in self.open_paths() {
+            self.active = at;
+            first = first.into_iter().chain(self.path_timer(now)).min();
+        }
+        first
+    }
+
+    /// When something is due on the active path.
+    #[inline]
+    fn path_timer(&self, now: SimTime) -> Option<SimTime> {
         let recovery = self.path().recovery.timer();
         let paced = self.paced_until(now);
         let route = self.path().route_timer();
-        [recovery, acks, paced, route, self.idle_deadline()].into_iter().flatten().min()
+        [recovery, paced, route].into_iter().flatten().min()
     }
 
     /// Does what is due.
@@ -37,7 +60,27 @@ impl Connection {
             self.abandon(now, "timed out", "idle_timeout");
             return;
         }
+        if self.multipath.is_none() {
+            return self.on_path_timer(now);
+        }
+        if self.paths_timer().is_some_and(|due| due <= now) {
+            self.on_paths_timer(now);
+        }
+        for at in self.open_paths() {
+            if self.paths[at].is_open() && self.is_open() {
+                self.active = at;
+                self.on_path_timer(now);
+            }
+        }
+        self.turn_to_open();
+    }
+
+    /// Does what is due on the active path.
+    fn on_path_timer(&mut self, now: SimTime) {
         self.on_route_timer(now);
+        if !self.path().is_open() {
+            return;
+        }
         let path = &mut self.paths[self.active];
         if path.recovery.timer().is_none_or(|timer| timer > now) {
             return;
@@ -46,13 +89,17 @@ impl Connection {
         self.log_losses(now);
         self.settle_outcome();
         if let Some(probe) = probe {
-            self.probed_from = self.path().recovery.next_number(Space::Data).value;
-            self.level_mut(probe.space).probes = probe.packets;
-            self.refill_probe(probe.space);
+            self.path_mut().probed_from = self.path().recovery.next_number(Space::Data).value;
+            self.dues_mut(probe.space).probes = probe.packets;
+            if self.is_alone() {
+                self.refill_probe(probe.space);
+            } else {
+                self.repeat_elsewhere(self.active);
+            }
             if probe.space != Space::Data && self.complete {
                 // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
                 // section 6.2.4: probes of other spaces too).
-                self.level_mut(Space::Data).probes = 1;
+                self.path_mut().dues.probes = 1;
                 self.refill_probe(Space::Data);
             }
             self.look_elsewhere(now);
@@ -76,7 +123,7 @@ impl Connection {
     /// When the connection times out (RFC 9000 section 10.1).
     fn idle_deadline(&self) -> Option<SimTime> {
         let timeout = self.idle.timeout?;
-        let least: SimDuration = self.path().recovery.probe_timeout(Space::Data) * IDLE_PROBES;
+        let least: SimDuration = self.longest_probe_timeout() * IDLE_PROBES;
         Some(self.idle.since + timeout.max(least))
     }
 

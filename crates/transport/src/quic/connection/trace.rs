@@ -30,7 +30,9 @@ impl Connection {
 
     #[inline]
     pub(super) fn log_sent(&mut self, now: SimTime, header: &Header, frames: &Frames, size: u64) {
+        let id = self.paths[self.active].id;
         if let Some(trace) = &mut self.qlog {
+            trace.turn_to(id);
             let exponent = u64::from(ACK_DELAY_EXPONENT);
             trace.packet(now, Passage::Sent, header, frames, (size, exponent));
         }
@@ -38,7 +40,9 @@ impl Connection {
 
     #[inline]
     pub(super) fn log_received(&mut self, now: SimTime, packet: &Packet) {
+        let id = self.paths[self.active].id;
         if let Some(trace) = &mut self.qlog {
+            trace.turn_to(id);
             let default = u64::from(ACK_DELAY_EXPONENT);
             let one_rtt = packet.header.level() == Level::OneRtt;
             let peer = self.peer.as_ref().filter(|_| one_rtt);
@@ -51,7 +55,9 @@ impl Connection {
     /// Logs the losses in the outcome at hand.
     #[inline]
     pub(super) fn log_losses(&mut self, now: SimTime) {
+        let id = self.paths[self.active].id;
         let Some(trace) = &mut self.qlog else { return };
+        trace.turn_to(id);
         let kind = packet_type(level_of(self.outcome.space));
         for packet in &self.outcome.lost {
             trace.lost(now, kind, packet.number);
@@ -77,8 +83,9 @@ impl Connection {
 
     /// The path runs between other addresses.
     pub(super) fn log_route(&mut self, now: SimTime) {
-        let tuple = self.path().route.tuple;
+        let (id, tuple) = (self.path().id, self.path().route.tuple);
         if let Some(trace) = &mut self.qlog {
+            trace.turn_to(id);
             trace.moved(now, tuple.local, tuple.remote);
         }
     }
@@ -93,16 +100,21 @@ impl Connection {
     #[inline]
     pub(in crate::quic) fn log_recovery(&mut self, now: SimTime) {
         let Some(trace) = &mut self.qlog else { return };
-        let path = &self.paths[self.active];
-        let rtt = path.recovery.rtt();
-        let metrics = Metrics {
-            rtt: rtt.latest().map(|_| rtt.rtt()),
-            pto_count: path.recovery.pto_count(),
-            window: Bytes::new(self.control.window(path.id)),
-            in_flight: Bytes::new(path.recovery.in_flight()),
-            ssthresh: self.control.ssthresh(path.id),
-            pacing: path.pacing_rate(&self.control),
-        };
-        trace.recovery(now, &metrics, self.control.phase(path.id));
+        let several = self.multipath.is_some();
+        let paths = self.paths.iter().enumerate();
+        for (_, path) in paths.filter(|(at, path)| *at == self.active || several && path.is_open())
+        {
+            trace.turn_to(path.id);
+            let rtt = path.recovery.rtt();
+            let metrics = Metrics {
+                rtt: rtt.latest().map(|_| rtt.rtt()),
+                pto_count: path.recovery.pto_count(),
+                window: Bytes::new(self.control.window(path.id)),
+                in_flight: Bytes::new(path.recovery.in_flight()),
+                ssthresh: self.control.ssthresh(path.id),
+                pacing: path.pacing_rate(&self.control),
+            };
+            trace.recovery(now, &metrics, self.control.phase(path.id));
+        }
     }
 }

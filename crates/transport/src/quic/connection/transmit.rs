@@ -4,16 +4,15 @@ use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::{
-    Datagram, Frame, Frames, Header, Level, LongHeader, Number, Packet, Space, TAG_SIZE,
-};
+use leobench_base::quic::{Datagram, Frame, Header, LongHeader, Number, Packet, Space, TAG_SIZE};
 use leobench_base::{Ecn, SimTime};
 
 use super::draft::{Draft, Packets, coalesce, packet};
-use super::{Connection, SPACES};
-use crate::endpoint::EndpointError;
+use super::{Cargo, Connection};
+use crate::endpoint::{EndpointError, PathId};
 use crate::quic::MINIMUM_DATAGRAM;
-use crate::quic::carried::{Carried, Contents};
+use crate::quic::carried::Carried;
+use crate::quic::path::Ids;
 use crate::quic::recovery::SentPacket;
 use crate::quic::role::Role;
 use crate::quic::route::FourTuple;
@@ -27,6 +26,8 @@ pub(super) const ACK_DELAY_EXPONENT: u8 = 3;
 const ROUTE_PROBE: u64 = 9;
 /// The least that a route must let pass for a probe of it to be worth a datagram.
 const SMALLEST_ROUTE_PROBE: u64 = 64;
+/// Bits of a packet number in the name of a transmission; the path's number is above them.
+const NUMBER_BITS: u32 = 40;
 /// Less room than this starts no packet.
 const WORTHWHILE: u64 = 40;
 
@@ -55,8 +56,8 @@ impl Transmit {
 }
 
 /// What verdicts call a 1-RTT packet.
-pub(super) fn transmission_of(number: u64) -> Option<NonZeroU64> {
-    NonZeroU64::new(number + 1)
+pub(super) fn transmission_of(path: PathId, number: u64) -> Option<NonZeroU64> {
+    NonZeroU64::new(u64::from(path.0) << NUMBER_BITS | (number + 1))
 }
 
 impl Connection {
@@ -75,6 +76,12 @@ impl Connection {
             self.discard(now, Space::Initial);
         }
         self.look_after_keys(now);
+        if self.has_several_paths() {
+            return self.transmit_over_paths(now);
+        }
+        if self.multipath.is_some() {
+            self.turn_to_open();
+        }
         if let Some(transmit) = self.probe_other_route(now) {
             return Ok(Some(transmit));
         }
@@ -86,10 +93,10 @@ impl Connection {
             if !self.can_send(*space) || !self.may_write(*space) || unpaddable {
                 continue;
             }
-            left -= self.draft(now, *space, left, &mut drafts)?;
+            left -= self.draft(now, *space, left, &mut drafts, Cargo::Any)?;
         }
         let transmit = if drafts.is_empty() {
-            self.update_limits();
+            self.update_limits(now);
             None
         } else {
             self.pad(&mut drafts, limit, left);
@@ -101,7 +108,7 @@ impl Connection {
     }
 
     /// A datagram with challenges and responses for a route that is not in use.
-    fn probe_other_route(&mut self, now: SimTime) -> Option<Transmit> {
+    pub(super) fn probe_other_route(&mut self, now: SimTime) -> Option<Transmit> {
         let path = self.path();
         if path.others.is_empty() || !self.can_send(Space::Data) || !self.complete {
             return None;
@@ -112,9 +119,10 @@ impl Connection {
         })?;
         let number = path.recovery.next_number(Space::Data);
         let mut header = self.header(Space::Data, number);
-        if let (Header::OneRtt { destination, .. }, Some(id)) =
-            (&mut header, self.remote_ids.probing().filter(|_| self.candidate == Some(route)))
-        {
+        if let (Header::OneRtt { destination, .. }, Some(id)) = (
+            &mut header,
+            self.path().ids.remote.probing().filter(|_| self.candidate == Some(route)),
+        ) {
             *destination = id;
         }
         let mut draft = Draft::new(Space::Data, header, limit);
@@ -149,24 +157,32 @@ impl Connection {
     }
 
     /// Adds a packet of a space to `drafts`, if one may be sent now; its bytes, or zero.
-    fn draft(
+    pub(super) fn draft(
         &mut self,
         now: SimTime,
         space: Space,
         room: u64,
         drafts: &mut Vec<Draft>,
+        cargo: Cargo,
     ) -> Result<u64, EndpointError> {
-        let level = self.level(space);
-        let ack_due = level.received.is_due(now);
-        let probing = level.probes > 0;
+        let dues = self.dues(space);
+        let probing = dues.probes > 0;
+        let ack_due = match (&self.multipath, space) {
+            (Some(_), Space::Data) => self.owes_ack(now, self.active),
+            _ => dues.received.is_due(now),
+        };
         if probing && space == Space::Initial && self.role == Role::Client {
             // Both probes of the first flight carry it: whichever arrives first, a server can start with it, while it may take
             // an Initial packet without CRYPTO frames for a violation there (RFC 9000 section 17.2.2).
             self.refill_probe(space);
         }
-        let content = probing
-            || space == Space::Data && self.path().route.wants_probe()
-            || self.has_content(space) && self.may_send(now, space);
+        let own = || probing || space == Space::Data && self.path().route.wants_probe();
+        let content = match cargo {
+            Cargo::Any => own() || self.has_content(space) && self.may_send(now, space),
+            Cargo::Probes => own(),
+            Cargo::Acks => false,
+            Cargo::Content => true,
+        };
         if !ack_due && !content {
             return Ok(0);
         }
@@ -179,7 +195,9 @@ impl Connection {
         drafts.push(Draft::new(space, header, room));
         let Some(draft) = drafts.last_mut() else { return Ok(0) };
         self.add_ack(now, draft, ack_due);
-        if content {
+        if cargo == Cargo::Probes && !(probing && self.is_alone()) {
+            self.add_probes(now, draft);
+        } else if content {
             self.add_content(now, draft)?;
         }
         // A server follows its client to a new address only by what does more than probe a path (RFC 9000 section 9.3).
@@ -191,7 +209,7 @@ impl Connection {
             drafts.pop();
             return Ok(0);
         }
-        if self.level(Space::Data).received.has_many_ranges() {
+        if self.has_many_ranges() {
             self.ask_for_ack(now, draft);
         }
         let sampled = u64::from(number.len) + draft.payload;
@@ -199,8 +217,9 @@ impl Connection {
         Ok(draft.size())
     }
 
-    fn header(&self, space: Space, number: Number) -> Header {
-        let (destination, source) = (self.remote_ids.current(), self.local_ids.first());
+    pub(super) fn header(&self, space: Space, number: Number) -> Header {
+        let Ids { local, remote } = &self.path().ids;
+        let (destination, source) = (remote.current(), local.first());
         match space {
             Space::Initial => {
                 let token = self.token.clone();
@@ -221,7 +240,10 @@ impl Connection {
 
     /// Adds an acknowledgement if it is due, or if something is sent anyway.
     fn add_ack(&mut self, now: SimTime, draft: &mut Draft, due: bool) {
-        let received = &mut self.levels[draft.space as usize].received;
+        if draft.space == Space::Data && self.multipath.is_some() {
+            return self.add_path_acks(now, draft);
+        }
+        let received = &mut self.dues_mut(draft.space).received;
         if !due && !received.is_pending() {
             return;
         }
@@ -247,9 +269,7 @@ impl Connection {
     }
 
     fn add_content(&mut self, now: SimTime, draft: &mut Draft) -> Result<(), EndpointError> {
-        while let Some((frame, carried)) =
-            self.levels[draft.space as usize].crypto.frame(draft.room)
-        {
+        while let Some((frame, carried)) = self.handshakes[draft.space as usize].frame(draft.room) {
             draft.push(frame, Some(carried));
         }
         if draft.space != Space::Data {
@@ -260,9 +280,14 @@ impl Connection {
             self.add_datagrams(draft);
         }
         if draft.room > 0 && self.streams.has_pending() {
+            let before = self.streams.totals();
             let room = draft.room;
             let (frames, carried) = draft.frames_mut();
             let used = self.streams.fill(now, room, frames, carried)?;
+            let after = self.streams.totals();
+            let again = &mut self.paths[self.active].retransmitted;
+            again.0 += after.retransmitted - before.retransmitted;
+            again.1 += after.retransmitted_packets - before.retransmitted_packets;
             draft.room -= used;
             draft.payload += used;
             draft.ack_eliciting |= used > 0;
@@ -277,39 +302,53 @@ impl Connection {
             self.announces_confirmation = false;
             draft.push(Frame::HandshakeDone, Some(Carried::HandshakeDone));
         }
-        if self.path().route.wants_probe() {
-            let moves = self.role == Role::Client && self.path().route.wants_challenge();
-            self.add_route_probes(now, draft, self.path().route.tuple);
-            if moves && draft.fits(&Frame::Ping) {
-                // The server follows a packet that does more than probe (RFC 9000 section 9.2).
-                draft.push(Frame::Ping, Some(Carried::Ping));
-            }
-        }
+        self.add_probes(now, draft);
         if let Some(frame) = self.ack_frequency_frame().filter(|frame| draft.fits(frame)) {
             self.ack_request.pending = false;
             draft.push(frame, Some(Carried::AckFrequency(self.ack_request.sequence)));
         }
-        while let Some(new) = self.local_ids.announcement() {
+        if let Some(multipath) = &self.multipath {
+            if multipath.pending {
+                self.add_path_frames(draft);
+            }
+            return;
+        }
+        while let Some(new) = self.path().ids.local.announcement() {
             let frame = Frame::NewConnectionId(Box::new(new));
             if !draft.fits(&frame) {
                 return;
             }
-            self.local_ids.on_announced();
+            self.path_mut().ids.local.on_announced();
             draft.push(frame, Some(Carried::NewConnectionId(new.sequence)));
         }
-        while let Some(sequence) = self.remote_ids.retirement() {
+        while let Some(sequence) = self.path().ids.remote.retirement() {
             let frame = Frame::RetireConnectionId(sequence);
             if !draft.fits(&frame) {
                 return;
             }
-            self.remote_ids.on_retirement_sent();
+            self.path_mut().ids.remote.on_retirement_sent();
             draft.push(frame, Some(Carried::RetireConnectionId(sequence)));
+        }
+    }
+
+    /// Adds challenges and responses for the route in use.
+    fn add_probes(&mut self, now: SimTime, draft: &mut Draft) {
+        if !self.path().route.wants_probe() {
+            return;
+        }
+        let moves = self.role == Role::Client && self.path().route.wants_challenge();
+        self.add_route_probes(now, draft, self.path().route.tuple);
+        if !self.path().proven {
+            self.add_path_status(draft);
+        } else if moves && draft.fits(&Frame::Ping) {
+            // The server follows a packet that does more than probe (RFC 9000 section 9.2).
+            draft.push(Frame::Ping, Some(Carried::Ping));
         }
     }
 
     /// Pads datagrams that carry Initial packets (RFC 9000 section 14.1): all of a client, and of a server those that ask
     /// for an acknowledgement. And those that probe a route, as far as an unvalidated address lets them (section 8.2.1).
-    fn pad(&self, drafts: &mut [Draft], limit: u64, left: u64) {
+    pub(super) fn pad(&self, drafts: &mut [Draft], limit: u64, left: u64) {
         let padded = drafts.iter().any(|draft| {
             let is_initial = draft.space == Space::Initial;
             draft.probes_route || is_initial && (self.role == Role::Client || draft.ack_eliciting)
@@ -323,7 +362,12 @@ impl Connection {
     }
 
     /// Registers the packets as sent.
-    fn dispatch(&mut self, now: SimTime, tuple: FourTuple, drafts: &mut Vec<Draft>) -> Transmit {
+    pub(super) fn dispatch(
+        &mut self,
+        now: SimTime,
+        tuple: FourTuple,
+        drafts: &mut Vec<Draft>,
+    ) -> Transmit {
         let elsewhere = tuple != self.path().route.tuple;
         let challenges = drafts.iter().any(|draft| draft.probes_route);
         let marks = !elsewhere && self.path_mut().recovery.marks_ecn(now);
@@ -340,11 +384,11 @@ impl Connection {
                 paced += bytes;
             }
             if ack_eliciting && space == Space::Data {
-                transmission = transmission_of(number);
+                transmission = transmission_of(self.path().id, number);
             }
             if ack_eliciting {
-                let level = self.level_mut(space);
-                level.probes = level.probes.saturating_sub(1);
+                let dues = self.dues_mut(space);
+                dues.probes = dues.probes.saturating_sub(1);
                 self.on_eliciting_sent(now);
             }
             let Draft { datagram, carried, .. } = draft;
@@ -376,53 +420,5 @@ impl Connection {
         let FourTuple { local: source, remote: destination } = tuple;
         let datagram = whole.unwrap_or_else(|| Box::new(Datagram::Packets(Packets::new())));
         Transmit { source, destination, ecn, size, transmission, datagram }
-    }
-
-    #[cold]
-    fn transmit_close(&mut self, now: SimTime) -> Option<Transmit> {
-        let mut packets = Packets::new();
-        let mut size = 0;
-        for space in SPACES {
-            let Some(frame) = self.close_frame(space) else { continue };
-            let number = self.path().recovery.next_number(space);
-            let mut packet = Packet { header: self.header(space, number), frames: Frames::new() };
-            packet.frames.push(frame);
-            let missing = packet.missing_padding();
-            if missing > 0 {
-                packet.frames.push(Frame::Padding(missing));
-            }
-            size += packet.size();
-            let mut sent = SentPacket::new(number.value, now, packet.size(), Contents::new());
-            (sent.ack_eliciting, sent.in_flight) = (false, false);
-            self.paths[self.active].recovery.on_sent(now, space, sent, &mut self.control);
-            packets.push(packet);
-        }
-        if packets.is_empty() || size > self.path().datagram_limit() {
-            return None;
-        }
-        self.on_close_sent();
-        let short = MINIMUM_DATAGRAM.min(self.path().datagram_limit()).saturating_sub(size);
-        if self.role == Role::Client
-            && packets[0].header.level() == Level::Initial
-            && short > 0
-            && let Some(last) = packets.last_mut()
-        {
-            last.frames.push(Frame::Padding(short));
-            size += short;
-        }
-        for packet in &packets {
-            self.log_sent(now, &packet.header, &packet.frames, packet.size());
-        }
-        let path = self.path_mut();
-        let tuple = path.route.tuple;
-        path.on_sent(tuple, size);
-        Some(Transmit {
-            source: tuple.local,
-            destination: tuple.remote,
-            ecn: Ecn::NotEct,
-            size,
-            transmission: None,
-            datagram: Box::new(Datagram::Packets(packets)),
-        })
     }
 }

@@ -143,25 +143,37 @@ impl HeaderKey {
 
 impl PacketKey {
     /// Encrypts a packet in place; its last bytes are the room for the tag.
-    pub(super) fn seal(&self, number: u64, packet: &mut [u8], header_len: usize) {
+    ///
+    /// The nonce has the path's number beside the packet's (draft-ietf-quic-multipath section 2.4); with path 0 it is that of
+    /// RFC 9001.
+    pub(super) fn seal(&self, path: u32, number: u64, packet: &mut [u8], header_len: usize) {
         let Self::Tls(key) = self else { return };
         let (header, rest) = packet.split_at_mut(header_len);
         let (payload, tag) = rest.split_at_mut(rest.len() - TAG);
-        match key.encrypt_in_place(number, header, payload) {
+        match key.encrypt_in_place_for_path(path, number, header, payload) {
             Ok(made) => tag.copy_from_slice(made.as_ref()),
             Err(error) => unreachable!("a packet is shorter than what an AEAD allows: {error}"),
         }
     }
 
     /// Decrypts a payload in place; the size of its plaintext, or `None` if it is not authentic.
-    pub(super) fn open(&self, number: u64, packet: &mut [u8], header_len: usize) -> Option<usize> {
+    pub(super) fn open(
+        &self,
+        path: u32,
+        number: u64,
+        packet: &mut [u8],
+        header_len: usize,
+    ) -> Option<usize> {
         let (header, payload) = packet.split_at_mut_checked(header_len)?;
         match self {
             Self::Null => {
                 let (payload, tag) = payload.split_last_chunk::<TAG>()?;
                 (*tag == [0; TAG]).then_some(payload.len())
             }
-            Self::Tls(key) => key.decrypt_in_place(number, header, payload).ok().map(<[u8]>::len),
+            Self::Tls(key) => {
+                let opened = key.decrypt_in_place_for_path(path, number, header, payload);
+                opened.ok().map(<[u8]>::len)
+            }
         }
     }
 

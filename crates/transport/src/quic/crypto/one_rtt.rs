@@ -20,10 +20,10 @@ pub(super) struct OneRtt {
     previous: Option<Previous>,
     /// The key phase bit of packets that this end sends.
     phase: bool,
-    /// Number of the first packet sent in this phase.
-    first_sent: Option<u64>,
-    /// Lowest number of a packet received in this phase.
-    lowest_received: Option<u64>,
+    /// Numbers of the first packets sent in this phase.
+    first_sent: Lowest,
+    /// Lowest numbers of packets received in this phase.
+    lowest_received: Lowest,
     /// Whether the peer acknowledged a packet of this phase. The first phase needs none.
     is_acked: bool,
     /// Whether the peer started this phase.
@@ -34,6 +34,43 @@ pub(super) struct OneRtt {
     /// How many packets are sealed in a phase before this end updates the keys by choice, and before it has to.
     interval: u64,
     update_from: u64,
+}
+
+/// A packet number with its path, each of which counts by itself.
+pub(super) type Place = (u32, u64);
+
+/// The lowest packet number of each path, in one phase.
+#[derive(Debug, Default)]
+struct Lowest {
+    /// Of path 0, which is most often the only one.
+    zero: Option<u64>,
+    others: Vec<Place>,
+}
+
+impl Lowest {
+    fn is_empty(&self) -> bool {
+        self.zero.is_none() && self.others.is_empty()
+    }
+
+    #[inline]
+    fn get(&self, path: u32) -> Option<u64> {
+        if path == 0 {
+            return self.zero;
+        }
+        self.others.iter().find(|(other, _)| *other == path).map(|(_, number)| *number)
+    }
+
+    #[inline]
+    fn add(&mut self, (path, number): Place) {
+        if path == 0 {
+            self.zero = Some(self.zero.map_or(number, |lowest| lowest.min(number)));
+            return;
+        }
+        match self.others.iter_mut().find(|(other, _)| *other == path) {
+            Some((_, lowest)) => *lowest = number.min(*lowest),
+            None => self.others.push((path, number)),
+        }
+    }
 }
 
 /// The receive key of the phase before.
@@ -67,8 +104,8 @@ impl OneRtt {
             source,
             previous: None,
             phase: false,
-            first_sent: None,
-            lowest_received: None,
+            first_sent: Lowest::default(),
+            lowest_received: Lowest::default(),
             is_acked: true,
             is_of_peer: false,
             sealed: 0,
@@ -84,13 +121,13 @@ impl OneRtt {
     }
 
     /// Counts a packet as sent.
-    pub(super) fn on_sent(&mut self, number: u64) -> Result<(), TransportError> {
+    pub(super) fn on_sent(&mut self, sent: Place) -> Result<(), TransportError> {
         if self.sealed >= self.limit {
             let reason = "no more packets may be encrypted with the present keys";
             return Err(TransportError::new(ErrorCode::AEAD_LIMIT_REACHED, reason));
         }
         self.sealed += 1;
-        self.first_sent.get_or_insert(number);
+        self.first_sent.add(sent);
         Ok(())
     }
 
@@ -120,7 +157,7 @@ impl OneRtt {
         self.limit = self.current.local.confidentiality_limit();
         self.update_from = update_from(self.limit, self.interval);
         self.phase = !self.phase;
-        (self.first_sent, self.lowest_received) = (None, None);
+        (self.first_sent, self.lowest_received) = (Lowest::default(), Lowest::default());
         (self.is_acked, self.is_of_peer, self.sealed) = (false, false, 0);
     }
 
@@ -131,12 +168,12 @@ impl OneRtt {
     }
 
     /// The key for a packet with this key phase bit and number (RFC 9001 section 6.5).
-    pub(super) fn select(&mut self, now: SimTime, phase: bool, number: u64) -> Phase {
+    pub(super) fn select(&mut self, now: SimTime, phase: bool, (path, number): Place) -> Phase {
         self.expire(now);
         if phase == self.phase {
             return Phase::Current;
         }
-        let is_old = match self.lowest_received {
+        let is_old = match self.lowest_received.get(path) {
             Some(lowest) => number < lowest,
             None => self.previous.is_some(),
         };
@@ -158,13 +195,13 @@ impl OneRtt {
         now: SimTime,
         pto: SimDuration,
         phase: Phase,
-        number: u64,
+        received: Place,
     ) -> Result<(), TransportError> {
         match phase {
             Phase::Previous => return Ok(()),
             Phase::Current => {}
             Phase::Next => {
-                if self.is_of_peer && self.first_sent.is_none() {
+                if self.is_of_peer && self.first_sent.is_empty() {
                     let reason = "a key update before the last one was answered";
                     return Err(TransportError::new(ErrorCode::KEY_UPDATE_ERROR, reason));
                 }
@@ -172,8 +209,7 @@ impl OneRtt {
                 self.is_of_peer = true;
             }
         }
-        let lowest = self.lowest_received.map_or(number, |lowest| lowest.min(number));
-        self.lowest_received = Some(lowest);
+        self.lowest_received.add(received);
         if let Some(Previous { until: until @ None, .. }) = &mut self.previous {
             *until = Some(now + pto * 3);
         }
@@ -181,8 +217,12 @@ impl OneRtt {
     }
 
     /// The peer acknowledged packets up to `largest`, in a packet with this key phase bit.
-    pub(super) fn on_ack(&mut self, largest: u64, phase: bool) -> Result<(), TransportError> {
-        if self.is_acked || self.first_sent.is_none_or(|first| largest < first) {
+    pub(super) fn on_ack(
+        &mut self,
+        (path, largest): Place,
+        phase: bool,
+    ) -> Result<(), TransportError> {
+        if self.is_acked || self.first_sent.get(path).is_none_or(|first| largest < first) {
             return Ok(());
         }
         if phase != self.phase {

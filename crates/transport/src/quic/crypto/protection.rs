@@ -27,6 +27,8 @@ pub(in crate::quic) struct Protection {
     pub(super) failed: u64,
     /// Packets after which this end updates its 1-RTT keys.
     update_interval: u64,
+    /// The path of the 1-RTT packets at hand.
+    path: u32,
 }
 
 /// What opening a packet depends on.
@@ -103,12 +105,19 @@ impl Protection {
             is_complete: false,
             failed: 0,
             update_interval: u64::MAX,
+            path: 0,
         }
     }
 
     /// Makes this end update its 1-RTT keys after so many packets.
     pub(in crate::quic) const fn update_after(&mut self, packets: u64) {
         self.update_interval = packets;
+    }
+
+    /// The 1-RTT packets from now on are those of a path, or acknowledge those of one.
+    #[inline]
+    pub(in crate::quic) const fn set_path(&mut self, path: u32) {
+        self.path = path;
     }
 
     /// Replaces the Initial keys after Retry: the client's next packets go to `destination` (RFC 9001 section 5.2).
@@ -209,7 +218,8 @@ impl Protection {
         largest: u64,
         key_phase: bool,
     ) -> Result<(), TransportError> {
-        self.one_rtt.as_mut().map_or(Ok(()), |keys| keys.on_ack(largest, key_phase))
+        let path = self.path;
+        self.one_rtt.as_mut().map_or(Ok(()), |keys| keys.on_ack((path, largest), key_phase))
     }
 
     /// Counts a packet that leaves as a struct, unprotected. [`Protection::seal`] does so by itself.
@@ -219,7 +229,7 @@ impl Protection {
     #[inline]
     pub(in crate::quic) fn on_sent(&mut self, header: &Header) -> Result<(), TransportError> {
         match (header, &mut self.one_rtt) {
-            (Header::OneRtt { number, .. }, Some(keys)) => keys.on_sent(number.value),
+            (Header::OneRtt { number, .. }, Some(keys)) => keys.on_sent((self.path, number.value)),
             _ => Ok(()),
         }
     }
@@ -241,11 +251,12 @@ impl Protection {
         }
         if let (Header::OneRtt { key_phase, number, .. }, Some(keys)) = (header, &mut self.one_rtt)
         {
-            let phase = keys.select(now, *key_phase, number.value);
+            let number = (self.path, number.value);
+            let phase = keys.select(now, *key_phase, number);
             if keys.remote(phase).is_none() {
                 return Ok(false);
             }
-            keys.on_received(now, pto, phase, number.value)?;
+            keys.on_received(now, pto, phase, number)?;
         }
         Ok(true)
     }
@@ -281,7 +292,8 @@ impl Protection {
         let header_len = packet.encode(content, out);
         let bytes = &mut out[start..];
         let Number { value, len } = packet.header.number();
-        key.seal(value, bytes, header_len);
+        let path = if packet.header.level() == Level::OneRtt { self.path } else { 0 };
+        key.seal(path, value, bytes, header_len);
         header_key.protect(bytes, header_len - usize::from(len), usize::from(len));
         Ok(())
     }
@@ -384,18 +396,20 @@ impl Protection {
         let number = Number::expanded(on_wire, number_len, largest);
         let opened = match (header.level, &mut self.one_rtt) {
             (Level::OneRtt, Some(keys)) => {
-                let phase = keys.select(receive.now, bytes[0] & 0x04 != 0, number.value);
+                let place = (self.path, number.value);
+                let phase = keys.select(receive.now, bytes[0] & 0x04 != 0, place);
                 let Some(key) = keys.remote(phase) else { return Ok(None) };
-                let (len, limit) = (key.open(number.value, bytes, start), key.integrity_limit());
+                let len = key.open(self.path, number.value, bytes, start);
+                let limit = key.integrity_limit();
                 if len.is_some() {
-                    keys.on_received(receive.now, receive.pto, phase, number.value)?;
+                    keys.on_received(receive.now, receive.pto, phase, place)?;
                 }
                 (len, limit)
             }
             (level, _) => match self.long_header_keys(level) {
                 Some(Keys { remote, .. }) => {
                     let key = &remote.packet;
-                    (key.open(number.value, bytes, start), key.integrity_limit())
+                    (key.open(0, number.value, bytes, start), key.integrity_limit())
                 }
                 None => return Ok(None),
             },

@@ -27,7 +27,7 @@ pub(super) fn step_attempts(
             outbox.packets.extend(packet(now, attempt, transmit));
         }
     }
-    Ok(attempts.iter().filter_map(|attempt| attempt.timer(now)).min())
+    Ok(attempts.iter_mut().filter_map(|attempt| attempt.timer(now)).min())
 }
 
 impl QuicEndpoint {
@@ -76,7 +76,7 @@ impl QuicEndpoint {
         let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) else {
             return Ok(());
         };
-        self.attempts[at].on_datagram(now, route(meta), size);
+        self.attempts[at].on_datagram(now, route(meta), size, None);
         let mut adopted = false;
         for packet in packets {
             if adopted {

@@ -1,7 +1,7 @@
 //! A qlog of one path of a connection: a trace as draft-ietf-quic-qlog-main-schema-13 has it, with the events of
 //! draft-ietf-quic-qlog-quic-events-13, streamed as JSON text sequences (RFC 7464).
 //!
-//! Another path of the connection gets a trace of its own, with the same group. Times are virtual, in milliseconds from the start
+//! Events of another path than the trace's name it in `tuple`. Times are virtual, in milliseconds from the start
 //! of the run.
 
 mod frames;
@@ -26,12 +26,16 @@ const SCHEMA: &str = "urn:ietf:params:qlog:events:quic-13";
 /// A trace being written.
 pub(super) struct Trace {
     writer: QlogWriter,
+    /// The path of the trace, and the one that events are about.
+    home: PathId,
     path: PathId,
     line: String,
     /// The first error of the writer; nothing is written after it.
     error: Option<io::Error>,
     metrics: Metrics,
     state: &'static str,
+    /// Metrics and state of the other paths.
+    others: Vec<(PathId, Metrics, &'static str)>,
     /// Key phases so far, counted from zero.
     key_phase: u64,
 }
@@ -80,7 +84,9 @@ impl Trace {
     ) -> Self {
         let mut trace = Self {
             writer,
+            home: path,
             path,
+            others: Vec::new(),
             line: String::new(),
             error: None,
             metrics: Metrics::default(),
@@ -103,6 +109,19 @@ impl Trace {
             r#"{{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","title":"leobench {side}","trace":{{"common_fields":{{{common}"time_format":"relative_to_epoch","reference_time":{{"clock_type":"monotonic","epoch":"unknown"}}}},"vantage_point":{{"name":"{side}","type":"{side}"}},"event_schemas":["{SCHEMA}"]}}}}"#
         ));
         trace
+    }
+
+    /// The events that follow are about this path.
+    pub(super) fn turn_to(&mut self, path: PathId) {
+        if path == self.path {
+            return;
+        }
+        let kept = self.others.iter().position(|(other, ..)| *other == path);
+        let (_, metrics, state) =
+            kept.map_or((path, Metrics::default(), ""), |at| self.others.swap_remove(at));
+        let metrics = std::mem::replace(&mut self.metrics, metrics);
+        let state = std::mem::replace(&mut self.state, state);
+        self.others.push((std::mem::replace(&mut self.path, path), metrics, state));
     }
 
     /// Writes out what is buffered.
@@ -274,7 +293,14 @@ impl Trace {
 
     fn event(&mut self, now: SimTime, name: &str, data: fmt::Arguments<'_>) {
         let time = now.as_nanos() as f64 / 1e6;
-        self.record(format_args!(r#"{{"time":{time},"name":"quic:{name}","data":{data}}}"#));
+        if self.path == self.home {
+            self.record(format_args!(r#"{{"time":{time},"name":"quic:{name}","data":{data}}}"#));
+        } else {
+            let tuple = TupleId(self.path);
+            self.record(format_args!(
+                r#"{{"time":{time},"name":"quic:{name}","tuple":"{tuple}","data":{data}}}"#
+            ));
+        }
     }
 
     fn record(&mut self, json: fmt::Arguments<'_>) {

@@ -24,6 +24,7 @@ use self::spurious::{LostPackets, Reduction};
 
 use crate::endpoint::PathId;
 use crate::quic::Role;
+use crate::quic::carried::Carried;
 
 /// Packet number spaces, in order.
 const SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
@@ -151,6 +152,29 @@ impl Recovery {
             ecn: Ecn::new(config.ecn),
             reduction: Reduction::default(),
         }
+    }
+
+    /// Recovery of a further path of a connection whose handshake is confirmed.
+    pub(in crate::quic) fn beside(&self, path: PathId, config: &RecoveryConfig) -> Self {
+        Self {
+            handshake: HandshakeState { amplification_limited: false, ..self.handshake },
+            handshake_acked: self.handshake_acked,
+            max_ack_delay: self.max_ack_delay,
+            discarded: Space::Data as usize,
+            ..Self::new(path, config)
+        }
+    }
+
+    /// What the packets outstanding in the Data space carried, to be sent on another path: each packet once.
+    #[cold]
+    pub(in crate::quic) fn repeat(&mut self) -> Vec<Carried> {
+        let outstanding = self.spaces[Space::Data as usize].sent.outstanding_mut();
+        let mut contents = Vec::new();
+        for packet in outstanding.filter(|packet| packet.ack_eliciting && !packet.repeated) {
+            packet.repeated = true;
+            contents.extend(packet.carried.iter().copied());
+        }
+        contents
     }
 
     /// The next packet's number, in as many bytes as the peer needs to tell it (RFC 9000 appendix A.2).

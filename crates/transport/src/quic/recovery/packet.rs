@@ -22,6 +22,8 @@ pub(in crate::quic) struct SentPacket {
     pub ect: bool,
     /// Whether it left over another route than the present one, so that it says nothing about this (RFC 9000 section 9.4).
     pub elsewhere: bool,
+    /// Whether what it carried was sent again on another path, though nothing shows that it is lost.
+    pub repeated: bool,
     /// Its frames of interest.
     pub carried: Contents,
     /// Its place among all packets in flight of the path, whatever their space: the number that controllers see.
@@ -32,7 +34,18 @@ impl SentPacket {
     /// An ack-eliciting packet of `size` bytes, not marked.
     pub(in crate::quic) fn new(number: u64, at: SimTime, size: u64, carried: Contents) -> Self {
         let (ack_eliciting, in_flight) = (true, true);
-        let (ect, elsewhere) = (false, false);
-        Self { number, at, size, ack_eliciting, in_flight, ect, elsewhere, carried, sequence: 0 }
+        let (ect, elsewhere, repeated, sequence) = (false, false, false, 0);
+        Self {
+            number,
+            at,
+            size,
+            ack_eliciting,
+            in_flight,
+            ect,
+            elsewhere,
+            repeated,
+            carried,
+            sequence,
+        }
     }
 }

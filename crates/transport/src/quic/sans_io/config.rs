@@ -7,7 +7,7 @@ use crate::congestion::CongestionContext;
 use crate::endpoint::EndpointError;
 use crate::interfaces::Interfaces;
 use crate::plugin::Plugins;
-use crate::quic::config::settings;
+use crate::quic::config::{offer, settings};
 use crate::quic::connection::{Connection, Parts};
 use crate::quic::crypto::{Crypto, TlsConfig, TlsSettings};
 use crate::quic::recovery::Control;
@@ -77,6 +77,7 @@ impl ByteConfig {
             original_destination: remote_id,
             retry_source: None,
             local_id: Connection::first_id(&rng, "source-id"),
+            offer: spec.multipath.as_ref().map(|multipath| Box::new(offer(multipath, &rng))),
             rng,
         })
     }

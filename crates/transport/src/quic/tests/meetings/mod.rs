@@ -16,6 +16,7 @@ use bytes::{Bytes, BytesMut};
 use leobench_base::SimTime;
 use leobench_base::quic::Directionality;
 
+pub(super) use self::own::tls;
 use self::plan::Plan;
 use self::play::Play;
 use self::tally::Tally;

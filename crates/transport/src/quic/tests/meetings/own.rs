@@ -12,7 +12,7 @@ use crate::quic::crypto::{Certificate, TlsSettings};
 use crate::quic::{ByteConfig, ByteConnection, ByteEvent, PeerClose, QuicSpec, Role};
 
 /// TLS as both ends have it.
-pub(super) fn tls() -> TlsSettings {
+pub(in crate::quic::tests) fn tls() -> TlsSettings {
     TlsSettings {
         server_name: "meeting".to_owned(),
         certificate: Certificate::self_signed("meeting", &[7; 32]),
