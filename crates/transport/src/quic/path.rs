@@ -85,7 +85,7 @@ pub(super) struct Path {
     pub(super) farewell: (u64, bool),
     /// When the last packet arrived.
     pub(super) heard: SimTime,
-    /// Bytes of streams sent again on it, and packets with such.
+    /// Bytes of streams sent again on one of several paths, and packets with such.
     pub(super) retransmitted: (u64, u64),
     pacer: Option<Pacer>,
     /// Largest UDP payload to send.

@@ -77,7 +77,7 @@ leobench_base::words! {
 
 leobench_base::spec! {
     /// Several paths at a time (draft-ietf-quic-multipath), each over a link of the node that opens the connection.
-    pub struct MultipathSpec example = r#"links = ["terrestrial", "leo"]"# check = check_multipath {
+    pub struct MultipathSpec example = r#"{"links": ["terrestrial", "leo"]}"# check = check_multipath {
         /// Links of the node that opens the connection, at least two. The handshake takes the first.
         pub links: Vec<String>,
         /// Those of them that are used only if no other one can be.

@@ -415,7 +415,12 @@ impl Connection {
     }
 
     fn path_totals(&self, path: &Path) -> Totals {
-        let (bytes, packets) = path.retransmitted;
+        let (bytes, packets) = if self.multipath.is_some() {
+            path.retransmitted
+        } else {
+            let streams = self.streams.totals();
+            (streams.retransmitted, streams.retransmitted_packets)
+        };
         Totals {
             sent_packets: path.sent_packets,
             sent_bytes: path.sent_bytes,

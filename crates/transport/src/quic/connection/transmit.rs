@@ -280,14 +280,16 @@ impl Connection {
             self.add_datagrams(draft);
         }
         if draft.room > 0 && self.streams.has_pending() {
-            let before = self.streams.totals();
+            let before = self.multipath.is_some().then(|| self.streams.totals());
             let room = draft.room;
             let (frames, carried) = draft.frames_mut();
             let used = self.streams.fill(now, room, frames, carried)?;
-            let after = self.streams.totals();
-            let again = &mut self.paths[self.active].retransmitted;
-            again.0 += after.retransmitted - before.retransmitted;
-            again.1 += after.retransmitted_packets - before.retransmitted_packets;
+            if let Some(before) = before {
+                let after = self.streams.totals();
+                let again = &mut self.paths[self.active].retransmitted;
+                again.0 += after.retransmitted - before.retransmitted;
+                again.1 += after.retransmitted_packets - before.retransmitted_packets;
+            }
             draft.room -= used;
             draft.payload += used;
             draft.ack_eliciting |= used > 0;

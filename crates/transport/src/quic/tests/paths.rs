@@ -420,3 +420,25 @@ fn nothing_of_multipath_is_sent_unless_both_ends_offer_it() {
     let of_paths = |frame: &Frame| matches!(frame, Frame::Path(_) | Frame::PathAck { .. });
     assert!(!frames.clone().any(of_paths));
 }
+
+/// A host that leaves one network the moment it enters another: the path that is left is abandoned for one that is not validated yet.
+#[test]
+fn one_address_goes_as_another_comes() {
+    for millis in [500, 505, 530, 600] {
+        let mut pipe = client_over(&several(2, |_| ()), &[(20, 10 * MBIT), (30, 10 * MBIT)], 2);
+        pipe.input(Input::Interface(InterfaceChange { address: address(1), up: false }));
+        send(&mut pipe, 5_000_000);
+        pipe.run(ms(500), |_| false);
+        assert_eq!(path_events(&pipe, SENDER), [""; 0]);
+        pipe.input(Input::Interface(InterfaceChange { address: address(1), up: true }));
+        pipe.run(ms(millis), |_| false);
+        pipe.ways[0].is_up = false;
+        pipe.input(Input::Interface(InterfaceChange { address: address(0), up: false }));
+        pipe.deliver(5_000_000);
+        let events = path_events(&pipe, SENDER);
+        assert!(events.contains(&"0 abandoned".to_owned()), "{events:?}");
+        let late = pipe.passed[SENDER].iter().filter(|passed| passed.at > ms(millis));
+        assert!(late.clone().all(|passed| way(passed) == 1));
+        assert!(pipe.now < ms(6_000), "{}", pipe.now);
+    }
+}

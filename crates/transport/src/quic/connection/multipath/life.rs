@@ -215,7 +215,14 @@ impl Connection {
                 continue;
             }
             self.active = at;
-            if !self.abandon_if_spare(now, "abandoned: its address went away") {
+            // Another one will do even if the server has not answered on it yet: its address is there.
+            let spare = self.paths.iter().enumerate().any(|(other, path)| {
+                other != at && path.is_open() && self.interfaces.has(path.route.tuple.local.ip())
+            });
+            if spare {
+                let code = ErrorCode::PATH_UNSTABLE_OR_POOR.0;
+                self.abandon_path(now, at, code, "abandoned: its address went away");
+            } else {
                 self.leave_lost_address(now);
             }
         }

@@ -176,7 +176,8 @@ impl Connection {
     pub(super) fn turn_to_open(&mut self) {
         if !self.path().is_open() {
             let usable = self.paths.iter().position(Path::is_usable);
-            self.active = usable.unwrap_or(self.active);
+            let open = usable.or_else(|| self.paths.iter().position(Path::is_open));
+            self.active = open.unwrap_or(self.active);
         }
     }
 
