@@ -22,6 +22,7 @@ KEYS = {
     "transports": "transport",
     "congestion": "congestion",
     "schedulers": "scheduler",
+    "path_schedulers": "scheduler",
     "sources": "source",
 }
 
@@ -174,7 +175,7 @@ def _number(value: float) -> str:
 def _option(schema: Schema, kind: str, name: str) -> Schema:
     """What the table of such a kind may hold, wherever in a scenario it stands; empty of a mere word."""
     key = KEYS.get(kind, "")
-    options: list[Schema] = next((found["oneOf"] for found in _under(schema, key) if "oneOf" in found), [])
+    options = (option for found in _under(schema, key) for option in found.get("oneOf", ()))
     tables = (option for option in options if "properties" in option)
     return next((table for table in tables if table["properties"]["kind"]["const"] == name), {})
 

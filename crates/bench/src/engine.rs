@@ -23,10 +23,14 @@ pub(crate) fn run_flow(case: &Case, flow: &str) -> Measured {
 
 /// Runs a case through the engine, with a flow that sends what the lines of `flow` say, and recording what `record` says.
 pub(crate) fn run_recording(case: &Case, flow: &str, record: &str) -> Measured {
+    measure(&scenario(case, flow, record))
+}
+
+/// Runs a scenario.
+pub(crate) fn measure(text: &str) -> Measured {
     let run = || -> Result<Measured, Box<dyn std::error::Error>> {
-        let text = scenario(case, flow, record);
         let file = "benchmark";
-        let source = Source { file, text: &text, syntax: Syntax::Toml, folder: PathBuf::new() };
+        let source = Source { file, text, syntax: Syntax::Toml, folder: PathBuf::new() };
         let scenario = load(&source, &[])?;
         let mut run = Run::new(&scenario, 1, RunOptions::default(), Box::new(MemorySink::new()?))?;
         // Not the scenario of a thousand streams, which is read once.

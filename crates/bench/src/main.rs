@@ -5,6 +5,7 @@
 mod engine;
 mod floor;
 mod memory;
+mod paths;
 mod scale;
 mod schedulers;
 mod streams;
@@ -96,6 +97,8 @@ fn main() {
         }
         (Some("streams"), stack) => streams::compare(stack.as_deref()),
         (Some("many"), stack) => streams::compare_many(stack.as_deref()),
+        (Some("paths"), None) => paths::compare(),
+        (Some("paths"), Some(paths)) => drop(paths::run(paths.parse().unwrap_or(1))),
         (Some("transports"), names) => transports::compare(names.as_deref()),
         (Some("instructions"), _) => scale::count_instructions(),
         (Some("scale"), None) => scale::compare(),
@@ -107,7 +110,7 @@ fn main() {
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, schedulers, stream, streams, many, transports, tcp, scale or instructions, or none"
+                "unknown argument {other}: engine, floor, schedulers, stream, streams, many, paths, transports, tcp, scale or instructions, or none"
             );
         }
     }
@@ -166,6 +169,8 @@ fn all() {
     streams::compare(None);
     println!();
     streams::compare_many(None);
+    println!();
+    paths::compare();
     println!();
     transports::compare(None);
     println!();

@@ -3,6 +3,7 @@
 use leobench_base::spec::{Fault, nearest};
 use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
+use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
 use crate::scenario::TransportSpec;
@@ -12,7 +13,7 @@ pub type Entry = (&'static str, &'static str);
 
 type Registry = (&'static str, fn() -> Vec<Entry>, &'static [Entry]);
 
-const REGISTRIES: [Registry; 8] = [
+const REGISTRIES: [Registry; 9] = [
     ("channels", ChannelSpec::summaries, ChannelSpec::REFUSED),
     ("presets", LmsPreset::summaries, &[]),
     ("losses", LossSpec::summaries, LossSpec::REFUSED),
@@ -20,6 +21,7 @@ const REGISTRIES: [Registry; 8] = [
     ("transports", TransportSpec::summaries, TransportSpec::REFUSED),
     ("congestion", CongestionSpec::summaries, CongestionSpec::REFUSED),
     ("schedulers", SchedulerSpec::summaries, SchedulerSpec::REFUSED),
+    ("path_schedulers", PathSchedulerSpec::summaries, PathSchedulerSpec::REFUSED),
     ("sources", SourceSpec::summaries, SourceSpec::REFUSED),
 ];
 

@@ -175,6 +175,12 @@ pub struct PathSummary {
     pub path: u32,
     /// Smoothed round-trip time at the end.
     pub srtt_ms: Option<f64>,
+    /// Congestion window at the end, if the connection has had several paths; zero on one that was abandoned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_bytes: Option<u64>,
+    /// Bytes sent on it, as UDP payload, if the connection has had several paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_bytes: Option<u64>,
     /// Packets sent on it.
     pub sent_packets: u64,
     /// Packets declared lost on it.
@@ -374,7 +380,7 @@ impl FlowSummaryInput<'_> {
             streams: streams
                 .map(|(name, stream)| StreamSummary::new(name, stream, self.end))
                 .collect(),
-            paths: self.paths.iter().map(PathSummary::new).collect(),
+            paths: self.paths.iter().map(|path| PathSummary::new(path, self.paths.len())).collect(),
         }
     }
 }
@@ -394,9 +400,12 @@ impl StreamSummary {
 }
 
 impl PathSummary {
-    fn new(sample: &PathSample) -> Self {
+    fn new(sample: &PathSample, paths: usize) -> Self {
+        let one_of_several = |bytes: Bytes| (paths > 1).then_some(bytes.get());
         Self {
             path: sample.path.0,
+            cwnd_bytes: one_of_several(sample.cwnd),
+            sent_bytes: one_of_several(sample.totals.sent_bytes),
             srtt_ms: sample.smoothed_rtt.map(SimDuration::as_millis_f64),
             sent_packets: sample.totals.sent_packets,
             lost_packets: sample.totals.lost_packets,

@@ -277,9 +277,26 @@ impl FromScenario<'_> {
             port.ok_or_else(|| unsound("more flows than ports"))
         };
         let (from, to) = (self.node(&flow.from)?, self.node(&flow.to)?);
-        let sender = SocketAddr::new(self.address(&flow.from)?, port(SENDER_PORT)?);
-        let receiver = SocketAddr::new(self.address(&flow.to)?, port(RECEIVER_PORT)?);
-        Ok(Ends { from, to, sender, receiver })
+        let paths = self.paths(flow)?;
+        let address = |name: &str, opens: bool| match paths.first().filter(|_| opens) {
+            Some(first) => Ok(*first),
+            None => self.address(name),
+        };
+        let from_opens = flow.opened_by == OpenedBy::From;
+        let sender = SocketAddr::new(address(&flow.from, from_opens)?, port(SENDER_PORT)?);
+        let receiver = SocketAddr::new(address(&flow.to, !from_opens)?, port(RECEIVER_PORT)?);
+        Ok(Ends { from, to, sender, receiver, paths })
+    }
+
+    /// The addresses from which the end that opens the connection has a path each, if the flow has several.
+    fn paths(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
+        let TransportSpec::Quic(QuicSpec { multipath: Some(multipath), .. }) = &flow.transport
+        else {
+            return Ok(Vec::new());
+        };
+        let node = self.node(flow.opener())?;
+        let links = multipath.links.iter();
+        links.map(|link| Ok(self.builder.interface_address(node, self.cable(link)?))).collect()
     }
 
     /// The address that a node uses at the start: its own, or that of an interface where it migrates from one to the next.
@@ -388,6 +405,9 @@ impl FromScenario<'_> {
         }
         let qlog = config.qlog.take();
         let mut endpoint = QuicEndpoint::new(&config).map_err(failed)?;
+        if role == Role::Client {
+            endpoint.use_addresses(&ends.paths);
+        }
         if let Some(writer) = qlog {
             endpoint.write_qlog(writer);
         }
@@ -454,6 +474,8 @@ struct Ends {
     to: NodeId,
     sender: SocketAddr,
     receiver: SocketAddr,
+    /// Addresses of the end that opens the connection, if it has several paths.
+    paths: Vec<IpAddr>,
 }
 
 fn unsound(problem: impl Into<String>) -> BuildError {

@@ -64,6 +64,22 @@ leobench_base::spec! {
 }
 
 impl FlowSpec {
+    /// The node that opens the connection.
+    pub fn opener(&self) -> &str {
+        match self.opened_by {
+            OpenedBy::From => &self.from,
+            OpenedBy::To => &self.to,
+        }
+    }
+
+    /// The other node.
+    pub fn answerer(&self) -> &str {
+        match self.opened_by {
+            OpenedBy::From => &self.to,
+            OpenedBy::To => &self.from,
+        }
+    }
+
     /// What the application says about each stream of its data.
     pub fn attributes(&self) -> Vec<Attributes> {
         match &self.objects {

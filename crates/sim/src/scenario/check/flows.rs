@@ -10,7 +10,7 @@ use super::super::{
     ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
     Until,
 };
-use super::{NAME, Names, Place, is_name, page};
+use super::{NAME, Names, Place, is_name, multipath, page};
 
 pub(super) fn check(
     spec: &ScenarioSpec,
@@ -45,6 +45,7 @@ pub(super) fn check(
             let error = at.key("opened_by").error("the transport opens no connection");
             return Err(error.allowed("`from`"));
         }
+        multipath::check(spec, flow, nodes, &at)?;
         for (topology, routes) in &networks {
             let path = |from: usize, to: usize| {
                 let path = routes.path(from.into(), to.into());
@@ -185,7 +186,7 @@ fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
 }
 
 /// Refuses a flow whose full packets do not fit the links that they take.
-fn fits(
+pub(super) fn fits(
     spec: &ScenarioSpec,
     flow: &FlowSpec,
     path: &[LinkId],

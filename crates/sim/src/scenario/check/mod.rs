@@ -4,6 +4,7 @@ mod flows;
 mod handovers;
 mod limits;
 mod links;
+mod multipath;
 mod page;
 
 use leobench_base::spec::{At, SpecError, Value, quoted};

@@ -33,6 +33,50 @@ fn acknowledgements() {
 }
 
 #[test]
+fn several_paths() {
+    let quic = "transport = \"quic\"";
+    let over = |rest: &str| format!("transport = {{ kind = \"quic\", multipath = {{ {rest} }} }}");
+    let at = "flows.main.transport.multipath";
+    refused(&[
+        (
+            quic,
+            &over("links = [\"wire\"]"),
+            &format!(
+                "{at}.links = [\"wire\"]: has too few for several paths; allowed: two links of the node that opens the \
+                 connection, or more"
+            ),
+        ),
+        (
+            quic,
+            &over("links = [\"wire\", \"wire\"]"),
+            &format!(
+                "{at}.links = [\"wire\", \"wire\"]: names a link twice; allowed: every link once"
+            ),
+        ),
+        (
+            quic,
+            &over("links = [\"wire\", \"radio\"]"),
+            &format!(
+                "{at}.links[1] = \"radio\": is no link of `client`, which opens the connection; allowed: `wire`"
+            ),
+        ),
+        (
+            quic,
+            &over("links = [\"wire\", \"radio\"], backup = [\"x\"]"),
+            &format!(
+                "{at}.backup = [\"x\"]: names a link that is not one of `links`; allowed: wire, radio"
+            ),
+        ),
+        (
+            quic,
+            "transport = { kind = \"quic\", stack = \"noq\", multipath = { links = [\"wire\", \"radio\"] } }",
+            "flows.main.transport.multipath = { links = [\"wire\", \"radio\"] }: is for the stack `own`: `noq` uses one path \
+             here; allowed: no `multipath`, or the stack `own`",
+        ),
+    ]);
+}
+
+#[test]
 fn what_a_quic_stack_lacks() {
     let quic = "transport = \"quic\"";
     let own = |rest| format!("transport = {{ kind = \"quic\", stack = \"own\", {rest} }}");

@@ -48,6 +48,7 @@ pub(in crate::quic) struct Offer {
 }
 
 /// Several paths, which both ends have offered.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Multipath {
     offer: Offer,
     scheduler: Box<dyn PathScheduler>,

@@ -1,0 +1,63 @@
+//! What several paths cost: one connection of the own QUIC stack over one, two and eight links.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+use std::fmt::Write as _;
+
+use crate::Measured;
+use crate::engine::measure;
+
+/// How often each is measured; the fastest counts.
+const ROUNDS: usize = 5;
+/// Numbers of paths, and how many times what one costs they may cost.
+const PATHS: [(usize, f64); 3] = [(1, 1.0), (2, 1.25), (8, 1.6)];
+/// Rate of all links together.
+const RATE: usize = 48_000_000;
+
+/// Prints the cost of a packet by number of paths.
+pub(crate) fn compare() {
+    println!(
+        "QUIC over several paths, 48 Mbit/s in all, 20 virtual seconds, fastest of {ROUNDS} rounds: ns per packet (how many times"
+    );
+    println!("that of one path, and how many times it may be).\n");
+    let mut nanos = [f64::INFINITY; PATHS.len()];
+    for _ in 0..ROUNDS {
+        for (best, (paths, _)) in nanos.iter_mut().zip(PATHS) {
+            *best = best.min(run(paths).nanos_per_packet());
+        }
+    }
+    for ((paths, most), own) in PATHS.into_iter().zip(nanos) {
+        println!("{paths:>2} {own:>10.0} ({:>5.2}, at most {most})", own / nanos[0]);
+    }
+}
+
+/// One run over so many paths.
+pub(crate) fn run(paths: usize) -> Measured {
+    let mut links = String::new();
+    let rate = RATE / paths;
+    for link in 0..paths {
+        let _ = writeln!(
+            links,
+            "links.l{link} = {{ between = [\"a\", \"b\"], rate = \"{rate} bps\", delay = \"20 ms\" }}"
+        );
+    }
+    let names: Vec<_> = (0..paths).map(|link| format!("l{link}")).collect();
+    let transport = match paths {
+        1 => "\"quic\"".to_owned(),
+        _ => format!("{{ kind = \"quic\", multipath = {{ links = {names:?} }} }}"),
+    };
+    let text = format!(
+        r#"
+        name = "paths"
+        duration = "20 s"
+        nodes = {{ a = {{}}, b = {{}} }}
+        {links}
+        record = {{ messages = false, series = false }}
+        [flows.main]
+        transport = {transport}
+        from = "a"
+        to = "b"
+        source = "bulk"
+        "#
+    );
+    measure(&text)
+}
