@@ -18,7 +18,7 @@ use super::MINIMUM_DATAGRAM;
 use super::QlogWriter;
 use super::cids::ID_SIZE;
 use super::config;
-use super::connection::{Connection, Parts, Transmit};
+use super::connection::{Connection, Parts, Transmit, short_destination};
 use super::crypto::{Cipher, KeyLog, Opened, Protection, Receive};
 use super::qlog::Trace;
 use super::role::{QuicConfig, Role};
@@ -346,13 +346,6 @@ impl QuicEndpoint {
         let next = SimTime::from_nanos(now.as_nanos() + 1);
         Ok(connection.timer(now).into_iter().chain(attempts).min().map(|timer| timer.max(next)))
     }
-}
-
-/// The destination of a datagram whose first packet has a short header.
-pub(super) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
-    let (first, rest) = datagram.split_first()?;
-    let id = rest.get(..ID_SIZE).filter(|_| first & 0x80 == 0)?;
-    ConnectionId::new(id)
 }
 
 /// The destination of a datagram whose first packet has a long header.

@@ -51,6 +51,7 @@ use crate::interfaces::Interfaces;
 
 use self::draft::Draft;
 pub(super) use self::successor::Opening;
+pub(super) use protected::short_destination;
 pub(super) use transmit::Transmit;
 
 /// Packet number spaces, in order.

@@ -1,14 +1,22 @@
 //! Packets as protected bytes.
 
 use bytes::BytesMut;
-use leobench_base::quic::{Content, Datagram, Header, Packet, ResetToken, TransportError};
+use leobench_base::quic::{
+    ConnectionId, Content, Datagram, Header, Packet, ResetToken, TransportError,
+};
 use leobench_base::{Ecn, SimTime};
 
 use super::{Connection, SPACES};
 use crate::quic::cids::ID_SIZE;
 use crate::quic::crypto::{Opened, Receive};
-use crate::quic::endpoint::short_destination;
 use crate::quic::route::FourTuple;
+
+/// The destination of a datagram whose first packet has a short header.
+pub(in crate::quic) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
+    let (first, rest) = datagram.split_first()?;
+    let id = rest.get(..ID_SIZE).filter(|_| first & 0x80 == 0)?;
+    ConnectionId::new(id)
+}
 
 impl Connection {
     /// A Retry packet arrived as a struct.
