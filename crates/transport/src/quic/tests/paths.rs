@@ -144,8 +144,8 @@ fn first_path(pipe: &Pipe<QuicEndpoint>) -> Vec<&Passed> {
 }
 
 #[track_caller]
-fn assert_same(alone: Vec<&Passed>, beside: Vec<&Passed>) {
-    let differs = std::iter::zip(&alone, &beside).find(|(alone, beside)| alone != beside);
+fn assert_same(alone: &[&Passed], beside: &[&Passed]) {
+    let differs = std::iter::zip(alone, beside).find(|(alone, beside)| alone != beside);
     assert!(differs.is_none(), "{differs:#?}");
     let common = alone.len().min(beside.len());
     assert_eq!(alone[common..], beside[common..]);
@@ -183,8 +183,9 @@ fn a_second_path_that_is_never_used_changes_no_byte_of_the_first() {
             all.filter(|passed| passed.destination.ip() == address(0)).collect::<Vec<_>>()
         };
         let answers = [&alone, &beside].map(received);
-        assert_same(answers[0].iter().collect(), answers[1].iter().collect());
-        assert_same(first_path(&alone), first_path(&beside));
+        let [before, after] = answers.each_ref().map(|all| all.iter().collect::<Vec<_>>());
+        assert_same(&before, &after);
+        assert_same(&first_path(&alone), &first_path(&beside));
     }
 }
 
