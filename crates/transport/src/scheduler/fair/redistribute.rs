@@ -48,7 +48,7 @@ impl Account {
             weight => {
                 let (whole, rest) = (self.served / weight, self.served % weight);
                 let (first, rest) = ((rest << 20) / weight, (rest << 20) % weight);
-                u128::from(whole) << 40 | u128::from(first << 20 | (rest << 20) / weight)
+                (u128::from(whole) << 40) | u128::from((first << 20) | ((rest << 20) / weight))
             }
         };
         Rank((level << 32) | stream as u128)

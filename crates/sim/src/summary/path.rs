@@ -1,0 +1,59 @@
+//! A path of a connection in numbers.
+
+use leobench_base::{Bytes, SimDuration};
+use leobench_transport::endpoint::PathSample;
+use serde::Serialize;
+
+/// A path in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PathSummary {
+    /// Number of the path within its connection.
+    pub path: u32,
+    /// Smoothed round-trip time at the end.
+    pub srtt_ms: Option<f64>,
+    /// Congestion window at the end, if the connection has had several paths; zero on one that was abandoned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_bytes: Option<u64>,
+    /// Bytes sent on it, as UDP payload, if the connection has had several paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_bytes: Option<u64>,
+    /// Packets sent on it.
+    pub sent_packets: u64,
+    /// Packets declared lost on it.
+    pub lost_packets: u64,
+    /// Packets on it that carried something sent before.
+    pub retransmitted_packets: u64,
+    /// Application bytes sent again on it.
+    pub retransmitted_bytes: u64,
+    /// Times that losses or ECN marks on it began a recovery, whatever the controller made of them.
+    pub congestion_events: u64,
+    /// Probe timeouts on it, and TCP's retransmission timeouts.
+    pub timeouts: u64,
+    /// Packets declared lost on it whose first transmission had arrived.
+    pub spurious_losses: u64,
+    /// Reductions of its window undone because the losses behind them proved spurious.
+    pub undos: u64,
+    /// Times that the sender learned of new congestion marks on it.
+    pub ecn_marks: u64,
+}
+
+impl PathSummary {
+    pub(super) fn new(sample: &PathSample, paths: usize) -> Self {
+        let one_of_several = |bytes: Bytes| (paths > 1).then_some(bytes.get());
+        Self {
+            path: sample.path.0,
+            cwnd_bytes: one_of_several(sample.cwnd),
+            sent_bytes: one_of_several(sample.totals.sent_bytes),
+            srtt_ms: sample.smoothed_rtt.map(SimDuration::as_millis_f64),
+            sent_packets: sample.totals.sent_packets,
+            lost_packets: sample.totals.lost_packets,
+            retransmitted_packets: sample.totals.retransmitted_packets,
+            retransmitted_bytes: sample.totals.retransmitted_bytes.get(),
+            congestion_events: sample.totals.congestion_events,
+            timeouts: sample.totals.timeouts,
+            spurious_losses: sample.totals.spurious_losses,
+            undos: sample.totals.undos,
+            ecn_marks: sample.totals.ecn_marks,
+        }
+    }
+}
