@@ -71,7 +71,7 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = (Instant::now(), processor_time());
     let value = work();
     let wall = start.0.elapsed();
-    let busy = start.1.zip(processor_time()).map(|(from, to)| to - from);
+    let busy = start.1.zip(processor_time()).map(|(from, to)| to.saturating_sub(from));
     (busy.unwrap_or(wall), value)
 }
 
