@@ -57,6 +57,30 @@ fn two_equal_links_carry_nearly_twice_what_one_carries() {
     }
 }
 
+/// Over 20 and 5 Mbit/s with queues of their products, every controller and every stream scheduler uses nine tenths of both.
+#[test]
+fn every_controller_and_scheduler_uses_unequal_links() {
+    let queue = r#"queue = { kind = "fifo", limit = "1 BDP" }"#;
+    let fast = format!("{LINK}, {queue}");
+    let slow = format!("rate = \"5 Mbps\", delay = \"60 ms\", {queue}");
+    let controllers = ["newreno", "cubic", "westwood", "hybla", "vegas", "bbr", "bbr3"];
+    let schedulers = ["rr", "fq", "bp", "stbp", "max_delay", "edf", "priority"];
+    let controllers = controllers.map(|name| format!("congestion = \"{name}\""));
+    let schedulers = schedulers.map(|name| format!("scheduler = \"{name}\""));
+    for (keys, streams) in controllers
+        .iter()
+        .map(|keys| (keys, ""))
+        .chain(schedulers.iter().map(|keys| (keys, "\nstreams = 4")))
+    {
+        let transport = format!(
+            "{{ kind = \"quic\", {keys}, multipath = {{ links = [\"a\", \"b\"] }} }}{streams}"
+        );
+        let outcome = summary(&two_links(&transport, "client", [&fast, &slow], ""));
+        let paths = &outcome.flows[0].paths;
+        assert!(goodput(&outcome) > 0.9 * 25e6, "{keys}: {} bit/s, {paths:?}", goodput(&outcome));
+    }
+}
+
 /// A node that moves from one link to the other and back, whose flow has a path over each as long as it is there.
 #[test]
 fn paths_come_and_go_with_their_links() {
