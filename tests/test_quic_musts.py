@@ -16,10 +16,10 @@ OUTCOMES = {"by", "not_modelled", "not_done", "not_ours"}
 
 
 def known_tests() -> set[str]:
-    """Every test as `file::name`; a `mod.rs` goes by its folder."""
+    """Every test as `file::name`; a `mod.rs` or `tests.rs` goes by its folder."""
     names = set[str]()
     for path in (ROOT / "crates").glob("*/src/**/*.rs"):
-        stem = path.parent.name if path.stem == "mod" else path.stem
+        stem = path.parent.name if path.stem in {"mod", "tests"} else path.stem
         text = path.read_text(encoding="utf-8")
         names |= {f"{stem}::{name}" for name in re.findall(r"#\[test\]\n(?:\s*#.*\n)*\s*fn (\w+)\(", text)}
     return names
