@@ -1,17 +1,19 @@
 //! Bytes exchanged with `noq-proto` while the client's address changes: our client migrates, or a NAT maps the client of either stack
 //! anew, through a link that loses and reorders packets.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use leobench_base::{BitRate, SimRng};
+use leobench_base::SimRng;
 
 use super::interop::{End, Meeting};
 use super::*;
 use crate::endpoint::{Input, InterfaceChange};
+use crate::testing::Way;
 
 /// 8 s at the link's rate.
 const BYTES: u64 = 1_000_000;
-const RATE: BitRate = BitRate::from_bps(1_000_000);
+const RATE: u64 = 1_000_000;
 /// By then the handshake is confirmed, without which noq-proto follows nobody.
 const FIRST: u64 = 4_000;
 
@@ -75,12 +77,15 @@ fn hold(seed: u64) -> usize {
         salt: rng.bits(),
     };
     let mut pipe = meeting.pipe();
-    pipe.rate = RATE;
     let client = if client_sends { SENDER } else { RECEIVER };
     let own = if own_is_client { client } else { 1 - client };
     let inside = SocketAddr::from(([10, 0, 0, 1 + client as u8], 4_433));
     let changes = draw(&mut rng, knows, inside);
     translate(&mut pipe, client, inside, &changes);
+    let addresses = changes.list.iter().map(|(_, address)| address.ip()).chain([inside.ip()]);
+    for address in addresses.collect::<BTreeSet<_>>() {
+        pipe.ways.push(Way::new(address, 20, RATE));
+    }
     pipe.write(0, BYTES);
     pipe.finish();
     let mut present = inside;
