@@ -191,9 +191,15 @@ impl Header {
     }
 }
 
+/// The authentication tag of a packet that nothing protects: zeros, and its number. An AEAD has the number in its nonce (RFC 9001
+/// section 5.3), so a packet that is so late that its truncated number is expanded to another is not authentic; nor is it with
+/// this tag.
+pub fn null_tag(number: u64) -> [u8; TAG_SIZE as usize] {
+    u128::from(number).to_be_bytes()
+}
+
 impl Packet {
-    /// Appends the packet, unprotected and with zeros for its authentication tag: [`Packet::size`] bytes. Returns the
-    /// size of the header.
+    /// Appends the packet, unprotected and with the [`null_tag`]: [`Packet::size`] bytes. Returns the size of the header.
     pub fn encode(&self, content: &dyn Content, out: &mut BytesMut) -> usize {
         let start = out.len();
         self.header.encode(self.payload_size(), out);
@@ -201,7 +207,7 @@ impl Packet {
         for frame in &self.frames {
             frame.encode(content, out);
         }
-        out.put_bytes(0, TAG_SIZE as usize);
+        out.put_slice(&null_tag(self.header.number().value));
         header_len
     }
 }

@@ -25,6 +25,7 @@ pub use ack::{Ack, AckRange, EcnCounts};
 pub use connection_id::{ConnectionId, ResetToken};
 pub use content::{Content, Zeros};
 pub use decode::{MAX_STREAMS, decode_frames};
+pub use encode::null_tag;
 pub use error::{ErrorCode, TransportError};
 pub use frame::{Close, Directionality, Frame, NewConnectionId, StreamId};
 pub use incoming::{Incoming, ProtectedHeader};

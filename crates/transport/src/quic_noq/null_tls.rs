@@ -5,6 +5,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use bytes::{Buf, BytesMut};
+use leobench_base::quic::{TAG_SIZE, null_tag};
 use noq_proto::crypto::{
     ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey,
     ServerConfig, Session, UnsupportedVersion,
@@ -14,9 +15,6 @@ use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError, Transp
 
 use super::tap::{Level, Tap};
 use crate::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
-
-/// Bytes of the authentication tag of every AEAD that QUIC allows (RFC 9001 section 5.3).
-pub(super) const TAG_LEN: usize = 16;
 
 /// Bytes in front of every message, ours: its length and the length of the transport parameters in it, four bytes each.
 const PREFIX: usize = 8;
@@ -250,9 +248,9 @@ struct NullPacketKey {
 
 impl PacketKey for NullPacketKey {
     fn encrypt(&self, _path: PathId, packet: u64, buf: &mut [u8], header_len: usize) {
-        let end = buf.len() - TAG_LEN;
+        let end = buf.len() - TAG_SIZE as usize;
         self.tap.on_sent(self.level, packet, buf.len(), &buf[header_len..end]);
-        buf[end..].fill(0);
+        buf[end..].copy_from_slice(&null_tag(packet));
     }
 
     fn decrypt(
@@ -263,14 +261,18 @@ impl PacketKey for NullPacketKey {
         payload: &mut BytesMut,
     ) -> Result<(), CryptoError> {
         let size = header.len() + payload.len();
-        let end = payload.len().checked_sub(TAG_LEN).ok_or(CryptoError)?;
+        let (content, tag) = payload.split_last_chunk().ok_or(CryptoError)?;
+        let end = content.len();
+        if *tag != null_tag(packet) {
+            return Err(CryptoError);
+        }
         payload.truncate(end);
         self.tap.on_received(self.level, packet, size, payload);
         Ok(())
     }
 
     fn tag_len(&self) -> usize {
-        TAG_LEN
+        TAG_SIZE as usize
     }
 
     fn confidentiality_limit(&self) -> u64 {

@@ -12,10 +12,10 @@
 
 use bytes::Bytes as Payload;
 use leobench_base::SimTime;
+use leobench_base::quic::TAG_SIZE;
 use noq_proto::{Connection, Dir, StreamId};
 
 use super::config::CONNECTION_ID_LEN;
-use super::null_tls::TAG_LEN;
 use super::tap::Sent;
 use crate::endpoint::EndpointError;
 use crate::scheduler::{LENGTH_RESERVE, Multiplexer, Share, frame_size};
@@ -194,7 +194,7 @@ impl Sender {
     ) -> Result<(), EndpointError> {
         let Some(left) = self.left_over(sent) else { return Ok(()) };
         let number = packet_number_len(sent.next_packet, largest_acked);
-        let header = 1 + CONNECTION_ID_LEN as u64 + number + TAG_LEN as u64;
+        let header = 1 + CONNECTION_ID_LEN as u64 + number + TAG_SIZE;
         // Beside an acknowledgement there must be room for a frame that does not fill the packet.
         let ack = match sent.acks.size(now) {
             0 => 0,

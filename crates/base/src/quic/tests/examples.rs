@@ -76,7 +76,7 @@ fn the_server_initial() {
     packet.encode(&Zeros, &mut bytes);
     let header = "c1000000010008f067a5502a4262b50040750001";
     let frames = format!("02000000000600405a{hello}");
-    let expected = [hex(header), hex(&frames), vec![0; 16]].concat();
+    let expected = [hex(header), hex(&frames), null_tag(1).to_vec()].concat();
     assert_eq!(bytes, expected);
     assert_eq!(packet.size(), expected.len() as u64);
 }

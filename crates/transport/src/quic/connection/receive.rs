@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use leobench_base::quic::{
-    Ack, ConnectionId, Frame, Header, Packet, ResetToken, Space, TransportError,
+    Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
 };
 use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
 
@@ -43,6 +43,9 @@ impl Connection {
         if !self.turn_to(packet.header.destination()) {
             return false;
         }
+        if !self.can_expand(&packet.header) {
+            return true;
+        }
         let pto = self.longest_probe_timeout();
         self.protection.set_path(self.path().id.0);
         match self.protection.on_received(now, pto, &packet.header) {
@@ -51,6 +54,15 @@ impl Connection {
             Err(error) => self.fail(now, &error),
         }
         true
+    }
+
+    /// Whether the packet number is still the one that its truncated form is expanded to (RFC 9000 appendix A.3). After too many
+    /// larger ones it is not, and the packet as bytes would not be authentic: the number is in the nonce (RFC 9001 section 5.3).
+    #[inline]
+    fn can_expand(&self, header: &Header) -> bool {
+        let number = header.number();
+        let largest = self.dues(header.level().space()).received.largest();
+        Number::expanded(number.on_wire(), number.len, largest) == number
     }
 
     /// Whether a datagram from this address is ignored: a server's does not change (RFC 9000 section 9).

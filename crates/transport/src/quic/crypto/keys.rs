@@ -1,6 +1,6 @@
 //! Keys of one encryption level (RFC 9001 sections 5.3 and 5.4).
 
-use leobench_base::quic::{ConnectionId, TAG_SIZE};
+use leobench_base::quic::{ConnectionId, TAG_SIZE, null_tag};
 use rustls::quic::{HeaderProtectionKey, PacketKeySet, Secrets, Suite, Version};
 
 use crate::quic::Role;
@@ -11,7 +11,7 @@ pub(super) const TAG: usize = TAG_SIZE as usize;
 /// How packets are protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::quic) enum Cipher {
-    /// Tags of zeros, and no header protection.
+    /// Tags that tell the packet number only, and no header protection.
     Null,
     /// As RFC 9001 says.
     Tls,
@@ -142,7 +142,7 @@ impl HeaderKey {
 }
 
 impl PacketKey {
-    /// Encrypts a packet in place; its last bytes are the room for the tag.
+    /// Encrypts a packet in place; its last bytes are the room for the tag, with the [`null_tag`] in it.
     ///
     /// The nonce has the path's number beside the packet's (draft-ietf-quic-multipath section 2.4); with path 0 it is that of
     /// RFC 9001.
@@ -168,7 +168,7 @@ impl PacketKey {
         match self {
             Self::Null => {
                 let (payload, tag) = payload.split_last_chunk::<TAG>()?;
-                (*tag == [0; TAG]).then_some(payload.len())
+                (*tag == null_tag(number)).then_some(payload.len())
             }
             Self::Tls(key) => {
                 let opened = key.decrypt_in_place_for_path(path, number, header, payload);

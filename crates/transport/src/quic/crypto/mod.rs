@@ -31,7 +31,7 @@ use super::Role;
 /// How the connections of an endpoint are secured.
 #[derive(Clone)]
 pub(in crate::quic) enum Crypto {
-    /// By nothing: a handshake of the usual sizes, and tags of zeros.
+    /// By nothing: a handshake of the usual sizes, and tags that tell the packet number only.
     Null,
     /// By TLS 1.3.
     Tls(TlsConfig),

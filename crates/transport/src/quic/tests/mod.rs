@@ -8,6 +8,7 @@ mod keys;
 mod meetings;
 mod migration;
 mod moving;
+mod numbers;
 mod paths;
 mod paths_frames;
 mod paths_noq;

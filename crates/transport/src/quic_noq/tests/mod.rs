@@ -3,12 +3,11 @@
 mod acks;
 mod packets;
 
-use leobench_base::quic::Datagram;
+use leobench_base::quic::{Datagram, TAG_SIZE};
 use leobench_base::{BitRate, Body, Packet, RngTree, SimDuration, SimTime};
 
 use super::NoqEndpoint;
 use super::frames::{Frame, Frames};
-use super::null_tls::TAG_LEN;
 use crate::endpoint::Endpoint;
 use crate::quic::{QuicConfig, QuicSpec, Role};
 pub(crate) use crate::quic_suite::spec;
@@ -87,7 +86,7 @@ fn read_short(data: &[u8], expected: u64) -> (Option<u64>, Vec<StreamFrame>) {
     // Numbers only grow here, some being left out (RFC 9000 section 21.4).
     let span = 1 << (8 * len);
     let number = expected + (truncated + span - expected % span) % span;
-    let mut frames = Frames::new(&data[start + len..data.len() - TAG_LEN]);
+    let mut frames = Frames::new(&data[start + len..data.len() - TAG_SIZE as usize]);
     let mut found = Vec::new();
     while !frames.is_done() {
         if let Frame::Stream { id, offset, len, fin } = frames.next_frame().unwrap() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leobench_base::quic::{ConnectionId, Header, Level, Number, Space};
+use leobench_base::quic::{ConnectionId, Header, Level, Number, Space, null_tag};
 
 use super::notation::{self, peer_id, peer_token};
 use super::*;
@@ -191,7 +191,7 @@ impl Peer {
         head.number.map_or(self.next[head.level.space() as usize], |number| base + number)
     }
 
-    /// A packet by hand, after RFC 9000 section 17, with four bytes of packet number and a tag of zeros.
+    /// A packet by hand, after RFC 9000 section 17, with four bytes of packet number and the null tag.
     fn packet(&self, head: &Head, payload: &[u8]) -> Vec<u8> {
         let to = self.ids.get(&head.to).copied().unwrap_or(self.original);
         let (reserved, fixed) = (head.has("reserved"), !head.has("unfixed"));
@@ -219,7 +219,9 @@ impl Peer {
         }
         out.extend_from_slice(&number);
         out.extend_from_slice(payload);
-        out.extend_from_slice(&[u8::from(head.has("corrupt")); TAG]);
+        let mut tag = null_tag(self.number(head));
+        tag[0] = u8::from(head.has("corrupt"));
+        out.extend_from_slice(&tag);
         if head.has("cut") {
             out.truncate(SMALLEST - 1);
         }
