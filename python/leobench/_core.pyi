@@ -58,6 +58,22 @@ class Stream:
         """Whether a part of its data is of use before the rest has come (RFC 9218 section 4.2)."""
 
 @final
+class Emulation:
+    """A scenario's network between real hosts; `leobench.emulation` makes these."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        hosts: Sequence[tuple[str, Sequence[tuple[Sequence[str], int]]]],
+        tables_dir: str | PathLike[str] | None,
+        lateness: float,
+        stall: float,
+        spin: float,
+    ) -> None: ...
+    def run(self, seconds: float) -> tuple[str, str]: ...
+    def stop(self) -> None: ...
+
+@final
 class QuicConnection:
     """One end of a QUIC connection; `leobench.quic` has the interface for programs."""
 
@@ -102,3 +118,6 @@ def run(
     snaplen: int | None = ...,
     progress: Callable[[float, float, int], object] | None = ...,
 ) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]: ...
+def places(
+    scenario: Scenario,
+) -> list[tuple[str, list[str], list[tuple[str, list[str], int]]]]: ...

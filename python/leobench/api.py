@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from leobench.scenario import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
     from leobench._core import Scenario
     from leobench.campaign import CampaignResult, Status
+    from leobench.emulation.session import Ended, Program, Settings
     from leobench.result import Result
 
     Progress = Callable[[float, float, int], object]
@@ -107,6 +108,48 @@ def run_loaded(
         described = manifest.describe(scenario, json.loads(summary), wall_s, connected, stalls)
         folder.fill(partial, tables_dir, described, summary)
     return open(target)
+
+
+def emulate_loaded(
+    scenario: Scenario,
+    programs: Sequence[Program],
+    out: str | PathLike[str] | None = None,
+    *,
+    settings: Settings | None = None,
+    force: bool = False,
+) -> Ended:
+    """Runs programs on the hosts of a loaded scenario, in real time, until the last of them ends.
+
+    Args:
+        scenario: The scenario; its flows are left out.
+        programs: What runs where. An empty name stands for the first host.
+        out: Folder to write the results to; nothing is written unless given.
+        settings: How the network follows the clock.
+        force: Whether to replace a result folder that exists.
+
+    Raises:
+        InputError: If a host or a program does not exist, this machine or user cannot have hosts (it
+            takes Linux), the scenario has what only virtual time can run, or the results cannot go to `out`.
+        RunError: If the network or the sandbox of the programs fails.
+    """
+    from contextlib import ExitStack
+
+    from leobench import folder, manifest
+    from leobench.emulation import check, session
+
+    settings = settings or session.Settings()
+    programs = check.checked(scenario, programs)
+    with ExitStack() as held:
+        partial = tables_dir = None
+        if out is not None:
+            partial = held.enter_context(folder.writing(Path(out), force=force))
+            tables_dir = partial / "arrow"
+            tables_dir.mkdir()
+        ended = session.run(scenario, programs, settings, tables_dir)
+        if partial is not None and tables_dir is not None:
+            described = manifest.of_emulation(scenario, programs, ended)
+            folder.fill(partial, tables_dir, described, ended.summary)
+    return ended
 
 
 def sweep(

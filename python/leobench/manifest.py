@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     import polars as pl
 
     from leobench._core import Scenario
+    from leobench.emulation.session import Ended, Program
 
     Stalls = Mapping[str, tuple[float, float]]
 
@@ -65,6 +66,25 @@ def describe(
         "machine": machine(),
         "validity": {"verdict": "warnings" if warnings else "ok", "warnings": warnings},
         "scenario": resolved,
+    }
+
+
+def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) -> dict[str, Any]:
+    """The manifest of a run in real time: its verdict says whether its times can be trusted, or why not."""
+    from leobench import _core
+
+    verdict = ended.verdict
+    return {
+        "leobench": _core.__version__,
+        "engine": "real",
+        "seed": scenario.seed,
+        "wall_s": round(verdict["elapsed_s"], 3),
+        "machine": machine(),
+        "validity": {"verdict": verdict["verdict"], "warnings": verdict["reasons"]},
+        "clock": {name: figure for name, figure in verdict.items() if name not in {"verdict", "reasons"}},
+        "programs": [{"host": program.host, "command": list(program.words)} for program in programs],
+        "exit_code": ended.code,
+        "scenario": json.loads(scenario.to_json()),
     }
 
 

@@ -144,6 +144,11 @@ impl Link {
         self.counters.dropped.declare(cause);
     }
 
+    /// The longest packet that it carries.
+    pub fn mtu(&self) -> Bytes {
+        self.mtu
+    }
+
     /// Takes a packet in at `now`; it is queued, or dropped if the link is down or the packet too large.
     pub fn enqueue(&mut self, now: SimTime, mut packet: Descriptor, out: &mut LinkOutput) {
         self.advance(now, out);

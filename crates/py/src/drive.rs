@@ -78,14 +78,14 @@ pub(crate) fn run<'py>(
     Ok((as_json(&finished.summary)?, tables, stalls.collect()))
 }
 
-fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {
+pub(crate) fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {
     Ok(match folder {
         Some(folder) => Box::new(FileSink::new(&folder).map_err(failed)?),
         None => Box::new(MemorySink::new().map_err(failed)?),
     })
 }
 
-fn failed(error: impl std::fmt::Display) -> PyErr {
+pub(crate) fn failed(error: impl std::fmt::Display) -> PyErr {
     plugin::take_interrupt().unwrap_or_else(|| RunError::new_err(error.to_string()))
 }
 

@@ -2,6 +2,7 @@
 //! what a run does is in `leobench_sim`, and what becomes of its tables is in the Python package.
 
 mod drive;
+mod emulate;
 mod kinds;
 mod plugin;
 mod quic;
@@ -26,6 +27,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<quic::QuicConnection>()?;
     module.add_class::<scheduler::Stream>()?;
+    module.add_class::<emulate::Emulation>()?;
+    module.add_function(wrap_pyfunction!(emulate::places, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;

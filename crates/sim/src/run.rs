@@ -1,4 +1,4 @@
-//! A run in virtual time: builds the network, drives it to the end, and sums it up.
+//! A run: builds the network, drives it to the end in virtual time unless a clock does, and sums it up.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -9,7 +9,7 @@ use leobench_transport::Plugins;
 use leobench_transport::quic::QlogWriter;
 
 use crate::capture::{CaptureOptions, Captures};
-use crate::network::{BuildError, Network, NetworkError, Sinks, Stall};
+use crate::network::{BuildError, Egress, Network, NetworkError, Sinks, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
@@ -17,8 +17,9 @@ use crate::summary::{
     Summary,
 };
 
-/// What drives a run, as results name it.
-const ENGINE: &str = "virtual";
+/// What drives a run, as results name it: the next event sets the time, or a clock does.
+const VIRTUAL: &str = "virtual";
+const REAL: &str = "real";
 
 /// What a run may be asked for beside its scenario.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +32,11 @@ pub struct RunOptions {
     pub plugins: Plugins,
 }
 
-/// A run of a scenario in virtual time.
+/// A run of a scenario.
 pub struct Run {
     scenario: Scenario,
     seed: u64,
+    engine: &'static str,
     network: Network,
     /// By link and direction, the bytes of the limits that depend on what links carry.
     queue_limits: Vec<Option<Bytes>>,
@@ -94,6 +96,34 @@ impl Run {
         options: RunOptions,
         sink: Box<dyn TableSink>,
     ) -> Result<Self, RunError> {
+        Self::build(scenario, seed, options, sink, Vec::new(), VIRTUAL)
+    }
+
+    /// Sets up a run whose [network](Self::network) a clock drives, and whose packets come from outside: through ports, numbered
+    /// in this order, at nodes by name. The scenario's flows are left out.
+    ///
+    /// # Errors
+    /// If the network cannot be built.
+    pub fn real(
+        scenario: &Scenario,
+        seed: u64,
+        options: RunOptions,
+        sink: Box<dyn TableSink>,
+        ports: Vec<(String, Box<dyn Egress>)>,
+    ) -> Result<Self, RunError> {
+        let mut scenario = scenario.clone();
+        scenario.spec.flows.clear();
+        Self::build(&scenario, seed, options, sink, ports, REAL)
+    }
+
+    fn build(
+        scenario: &Scenario,
+        seed: u64,
+        options: RunOptions,
+        sink: Box<dyn TableSink>,
+        ports: Vec<(String, Box<dyn Egress>)>,
+        engine: &'static str,
+    ) -> Result<Self, RunError> {
         let sources_end = SimTime::ZERO + scenario.spec.duration;
         let (end, drains_from) = match scenario.spec.until {
             Until::Time => (sources_end, SimTime::MAX),
@@ -106,11 +136,16 @@ impl Run {
         let captures = capture.map(|options| Captures::new(&options, flows));
         let captures = captures.transpose().map_err(BuildError::Capture)?;
         let mut open_qlog = |flow: &str, end: &str| qlog(folder.as_deref(), flow, end);
-        let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog };
+        let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog, ports };
         let network = Network::new(scenario, seed, &plugins, sinks)?;
         let queue_limits = scenario.carried_limits();
         let scenario = scenario.clone();
-        Ok(Self { scenario, seed, network, queue_limits, end, drains_from, done: false })
+        Ok(Self { scenario, seed, engine, network, queue_limits, end, drains_from, done: false })
+    }
+
+    /// The network, for a driver of its own.
+    pub fn network(&mut self) -> &mut Network {
+        &mut self.network
     }
 
     /// Goes on for at most `steps` events, so that a caller may show progress or stop.
@@ -144,11 +179,11 @@ impl Run {
     /// # Errors
     /// If results cannot be written.
     pub fn finish(self) -> Result<Outcome, RunError> {
-        let Self { scenario, seed, network, queue_limits, .. } = self;
+        let Self { scenario, seed, engine, network, queue_limits, .. } = self;
         let run = RunSummaryInput {
             scenario: &scenario.spec.name,
             seed,
-            engine: ENGINE,
+            engine,
             end: network.now(),
             warm_up: SimTime::ZERO + scenario.spec.warm_up,
             packets: network.packets(),

@@ -8,7 +8,19 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from leobench.cli import agree, check, list_kinds, plot, qvis, reproduce, run, schema, sweep, terminal
+from leobench.cli import (
+    agree,
+    check,
+    emulate,
+    list_kinds,
+    plot,
+    qvis,
+    reproduce,
+    run,
+    schema,
+    sweep,
+    terminal,
+)
 from leobench.errors import InputError, LeobenchError, allowed, near
 
 if TYPE_CHECKING:
@@ -34,7 +46,7 @@ class Command(Protocol):
         """Does the work and returns the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep, agree, reproduce, qvis)
+COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep, agree, reproduce, qvis, emulate)
 
 _EXAMPLES = """\
 examples:

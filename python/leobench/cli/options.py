@@ -47,6 +47,17 @@ def seconds(given: str) -> float:
         raise argparse.ArgumentTypeError(f"{given}: is not a number of seconds") from None
 
 
+def milliseconds(given: str) -> float:
+    """An argument that is a time in milliseconds; in seconds."""
+    try:
+        value = float(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{given}: is not a number of milliseconds") from None
+    if not 0 <= value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{given}: is out of range; allowed: from 0 to 1,000,000 ms")
+    return value / 1e3
+
+
 def text(given: str) -> str:
     """An argument that must be text; names of files may be any bytes."""
     try:

@@ -19,7 +19,7 @@ use leobench_transport::{Endpoint, EndpointError, Plugins};
 use super::application::{self, Application};
 use super::builder::{EndParts, FlowParts, NetworkBuilder};
 use super::stalls::StallWatch;
-use super::{Network, NetworkError};
+use super::{Egress, Network, NetworkError};
 use crate::capture::{CaptureError, Captures, Secrets};
 use crate::ledger::FlowLedger;
 use crate::record::{FlowNames, RecordSettings, SinkError, TableSink};
@@ -103,6 +103,8 @@ pub struct Sinks<'a> {
     pub captures: Option<Captures>,
     /// The qlogs.
     pub qlogs: &'a mut OpenQlog<'a>,
+    /// By the name of a node, where packets leave that no endpoint there takes. Ports are numbered in this order.
+    pub ports: Vec<(String, Box<dyn Egress>)>,
 }
 
 /// What is being built, and from what.
@@ -152,14 +154,17 @@ impl Network {
             qlogs: sinks.qlogs,
             secrets,
         };
-        parts.build()
+        parts.build(sinks.ports)
     }
 }
 
 impl FromScenario<'_> {
-    fn build(mut self) -> Result<Network, BuildError> {
+    fn build(mut self, ports: Vec<(String, Box<dyn Egress>)>) -> Result<Network, BuildError> {
         for (name, _) in &self.spec.nodes {
             self.builder.node(name);
+        }
+        for (node, egress) in ports {
+            self.builder.port(self.node(&node)?, egress);
         }
         for (number, (name, link)) in self.spec.links.iter().enumerate() {
             let ends = [self.node(&link.between[0])?, self.node(&link.between[1])?];

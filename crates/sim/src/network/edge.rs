@@ -1,8 +1,9 @@
 //! The edges of the network: where packets of the world outside come in and go out.
 
-use leobench_base::{Descriptor, NodeId, Packet, PortId, SimTime};
+use leobench_base::{Descriptor, LinkId, NodeId, Packet, PortId, SimTime, wire};
 use leobench_link::Cause;
 
+use super::forwarding::Forwarding;
 use super::{Network, NetworkError};
 
 /// Takes the packets that leave the network at a port.
@@ -30,15 +31,37 @@ impl Network {
     ) -> Result<(), NetworkError> {
         self.now = self.now.max(now);
         let node = self.ports[port].node;
+        packet.meta.arrival = self.now;
+        self.originate(node, packet)
+    }
+
+    /// A packet that no endpoint has sent enters at a node.
+    fn originate(&mut self, node: NodeId, mut packet: Packet) -> Result<(), NetworkError> {
         let to = self.forwarding.destination(packet.meta.destination.ip());
         self.forwarding.expect(to);
         packet.meta.id = self.packets;
         packet.meta.label(None, to);
-        packet.meta.arrival = self.now;
         self.packets += 1;
         let bound_to = self.forwarding.bound_to(node, packet.meta.source.ip());
         let packet = self.store.put(packet);
         self.enter(node, bound_to, packet)
+    }
+
+    /// A packet from outside is longer than the next link carries: the node before the link answers it, if it answers such
+    /// packets at all (RFC 1191 section 4, RFC 4443 section 3.2).
+    #[cold]
+    pub(super) fn refuse_too_big(
+        &mut self,
+        link: LinkId,
+        packet: &[u8],
+    ) -> Result<(), NetworkError> {
+        let node = self.forwarding.edge(link).from;
+        let router = Forwarding::own_address(node);
+        let answer = wire::too_big(packet, router, self.links[link].mtu()).ok().flatten();
+        match answer.and_then(|answer| wire::parse(answer.into(), 0, self.now).ok()) {
+            Some(answer) => self.originate(node, answer),
+            None => Ok(()),
+        }
     }
 
     /// A packet for a node at which no endpoint takes it leaves by the node's port, if it has one.

@@ -4,7 +4,7 @@
 //! link it is attached to. A packet *from* an interface's address leaves its node by that interface. A packet *to* an
 //! interface's address reaches it over that interface's link only; one to a node's own address takes the route of the moment.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use leobench_base::{CableId, Destination, LinkId, NodeId, SimDuration};
 use typed_index_collections::TiVec;
@@ -50,6 +50,25 @@ const INTERFACES: u32 = 10 << 24;
 /// How many such networks there are.
 pub(super) const MOST_CABLES: usize = 1 << 22;
 
+/// The IPv6 addresses are a unique local prefix (RFC 4193) before the IPv4 addresses.
+const PREFIX: u128 = 0xfd6c_656f_6265_6e63_6800_0000 << 32;
+
+/// The IPv6 address that stands for the same as an IPv4 address.
+pub(super) fn beside(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => IpAddr::V6((PREFIX | u128::from(address.to_bits())).into()),
+        IpAddr::V6(_) => address,
+    }
+}
+
+/// The bits of the IPv4 address that an address is or stands beside.
+fn bits(address: IpAddr) -> Option<u32> {
+    match address {
+        IpAddr::V4(address) => Some(address.to_bits()),
+        IpAddr::V6(address) => u32::try_from(Ipv6Addr::to_bits(address) ^ PREFIX).ok(),
+    }
+}
+
 impl Forwarding {
     /// Over `edges`, both directions of a link one after the other, between so many `nodes`; all links are active.
     pub(super) fn new(nodes: usize, edges: TiVec<LinkId, Edge>) -> Self {
@@ -74,8 +93,7 @@ impl Forwarding {
 
     /// What an address stands for.
     pub(super) fn destination(&self, address: IpAddr) -> Destination {
-        let IpAddr::V4(address) = address else { return Destination::Unknown };
-        let bits = address.to_bits();
+        let Some(bits) = bits(address) else { return Destination::Unknown };
         let node = bits.wrapping_sub(NODES + 1) as usize;
         if node < self.nodes {
             return Destination::Node(NodeId::from(node));

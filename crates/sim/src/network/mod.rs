@@ -18,6 +18,7 @@ mod losses;
 mod motion;
 mod nat;
 mod observe;
+mod places;
 mod ready;
 mod schedule;
 mod stalls;
@@ -51,6 +52,7 @@ pub(crate) use losses::Repeat;
 use motion::Held;
 use nat::Nat;
 use observe::Observer;
+pub use places::{Interface, PlaceOfHost, places};
 use schedule::{Entity, Schedule};
 pub use stalls::{Stall, StallWatch};
 use store::PacketStore;
@@ -294,8 +296,12 @@ impl Network {
     fn lose(&mut self, place: Place, packet: Descriptor, cause: Cause) -> Result<(), NetworkError> {
         let Packet { meta, body } = self.store.take(packet);
         self.observer.dropped(self.now, place, &meta, cause)?;
-        if let (Some(flow), Body::Datagram(datagram)) = (meta.label.flow, body) {
+        if let (Some(flow), Body::Datagram(datagram)) = (meta.label.flow, &body) {
             self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
+        } else if let (Place::Link(link), Body::Raw(raw)) = (place, body)
+            && cause == Cause::MTU
+        {
+            self.refuse_too_big(link, &raw)?;
         }
         Ok(())
     }

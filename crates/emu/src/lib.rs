@@ -1,0 +1,17 @@
+//! The network in real time: the very state machine that runs in virtual time, driven by a monotonic clock, with packets of real
+//! programs coming in and going out through TUN devices; and an account of how far the clock could be trusted.
+//!
+//! A packet is injected at the time at which it was read, and everything that happens to it in the network happens at the
+//! times that follow from that one. Only when it leaves may it be late, by what [`Verdict`] counts: lateness does not add up.
+
+mod clock;
+mod device;
+mod driver;
+mod port;
+mod verdict;
+
+pub use clock::WallClock;
+pub use device::Device;
+pub use driver::{DriveError, Driver, Settings};
+pub use port::{Outside, open_port};
+pub use verdict::{Budget, Lateness, Verdict};

@@ -1,0 +1,116 @@
+"""Puts programs on the hosts of a scenario, in real time."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from leobench.cli import options, terminal
+
+if TYPE_CHECKING:
+    import argparse
+
+    from leobench.emulation.session import Program
+
+NAME = "emulate"
+HELP = "run programs on the hosts of a scenario, in real time"
+EXAMPLE = "leobench emulate scenarios/one-flow.toml --host client -- ping -c 3 server"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    from pathlib import Path
+
+    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    parser.add_argument(
+        "words", metavar="COMMAND", nargs="*", help="the main program and its arguments, behind `--`"
+    )
+    options.add_overrides(parser)
+    parser.add_argument(
+        "--host", metavar="HOST", help="where the main program runs (default: the scenario's first node)"
+    )
+    parser.add_argument(
+        "--on",
+        metavar=("HOST", "COMMAND"),
+        nargs=2,
+        action="append",
+        default=[],
+        help="another program, in quotes, and its host; may be repeated (without COMMAND the last is main)",
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=options.text, help="seed of all random numbers (default: the scenario's)"
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: nothing is written)")
+    parser.add_argument("--force", action="store_true", help="replace an existing result folder")
+    for name, default, what in (
+        ("lateness", 1.0, "by which 99 of 100 packets may leave late"),
+        ("stall", 20.0, "for which the driver may stand still"),
+        ("spin", 0.05, "before something is due in which the driver does not sleep"),
+        ("settle", 300.0, "that the other programs have before the main one starts"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            metavar="MS",
+            type=options.milliseconds,
+            default=default / 1e3,
+            help=f"time {what} (default: {default:g})",
+        )
+    parser.add_argument("--quiet", action="store_true", help="say nothing beside what the programs say")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Runs the programs and returns the exit code of the main one; 1 if that is 0 and the run invalid."""
+    from leobench import api
+    from leobench.emulation.session import Settings
+    from leobench.scenario import load
+
+    overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
+    scenario = load(args.scenario, None, dict(overrides))
+    settings = Settings(args.lateness, args.stall, args.spin, args.settle)
+    ended = api.emulate_loaded(scenario, _programs(args), args.out, settings=settings, force=args.force)
+    verdict = ended.verdict
+    is_valid = verdict["verdict"] == "valid"
+    if not args.quiet or not is_valid:
+        for line in _told(verdict):
+            print(terminal.on_one_line(line), file=sys.stderr)
+    return ended.code or (0 if is_valid else 1)
+
+
+def _programs(args: argparse.Namespace) -> list[Program]:
+    import shlex
+
+    from leobench.emulation.session import Program
+    from leobench.errors import InputError
+
+    programs = []
+    for host, command in args.on:
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise InputError(f"--on {host}: {command!r} cannot be read: {error}") from None
+        if not words:
+            raise InputError(f"--on {host}: is without a command")
+        programs.append(Program(host, tuple(words)))
+    if args.words:
+        programs.append(Program(args.host or "", tuple(args.words)))
+    elif args.host is not None:
+        raise InputError("--host: is without a command; give one behind `--`")
+    if not programs:
+        raise InputError("there is no command; give one behind `--`, or with --on HOST COMMAND")
+    return programs
+
+
+def _told(verdict: dict[str, Any]) -> list[str]:
+    lateness = verdict["lateness_ms"]
+    late = (
+        f"late by {lateness['p50']:.3f} ms at the median, {lateness['p99']:.3f} ms at p99, "
+        f"{lateness['max']:.2f} ms at most"
+        if lateness
+        else "none late"
+    )
+    told = (
+        f"leobench: {verdict['verdict']}: {verdict['elapsed_s']:.1f} s, "
+        f"{verdict['packets_in']:,} packets in, {verdict['packets_out']:,} out, {late}; "
+        f"longest stall {verdict['longest_stall_ms']:.1f} ms"
+    )
+    return [told, *(f"leobench: invalid: {reason}" for reason in verdict["reasons"])]

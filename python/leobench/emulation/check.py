@@ -1,0 +1,78 @@
+"""What can be wrong before a program runs on a host."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leobench.emulation import hosts
+from leobench.errors import InputError, allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leobench._core import Scenario
+    from leobench.emulation.session import Program
+
+# More than that, and their devices are more than a process may open.
+_MOST_HOSTS = 200
+
+
+def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
+    """The programs, each with the name of its host.
+
+    Raises:
+        InputError: If a host or a program does not exist, this machine or user cannot have hosts, or the
+            scenario has what only virtual time can run.
+    """
+    names = [host.name for host in hosts.of(scenario)]
+    placed = [replace(program, host=program.host or names[0]) for program in programs]
+    for program in placed:
+        if program.host not in names:
+            raise InputError(f"{program.host}: is no host of the scenario; {allowed(program.host, names)}")
+        if shutil.which(program.words[0]) is None:
+            raise InputError(f"{program.words[0]}: no such program; install it, or give its whole path")
+    _check_scenario(scenario, len(names))
+    _check_machine()
+    return placed
+
+
+def _check_scenario(scenario: Scenario, count: int) -> None:
+    spec = json.loads(scenario.to_json())
+    if count > _MOST_HOSTS:
+        raise InputError(f"nodes: {count:,} are too many for real time; allowed: up to {_MOST_HOSTS}")
+    for name, handover in spec.get("handovers", {}).items():
+        if handover["kind"] == "migrate":
+            raise InputError(
+                f"handovers.{name}.kind: `migrate` runs in virtual time only, as programs would have to be "
+                "told of their new address; allowed: `reroute`, `rebind`"
+            )
+
+
+def _check_machine() -> None:
+    if platform.system() != "Linux":
+        raise InputError(f"hosts are network namespaces of Linux, and this is {platform.system()}")
+    if not hosts.DEVICE.exists():
+        raise InputError(f"{hosts.DEVICE}: does not exist; load the kernel's module `tun` (modprobe tun)")
+    if not os.access(hosts.DEVICE, os.R_OK | os.W_OK):
+        raise InputError(
+            f"{hosts.DEVICE}: may not be opened by this user; run as root, or let the user open it"
+        )
+    if os.geteuid() != 0 and not _has_user_namespaces():
+        raise InputError("this kernel lets only root make network namespaces; run as root")
+
+
+def _has_user_namespaces() -> bool:
+    limit = Path("/proc/sys/user/max_user_namespaces")
+    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+    old = Path("/proc/sys/kernel/unprivileged_userns_clone")
+
+    def says(path: Path, value: str) -> bool:
+        return path.exists() and path.read_text(encoding="ascii").strip() == value
+
+    return not (says(limit, "0") or says(restricted, "1") or says(old, "0"))

@@ -1,0 +1,264 @@
+"""Programs on hosts: a sandbox of processes around the driver, which leaves nothing behind.
+
+This process makes a child, which leaves the namespaces of processes and mounts. Its own child is the first
+process of the new ones: it makes the hosts, starts the programs, and drives the network. Each dies with its
+parent, and with the first process of a namespace the kernel kills all others. No namespace and no device has
+a name outside, so all of them vanish with the processes, even if this one is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from leobench.emulation import hosts, kernel
+from leobench.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leobench._core import Scenario
+
+# Longer than anybody waits; the driver is stopped when the main program has ended.
+_FOREVER_S = 1e9
+# How long the other programs have after they were asked to end.
+_GRACE_S = 1.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program on a host.
+
+    Attributes:
+        host: The host's name.
+        words: The program and its arguments.
+    """
+
+    host: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the network follows the clock; all times in seconds.
+
+    Attributes:
+        lateness: By how much 99 of 100 packets may be late.
+        stall: For how long the driver may stand still.
+        spin: How long before something is due the driver does not sleep any more.
+        settle: How long the other programs have before the main one starts.
+    """
+
+    lateness: float = 1e-3
+    stall: float = 20e-3
+    spin: float = 50e-6
+    settle: float = 0.3
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What is left of a session.
+
+    Attributes:
+        code: The exit code of the main program; that of a shell if a signal ended it.
+        summary: The summary of the network, as JSON.
+        verdict: How far the times can be trusted.
+    """
+
+    code: int
+    summary: str
+    verdict: dict[str, Any]
+
+
+def run(
+    scenario: Scenario, programs: Sequence[Program], settings: Settings, tables_dir: Path | None
+) -> Ended:
+    """Runs programs on the hosts of a scenario until the last one, the main program, ends.
+
+    Raises:
+        RunError: If the sandbox cannot be made, or the network breaks off.
+    """
+    reports, report = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(reports)
+        _leave(lambda: _isolate(scenario, programs, settings, tables_dir, report), report)
+    os.close(report)
+    former = signal.signal(signal.SIGINT, lambda *_: None)  # it is the programs' affair
+    try:
+        with os.fdopen(reports, "rb") as pipe:
+            said = pipe.read()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        signal.signal(signal.SIGINT, former)
+    if not said:
+        raise RunError("the emulation was killed; its network and its hosts are gone")
+    told = json.loads(said)
+    if "error" in told:
+        raise RunError(told["error"])
+    return Ended(told["code"], told["summary"], told["verdict"])
+
+
+def _leave(work: Any, report: int) -> NoReturn:
+    """Does the work of a child and ends it, without its parent's clean-up; tells of a failure."""
+    try:
+        work()
+    except BaseException as error:
+        with os.fdopen(os.dup(report), "w", encoding="utf-8") as pipe:
+            json.dump({"error": str(error) or type(error).__name__}, pipe)
+    os._exit(0)
+
+
+def _isolate(
+    scenario: Scenario,
+    programs: Sequence[Program],
+    settings: Settings,
+    tables_dir: Path | None,
+    report: int,
+) -> None:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name), lambda *_: None)
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        kernel.unshare(kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
+    else:
+        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"0 {user} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"0 {group} 1", encoding="ascii")
+    kernel.die_with_parent()
+    alive, life = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(life)
+        kernel.die_with_parent()
+        os.set_blocking(alive, False)
+        if _is_closed(alive):  # the parent ended before it could be asked for
+            os._exit(0)
+        _leave(lambda: _drive(scenario, programs, settings, tables_dir, report), report)
+    os.close(report)
+    os.waitpid(child, 0)
+
+
+def _is_closed(pipe: int) -> bool:
+    try:
+        return os.read(pipe, 1) == b""
+    except BlockingIOError:
+        return False
+
+
+def _drive(
+    scenario: Scenario,
+    programs: Sequence[Program],
+    settings: Settings,
+    tables_dir: Path | None,
+    report: int,
+) -> None:
+    """The first process of the sandbox."""
+    from leobench import _core
+
+    known = hosts.of(scenario)
+    _mount(hosts.table(known))
+    made = {host.name: hosts.make(host) for host in known}
+    devices = []
+    for host in known:
+        addresses = [list(interface.addresses) for interface in host.interfaces]
+        devices.append((host.name, list(zip(addresses, made[host.name][1], strict=True))))
+    emulation = _core.Emulation(
+        scenario, devices, tables_dir, settings.lateness, settings.stall, settings.spin
+    )
+    ended: dict[str, Any] = {}
+
+    def follow() -> None:
+        try:
+            ended["summary"], verdict = emulation.run(_FOREVER_S)
+            ended["verdict"] = json.loads(verdict)
+        except Exception as error:
+            ended["error"] = str(error)
+        if "main" not in ended:
+            os.kill(1, signal.SIGUSR1)  # wakes the wait for programs
+
+    signal.signal(signal.SIGUSR1, lambda *_: None)
+    driver = threading.Thread(target=follow)
+    driver.start()
+    code = _supervise(programs, {name: namespace for name, (namespace, _) in made.items()}, settings, driver)
+    ended["main"] = code
+    emulation.stop()
+    driver.join()
+    told = {"error": ended["error"]} if "error" in ended else {"code": code, **ended}
+    with os.fdopen(report, "w", encoding="utf-8") as pipe:
+        json.dump(told, pipe)
+
+
+def _mount(table: str) -> None:
+    """Lets this sandbox see its own processes, and the names of its hosts."""
+    kernel.mount("none", "/", "none", kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("proc", "/proc", "proc")
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="leobench-hosts-") as file:
+        file.write(table)
+        file.flush()
+        Path(file.name).chmod(0o644)
+        # The file goes on to exist where it is mounted.
+        kernel.mount(file.name, "/etc/hosts", "none", kernel.MS_BIND)
+
+
+def _supervise(
+    programs: Sequence[Program], namespaces: dict[str, int], settings: Settings, driver: threading.Thread
+) -> int:
+    """Starts the programs, and waits for the last one; the others are asked to end then. Its exit code."""
+    others = [_start(program, namespaces, is_main=False) for program in programs[:-1]]
+    if others:
+        time.sleep(settings.settle)
+    main = _start(programs[-1], namespaces, is_main=True)
+    running = {*others, main}
+    code = 0
+    while main in running and driver.is_alive():
+        ended, status = _wait(0)
+        running.discard(ended)
+        if ended == main:
+            code = os.waitstatus_to_exitcode(status)
+    for other in running:
+        os.kill(other, signal.SIGTERM)
+    limit = time.monotonic() + _GRACE_S
+    while running and time.monotonic() < limit:
+        ended, _ = _wait(os.WNOHANG)
+        running.discard(ended)
+        if ended == 0:
+            time.sleep(0.01)
+    return code if code >= 0 else 128 - code
+
+
+def _wait(options: int) -> tuple[int, int]:
+    """Waits for any process, as the first one of a namespace must: programs leave some behind."""
+    try:
+        return os.waitpid(-1, options)
+    except ChildProcessError:
+        return 0, 0
+
+
+def _start(program: Program, namespaces: dict[str, int], *, is_main: bool) -> int:
+    """Starts a program on its host: with the standard input of this process if it is the main one."""
+    import subprocess
+
+    kernel.enter(namespaces[program.host])
+    try:
+        process = subprocess.Popen(  # noqa: S603 (the user's own words)
+            program.words,
+            stdin=None if is_main else subprocess.DEVNULL,
+            env={**os.environ, "LEOBENCH_HOST": program.host},
+        )
+    except OSError as error:
+        raise RunError(f"{program.words[0]}: cannot be started: {error.strerror}") from error
+    process.returncode = 0  # it is waited for with all others
+    return process.pid
