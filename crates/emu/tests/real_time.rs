@@ -7,11 +7,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use leobench_base::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
+use leobench_base::spec::Limit;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime, wire};
 use leobench_emu::{Budget, Device, Driver, Outside, Settings, WallClock, open_port};
-use leobench_link::LinkConfig;
-use leobench_link::channel::Steady;
-use leobench_link::queue::Fifo;
+use leobench_link::channel::steady::SteadySpec;
+use leobench_link::queue::fifo::FifoSpec;
+use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
 use leobench_sim::network::{Network, NetworkBuilder};
 
 const RATE: BitRate = BitRate::from_bps(10_000_000);
@@ -29,20 +30,22 @@ fn bench() -> Bench {
     let (clock, outside) = (WallClock::start(), Outside::default());
     let mut builder = NetworkBuilder::default();
     let nodes = ["client", "server"].map(|name| builder.node(name));
-    let config = |name| LinkConfig {
-        queue: Box::new(Fifo::new(None)),
+    let rng = RngTree::new(1);
+    let config = |direction| LinkConfig {
+        queue: FifoSpec { limit: Limit::Unlimited }
+            .build(Capacity::Bytes(Bytes::new(u64::MAX)), &rng),
         loss: None,
         delay: DELAY,
-        overhead: Bytes::ZERO,
+        overhead: 0,
         mtu: MTU,
         overtaking: false,
         rate_scale: 1.0,
-        rng: RngTree::new(1).child(name),
+        rng: rng.child(direction),
     };
-    let links = builder.cable("link", nodes, [config("there"), config("back")]);
-    for link in links {
-        builder.channel(Box::new(Steady::new(RATE)), vec![link]);
-    }
+    let cable = builder.cable("link", nodes, [config("there"), config("back")]);
+    let context = ChannelContext { folder: ".".into(), rng: rng.clone() };
+    let channel = SteadySpec { rate: RATE }.build(&context).unwrap();
+    builder.channel(channel, cable.links().to_vec());
     let pairs = [(), ()].map(|()| UnixDatagram::pair().unwrap());
     let mut devices = Vec::new();
     let mut ends = Vec::new();

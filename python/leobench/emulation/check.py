@@ -38,7 +38,7 @@ def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
         if shutil.which(program.words[0]) is None:
             raise InputError(f"{program.words[0]}: no such program; install it, or give its whole path")
     _check_scenario(scenario, len(names))
-    _check_machine()
+    check_machine()
     return placed
 
 
@@ -54,7 +54,12 @@ def _check_scenario(scenario: Scenario, count: int) -> None:
             )
 
 
-def _check_machine() -> None:
+def check_machine() -> None:
+    """Checks that this machine and user can have hosts.
+
+    Raises:
+        InputError: If not; the text says what is missing.
+    """
     if platform.system() != "Linux":
         raise InputError(f"hosts are network namespaces of Linux, and this is {platform.system()}")
     if not hosts.DEVICE.exists():

@@ -23,6 +23,7 @@ _TUNSETIFF = 0x4004_54CA
 _IFF_TUN, _IFF_NO_PI = 0x0001, 0x1000
 # `linux/if.h`: the longest name of a device, without the zero at its end.
 _LONGEST_NAME = 15
+_LONGEST_HOST_NAME = 64
 # The largest MTU of a TUN device.
 _LONGEST_PACKET = 65_535
 # What the kernel gives to a device of which nobody says more, and what programs expect.
@@ -86,18 +87,34 @@ def table(hosts: Iterable[Host]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def make(host: Host) -> tuple[int, list[int]]:
-    """Makes a host, and leaves this thread in its namespace.
+@dataclass(frozen=True)
+class Made:
+    """A host that was made.
 
-    Returns:
-        Descriptors: of the namespace, and of its devices in the order of the interfaces.
+    Attributes:
+        namespaces: Descriptors of its namespaces.
+        devices: Descriptors of its devices, in the order of the interfaces.
     """
-    kernel.unshare(kernel.CLONE_NEWNET)
-    namespace = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+    namespaces: tuple[int, ...]
+    devices: tuple[int, ...]
+
+    def enter(self) -> None:
+        """Enters the host with this thread."""
+        for namespace in self.namespaces:
+            kernel.enter(namespace)
+
+
+def make(host: Host) -> Made:
+    """Makes a host, and leaves this thread on it."""
+    kernel.unshare(kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
+    kernel.set_host_name(host.name[:_LONGEST_HOST_NAME])
+    own = Path("/proc/thread-self/ns")
+    namespaces = [os.open(own / kind, os.O_RDONLY | os.O_CLOEXEC) for kind in ("net", "uts")]
     devices = [_open(interface.device) for interface in host.interfaces]
     _settle()
     _configure(host)
-    return namespace, devices
+    return Made(tuple(namespaces), tuple(devices))
 
 
 def _device_names(links: Sequence[str]) -> list[str]:

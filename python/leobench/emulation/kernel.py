@@ -7,6 +7,7 @@ import os
 import signal
 
 CLONE_NEWNS = 0x0002_0000
+CLONE_NEWUTS = 0x0400_0000
 CLONE_NEWUSER = 0x1000_0000
 CLONE_NEWPID = 0x2000_0000
 CLONE_NEWNET = 0x4000_0000
@@ -24,8 +25,14 @@ def unshare(flags: int) -> None:
 
 
 def enter(namespace: int) -> None:
-    """Enters the network namespace behind a descriptor, with this thread."""
-    _checked(_libc().setns(namespace, CLONE_NEWNET), "setns")
+    """Enters the namespace behind a descriptor, with this thread."""
+    _checked(_libc().setns(namespace, 0), "setns")
+
+
+def set_host_name(name: str) -> None:
+    """Names the host whose namespace of names (`CLONE_NEWUTS`) this is."""
+    text = name.encode()
+    _checked(_libc().sethostname(text, len(text)), "sethostname")
 
 
 def mount(source: str, target: str, kind: str, flags: int = 0) -> None:

@@ -174,7 +174,7 @@ def _drive(
     devices = []
     for host in known:
         addresses = [list(interface.addresses) for interface in host.interfaces]
-        devices.append((host.name, list(zip(addresses, made[host.name][1], strict=True))))
+        devices.append((host.name, list(zip(addresses, made[host.name].devices, strict=True))))
     emulation = _core.Emulation(
         scenario, devices, tables_dir, settings.lateness, settings.stall, settings.spin
     )
@@ -192,7 +192,7 @@ def _drive(
     signal.signal(signal.SIGUSR1, lambda *_: None)
     driver = threading.Thread(target=follow)
     driver.start()
-    code = _supervise(programs, {name: namespace for name, (namespace, _) in made.items()}, settings, driver)
+    code = _supervise(programs, made, settings, driver)
     ended["main"] = code
     emulation.stop()
     driver.join()
@@ -205,22 +205,26 @@ def _mount(table: str) -> None:
     """Lets this sandbox see its own processes, and the names of its hosts."""
     kernel.mount("none", "/", "none", kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("proc", "/proc", "proc")
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="leobench-hosts-") as file:
-        file.write(table)
-        file.flush()
-        Path(file.name).chmod(0o644)
-        # The file goes on to exist where it is mounted.
-        kernel.mount(file.name, "/etc/hosts", "none", kernel.MS_BIND)
+    # Without a name server, a name that nobody has is refused at once.
+    for target, text in (("/etc/hosts", table), ("/etc/resolv.conf", "")):
+        if not Path(target).exists():
+            continue
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="leobench-") as file:
+            file.write(text)
+            file.flush()
+            Path(file.name).chmod(0o644)
+            # The file goes on to exist where it is mounted.
+            kernel.mount(file.name, target, "none", kernel.MS_BIND)
 
 
 def _supervise(
-    programs: Sequence[Program], namespaces: dict[str, int], settings: Settings, driver: threading.Thread
+    programs: Sequence[Program], made: dict[str, hosts.Made], settings: Settings, driver: threading.Thread
 ) -> int:
     """Starts the programs, and waits for the last one; the others are asked to end then. Its exit code."""
-    others = [_start(program, namespaces, is_main=False) for program in programs[:-1]]
+    others = [_start(program, made[program.host], is_main=False) for program in programs[:-1]]
     if others:
         time.sleep(settings.settle)
-    main = _start(programs[-1], namespaces, is_main=True)
+    main = _start(programs[-1], made[programs[-1].host], is_main=True)
     running = {*others, main}
     code = 0
     while main in running and driver.is_alive():
@@ -247,11 +251,11 @@ def _wait(options: int) -> tuple[int, int]:
         return 0, 0
 
 
-def _start(program: Program, namespaces: dict[str, int], *, is_main: bool) -> int:
+def _start(program: Program, host: hosts.Made, *, is_main: bool) -> int:
     """Starts a program on its host: with the standard input of this process if it is the main one."""
     import subprocess
 
-    kernel.enter(namespaces[program.host])
+    host.enter()
     try:
         process = subprocess.Popen(  # noqa: S603 (the user's own words)
             program.words,

@@ -1,0 +1,318 @@
+"""Programs that know nothing of leobench, on the hosts of a scenario."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from programs import leobench, start
+
+from leobench import errors
+from leobench.emulation import check
+
+PROGRAMS = Path(__file__).with_name("emulated.py")
+ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
+# What a busy machine may do to the clock is not what most of these tests are about.
+PATIENT = ("--lateness", "10000", "--stall", "10000")
+
+TWO_WAYS = """\
+name = "two-ways"
+duration = "10 s"
+
+[nodes.van]
+[nodes.office]
+
+[links.ground]
+between = ["van", "office"]
+rate = "20 Mbps"
+delay = "10 ms"
+queue = { kind = "fifo", limit = "100 packets" }
+
+[links.space]
+between = ["van", "office"]
+rate = "20 Mbps"
+delay = "25 ms"
+queue = { kind = "fifo", limit = "100 packets" }
+
+[handovers.backhaul]
+node = "van"
+kind = "reroute"
+links = ["ground", "space"]
+at = ["400 ms", "1200 ms"]
+outage = "100 ms"
+
+[flows.main]
+transport = { kind = "udp" }
+from = "van"
+to = "office"
+source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def possible() -> None:
+    """Skips where hosts cannot be made; fails where it was promised that they can."""
+    try:
+        check.check_machine()
+    except errors.InputError as error:
+        if os.environ.get("LEOBENCH_HAS_HOSTS"):
+            raise
+        pytest.skip(str(error))
+
+
+def program(what: str, host: str = "-") -> str:
+    return f"{sys.executable} {PROGRAMS} {what} {host}"
+
+
+def emulate(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return leobench("emulate", *PATIENT, *args, cwd=cwd)
+
+
+def test_datagrams_of_all_sizes_come_back_unchanged(tmp_path: Path) -> None:
+    """25 ms each way, and 0.05 ms or more to serialise: nothing is earlier."""
+    for host in ("server", "server.v6"):
+        ended = emulate(
+            ONE_FLOW,
+            "--set",
+            "links.path.forward.loss.probability=0",
+            "--on",
+            "server",
+            program("echo"),
+            "--on",
+            "client",
+            program("probe", host),
+            cwd=tmp_path,
+        )
+        assert ended.returncode == 0, ended.stderr
+        times = [float(line) for line in ended.stdout.split()]
+        assert len(times) == 21
+        assert min(times) >= 50.08
+
+
+def test_a_download_survives_a_handover(tmp_path: Path) -> None:
+    scenario = tmp_path / "two-ways.toml"
+    scenario.write_text(TWO_WAYS, encoding="utf-8")
+    ended = emulate(
+        scenario,
+        "--on",
+        "office",
+        program("serve"),
+        "--on",
+        "van",
+        program("fetch", "office"),
+        "--out",
+        "out",
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 0, ended.stderr
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["engine"] == "real"
+    assert manifest["validity"]["verdict"] == "valid"
+    assert manifest["clock"]["packets_in"] > 1_000
+    assert manifest["exit_code"] == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    delivered = {link["name"]: link["delivered_packets"] for link in summary["links"]}
+    assert delivered["ground/office->van"] > 0, delivered
+    assert delivered["space/office->van"] > 0, delivered
+
+
+def test_web_server_and_client(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 300_000)
+    server = f"{sys.executable} -m http.server 8000 --directory {tmp_path}"
+    settled = ("--settle", "2000")
+    ended = emulate(
+        ONE_FLOW,
+        "--on",
+        "server",
+        server,
+        "--on",
+        "client",
+        program("load", "server"),
+        *settled,
+        cwd=tmp_path,
+    )
+    assert (ended.returncode, ended.stdout.split()[-1:]) == (0, ["300000"]), ended.stderr
+    if (curl := shutil.which("curl")) is not None:
+        client = f"{curl} --silent --output got http://server:8000/file"
+        ended = emulate(ONE_FLOW, "--on", "server", server, "--on", "client", client, *settled, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+        assert (tmp_path / "got").read_bytes() == (tmp_path / "file").read_bytes()
+
+
+@pytest.mark.parametrize("options", ["-C cubic", "-u -b 5M"])
+def test_iperf3(options: str, tmp_path: Path) -> None:
+    if shutil.which("iperf3") is None:
+        pytest.skip("iperf3 is not installed")
+    client = f"iperf3 --client server --time 2 --json --logfile said.json {options}"
+    ended = emulate(
+        ONE_FLOW, "--on", "server", "iperf3 --server --one-off", "--on", "client", client, cwd=tmp_path
+    )
+    assert ended.returncode == 0, ended.stderr
+    said = (tmp_path / "said.json").read_text(encoding="utf-8")
+    rate = json.loads(said)["end"]["sum_received" if "-C" in options else "sum"]["bits_per_second"]
+    assert 0 < rate < 25e6
+
+
+def test_ping(tmp_path: Path) -> None:
+    if shutil.which("ping") is None:
+        pytest.skip("ping is not installed")
+    ended = emulate(
+        ONE_FLOW,
+        "--host",
+        "client",
+        "--",
+        "ping",
+        "-c",
+        "3",
+        "-i",
+        "0.2",
+        "-s",
+        "3000",
+        "server",
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    times = [float(time) for time in re.findall(r"time=([\d.]+)", ended.stdout)]
+    assert len(times) == 3
+    # 3,028 bytes in three fragments at 25 Mbit/s take 1 ms each way.
+    assert min(times) >= 51.9
+
+
+def test_exit_codes_and_streams_are_the_main_programs(tmp_path: Path) -> None:
+    assert emulate(ONE_FLOW, "--", "sh", "-c", "exit 7", cwd=tmp_path).returncode == 7
+    assert emulate(ONE_FLOW, "--", "sh", "-c", "kill -TERM $$", cwd=tmp_path).returncode == 143
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "leobench",
+            "emulate",
+            str(ONE_FLOW),
+            *PATIENT,
+            "--quiet",
+            "--",
+            "tr",
+            "a-z",
+            "A-Z",
+        ],
+        input="hello",
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "HELLO", "")
+
+
+def test_hosts_see_their_own_devices_and_processes_only(tmp_path: Path) -> None:
+    seen = "ls /sys/class/net /proc | grep -E '^(path|lo|eth0|[0-9]+)$'; cat /etc/hosts; echo $LEOBENCH_HOST"
+    ended = emulate(ONE_FLOW, "--host", "server", "--", "sh", "-c", seen, cwd=tmp_path)
+    lines = ended.stdout.splitlines()
+    assert {"172.16.0.1 client", "172.16.0.2 server"} <= set(lines)
+    assert lines[-1] == "server"
+    assert sum(line.isdigit() for line in lines) <= 5
+
+
+def test_a_stopped_driver_makes_a_run_invalid(tmp_path: Path) -> None:
+    """50 ms: the driver's process is stopped from outside while a program waits for it."""
+    process = start(
+        "emulate", ONE_FLOW, "--lateness", "10000", "--stall", "45", "--", "sleep", "4", cwd=tmp_path
+    )
+    driver = _driver(process.pid)
+    time.sleep(1)
+    os.kill(driver, signal.SIGSTOP)
+    time.sleep(0.2)
+    os.kill(driver, signal.SIGCONT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert re.search(r"invalid: the driver stood still for \d+\.\d ms; allowed: 45 ms", said), said
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
+    """Ten starts and kills, at different moments; what ran on the hosts is gone, children of children too."""
+    for attempt in range(10):
+        mark = f"3600.{os.getpid()}{attempt}"
+        process = start("emulate", ONE_FLOW, "--", "sh", "-c", f"sleep {mark} & sleep {mark}", cwd=tmp_path)
+        time.sleep(0.1 * attempt)
+        process.send_signal(how)
+        process.communicate(timeout=60)
+        # Before it has set up its handlers, the signal ends it at once.
+        assert process.returncode in ({-how} if how == signal.SIGKILL else {-how, 128 + how})
+        _wait_until_gone(mark)
+
+
+def _wait_until_gone(mark: str) -> None:
+    limit = time.monotonic() + 10
+    while any(mark in command for command in _commands()):
+        assert time.monotonic() < limit, f"a program is left: {mark}"
+        time.sleep(0.05)
+
+
+def _commands() -> list[str]:
+    commands = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            commands.append((process / "cmdline").read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            continue  # it has just ended
+    return commands
+
+
+def _driver(parent: int) -> int:
+    """The grandchild of a process, once it is there."""
+    limit = time.monotonic() + 30
+    while time.monotonic() < limit:
+        of = parent
+        for _ in range(2):
+            children = Path(f"/proc/{of}/task/{of}/children").read_text(encoding="ascii").split()
+            if not children:
+                break
+            of = int(children[0])
+        else:
+            return of
+        time.sleep(0.05)
+    raise AssertionError("the emulation does not start")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (
+            ("--host", "cleint", "--", "true"),
+            "cleint: is no host of the scenario; allowed: `client`, `server`; did you mean `client`?",
+        ),
+        (("--", "no-such-program"), "no-such-program: no such program; install it, or give its whole path"),
+        (("--host", "client"), "--host: is without a command; give one behind `--`"),
+        ((), "there is no command; give one behind `--`, or with --on HOST COMMAND"),
+        (("--on", "server", "'open"), '--on server: "\'open" cannot be read: No closing quotation'),
+        (("--on", "server", ""), "--on server: is without a command"),
+        (
+            ("--lateness", "soon", "--", "true"),
+            "--lateness: soon: is not a number of milliseconds; see `leobench emulate --help`",
+        ),
+    ],
+)
+def test_bad_input(args: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    ended = leobench("emulate", ONE_FLOW, *args, cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (2, f"leobench: {message}\n")
+
+
+def test_a_scenario_for_virtual_time_only(tmp_path: Path) -> None:
+    scenario = tmp_path / "migrate.toml"
+    moved = TWO_WAYS.replace('"reroute"', '"migrate"').replace('"udp"', '"quic", congestion = "cubic"')
+    scenario.write_text(moved, encoding="utf-8")
+    ended = leobench("emulate", scenario, "--out", "out", "--", "true", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "handovers.backhaul.kind: `migrate` runs in virtual time only" in ended.stderr
+    assert not (tmp_path / "out").exists()
