@@ -1,5 +1,7 @@
 //! A network between two ends that are sockets instead of devices, in real time. Packets may be late, never early.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;

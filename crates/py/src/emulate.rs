@@ -18,6 +18,9 @@ use crate::scenario::{PyScenario, as_json};
 /// A node's name, its own two addresses, and its interfaces: link, two addresses, MTU in bytes.
 type Place = (String, [String; 2], Vec<(String, [String; 2], u64)>);
 
+/// The two addresses of an interface, and the descriptor of the TUN device there.
+type Attached = ([String; 2], RawFd);
+
 /// The nodes of a scenario with their IPv4 and IPv6 addresses.
 #[pyfunction]
 pub(crate) fn places(scenario: &PyScenario) -> Vec<Place> {
@@ -51,18 +54,17 @@ impl Emulation {
     /// `hosts` has by node, for each of its interfaces, the addresses and the descriptor of the TUN device there. The clock
     /// starts at once. Times are in seconds.
     #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "converted from Python by value")]
     fn new(
         scenario: &PyScenario,
-        hosts: Vec<(String, Vec<([String; 2], RawFd)>)>,
+        hosts: Vec<(String, Vec<Attached>)>,
         tables_dir: Option<PathBuf>,
         lateness: f64,
         stall: f64,
         spin: f64,
     ) -> PyResult<Self> {
-        let span = |seconds: f64| SimDuration::from_nanos((seconds * 1e9) as u64);
-        let budget = Budget { lateness: span(lateness), stall: span(stall) };
-        let settings = Settings { spin: span(spin), budget };
+        let time = |seconds: f64| SimDuration::from_nanos((seconds * 1e9) as u64);
+        let budget = Budget { lateness: time(lateness), stall: time(stall) };
+        let settings = Settings { spin: time(spin), budget };
         let (clock, outside) = (WallClock::start(), Outside::default());
         let (mut ports, mut devices) = (Vec::new(), Vec::new());
         for (number, (node, interfaces)) in hosts.into_iter().enumerate() {
@@ -82,8 +84,8 @@ impl Emulation {
         let run = Run::real(&scenario.0, scenario.0.spec.seed, options, sink, ports);
         let run = run.map_err(failed)?;
         let driver = Driver::new(clock, settings, devices, outside);
-        let parts = Mutex::new(Some(Parts { run, driver }));
-        Ok(Self { parts, stop: AtomicBool::new(false), budget })
+        let built = Mutex::new(Some(Parts { run, driver }));
+        Ok(Self { parts: built, stop: AtomicBool::new(false), budget })
     }
 
     /// Follows the clock for so many seconds, or until it is stopped. Returns the summary and the verdict, as JSON.
