@@ -15,6 +15,7 @@ from leobench.cli import (
     list_kinds,
     plot,
     qvis,
+    record,
     reproduce,
     run,
     schema,
@@ -46,7 +47,19 @@ class Command(Protocol):
         """Does the work and returns the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (run, check, list_kinds, schema, plot, sweep, agree, reproduce, qvis, emulate)
+COMMANDS: tuple[Command, ...] = (
+    run,
+    check,
+    list_kinds,
+    schema,
+    plot,
+    sweep,
+    agree,
+    reproduce,
+    qvis,
+    emulate,
+    record,
+)
 
 _EXAMPLES = """\
 examples:
