@@ -204,7 +204,10 @@ impl SendBuffer {
         self.streams[stream].take(bytes);
         self.backlog -= bytes;
         self.taken += bytes;
-        self.mark(stream);
+        // Otherwise nothing changes, as before it had bytes waiting too.
+        if self.streams[stream].backlog == 0 {
+            self.mark(stream);
+        }
     }
 
     /// Bytes waiting in all streams.

@@ -119,6 +119,7 @@ pub(super) fn build<A: Avoidance + 'static>(
 }
 
 /// The window of one path under the algorithm `A`.
+#[repr(C)]
 pub(super) struct LossBased<A> {
     minimum: u64,
     state: State<A>,

@@ -1,6 +1,7 @@
 //! An adapter that runs an algorithm for a single path on every path of a connection independently.
 
 use leobench_base::{BitRate, Bytes, RngTree, SimRng, SimTime};
+use smallvec::SmallVec;
 
 use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
 use crate::endpoint::{Hint, PathId};
@@ -72,15 +73,16 @@ pub trait SinglePath: Send {
 /// A path that is not open has a window of zero, and late reports about its packets are ignored. Reopening a path starts
 /// it afresh.
 pub struct PerPath<C> {
+    /// Most connections have one.
+    paths: SmallVec<[Option<C>; 1]>,
     build: Box<dyn FnMut(SimTime, Bytes) -> C + Send>,
-    paths: Vec<Option<C>>,
 }
 
 impl<C: SinglePath> PerPath<C> {
     /// No path yet; `build(now, datagram)` makes the controller of a path that opens at `now` with packets of
     /// `datagram` bytes.
     pub fn new(build: impl FnMut(SimTime, Bytes) -> C + Send + 'static) -> Self {
-        Self { build: Box::new(build), paths: Vec::new() }
+        Self { build: Box::new(build), paths: SmallVec::new() }
     }
 
     /// The same, where every path opened has a random stream of its own.

@@ -28,6 +28,11 @@ impl RttEstimator {
         Self { sampled: None, variation: SimDuration::ZERO, initial_rto, min_rto, backoff: 0 }
     }
 
+    /// The minimum margin above the smoothed round-trip time.
+    pub(super) fn min_rto(&self) -> SimDuration {
+        self.min_rto
+    }
+
     /// The estimates, if there is a sample.
     pub(super) fn sampled(&self) -> Option<Rtt> {
         self.sampled

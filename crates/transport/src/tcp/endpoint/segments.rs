@@ -10,8 +10,19 @@ use super::TcpEndpoint;
 use crate::tcp::sender::Departure;
 
 impl TcpEndpoint {
-    /// Sends an acknowledgement.
+    /// Answers an input with an acknowledgement.
     pub(super) fn acknowledge(&mut self, now: SimTime) {
+        let segment = self.acknowledgement(now);
+        if self.packets.is_empty() && self.answer.is_none() {
+            self.count_sent(&segment);
+            self.answer = Some(segment);
+        } else {
+            self.emit(now, segment, Ecn::NotEct);
+        }
+    }
+
+    /// An acknowledgement.
+    pub(super) fn acknowledgement(&mut self, now: SimTime) -> Segment {
         let mut segment = self.header(now, self.sender.nxt());
         if self.agreed.sack && self.receiver.has_blocks() {
             let most = MOST_SACK_BLOCKS - usize::from(self.agreed.timestamps);
@@ -19,7 +30,7 @@ impl TcpEndpoint {
             let report = |start, end| sack.push(theirs.wire(start), theirs.wire(end));
             self.receiver.blocks(most, report);
         }
-        self.emit(now, segment, Ecn::NotEct);
+        segment
     }
 
     /// Sends the segments that the sending half releases.
@@ -85,10 +96,25 @@ impl TcpEndpoint {
         segment: Segment,
         ecn: Ecn,
     ) {
-        let size = Bytes::new(segment.len());
+        self.count_sent(&segment);
+        self.put(now, source, destination, segment, ecn);
+    }
+
+    fn count_sent(&mut self, segment: &Segment) {
         self.sent_packets += 1;
-        self.sent_bytes += size;
-        let size = size + IPV4_HEADER;
+        self.sent_bytes += Bytes::new(segment.len());
+    }
+
+    /// Puts a segment that is counted into a packet.
+    pub(super) fn put(
+        &mut self,
+        now: SimTime,
+        source: SocketAddr,
+        destination: SocketAddr,
+        segment: Segment,
+        ecn: Ecn,
+    ) {
+        let size = Bytes::new(segment.len()) + IPV4_HEADER;
         let meta = Meta::new(now, Protocol::Tcp, source, destination, size).with_ecn(ecn);
         self.packets.push(Packet { meta, body: Body::Tcp(segment) });
     }

@@ -27,36 +27,39 @@ pub(super) struct Arrival {
 }
 
 /// The receiving half of a connection.
+///
+/// The fields that every segment needs come first, next to each other.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Receiver {
-    mss: u64,
-    sack: bool,
     /// Next byte expected (`RCV.NXT`); a FIN counts as a byte.
     next: u64,
-    ahead: RangeSet,
-    /// One byte of each recently changed range, most recent first.
-    recent: Vec<u64>,
-    /// A duplicate range that has not been reported.
-    duplicate: Option<(u64, u64)>,
+    mss: u64,
+    /// The offset up to which the application has read; everything, unless it has stopped reading.
+    read: u64,
     /// The offset of the FIN, if received.
     fin: Option<u64>,
-    /// Ends of incomplete records, with the application data up to them.
-    marks: BTreeMap<u64, u64>,
-    /// Application data in all complete records.
-    plaintext: u64,
-    /// The offset in the message with which the other end resumes a transfer, if one arrived.
-    resumed: Option<u64>,
-    window: ReceiveWindow,
-    timing: AckTiming,
-    /// Whether marks are echoed until the sender has responded.
-    pub(super) echo_mark: bool,
     /// The sender's timestamp to echo (`TS.Recent`).
     recent_stamp: Option<u32>,
     /// The acknowledgement number last sent (`Last.ACK.sent`).
     last_ack: u64,
-    /// The offset up to which the application has read; everything, unless it has stopped reading.
-    read: u64,
+    sack: bool,
     reads: bool,
+    /// Whether marks are echoed until the sender has responded.
+    pub(super) echo_mark: bool,
+    timing: AckTiming,
+    window: ReceiveWindow,
+    ahead: RangeSet,
+    /// Ends of incomplete records, with the application data up to them.
+    marks: BTreeMap<u64, u64>,
+    /// The offset in the message with which the other end resumes a transfer, if one arrived.
+    resumed: Option<u64>,
+    /// A duplicate range that has not been reported.
+    duplicate: Option<(u64, u64)>,
+    /// One byte of each recently changed range, most recent first.
+    recent: Vec<u64>,
+    /// Application data in all complete records.
+    plaintext: u64,
 }
 
 impl Receiver {

@@ -3,10 +3,11 @@
 use leobench_base::{SimDuration, SimTime};
 
 use super::prr::Reduction;
-use super::scoreboard::{Fate, Sent};
+use super::scoreboard::{Delivered, Fate, Sent};
 use super::undo::Undo;
 use super::{Mode, Sender};
 use crate::endpoint::Evidence;
+use crate::tcp::outgoing::Outgoing;
 use crate::tcp::sequence::Stamps;
 
 /// Number of duplicate acknowledgements that indicate a loss (RFC 5681 section 3.2).
@@ -34,6 +35,11 @@ pub(in crate::tcp) struct Ack {
 }
 
 impl Ack {
+    /// Whether it says nothing about data from `una` on.
+    pub(in crate::tcp) fn has_no_news(&self, una: u64) -> bool {
+        self.next <= una && self.count == 0 && !self.ece
+    }
+
     /// The range received twice, if the first block reports one (RFC 2883 section 4), and the number of such blocks.
     fn duplicate(&self) -> Option<(u64, u64)> {
         let (start, end) = *self.blocks[..self.count].first()?;
@@ -57,15 +63,16 @@ impl Sender {
         let flight = self.flying();
         let opened = self.open_window(ack);
         let advanced = ack.next > self.una;
-        let duplicate = self.take(ack, advanced);
-        self.measure(now, ack, advanced);
-        let delivered = self.count_delivered(ack, advanced, opened);
-        self.tell_rack(now, ack);
+        let mut sents = Delivered::new();
+        let duplicate = self.take(ack, advanced, &mut sents);
+        self.measure(now, ack, advanced, &sents);
+        let delivered = self.count_delivered(ack, advanced, opened, &sents);
+        self.tell_rack(now, ack, &sents);
         if let Some((start, end)) = duplicate.filter(|_| self.probe.is_none()) {
             self.rack.on_duplicate(self.nxt);
             self.control.totals.spurious_losses += (end - start).div_ceil(self.agreed.mss);
         }
-        self.reconsider(ack, advanced, duplicate);
+        self.reconsider(ack, advanced, duplicate, &sents);
         if self.is_recovering() && self.una >= self.recover {
             if self.mode == Mode::Marked && self.una == self.recover {
                 // The receiver repeats the mark until it has the segment that answers it, which is the next (RFC 3168
@@ -93,7 +100,7 @@ impl Sender {
         }
         let lost: u64 = self.lost.iter().map(Sent::size).sum();
         let suspicious = !advanced || marked || lossy;
-        self.tell_controller(now, flight.saturating_sub(lost), ack.echo, suspicious);
+        self.tell_controller(now, flight.saturating_sub(lost), ack.echo, suspicious, &sents);
         let safe = advanced && !lossy;
         let (pipe, ssthresh) = (self.flying(), self.control.window());
         if let Some(reduction) = &mut self.reduction {
@@ -102,7 +109,7 @@ impl Sender {
         self.cap = self.cap.map(|cap| cap + delivered).filter(|cap| *cap < ssthresh);
         if advanced {
             self.restart_timer(now);
-        } else if !self.delivered.is_empty() {
+        } else if !sents.is_empty() {
             self.schedule(now);
         }
     }
@@ -110,14 +117,25 @@ impl Sender {
     /// Whether an acknowledgement brings nothing but a window: with nothing in flight and nothing to decide, it has no news.
     /// So it is at the end that receives a transfer, in every segment.
     fn is_at_rest(&self, ack: &Ack) -> bool {
-        let old = ack.next <= self.una && ack.count == 0 && !ack.ece;
-        let calm = self.mode == Mode::Open && self.reduction.is_none() && self.cap.is_none();
-        old && self.board.is_empty() && calm && self.probe.is_none()
+        ack.has_no_news(self.una) && self.is_calm()
+    }
+
+    /// Whether nothing is in flight and nothing to decide.
+    fn is_calm(&self) -> bool {
+        let whole = self.mode == Mode::Open && self.reduction.is_none() && self.cap.is_none();
+        whole && self.board.is_empty() && self.probe.is_none()
+    }
+
+    /// Whether there is nothing to do, now that there was nothing more to send: acknowledgements [without news](Ack::has_no_news)
+    /// only update the receiver's window.
+    pub(in crate::tcp) fn may_rest(&self, outgoing: &Outgoing) -> bool {
+        let sent = outgoing.available(self.nxt) == 0 && !outgoing.fin_at(self.nxt);
+        sent && self.is_calm() && self.forced.is_none() && !self.holds_repairs
     }
 
     /// RFC 9293 section 3.10.7.4: the latest segment sets the window, and may shrink it. Returns whether the window
     /// opened.
-    fn open_window(&mut self, ack: &Ack) -> bool {
+    pub(in crate::tcp) fn open_window(&mut self, ack: &Ack) -> bool {
         if (ack.start, ack.next) < self.window_from {
             return false;
         }
@@ -131,13 +149,12 @@ impl Sender {
         opened
     }
 
-    /// Updates the scoreboard; returns the range that the receiver got twice.
-    fn take(&mut self, ack: &Ack, advanced: bool) -> Option<(u64, u64)> {
-        self.delivered.clear();
+    /// Updates the scoreboard: appends the segments delivered, and returns the range that the receiver got twice.
+    fn take(&mut self, ack: &Ack, advanced: bool, delivered: &mut Delivered) -> Option<(u64, u64)> {
         let duplicate = ack.duplicate();
         if advanced {
             self.una = ack.next;
-            self.board.acknowledge(self.una, &mut self.delivered);
+            self.board.acknowledge(self.una, delivered);
             self.rack.on_advance(self.una);
         }
         if self.agreed.sack {
@@ -148,7 +165,7 @@ impl Sender {
             blocks.sort_unstable();
             for &mut (start, end) in blocks {
                 if start < end && end <= self.nxt {
-                    self.board.sack(start, end, &mut self.delivered);
+                    self.board.sack(start, end, delivered);
                 }
             }
         }
@@ -158,9 +175,9 @@ impl Sender {
     /// Measures the round trip by the latest segment delivered, unless any of them was a retransmission: the repair may
     /// have triggered the acknowledgement of all (Karn's rule, RFC 6298 section 3; `FLAG_RETRANS_DATA_ACKED` in Linux).
     /// In that case the timestamp is used (RFC 7323 section 4).
-    fn measure(&mut self, now: SimTime, ack: &Ack, advanced: bool) {
-        let ambiguous = self.delivered.iter().any(|sent| sent.repeated);
-        let latest = self.delivered.iter().map(|sent| sent.at).max().filter(|_| !ambiguous);
+    fn measure(&mut self, now: SimTime, ack: &Ack, advanced: bool, delivered: &[Sent]) {
+        let ambiguous = delivered.iter().any(|sent| sent.repeated);
+        let latest = delivered.iter().map(|sent| sent.at).max().filter(|_| !ambiguous);
         let sample = match (latest, ack.echo) {
             (Some(at), _) => now.saturating_since(at),
             (None, Some(echo)) if advanced => self.stamps.since(now, echo),
@@ -170,9 +187,9 @@ impl Sender {
         self.control.rtts.record(sample.as_nanos());
     }
 
-    fn tell_rack(&mut self, now: SimTime, ack: &Ack) {
+    fn tell_rack(&mut self, now: SimTime, ack: &Ack, delivered: &[Sent]) {
         let min_rtt = self.rtt.assumed().min;
-        for sent in &self.delivered {
+        for sent in delivered {
             let ambiguous = ack.echo.is_some_and(|echo| self.stamps.precedes(echo, sent.at));
             self.rack.on_delivered(now, sent, min_rtt, ambiguous);
         }
@@ -180,8 +197,15 @@ impl Sender {
 
     /// Reports delivered segments to the controller. Beyond a gap that may be a loss (`suspicious`) the window does not
     /// grow (RFC 3042 section 2), unless reordering has been seen, as in Linux.
-    fn tell_controller(&mut self, now: SimTime, flight: u64, echo: Option<u32>, suspicious: bool) {
-        if self.delivered.is_empty() {
+    fn tell_controller(
+        &mut self,
+        now: SimTime,
+        flight: u64,
+        echo: Option<u32>,
+        suspicious: bool,
+        delivered: &[Sent],
+    ) {
+        if delivered.is_empty() {
             return;
         }
         let reducing = matches!(self.mode, Mode::Marked | Mode::Recovery);
@@ -191,22 +215,28 @@ impl Sender {
         let ambiguous = |sent: &Sent| sent.repeated && !proven(sent);
         if !self.agreed.sack && echo.is_some() {
             let early = |sent: &&Sent| sent.fate == Fate::Flying && ambiguous(sent);
-            let spurious = self.delivered.iter().filter(early).count();
+            let spurious = delivered.iter().filter(early).count();
             self.control.totals.spurious_losses += spurious as u64;
         }
         let rtt = self.rtt.assumed();
-        self.control.on_delivered(now, &self.delivered, flight, rtt, recovering, ambiguous);
+        self.control.on_delivered(now, delivered, flight, rtt, recovering, ambiguous);
     }
 
     /// Bytes newly delivered. Without selective acknowledgements, every duplicate one stands for a segment (RFC 6582);
     /// the next cumulative acknowledgement does not count it again.
-    fn count_delivered(&mut self, ack: &Ack, advanced: bool, opened: bool) -> u64 {
-        let bytes = self.delivered.iter().map(Sent::size).sum();
+    fn count_delivered(
+        &mut self,
+        ack: &Ack,
+        advanced: bool,
+        opened: bool,
+        delivered: &[Sent],
+    ) -> u64 {
+        let bytes = delivered.iter().map(Sent::size).sum();
         if self.agreed.sack {
             return bytes;
         }
         if advanced {
-            let known = self.duplicates.min(self.delivered.len().saturating_sub(1) as u64);
+            let known = self.duplicates.min(delivered.len().saturating_sub(1) as u64);
             self.duplicates -= known;
             return bytes.saturating_sub(known * self.agreed.mss);
         }

@@ -17,20 +17,21 @@ pub(super) const PATH: PathId = PathId(0);
 const CONNECTION_SHIFT: u32 = 40;
 
 /// The algorithm; it is notified of every transmission, acknowledgement and loss.
+#[repr(C)]
 pub(in crate::tcp) struct Control {
     pub(in crate::tcp) algorithm: Box<dyn CongestionControl>,
-    pub(in crate::tcp) totals: Totals,
-    /// All round-trip time samples, in nanoseconds.
-    pub(in crate::tcp) rtts: LogHistogram,
-    pub(in crate::tcp) events: Vec<Event>,
-    pub(in crate::tcp) verdicts: Vec<Verdict>,
+    phase: PhaseWatch,
     /// Number of the connection among those of the flow, from 0.
     pub(in crate::tcp) connection: u64,
     /// Whether the connection is application-limited.
     pub(super) app_limited: bool,
     /// Whether neither the application nor the receiver leaves room in the controller's window (RFC 9002 section 7.8).
     pub(super) cwnd_limited: bool,
-    phase: PhaseWatch,
+    /// All round-trip time samples, in nanoseconds.
+    pub(in crate::tcp) rtts: LogHistogram,
+    pub(in crate::tcp) events: Vec<Event>,
+    pub(in crate::tcp) verdicts: Vec<Verdict>,
+    pub(in crate::tcp) totals: Totals,
 }
 
 impl Control {

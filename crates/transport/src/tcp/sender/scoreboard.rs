@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use leobench_base::SimTime;
+use smallvec::SmallVec;
 
 use crate::ranges::RangeSet;
 
@@ -49,22 +50,26 @@ impl Sent {
     }
 }
 
+/// The segments that an acknowledgement newly delivers: a few, unless it fills a gap.
+pub(in crate::tcp) type Delivered = SmallVec<[Sent; 8]>;
+
 /// All segments that are not cumulatively acknowledged.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(in crate::tcp) struct Scoreboard {
     segments: VecDeque<Sent>,
     /// Number of the first of them.
     first: u64,
+    flying: u64,
+    next_transmission: u64,
+    sacked_segments: u64,
+    /// Segments in flight that were sent more than once (`retrans_out` in Linux).
+    retransmissions: u64,
     /// Numbers of segments and transmissions, in order of the latter.
     transmissions: VecDeque<(u64, u64)>,
     /// Numbers of the lost segments.
     lost: BTreeSet<u64>,
     sacked: RangeSet,
-    sacked_segments: u64,
-    flying: u64,
-    /// Segments in flight that were sent more than once (`retrans_out` in Linux).
-    retransmissions: u64,
-    next_transmission: u64,
 }
 
 impl Scoreboard {
@@ -165,7 +170,7 @@ impl Scoreboard {
 
     /// Handles the cumulative acknowledgement of everything below `una`: appends the segments that it newly delivers,
     /// with their previous state.
-    pub fn acknowledge(&mut self, una: u64, delivered: &mut Vec<Sent>) {
+    pub fn acknowledge(&mut self, una: u64, delivered: &mut Delivered) {
         while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= una) {
             match sent.fate {
                 Fate::Flying => {
@@ -195,7 +200,7 @@ impl Scoreboard {
 
     /// Handles a block from `start` to `end`: appends the segments that it newly delivers.
     #[inline(never)]
-    pub fn sack(&mut self, start: u64, end: u64, delivered: &mut Vec<Sent>) {
+    pub fn sack(&mut self, start: u64, end: u64, delivered: &mut Delivered) {
         let Some(una) = self.segments.front().map(|sent| sent.start) else { return };
         let mut from = start.max(una);
         while let Some((gap, to)) = self.sacked.first_gap(from, end) {
@@ -205,7 +210,7 @@ impl Scoreboard {
     }
 
     /// The same within one gap of the known data; segments that are only partly inside do not count.
-    fn sack_whole(&mut self, start: u64, end: u64, delivered: &mut Vec<Sent>) {
+    fn sack_whole(&mut self, start: u64, end: u64, delivered: &mut Delivered) {
         let first = self.segments.partition_point(|sent| sent.start < start);
         let mut covered = None;
         for (number, sent) in (self.first + first as u64..).zip(self.segments.range_mut(first..)) {

@@ -88,7 +88,7 @@ impl Sender {
     /// up to the minimum timeout.
     fn probe_timeout(&self) -> SimDuration {
         let Some(rtt) = self.rtt.sampled() else { return INITIAL_PROBE_TIMEOUT };
-        let delayed = if self.board.len() == 1 { self.spec.min_rto } else { SimDuration::ZERO };
+        let delayed = if self.board.len() == 1 { self.rtt.min_rto() } else { SimDuration::ZERO };
         rtt.smoothed * 2 + delayed
     }
 

@@ -64,10 +64,16 @@ impl Sender {
     /// As in Linux (`tcp_try_undo_partial`), a late original that fills a part of the hole undoes nothing while
     /// retransmissions are outstanding: until they are accounted for, only new data is sent.
     #[inline]
-    pub(super) fn reconsider(&mut self, ack: &Ack, advanced: bool, duplicate: Option<(u64, u64)>) {
+    pub(super) fn reconsider(
+        &mut self,
+        ack: &Ack,
+        advanced: bool,
+        duplicate: Option<(u64, u64)>,
+        delivered: &[Sent],
+    ) {
         self.holds_repairs = false;
         if let Some(undo) = self.undo {
-            self.look_back(undo, ack, advanced, duplicate);
+            self.look_back(undo, ack, advanced, duplicate, delivered);
         }
     }
 
@@ -78,6 +84,7 @@ impl Sender {
         ack: &Ack,
         advanced: bool,
         duplicate: Option<(u64, u64)>,
+        delivered: &[Sent],
     ) {
         let all_duplicates = duplicate.is_some_and(|(start, _)| undo.on_duplicate(start));
         self.undo = Some(undo);
@@ -100,19 +107,19 @@ impl Sender {
             self.board.judge_again();
             self.undo_reduction("DSACK");
         } else if self.mode == Mode::Timeout {
-            self.doubt_further(ack, advanced);
+            self.doubt_further(ack, advanced, delivered);
         }
     }
 
     /// RFC 5682 section 3.1, steps 2 and 3; without selective acknowledgements section 2.1.
     #[cold]
-    fn doubt_further(&mut self, ack: &Ack, advanced: bool) {
+    fn doubt_further(&mut self, ack: &Ack, advanced: bool, delivered: &[Sent]) {
         let Some(doubt) = self.doubt else { return };
         let original = |sent: &Sent| !sent.repeated && sent.end <= self.recover;
         // Without selective acknowledgements, data that was not retransmitted may have waited beyond a gap that the
         // retransmission has filled (section 2.1).
-        let filled = !self.agreed.sack && self.delivered.iter().any(|sent| sent.repeated);
-        if !filled && self.delivered.iter().any(original) {
+        let filled = !self.agreed.sack && delivered.iter().any(|sent| sent.repeated);
+        if !filled && delivered.iter().any(original) {
             self.undo_reduction("F-RTO");
             return;
         }

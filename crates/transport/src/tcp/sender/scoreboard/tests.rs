@@ -56,7 +56,7 @@ proptest! {
         let (mut now, mut stamp) = (SimTime::ZERO, 0);
         for step in steps {
             now += SimDuration::from_millis(1);
-            let mut delivered = Vec::new();
+            let mut delivered = Delivered::new();
             let mut expected = Vec::new();
             let pick = |index: usize, list: &Vec<Sent>| {
                 (gone < list.len()).then(|| gone + index % (list.len() - gone))
