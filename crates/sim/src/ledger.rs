@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
+use smallvec::SmallVec;
 
 use crate::record::MessageRow;
 
@@ -23,27 +24,34 @@ pub(crate) const MEMORY_PER_OPEN_MESSAGE: Bytes = Bytes::new(2 * size_of::<Open>
 ///
 /// Order of calls at an instant: the reports of a poll before the packets of that poll enter the network.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct FlowLedger {
-    streams: Vec<StreamLedger>,
     /// Messages neither delivered nor lost.
     open: u64,
     /// Messages that take memory: those, and others of a stream behind them.
     kept: u64,
-    statistics: Statistics,
     deliveries: Option<Deliveries>,
+    statistics: Statistics,
+    /// Most flows have one.
+    streams: SmallVec<[StreamLedger; 1]>,
 }
 
 /// The messages of one stream that are neither delivered nor lost, in order of creation.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct StreamLedger {
+    created_bytes: u64,
+    delivered_bytes: u64,
+    /// The end of the first message in `open`.
+    first_end: u64,
+    /// Where the first message starts of which nothing has been sent, or will.
+    unsent: u64,
     open: VecDeque<Open>,
+    statistics: Statistics,
     /// Number of the first message in `open`.
     first: u64,
     /// How many at the front of `open` have been sent at least in part.
     sent: usize,
-    created_bytes: u64,
-    delivered_bytes: u64,
-    statistics: Statistics,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +110,11 @@ impl FlowLedger {
     /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`; returns the
     /// bytes delivered.
     pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {
+        if let Report::Sent { stream, offset } = report
+            && offset <= self.streams[stream].unsent
+        {
+            return 0;
+        }
         let known = finished.len();
         let (Report::Sent { stream, .. }
         | Report::Delivered { stream, .. }
@@ -160,6 +173,11 @@ impl FlowLedger {
         self.kept
     }
 
+    /// Memory that the record of deliveries takes.
+    pub(crate) fn deliveries_memory(&self) -> Bytes {
+        self.deliveries.as_ref().map_or(Bytes::ZERO, Deliveries::memory)
+    }
+
     /// Whether no message is waiting or on its way.
     pub fn is_drained(&self) -> bool {
         self.open == 0
@@ -197,12 +215,14 @@ impl FlowLedger {
 impl StreamLedger {
     fn new(statistics: Statistics) -> Self {
         Self {
-            open: VecDeque::new(),
-            first: 0,
-            sent: 0,
             created_bytes: 0,
             delivered_bytes: 0,
+            first_end: u64::MAX,
+            unsent: 0,
+            open: VecDeque::new(),
             statistics,
+            first: 0,
+            sent: 0,
         }
     }
 
@@ -217,6 +237,7 @@ impl StreamLedger {
             closed: false,
         });
         self.created_bytes += message.size.get();
+        self.look();
         self.first + self.open.len() as u64 - 1
     }
 
@@ -228,6 +249,13 @@ impl StreamLedger {
             message.first_sent = Some(now);
             self.sent += 1;
         }
+        self.look();
+    }
+
+    /// Notes where the next message ends and where one begins, so that most reports need not look at messages.
+    fn look(&mut self) {
+        self.first_end = self.open.front().map_or(u64::MAX, |first| first.start + first.size);
+        self.unsent = self.open.get(self.sent).map_or(self.created_bytes, |unsent| unsent.start);
     }
 
     /// Returns the bytes that are new.
@@ -243,7 +271,7 @@ impl StreamLedger {
         let arrived = offset - self.delivered_bytes;
         self.statistics.arrived(now, arrived);
         self.delivered_bytes = offset;
-        while self.open.front().is_some_and(|message| message.start + message.size <= offset) {
+        while self.first_end <= offset {
             self.close(0, stream, Some(now), finished);
         }
         arrived
@@ -300,6 +328,7 @@ impl StreamLedger {
         let row = (!message.closed).then(|| message.row(stream, self.first, None));
         self.first += 1;
         self.sent = self.sent.saturating_sub(1);
+        self.look();
         Some(row)
     }
 }
@@ -322,8 +351,11 @@ impl Open {
 /// Delays and counts are of the messages created after the warm-up. Goodput is of the bytes delivered after it, whether
 /// or not their message is complete, so that a bulk transfer cut short by the end of the run has one as well.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Statistics {
     warm_up: SimTime,
+    last_arrival: Option<SimTime>,
+    arrived: u64,
     deadline: Option<SimDuration>,
     late: u64,
     messages: u64,
@@ -331,8 +363,6 @@ pub struct Statistics {
     last_delay: Option<SimDuration>,
     delay_changes: u128,
     first_created: Option<SimTime>,
-    last_arrival: Option<SimTime>,
-    arrived: u64,
     last_loss: Option<SimTime>,
     /// Messages delivered, lost and created, those of the warm-up included.
     delivered_ever: u64,

@@ -7,16 +7,17 @@ use leobench_base::{Bytes, SimDuration, SimTime};
 #[derive(Clone, Debug)]
 pub(crate) struct Deliveries {
     step: SimDuration,
-    /// Numbers of steps, in order, and what was delivered in each.
-    steps: Vec<(u64, Bytes)>,
-    /// When the last of them ends.
+    /// When the last step ends, and what was delivered in it.
     end: SimTime,
+    last: Bytes,
+    /// Numbers of steps, in order, and what was delivered in each; nothing yet in the last.
+    steps: Vec<(u64, Bytes)>,
 }
 
 impl Deliveries {
     pub(crate) fn new(step: SimDuration) -> Self {
         assert!(!step.is_zero(), "a step takes time");
-        Self { step, steps: Vec::new(), end: SimTime::ZERO }
+        Self { step, end: SimTime::ZERO, last: Bytes::ZERO, steps: Vec::new() }
     }
 
     /// Bytes arrived at `now`, no earlier than those before.
@@ -25,13 +26,14 @@ impl Deliveries {
             return;
         }
         if now >= self.end {
+            if let Some((_, last)) = self.steps.last_mut() {
+                *last = std::mem::take(&mut self.last);
+            }
             let step = now.as_nanos() / self.step.as_nanos();
             self.steps.push((step, Bytes::ZERO));
             self.end = SimTime::from_nanos((step + 1).saturating_mul(self.step.as_nanos()));
         }
-        if let Some((_, last)) = self.steps.last_mut() {
-            *last += bytes;
-        }
+        self.last += bytes;
     }
 
     /// Length of a step.
@@ -44,7 +46,8 @@ impl Deliveries {
         let before = |step: usize| self.steps.partition_point(|(number, _)| *number < step as u64);
         let first = before(from);
         let steps = self.steps[first..].iter().take_while(|(number, _)| *number < to as u64);
-        steps.map(|(_, bytes)| *bytes).sum()
+        let last = self.steps.last().filter(|(last, _)| (from..to).contains(&(*last as usize)));
+        steps.map(|(_, bytes)| *bytes).sum::<Bytes>() + last.map_or(Bytes::ZERO, |_| self.last)
     }
 
     /// Memory it takes.

@@ -71,11 +71,13 @@ impl Network {
     }
 
     fn memory(&self) -> u64 {
-        let flows: u64 = self
-            .observer
-            .messages()
-            .map(|(messages, bytes)| messages * limits::MESSAGE.get() + bytes)
-            .sum();
+        let (messages, bytes) = self.observer.messages_in_all();
+        debug_assert_eq!(
+            self.observer.messages().fold((0, 0), |all, flow| (all.0 + flow.0, all.1 + flow.1)),
+            (messages, bytes),
+            "the running totals are those of the flows"
+        );
+        let flows = messages * limits::MESSAGE.get() + bytes;
         let links: u64 = self.links.keys().map(|link| self.packets_in(link).1).sum();
         flows + links + self.observer.recorded_in_memory().get()
     }

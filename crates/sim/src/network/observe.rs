@@ -1,6 +1,7 @@
 //! What is seen of a network while it runs: messages, samples, events, and the numbers for the summary.
 
 mod fates;
+mod kept;
 
 use leobench_base::{BitRate, Bytes, FlowId, LinkId, LogHistogram, NodeId, SimDuration, SimTime};
 use leobench_link::{Cause, ChannelState, Link, LinkConfig, LinkCounters, Service, Tallies};
@@ -24,6 +25,8 @@ pub(super) struct Observer {
     /// Whether every packet is recorded.
     pub(super) packets: bool,
     ledgers: TiVec<FlowId, FlowLedger>,
+    /// Messages of all flows that take memory, and the bytes that the records of their deliveries take.
+    kept: (u64, u64),
     /// `None` for flows whose data does not wait for anything.
     stalls: TiVec<FlowId, Option<StallWatch>>,
     links: TiVec<LinkId, LinkView>,
@@ -189,6 +192,7 @@ impl Observer {
             routes: routes.collect(),
             recorder: Recorder::new(settings, names, sink),
             ledgers,
+            kept: (0, 0),
             stalls,
             links,
             before: TiVec::new(),
@@ -215,15 +219,6 @@ impl Observer {
         if self.warm { self.next_sample } else { self.next_sample.min(self.warm_up) }
     }
 
-    /// By flow, how many messages take memory, and the bytes that the record of its deliveries takes.
-    pub(super) fn messages(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.ledgers.iter_enumerated().map(|(flow, ledger)| {
-            let deliveries = ledger.deliveries().map_or(0, |deliveries| deliveries.memory().get());
-            let handovers = self.handovers.as_ref().map_or(0, |watch| watch.memory(flow));
-            (ledger.kept(), deliveries + handovers)
-        })
-    }
-
     /// Size of the tables so far.
     pub(super) fn recorded(&self) -> Bytes {
         self.recorder.written()
@@ -240,7 +235,7 @@ impl Observer {
     }
 
     pub(super) fn created(&mut self, flow: FlowId, stream: usize, message: Message) {
-        self.ledgers[flow].created(stream, message);
+        self.settle(flow, |ledger, _| ledger.created(stream, message));
         if let Some(watch) = &mut self.stalls[flow] {
             watch.data_waits(message.created);
         }
@@ -252,13 +247,13 @@ impl Observer {
         flow: FlowId,
         report: Report,
     ) -> Result<(), SinkError> {
-        let arrived = self.ledgers[flow].report(now, report, &mut self.rows);
+        let arrived = self.settle(flow, |ledger, rows| ledger.report(now, report, rows));
         if let Some(watch) = &mut self.handovers {
             watch.progress(now, flow, report);
         }
         if arrived > 0 {
             if let Some(watch) = &mut self.stalls[flow] {
-                let base_rtt = self.routes[flow].base_rtt();
+                let base_rtt = || self.routes[flow].base_rtt();
                 watch.delivered(now, base_rtt, !self.ledgers[flow].is_drained());
             }
             if let Some(watch) = &mut self.handovers {
@@ -276,7 +271,7 @@ impl Observer {
         stream: usize,
         message: u64,
     ) -> Result<(), SinkError> {
-        self.ledgers[flow].lost(now, stream, message, &mut self.rows);
+        self.settle(flow, |ledger, rows| ledger.lost(now, stream, message, rows));
         self.record_messages(flow)
     }
 

@@ -25,6 +25,7 @@ pub struct Stall {
 /// after at most the length of the outage. So a stall is one of which the path was open for longer than it was cut off,
 /// and longer than is ordinary.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct StallWatch {
     /// Time without a delivery that is ordinary for the flow, its round trips apart.
     ordinary: SimDuration,
@@ -56,9 +57,16 @@ impl StallWatch {
         }
     }
 
-    /// Something was delivered at `now`; `more` if data still waits.
-    pub(super) fn delivered(&mut self, now: SimTime, base_rtt: SimDuration, more: bool) {
-        self.judge(now, base_rtt);
+    /// Something was delivered at `now`; `more` if data still waits. The base round-trip time is asked for where it matters.
+    pub(super) fn delivered(
+        &mut self,
+        now: SimTime,
+        base_rtt: impl FnOnce() -> SimDuration,
+        more: bool,
+    ) {
+        if self.waiting.is_some_and(|(from, _)| now - from > self.ordinary) {
+            self.judge(now, base_rtt());
+        }
         self.waiting = more.then(|| (now, self.outages_until(now)));
     }
 
@@ -122,11 +130,11 @@ mod tests {
     fn the_longest_silence_with_data_waiting_counts() {
         let mut flow = watch();
         flow.data_waits(at(1));
-        flow.delivered(at(12), RTT, true);
-        flow.delivered(at(17), RTT, true);
+        flow.delivered(at(12), || RTT, true);
+        flow.delivered(at(17), || RTT, true);
         flow.data_waits(at(100));
-        flow.delivered(at(465), RTT, true);
-        flow.delivered(at(500), RTT, false);
+        flow.delivered(at(465), || RTT, true);
+        flow.delivered(at(500), || RTT, false);
         assert_eq!(seen(flow, 600), Some((17, 465)));
     }
 
@@ -134,7 +142,7 @@ mod tests {
     fn silence_without_data_or_of_ten_seconds_does_not() {
         let mut flow = watch();
         flow.data_waits(at(100));
-        flow.delivered(at(110), RTT, false);
+        flow.delivered(at(110), || RTT, false);
         flow.data_waits(at(200));
         assert_eq!(seen(flow.clone(), 210), None);
         assert_eq!(seen(flow, 211), Some((200, 211)), "still waiting at the end");
@@ -180,7 +188,7 @@ mod tests {
     fn the_warm_up_is_left_out() {
         let mut flow = watch();
         flow.data_waits(at(1));
-        flow.delivered(at(30), RTT, false);
+        flow.delivered(at(30), || RTT, false);
         assert!(flow.clone().finish(at(100), RTT, at(30)).is_none());
         assert!(flow.finish(at(100), RTT, at(29)).is_some());
     }
