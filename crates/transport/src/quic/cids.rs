@@ -26,6 +26,8 @@ pub(super) fn random_id(rng: &mut SimRng) -> ConnectionId {
 /// The IDs by which the peer addresses us.
 pub(super) struct LocalIds {
     first: ConnectionId,
+    /// The one that the peer used last, as long as it may.
+    latest: Option<ConnectionId>,
     rng: SimRng,
     key: ResetKey,
     /// Those in use, by sequence number.
@@ -44,6 +46,7 @@ impl LocalIds {
         let issued = NewConnectionId { sequence: 0, retire_prior_to: 0, id: first, token };
         Self {
             first,
+            latest: None,
             rng,
             key,
             issued: [issued].into(),
@@ -64,6 +67,7 @@ impl LocalIds {
     /// No packet to any of them is taken any more.
     pub(super) fn clear(&mut self) {
         self.limit = 0;
+        self.latest = None;
         self.issued.clear();
         self.announcements.clear();
     }
@@ -82,6 +86,18 @@ impl LocalIds {
     /// Whether the peer may use an ID.
     pub(super) fn contains(&self, id: ConnectionId) -> bool {
         self.issued.iter().any(|issued| issued.id == id)
+    }
+
+    /// Whether the peer may use an ID, and did so last.
+    #[inline]
+    pub(super) fn is_latest(&self, id: ConnectionId) -> bool {
+        self.latest == Some(id)
+    }
+
+    /// The peer has used an ID.
+    #[cold]
+    pub(super) fn on_used(&mut self, id: ConnectionId) {
+        self.latest = Some(id).filter(|id| self.contains(*id));
     }
 
     /// The reset token of the first ID, for the server's transport parameters.
@@ -148,6 +164,7 @@ impl LocalIds {
         if self.issued[at].id == used {
             return Err(violation("a packet retires the connection ID it came to"));
         }
+        self.latest = self.latest.filter(|latest| *latest != self.issued[at].id);
         self.issued.remove(at);
         self.announcements.retain(|announced| *announced != sequence);
         self.replenish();

@@ -173,12 +173,22 @@ impl QuicEndpoint {
         &mut self,
         now: SimTime,
         meta: &Meta,
-        datagram: &mut Datagram,
+        mut datagram: Box<Datagram>,
     ) -> Result<(), EndpointError> {
+        if let (Stage::Connected(connection), Datagram::Packets(packets)) =
+            (&mut self.stage, &*datagram)
+            && let [packet] = &packets[..]
+        {
+            let size = meta.size.get() - IPV4_UDP_HEADER.get();
+            if connection.on_steady_packet(now, route(meta), size, meta.ecn, packet) {
+                connection.keep_box(datagram);
+                return Ok(());
+            }
+        }
         if self.connection().is_some_and(|connection| connection.ignores(meta.source)) {
             return Ok(());
         }
-        match datagram {
+        match &mut *datagram {
             Datagram::Packets(packets) => {
                 let size = meta.size.get() - IPV4_UDP_HEADER.get();
                 self.receive_packets(now, meta, size, packets)
@@ -305,7 +315,9 @@ impl QuicEndpoint {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
-        outbox.packets.append(&mut self.answers);
+        if !self.answers.is_empty() {
+            outbox.packets.append(&mut self.answers);
+        }
         if let Stage::Waiting(parts) = &self.stage {
             if parts.role == Role::Server {
                 return Ok(None);
@@ -325,26 +337,30 @@ impl QuicEndpoint {
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
         connection.on_timer(now);
-        while let Some(transmit) = connection.transmit(now)? {
+        let is_done = connection.send_steadily(now, &mut outbox.packets)?;
+        while !is_done && let Some(transmit) = connection.transmit(now)? {
             if let Some(packet) = packet(now, connection, transmit) {
                 outbox.packets.push(packet);
             }
         }
-        let attempts = step_attempts(&mut self.attempts, now, outbox)?;
+        let timer = connection.timer_after_sending(now);
+        let attempts = match self.attempts.is_empty() {
+            true => None,
+            false => step_attempts(&mut self.attempts, now, outbox)?,
+        };
         connection.log_recovery(now);
-        connection.streams_mut().take_reports(&mut outbox.reports);
-        connection.take_events(&mut outbox.events);
-        connection.take_moves(&mut outbox.moves);
-        if !connection.verdicts_mut().is_empty() {
-            outbox.verdicts.append(connection.verdicts_mut());
-        }
+        connection.take_outcomes(outbox);
         if let Some(loss) = connection.lost().filter(|_| !self.silent) {
             outbox.events.push(loss.event());
             self.silent = true;
         }
         // A timer may lie at this very instant if what it waited for cannot be sent; time must move.
         let next = SimTime::from_nanos(now.as_nanos() + 1);
-        Ok(connection.timer(now).into_iter().chain(attempts).min().map(|timer| timer.max(next)))
+        let timer = match (timer, attempts) {
+            (Some(timer), Some(other)) => Some(timer.min(other)),
+            (timer, other) => timer.or(other),
+        };
+        Ok(timer.map(|timer| timer.max(next)))
     }
 }
 
@@ -390,6 +406,7 @@ fn route(meta: &Meta) -> FourTuple {
 }
 
 /// The packet that carries a datagram; none if it cannot be protected any more.
+#[inline]
 fn packet(now: SimTime, connection: &mut Connection, transmit: Transmit) -> Option<Packet> {
     let Transmit { source, destination, ecn, size, transmission, mut datagram } = transmit;
     let size = Bytes::new(size) + IPV4_UDP_HEADER;
@@ -419,9 +436,10 @@ impl Endpoint for QuicEndpoint {
             Input::Finish => streams.finish(),
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
             Input::Packet(Packet { meta, body }) => {
-                if let Body::Quic(datagram) = body {
+                if let Body::Quic(_) = body
+                    && let Body::Quic(datagram) = std::mem::replace(body, Body::Filler)
+                {
                     self.receive(now, meta, datagram)?;
-                    *body = Body::Filler;
                 }
             }
             Input::Interface(change) => match &mut self.stage {

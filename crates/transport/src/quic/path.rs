@@ -1,7 +1,9 @@
 //! A path of a connection: its routes, and all that is measured on it.
 
+use std::cell::Cell;
+
 use leobench_base::quic::Space;
-use leobench_base::{BitRate, Bytes, RngTree, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
 use super::MINIMUM_DATAGRAM;
 use super::cids::{LocalIds, RemoteIds};
@@ -88,6 +90,8 @@ pub(super) struct Path {
     /// Bytes of streams sent again on one of several paths, and packets with such.
     pub(super) retransmitted: (u64, u64),
     pacer: Option<Pacer>,
+    /// The window and the round-trip time that were last spread over each other, and the rate.
+    spread: Cell<(u64, SimDuration, BitRate)>,
     /// Largest UDP payload to send.
     pub(super) mtu: u64,
     /// The spin bit to send (RFC 9000 section 17.4), and whether it spins.
@@ -122,6 +126,7 @@ impl Path {
             heard: SimTime::ZERO,
             retransmitted: (0, 0),
             pacer: paced.then(|| pacer(mtu)),
+            spread: Cell::new((0, SimDuration::ZERO, BitRate::from_bps(0))),
             mtu,
             spin: false,
             spins: true,
@@ -135,6 +140,12 @@ impl Path {
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.stage == Stage::Open
+    }
+
+    /// Whether it stays on its only route, which is validated.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_open() && self.others.is_empty() && self.route.is_settled()
     }
 
     /// Whether data may be sent on it: both ends have shown that they receive at their addresses.
@@ -171,6 +182,21 @@ impl Path {
         if let Some(route) = self.find(tuple) {
             route.on_sent(size);
         }
+    }
+
+    /// A datagram of `size` bytes arrived over the route in use.
+    #[inline]
+    pub(super) fn on_received_over_route(&mut self, size: u64) {
+        self.received_packets += 1;
+        self.route.on_received(size);
+    }
+
+    /// A datagram of `size` bytes leaves over the route in use.
+    #[inline]
+    pub(super) fn on_sent_over_route(&mut self, size: u64) {
+        self.sent_packets += 1;
+        self.sent_bytes += Bytes::new(size);
+        self.route.on_sent(size);
     }
 
     /// The route between two addresses, if it is known.
@@ -240,10 +266,23 @@ impl Path {
         self.pacer.as_ref().map(|_| self.rate(control))
     }
 
+    #[inline]
     fn rate(&self, control: &super::recovery::Control) -> BitRate {
-        control.pacing_rate(self.id).unwrap_or_else(|| {
-            window_rate(Bytes::new(control.window(self.id)), self.recovery.rtt().smoothed())
-        })
+        let own = control.pacing_rate(self.id);
+        own.unwrap_or_else(|| self.window_rate(control.window(self.id)))
+    }
+
+    /// The window spread over a round trip. It is worked out several times per packet, and changes less often.
+    #[inline]
+    fn window_rate(&self, window: u64) -> BitRate {
+        let smoothed = self.recovery.rtt().smoothed();
+        let (last_window, last_smoothed, rate) = self.spread.get();
+        if (last_window, last_smoothed) == (window, smoothed) {
+            return rate;
+        }
+        let rate = window_rate(Bytes::new(window), smoothed);
+        self.spread.set((window, smoothed, rate));
+        rate
     }
 
     /// When pacing lets the next packet go; in the past if at once.
@@ -271,8 +310,6 @@ fn pacer(mtu: u64) -> Pacer {
 
 #[cfg(test)]
 mod tests {
-    use leobench_base::SimDuration;
-
     use super::*;
     use crate::quic::recovery::RecoveryConfig;
     use crate::quic::role::Role;

@@ -137,6 +137,12 @@ impl Route {
         self.validation.is_some()
     }
 
+    /// Whether it is validated, and nothing more is to be found out.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.validated && self.validation.is_none() && self.responses.is_empty()
+    }
+
     /// Whether a challenge or an answer is to be sent.
     #[inline]
     pub(super) fn wants_probe(&self) -> bool {

@@ -37,6 +37,9 @@ impl StreamScheduler for RoundRobin {
                 first = Some(stream);
                 self.next = stream + 1;
             }
+            if !packet.has_room() {
+                break;
+            }
             from = stream + 1;
         }
         Ok(())

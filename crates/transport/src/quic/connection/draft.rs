@@ -33,6 +33,30 @@ impl Draft {
         Self { space, datagram, carried, payload: 0, room, ack_eliciting, probes_route }
     }
 
+    /// An empty 1-RTT packet of at most `size` bytes, in a box that another datagram has come in.
+    #[inline]
+    pub(super) fn within(used: Option<Box<Datagram>>, header: Header, size: u64) -> Self {
+        let Some(mut datagram) = used else { return Self::new(Space::Data, header, size) };
+        let Datagram::Packets(packets) = &mut *datagram else {
+            return Self::new(Space::Data, header, size);
+        };
+        let [packet] = &mut packets[..] else { return Self::new(Space::Data, header, size) };
+        let room = size.saturating_sub(header.size(size) + TAG_SIZE);
+        packet.header = header;
+        packet.frames.clear();
+        let (ack_eliciting, probes_route) = (false, false);
+        let carried = Contents::new();
+        Self {
+            space: Space::Data,
+            datagram,
+            carried,
+            payload: 0,
+            room,
+            ack_eliciting,
+            probes_route,
+        }
+    }
+
     pub(super) fn header(&self) -> &Header {
         &packet(&self.datagram).header
     }

@@ -74,14 +74,22 @@ impl Connection {
     /// over a round trip, and so leaves more than half of it in flight. A rate of the algorithm's own says nothing of the
     /// kind. Nor is it the application's doing if flow control blocks.
     pub(super) fn update_limits(&mut self, now: SimTime) {
+        let has_window = self.has_window();
+        let wanted = self.has_content(Space::Data) && !(has_window && self.is_declined(now));
+        self.note_limits(wanted, has_window);
+    }
+
+    /// The same, if it is known whether there is anything to send, and whether the window has room for it.
+    #[inline]
+    pub(super) fn note_limits(&mut self, wanted: bool, has_window: bool) {
         let path = self.path();
         let (id, in_flight) = (path.id, path.recovery.in_flight());
+        if !has_window {
+            return self.control.set_limits(id, false, true);
+        }
         let sparse =
             self.control.pacing_rate(id).is_none() && 2 * in_flight < self.control.window(id);
-        let has_window = self.has_window();
-        let idle = !self.has_content(Space::Data) || has_window && self.is_declined(now);
-        let blocked = self.streams.is_blocked();
-        let app_limited = (idle && !blocked || sparse) && has_window;
-        self.control.set_limits(id, app_limited, !((idle || sparse) && has_window));
+        let app_limited = sparse || !wanted && !self.streams.is_blocked();
+        self.control.set_limits(id, app_limited, wanted && !sparse);
     }
 }

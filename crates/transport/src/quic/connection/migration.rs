@@ -79,10 +79,11 @@ impl Connection {
     pub(super) fn follow(&mut self, now: SimTime, packet: &Packet) {
         let destination = packet.header.destination();
         let (tuple, size) = self.arrival;
-        let route = &mut self.path_mut().route;
-        if route.tuple == tuple {
-            if route.used_id != Some(destination) {
-                route.used_id = Some(destination);
+        let path = self.path_mut();
+        if path.route.tuple == tuple {
+            path.route.used_id = Some(destination);
+            if !path.ids.local.is_latest(destination) {
+                path.ids.local.on_used(destination);
             }
             return;
         }

@@ -19,6 +19,7 @@ mod migration;
 mod multipath;
 mod protected;
 mod receive;
+mod steady;
 mod successor;
 mod timers;
 mod trace;
@@ -26,7 +27,7 @@ mod transmit;
 
 use bytes::Bytes as Payload;
 use leobench_base::quic::{
-    Close, ConnectionId, ErrorCode, Level, Space, TransportError, TransportParameters,
+    Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
 };
 use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimRng, SimTime};
 
@@ -46,7 +47,9 @@ use super::route::FourTuple;
 use super::spec::AfterMigration;
 use super::stateless::ResetKey;
 use super::streams::Streams;
-use crate::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, PathSample, Totals, Verdict};
+use crate::endpoint::{
+    EndpointError, Event, Loss, MoveStep, Outbox, PathId, PathSample, Totals, Verdict,
+};
 use crate::interfaces::Interfaces;
 
 use self::draft::Draft;
@@ -184,6 +187,10 @@ pub(super) struct Connection {
     qlog: Option<Box<Trace>>,
     /// The packets of the datagram under construction.
     drafts: Vec<Draft>,
+    /// Until when pacing alone keeps the next packet back, as found last in the common case; the end of time if it does not.
+    paced_until: Option<SimTime>,
+    /// Boxes of datagrams taken in, for those to send.
+    spares: Vec<Box<Datagram>>,
 }
 
 /// The request about the peer's acknowledgements (draft-ietf-quic-ack-frequency section 4).
@@ -292,6 +299,8 @@ impl Connection {
             scratch: Vec::new(),
             qlog: None,
             drafts: Vec::new(),
+            paced_until: None,
+            spares: Vec::new(),
         })
     }
 
@@ -347,11 +356,6 @@ impl Connection {
         &mut self.control
     }
 
-    /// What was concluded about packets and not taken yet.
-    pub(super) fn verdicts_mut(&mut self) -> &mut Vec<Verdict> {
-        &mut self.verdicts
-    }
-
     /// When and why the connection was lost, if it was.
     pub(super) fn lost(&self) -> Option<&Loss> {
         self.lost.as_ref()
@@ -379,14 +383,24 @@ impl Connection {
             || self.role == Role::Server && id == first
     }
 
-    /// Takes the steps of moving since the last call.
-    pub(super) fn take_moves(&mut self, moves: &mut Vec<MoveStep>) {
-        moves.append(&mut self.moves);
+    /// Moves what happened since the last call to `outbox`.
+    #[inline]
+    pub(super) fn take_outcomes(&mut self, outbox: &mut Outbox) {
+        self.streams.take_reports(&mut outbox.reports);
+        self.take_events(&mut outbox.events);
+        if !self.moves.is_empty() {
+            outbox.moves.append(&mut self.moves);
+        }
+        if !self.verdicts.is_empty() {
+            outbox.verdicts.append(&mut self.verdicts);
+        }
     }
 
     /// Takes the events since the last call.
-    pub(super) fn take_events(&mut self, events: &mut Vec<Event>) {
-        events.append(&mut self.events);
+    fn take_events(&mut self, events: &mut Vec<Event>) {
+        if !self.events.is_empty() {
+            events.append(&mut self.events);
+        }
         self.control.take_events(events);
     }
 
@@ -462,12 +476,18 @@ impl Connection {
     /// # Errors
     /// The failure.
     pub(super) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        if let Some(missing) = self.missing.take() {
-            return Err(missing);
+        if self.missing.is_some() || self.refusal.is_some() {
+            return self.refuse(now);
         }
-        match self.refusal.take() {
-            Some(problem) => Err(EndpointError::Stack { at: now, problem }),
-            None => self.control.check(now),
+        self.control.check(now)
+    }
+
+    #[cold]
+    fn refuse(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        match (self.missing.take(), self.refusal.take()) {
+            (Some(missing), _) => Err(missing),
+            (None, Some(problem)) => Err(EndpointError::Stack { at: now, problem }),
+            (None, None) => Ok(()),
         }
     }
 }

@@ -145,7 +145,7 @@ impl Connection {
         Ok(())
     }
 
-    fn on_header(&mut self, now: SimTime, space: Space, header: &Header) {
+    pub(super) fn on_header(&mut self, now: SimTime, space: Space, header: &Header) {
         match header {
             Header::Initial(long) | Header::Handshake(long) => {
                 if !self.heard {

@@ -56,7 +56,9 @@ impl Connection {
             }
             return;
         }
-        if self.idle_deadline().is_some_and(|deadline| deadline <= now) {
+        // The timeout is never shorter than what was agreed on.
+        let is_idle = self.idle.timeout.is_some_and(|timeout| self.idle.since + timeout <= now);
+        if is_idle && self.idle_deadline().is_some_and(|deadline| deadline <= now) {
             self.abandon(now, "timed out", "idle_timeout");
             return;
         }
@@ -77,9 +79,11 @@ impl Connection {
 
     /// Does what is due on the active path.
     fn on_path_timer(&mut self, now: SimTime) {
-        self.on_route_timer(now);
-        if !self.path().is_open() {
-            return;
+        if !self.path().is_settled() {
+            self.on_route_timer(now);
+            if !self.path().is_open() {
+                return;
+            }
         }
         let path = &mut self.paths[self.active];
         if path.recovery.timer().is_none_or(|timer| timer > now) {
@@ -121,7 +125,7 @@ impl Connection {
     }
 
     /// When the connection times out (RFC 9000 section 10.1).
-    fn idle_deadline(&self) -> Option<SimTime> {
+    pub(super) fn idle_deadline(&self) -> Option<SimTime> {
         let timeout = self.idle.timeout?;
         let least: SimDuration = self.longest_probe_timeout() * IDLE_PROBES;
         Some(self.idle.since + timeout.max(least))

@@ -1,8 +1,9 @@
 //! What a connection writes into its qlog. Nothing is done for it without one.
 
-use leobench_base::quic::{ConnectionId, Frames, Header, Level, Packet};
+use leobench_base::quic::{ConnectionId, Datagram, Frames, Header, Level, Packet};
 use leobench_base::{Bytes, SimTime};
 
+use super::draft::packet;
 use super::transmit::ACK_DELAY_EXPONENT;
 use super::{Connection, level_of};
 use crate::endpoint::EndpointError;
@@ -36,6 +37,13 @@ impl Connection {
             let exponent = u64::from(ACK_DELAY_EXPONENT);
             trace.packet(now, Passage::Sent, header, frames, (size, exponent));
         }
+    }
+
+    /// Logs a datagram of a single packet.
+    #[cold]
+    pub(super) fn log_datagram(&mut self, now: SimTime, datagram: &Datagram, size: u64) {
+        let Packet { header, frames } = packet(datagram);
+        self.log_sent(now, header, frames, size);
     }
 
     #[inline]

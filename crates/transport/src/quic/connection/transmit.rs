@@ -19,7 +19,7 @@ use crate::quic::route::FourTuple;
 
 /// A packet number and the payload after it have at least four bytes, so that header protection has a sample (RFC 9001
 /// section 5.4.2).
-const SMALLEST_SAMPLED: u64 = 4;
+pub(super) const SMALLEST_SAMPLED: u64 = 4;
 /// The exponent of the ACK Delay field, left at its default (RFC 9000 section 18.2).
 pub(super) const ACK_DELAY_EXPONENT: u8 = 3;
 /// Bytes of a path challenge or response (RFC 9000 section 19.17).
@@ -29,7 +29,7 @@ const SMALLEST_ROUTE_PROBE: u64 = 64;
 /// Bits of a packet number in the name of a transmission; the path's number is above them.
 const NUMBER_BITS: u32 = 40;
 /// Less room than this starts no packet.
-const WORTHWHILE: u64 = 40;
+pub(super) const WORTHWHILE: u64 = 40;
 
 /// A datagram to send.
 #[derive(Debug)]
@@ -239,7 +239,7 @@ impl Connection {
     }
 
     /// Adds an acknowledgement if it is due, or if something is sent anyway.
-    fn add_ack(&mut self, now: SimTime, draft: &mut Draft, due: bool) {
+    pub(super) fn add_ack(&mut self, now: SimTime, draft: &mut Draft, due: bool) {
         if draft.space == Space::Data && self.multipath.is_some() {
             return self.add_path_acks(now, draft);
         }
@@ -256,7 +256,7 @@ impl Connection {
 
     /// Asks for an acknowledgement of acknowledgements that have become long, once a round trip (RFC 9000 section 13.2.4).
     #[cold]
-    fn ask_for_ack(&mut self, now: SimTime, draft: &mut Draft) {
+    pub(super) fn ask_for_ack(&mut self, now: SimTime, draft: &mut Draft) {
         if draft.space != Space::Data
             || draft.ack_eliciting
             || draft.room == 0
@@ -268,7 +268,11 @@ impl Connection {
         self.next_ask = now + self.path().recovery.rtt().smoothed();
     }
 
-    fn add_content(&mut self, now: SimTime, draft: &mut Draft) -> Result<(), EndpointError> {
+    pub(super) fn add_content(
+        &mut self,
+        now: SimTime,
+        draft: &mut Draft,
+    ) -> Result<(), EndpointError> {
         while let Some((frame, carried)) = self.handshakes[draft.space as usize].frame(draft.room) {
             draft.push(frame, Some(carried));
         }

@@ -167,6 +167,18 @@ impl OneRtt {
         }
     }
 
+    /// Whether a packet with this key phase bit is of the present phase, and no key of another one is around.
+    #[inline]
+    pub(super) const fn is_usual(&self, phase: bool) -> bool {
+        phase == self.phase && self.previous.is_none()
+    }
+
+    /// Such a packet was received.
+    #[inline]
+    pub(super) fn on_usual(&mut self, received: Place) {
+        self.lowest_received.add(received);
+    }
+
     /// The key for a packet with this key phase bit and number (RFC 9001 section 6.5).
     pub(super) fn select(&mut self, now: SimTime, phase: bool, (path, number): Place) -> Phase {
         self.expire(now);

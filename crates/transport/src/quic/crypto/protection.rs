@@ -234,6 +234,16 @@ impl Protection {
         }
     }
 
+    /// The same for a 1-RTT packet of this number.
+    ///
+    /// # Errors
+    /// Likewise.
+    #[inline]
+    pub(in crate::quic) fn on_sent_one_rtt(&mut self, number: u64) -> Result<(), TransportError> {
+        let path = self.path;
+        self.one_rtt.as_mut().map_or(Ok(()), |keys| keys.on_sent((path, number)))
+    }
+
     /// Takes notice of a packet that arrives as a struct, unprotected; whether its keys are available, without which it
     /// could not have been read. [`Protection::open`] does so by itself.
     ///
@@ -252,6 +262,10 @@ impl Protection {
         if let (Header::OneRtt { key_phase, number, .. }, Some(keys)) = (header, &mut self.one_rtt)
         {
             let number = (self.path, number.value);
+            if keys.is_usual(*key_phase) {
+                keys.on_usual(number);
+                return Ok(true);
+            }
             let phase = keys.select(now, *key_phase, number);
             if keys.remote(phase).is_none() {
                 return Ok(false);

@@ -44,6 +44,13 @@ impl Ranges {
                 last.largest = number;
                 true
             }
+            _ => self.insert_elsewhere(number),
+        }
+    }
+
+    #[inline(never)]
+    fn insert_elsewhere(&mut self, number: u64) -> bool {
+        match self.0.back() {
             Some(last) if number <= last.largest => self.insert_before(number),
             _ => {
                 self.0.push_back(AckRange { smallest: number, largest: number });

@@ -27,7 +27,9 @@ impl Recovery {
         let path = self.path;
         let state = &mut self.spaces[space as usize];
         let largest_before = state.sent.largest_acked();
-        for range in ack.ranges.iter().rev() {
+        // Those at the end are most often about packets that were settled long ago.
+        let fresh = ack.ranges.iter().take_while(|range| !state.sent.is_past(**range)).count();
+        for range in ack.ranges[..(fresh + 1).min(ack.ranges.len())].iter().rev() {
             if !state.sent.acknowledge(*range, &mut out.acked) {
                 return Err(ProtocolViolation("ACK of a packet that was not sent"));
             }
@@ -113,6 +115,10 @@ impl Recovery {
         control: &mut Control,
         out: &mut Outcome,
     ) {
+        if !self.spaces[space as usize].sent.has_gap() {
+            self.spaces[space as usize].loss_time = None;
+            return;
+        }
         // What was acknowledged in another space may have been sent among the packets lost.
         let others = SPACES.into_iter().filter(|other| *other != space);
         let elsewhere = others.filter_map(|other| self.spaces[other as usize].newest_acked).max();

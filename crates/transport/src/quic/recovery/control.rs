@@ -159,7 +159,9 @@ impl Control {
         {
             careful.take_events(events);
         }
-        events.append(&mut self.events);
+        if !self.events.is_empty() {
+            events.append(&mut self.events);
+        }
     }
 
     /// A packet was sent, with which `in_flight` bytes are in flight.

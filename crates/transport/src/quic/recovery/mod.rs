@@ -287,6 +287,14 @@ impl Recovery {
         }
     }
 
+    /// Whether the handshake and address validation limit nothing any more.
+    #[inline]
+    pub(in crate::quic) fn is_settled(&self) -> bool {
+        let HandshakeState { has_handshake_keys, confirmed, amplification_limited } =
+            self.handshake;
+        confirmed && !has_handshake_keys && !amplification_limited
+    }
+
     /// Sets the longest time for which the peer may hold acknowledgements back: its `max_ack_delay`, or the longest that it
     /// may have been asked for since.
     pub(in crate::quic) fn set_max_ack_delay(&mut self, delay: SimDuration) {

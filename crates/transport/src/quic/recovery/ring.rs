@@ -24,6 +24,8 @@ pub(super) struct Ring {
     /// The largest number acknowledged.
     largest_acked: Option<u64>,
     run: LostRun,
+    /// Whether acknowledged packets have left the ring that ended the run.
+    cleared: bool,
 }
 
 #[derive(Debug)]
@@ -122,6 +124,12 @@ impl Ring {
         }
     }
 
+    /// Whether nothing of a range and what is below is in the ring.
+    #[inline]
+    pub(super) fn is_past(&self, range: AckRange) -> bool {
+        range.largest < self.first
+    }
+
     /// Moves the outstanding packets of `range` to `acked`. Returns whether all numbers in it were sent, as far as is known.
     pub(super) fn acknowledge(&mut self, range: AckRange, acked: &mut Vec<SentPacket>) -> bool {
         if range.largest >= self.next() {
@@ -129,7 +137,10 @@ impl Ring {
         }
         self.largest_acked = self.largest_acked.max(Some(range.largest));
         let Some(to) = range.largest.checked_sub(self.first) else { return true };
-        let from = range.smallest.saturating_sub(self.first);
+        if range.smallest <= self.first {
+            return self.acknowledge_oldest(to + 1, acked);
+        }
+        let from = range.smallest - self.first;
         let mut sent = true;
         for slot in self.slots.range_mut(from as usize..=to as usize) {
             if let Some(packet) = slot.take() {
@@ -142,6 +153,31 @@ impl Ring {
         sent
     }
 
+    /// The same for a range from the oldest packet on. No slot is left of it.
+    #[inline]
+    fn acknowledge_oldest(&mut self, count: u64, acked: &mut Vec<SentPacket>) -> bool {
+        let mut sent = true;
+        for slot in self.slots.drain(..count as usize) {
+            match slot {
+                Slot::Outstanding(packet) => {
+                    self.eliciting -= usize::from(packet.ack_eliciting);
+                    self.cleared = true;
+                    acked.push(packet);
+                }
+                Slot::Acked => self.cleared = true,
+                Slot::Skipped => sent = false,
+            }
+        }
+        self.first += count;
+        sent
+    }
+
+    /// Whether a packet is outstanding that is older than one acknowledged.
+    #[inline]
+    pub(super) fn has_gap(&self) -> bool {
+        self.largest_acked.is_some_and(|largest| largest >= self.first)
+    }
+
     /// `DetectAndRemoveLostPackets` (RFC 9002 appendix A.10): moves packets to `lost`. Send times rise with the numbers, so
     /// the first packet that is not lost ends the search.
     pub(super) fn detect_lost(
@@ -151,6 +187,9 @@ impl Ring {
     ) -> Findings {
         let mut findings = Findings::default();
         let Some(largest_acked) = self.largest_acked else { return findings };
+        if std::mem::take(&mut self.cleared) {
+            self.run.on_acked();
+        }
         let mut settled = 0;
         for (number, slot) in (self.first..=largest_acked).zip(self.slots.iter_mut()) {
             match slot {

@@ -56,6 +56,7 @@ impl Recovery {
     }
 
     /// The probe timeout of a space without backoff (RFC 9002 section 6.2.1).
+    #[inline]
     pub(in crate::quic) fn probe_timeout(&self, space: Space) -> SimDuration {
         let delay = if space == Space::Data { self.max_ack_delay } else { SimDuration::ZERO };
         self.rtt.probe_timeout() + delay
@@ -64,10 +65,26 @@ impl Recovery {
     /// `SetLossDetectionTimer` (appendix A.8).
     #[inline]
     pub(super) fn set_timer(&mut self, now: SimTime) {
+        if self.discarded == Space::Data as usize && self.is_settled() {
+            self.timer = self.data_timer();
+            return;
+        }
         self.timer = match self.earliest_loss() {
             Some((time, _)) => Some(time),
             None => self.probe_timer(now).map(|(time, _)| time),
         };
+    }
+
+    /// The same, if only the Data space is left.
+    #[inline]
+    fn data_timer(&self) -> Option<SimTime> {
+        let state = &self.spaces[Space::Data as usize];
+        if state.loss_time.is_some() {
+            return state.loss_time;
+        }
+        let last = state.last_eliciting.filter(|_| state.sent.has_eliciting())?;
+        let backoff = 1_u64 << self.pto_count.min(MOST_DOUBLINGS);
+        Some(last + self.probe_timeout(Space::Data) * backoff)
     }
 
     /// The spaces for which timers may run.

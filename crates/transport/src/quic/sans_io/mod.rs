@@ -23,7 +23,7 @@ use super::role::Role;
 use super::route::FourTuple;
 use super::stateless::{Decision, First, Stateless, version_negotiation};
 use super::streams::{SendState, StreamEvent};
-use crate::endpoint::EndpointError;
+use crate::endpoint::{EndpointError, Outbox};
 
 /// Something that happened to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -390,10 +390,7 @@ impl ByteConnection {
             self.lost = true;
         }
         // Diagnostics of a run, which nobody asks for here.
-        connection.take_events(&mut Vec::new());
-        connection.take_moves(&mut Vec::new());
-        connection.verdicts_mut().clear();
-        connection.streams_mut().take_reports(&mut Vec::new());
+        connection.take_outcomes(&mut Outbox::default());
     }
 }
 

@@ -103,7 +103,9 @@ impl Streams {
         id: StreamId,
         data: (u64, u64, bool),
     ) -> Result<(), TransportError> {
-        self.enter(id, Part::Receive)?;
+        if self.table.receive(id).is_none() {
+            self.enter(id, Part::Receive)?;
+        }
         let (room, rtt) = (self.receive_room(), self.rtt);
         let Some(part) = self.table.receive(id) else { return Ok(()) };
         let arrival = part.on_data(now, data, room, rtt)?;

@@ -301,7 +301,9 @@ impl Streams {
 
     /// Moves the reports on the flow's streams to `reports`.
     pub(in crate::quic) fn take_reports(&mut self, reports: &mut Vec<Report>) {
-        reports.append(&mut self.reports);
+        if !self.reports.is_empty() {
+            reports.append(&mut self.reports);
+        }
     }
 
     /// The next event, if events are kept.
