@@ -2,24 +2,24 @@
 
 mod answers;
 mod attempts;
+mod first;
 
 use std::net::IpAddr;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::quic::{
-    ConnectionId, Datagram, Header, Incoming, Level, LongHeader, Packet as QuicPacket,
-    ProtectedHeader, ResetToken, Zeros,
+    Datagram, Header, Level, LongHeader, Packet as QuicPacket, ResetToken, Zeros,
 };
-use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimDuration, SimTime};
+use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
 
 use self::attempts::step_attempts;
-use super::MINIMUM_DATAGRAM;
+pub(super) use self::first::client_of;
+use self::first::long_destination;
 use super::QlogWriter;
-use super::cids::ID_SIZE;
 use super::config;
 use super::connection::{Connection, Parts, Transmit, short_destination};
-use super::crypto::{Cipher, KeyLog, Opened, Protection, Receive};
+use super::crypto::KeyLog;
 use super::qlog::Trace;
 use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
@@ -362,42 +362,6 @@ impl QuicEndpoint {
         };
         Ok(timer.map(|timer| timer.max(next)))
     }
-}
-
-/// The destination of a datagram whose first packet has a long header.
-fn long_destination(datagram: &[u8]) -> Option<ConnectionId> {
-    let (first, rest) = datagram.split_first()?;
-    let size = usize::from(*rest.get(4)?);
-    let id = rest.get(5..5 + size).filter(|_| first & 0x80 != 0)?;
-    ConnectionId::new(id)
-}
-
-/// What the first datagram of a client says, as far as `parts` are those of a server. A datagram that was damaged or forged is
-/// none: its destination would yield keys that no other packet has.
-pub(super) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<First> {
-    if parts.role == Role::Client { None } else { first_of(parts.crypto.cipher(), datagram) }
-}
-
-/// The same, for a server.
-fn first_of(cipher: Cipher, datagram: &[u8]) -> Option<First> {
-    let Some(Incoming::Packet(header)) = Incoming::decode(datagram, ID_SIZE) else { return None };
-    let initial = header.level == Level::Initial && datagram.len() as u64 >= MINIMUM_DATAGRAM;
-    if !initial {
-        return None;
-    }
-    let ProtectedHeader { destination, source, token, .. } = header;
-    let mut keys = Protection::new(cipher, Role::Server, destination);
-    let receive = Receive {
-        now: SimTime::ZERO,
-        pto: SimDuration::ZERO,
-        id_len: ID_SIZE,
-        largest: [None; 3],
-        content: &Zeros,
-    };
-    // Authentic packets with malformed content are answered by the connection.
-    let opened = keys.open(&mut BytesMut::from(datagram), &receive);
-    let is_authentic = matches!(opened, Ok(Some(Opened::Packet { .. })) | Err(_));
-    is_authentic.then_some(First { destination, source, token })
 }
 
 /// The route that a packet came over.

@@ -98,10 +98,17 @@ impl PacketShares {
         if let Some(index) = held {
             return self.enlarge(index, want);
         }
+        self.give_first(stream, frame_header(stream, buffer.taken()), want)
+    }
+
+    /// The same for a stream that has no share yet, at least `want` bytes waiting, and a frame whose header takes `header`
+    /// bytes.
+    #[inline]
+    pub(super) fn give_first(&mut self, stream: usize, header: u64, want: u64) -> u64 {
         if !self.has_room() {
             return 0;
         }
-        let room = self.room.saturating_sub(frame_header(stream, buffer.taken()));
+        let room = self.room.saturating_sub(header);
         let bytes = match self.costs {
             _ if want >= room => room,
             FrameCosts::Exact => fit_with_length(want, room),

@@ -17,6 +17,7 @@ mod keys;
 mod limits;
 mod migration;
 mod multipath;
+mod outcomes;
 mod protected;
 mod receive;
 mod steady;
@@ -29,7 +30,7 @@ use bytes::Bytes as Payload;
 use leobench_base::quic::{
     Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
 };
-use leobench_base::{Bytes, LogHistogram, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::close::State;
 pub(super) use self::multipath::Offer;
@@ -47,12 +48,12 @@ use super::route::FourTuple;
 use super::spec::AfterMigration;
 use super::stateless::ResetKey;
 use super::streams::Streams;
-use crate::endpoint::{
-    EndpointError, Event, Loss, MoveStep, Outbox, PathId, PathSample, Totals, Verdict,
-};
+use crate::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, Verdict};
 use crate::interfaces::Interfaces;
 
 use self::draft::Draft;
+#[cfg(test)]
+pub(super) use self::steady::use_general_code;
 pub(super) use self::successor::Opening;
 pub(super) use protected::short_destination;
 pub(super) use transmit::Transmit;
@@ -381,81 +382,6 @@ impl Connection {
         let first = self.retry_source.unwrap_or(self.original_destination);
         self.paths.iter().any(|path| path.ids.local.contains(id))
             || self.role == Role::Server && id == first
-    }
-
-    /// Moves what happened since the last call to `outbox`.
-    #[inline]
-    pub(super) fn take_outcomes(&mut self, outbox: &mut Outbox) {
-        self.streams.take_reports(&mut outbox.reports);
-        self.take_events(&mut outbox.events);
-        if !self.moves.is_empty() {
-            outbox.moves.append(&mut self.moves);
-        }
-        if !self.verdicts.is_empty() {
-            outbox.verdicts.append(&mut self.verdicts);
-        }
-    }
-
-    /// Takes the events since the last call.
-    fn take_events(&mut self, events: &mut Vec<Event>) {
-        if !self.events.is_empty() {
-            events.append(&mut self.events);
-        }
-        self.control.take_events(events);
-    }
-
-    /// Appends the state of every path.
-    pub(super) fn sample_paths(&self, samples: &mut Vec<PathSample>) {
-        for path in self.paths.iter().filter(|path| path.is_open() || path.sent_packets > 0) {
-            let (rtt, latest) = (path.recovery.rtt(), path.recovery.rtt().latest());
-            samples.push(PathSample {
-                path: path.id,
-                cwnd: Bytes::new(self.control.window(path.id)),
-                ssthresh: self.control.ssthresh(path.id),
-                in_flight: Bytes::new(path.recovery.in_flight()),
-                smoothed_rtt: latest.map(|_| rtt.smoothed()),
-                latest_rtt: latest,
-                pacing: path.pacing_rate(&self.control),
-                phase: self.control.phase(path.id),
-                totals: self.path_totals(path),
-            });
-        }
-    }
-
-    /// Totals over all paths.
-    pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        self.paths.iter().for_each(|path| totals += self.path_totals(path));
-        totals
-    }
-
-    fn path_totals(&self, path: &Path) -> Totals {
-        let (bytes, packets) = if self.multipath.is_some() {
-            path.retransmitted
-        } else {
-            let streams = self.streams.totals();
-            (streams.retransmitted, streams.retransmitted_packets)
-        };
-        Totals {
-            sent_packets: path.sent_packets,
-            sent_bytes: path.sent_bytes,
-            received_packets: path.received_packets,
-            retransmitted_bytes: Bytes::new(bytes),
-            retransmitted_packets: packets,
-            ..self.control.totals(path.id)
-        }
-    }
-
-    /// Every round-trip time sample, in nanoseconds.
-    pub(super) fn rtts(&self) -> LogHistogram {
-        self.control.rtts().clone()
-    }
-
-    /// Closes all paths at the end of a run.
-    pub(super) fn finish(&mut self) {
-        for path in self.paths.iter().filter(|path| path.is_open()) {
-            self.control.close(path.id);
-        }
     }
 
     /// The spaces that may be in use: once the handshake is confirmed, only one is (RFC 9001 section 4.9).

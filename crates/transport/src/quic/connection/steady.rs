@@ -29,6 +29,10 @@ impl Connection {
     /// The only path, if the connection is in the common case.
     #[inline]
     fn steady_path(&self) -> Option<&Path> {
+        #[cfg(test)]
+        if GENERAL_ONLY.get() {
+            return None;
+        }
         let [path] = &self.paths[..] else { return None };
         let settled = self.confirmed
             && self.complete
@@ -61,6 +65,8 @@ impl Connection {
                 return Ok(false);
             }
             let Some(draft) = self.draft_steadily(now)? else { return Ok(true) };
+            #[cfg(test)]
+            PACKETS.set(PACKETS.get() + 1);
             packets.push(self.dispatch_steadily(now, draft));
         }
     }
@@ -233,4 +239,17 @@ impl Connection {
         self.path_mut().route.used_id = Some(destination);
         Ok(())
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static GENERAL_ONLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static PACKETS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Leaves all to the general code on this thread, if `only`. Returns how many packets were sent in the common case so far.
+#[cfg(test)]
+pub(in crate::quic) fn use_general_code(only: bool) -> u64 {
+    GENERAL_ONLY.set(only);
+    PACKETS.get()
 }

@@ -5,7 +5,8 @@ use bytes::BytesMut;
 use leobench_base::quic::{ConnectionId, Header, LongHeader, Packet as QuicPacket, Zeros};
 use leobench_base::{Meta, SimTime};
 
-use super::{QuicEndpoint, Stage, first_of, packet, route};
+use super::first::first_of;
+use super::{QuicEndpoint, Stage, packet, route};
 use crate::endpoint::{EndpointError, Outbox};
 use crate::quic::MINIMUM_DATAGRAM;
 use crate::quic::connection::{Connection, Opening};

@@ -17,6 +17,7 @@ mod protected;
 mod qlog;
 mod resets;
 mod scripts;
+mod steady;
 
 use std::net::SocketAddr;
 

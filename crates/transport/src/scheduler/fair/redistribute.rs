@@ -12,6 +12,7 @@ use leobench_base::SimTime;
 
 use super::{Part, most_streams, payload, round};
 use crate::buffer::SendBuffer;
+use crate::scheduler::packet::frame_header;
 use crate::scheduler::{PacketShares, StreamScheduler};
 
 /// A stream that is due fewer bytes than this, and has more waiting, is passed over until it is due more: the header of
@@ -26,6 +27,19 @@ pub(super) struct Redistribute {
     /// The number of busy periods: how often a stream became busy while all were idle.
     busy_period: u64,
     parts: Vec<Part>,
+    even: Vec<Even>,
+}
+
+/// A stream's share of a packet in the usual case.
+struct Even {
+    stream: usize,
+    weight: u64,
+    served: u64,
+    /// Bytes of its frame's header, without the length.
+    header: u64,
+    bytes: u64,
+    /// What it is due beyond them; negative if they are rounded up.
+    rest: i64,
 }
 
 struct Account {
@@ -43,7 +57,9 @@ struct Account {
 impl Account {
     fn rank(&self, stream: usize) -> Rank {
         let level = match self.weight {
-            1 => u128::from(self.served) << 40,
+            weight if weight.is_power_of_two() => {
+                u128::from(self.served) << (40 - weight.trailing_zeros())
+            }
             // Digit by digit in base 2^20, as 128 bits are slow to divide. Remainders have up to 30 bits, like weights.
             weight => {
                 let (whole, rest) = (self.served / weight, self.served % weight);
@@ -67,12 +83,20 @@ struct Waiting {
 /// As many ranks as are moved about faster than a tree is searched.
 const FEW: usize = 1_024;
 
+/// Ranks at either end that are looked at before the others: those of the streams that share a packet are close together.
+const NEAR: usize = 16;
+
 impl Waiting {
     fn insert(&mut self, rank: Rank) {
         if self.many.is_empty() && self.few.len() < FEW {
             match self.few.back() {
                 Some(last) if *last > rank => {
-                    self.few.insert(self.few.partition_point(|other| *other < rank), rank);
+                    let near = self.few.iter().rev().take(NEAR).position(|other| *other < rank);
+                    let place = match near {
+                        Some(behind) => self.few.len() - behind,
+                        None => self.few.partition_point(|other| *other < rank),
+                    };
+                    self.few.insert(place, rank);
                 }
                 _ => self.few.push_back(rank),
             }
@@ -87,8 +111,11 @@ impl Waiting {
             self.few.pop_front();
         } else if self.few.is_empty() {
             self.many.remove(&rank);
-        } else if let Ok(place) = self.few.binary_search(&rank) {
-            self.few.remove(place);
+        } else {
+            let near = self.few.iter().take(NEAR).position(|other| *other == rank);
+            if let Some(place) = near.or_else(|| self.few.binary_search(&rank).ok()) {
+                self.few.remove(place);
+            }
         }
     }
 
@@ -122,6 +149,7 @@ impl Redistribute {
             waiting: Waiting::default(),
             busy_period: 0,
             parts: Vec::new(),
+            even: Vec::new(),
         }
     }
 
@@ -151,6 +179,78 @@ impl Redistribute {
         if !self.parts.is_sorted_by_key(|part| part.stream) {
             self.parts.sort_unstable_by_key(|part| part.stream);
         }
+    }
+
+    /// Fills the packet with the lowest streams, and with the next ones if those leave room.
+    fn fill_in_rounds(&mut self, streams: &SendBuffer, packet: &mut PacketShares) {
+        let mut passed = 0;
+        loop {
+            self.choose(passed, packet.room(), streams);
+            let chosen = self.parts.len();
+            if chosen == 0 || !self.fill(streams, packet) {
+                return;
+            }
+            passed += chosen;
+        }
+    }
+
+    /// Fills the packet in the usual case, just as the general one would: every stream has more waiting than the packet takes,
+    /// is due a share that is neither too small nor has a length field of other than two bytes, and numbers are small enough for
+    /// 64 bits. Returns whether this is the case; if not, the packet is as before.
+    fn fill_evenly(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
+        let room = packet.room();
+        let count = most_streams(room).min(self.waiting.few.len());
+        if count < 2 {
+            return false;
+        }
+        self.even.clear();
+        let (mut weights, mut sum, mut frames) = (0, 0, 0);
+        for rank in self.waiting.few.iter().take(count) {
+            let stream = rank.stream();
+            let Account { weight, served, .. } = self.accounts[stream];
+            let buffer = &streams.streams()[stream];
+            if buffer.backlog() <= room || served > LARGEST_SERVED {
+                return false;
+            }
+            let header = frame_header(stream, buffer.taken());
+            (weights, sum, frames) = (weights + weight, sum + served, frames + header + 2);
+            self.even.push(Even { stream, weight, served, header, bytes: 0, rest: 0 });
+        }
+        // The last frame has no length.
+        let Some(payload) = (room + 2).checked_sub(frames) else { return false };
+        if weights > LARGEST_WEIGHTS {
+            return false;
+        }
+        if !self.even.is_sorted_by_key(|even| even.stream) {
+            self.even.sort_unstable_by_key(|even| even.stream);
+        }
+        let (mut given, sum) = (0, sum + payload);
+        for even in &mut self.even {
+            let due = (even.weight * sum).checked_sub(even.served * weights);
+            let Some(due) = due else { return false };
+            (even.bytes, even.rest) = (due / weights, (due % weights) as i64);
+            given += even.bytes;
+        }
+        for _ in given..payload {
+            let Some(most) = self.even.iter().map(|even| even.rest).max() else { return false };
+            let Some(even) = self.even.iter_mut().find(|even| even.rest == most) else {
+                return false;
+            };
+            (even.bytes, even.rest) = (even.bytes + 1, even.rest - weights as i64);
+        }
+        if !self.even.iter().all(|even| TWO_BYTE_LENGTHS.contains(&even.bytes)) {
+            return false;
+        }
+        let order = |even: &Even| (even.bytes, even.stream);
+        if !self.even.is_sorted_by_key(order) {
+            self.even.sort_unstable_by_key(order);
+        }
+        let last = self.even.len() - 1;
+        for (index, even) in self.even.iter().enumerate() {
+            let want = if index == last { room } else { even.bytes };
+            packet.give_first(even.stream, even.header, want);
+        }
+        true
     }
 
     /// Fills the packet from `parts`; returns whether they are empty and the packet has room for others.
@@ -229,6 +329,9 @@ fn split_evenly(parts: &mut [Part], accounts: &[Account], payload: u64) -> bool 
     }
     true
 }
+
+/// Shares whose length field takes two bytes (RFC 9000 section 16).
+const TWO_BYTE_LENGTHS: std::ops::Range<u64> = 64..1 << 14;
 
 /// With bytes served and sums of weights up to these, products have up to 64 bits: 2^39 bytes of ten streams, and 2^20.
 const LARGEST_SERVED: u64 = 1 << 39;
@@ -312,15 +415,10 @@ impl StreamScheduler for Redistribute {
         streams: &SendBuffer,
         packet: &mut PacketShares,
     ) -> Result<(), String> {
-        let mut passed = 0;
-        loop {
-            self.choose(passed, packet.room(), streams);
-            let chosen = self.parts.len();
-            if chosen == 0 || !self.fill(streams, packet) {
-                return Ok(());
-            }
-            passed += chosen;
+        if !self.fill_evenly(streams, packet) {
+            self.fill_in_rounds(streams, packet);
         }
+        Ok(())
     }
 }
 

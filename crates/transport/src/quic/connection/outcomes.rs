@@ -1,0 +1,84 @@
+//! What a connection tells of itself.
+
+use leobench_base::{Bytes, LogHistogram};
+
+use super::Connection;
+use crate::endpoint::{Event, Outbox, PathSample, Totals};
+use crate::quic::path::Path;
+
+impl Connection {
+    /// Moves what happened since the last call to `outbox`.
+    #[inline]
+    pub(in crate::quic) fn take_outcomes(&mut self, outbox: &mut Outbox) {
+        self.streams.take_reports(&mut outbox.reports);
+        self.take_events(&mut outbox.events);
+        if !self.moves.is_empty() {
+            outbox.moves.append(&mut self.moves);
+        }
+        if !self.verdicts.is_empty() {
+            outbox.verdicts.append(&mut self.verdicts);
+        }
+    }
+
+    /// Takes the events since the last call.
+    fn take_events(&mut self, events: &mut Vec<Event>) {
+        if !self.events.is_empty() {
+            events.append(&mut self.events);
+        }
+        self.control.take_events(events);
+    }
+
+    /// Appends the state of every path.
+    pub(in crate::quic) fn sample_paths(&self, samples: &mut Vec<PathSample>) {
+        for path in self.paths.iter().filter(|path| path.is_open() || path.sent_packets > 0) {
+            let (rtt, latest) = (path.recovery.rtt(), path.recovery.rtt().latest());
+            samples.push(PathSample {
+                path: path.id,
+                cwnd: Bytes::new(self.control.window(path.id)),
+                ssthresh: self.control.ssthresh(path.id),
+                in_flight: Bytes::new(path.recovery.in_flight()),
+                smoothed_rtt: latest.map(|_| rtt.smoothed()),
+                latest_rtt: latest,
+                pacing: path.pacing_rate(&self.control),
+                phase: self.control.phase(path.id),
+                totals: self.path_totals(path),
+            });
+        }
+    }
+
+    /// Totals over all paths.
+    pub(in crate::quic) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.paths.iter().for_each(|path| totals += self.path_totals(path));
+        totals
+    }
+
+    fn path_totals(&self, path: &Path) -> Totals {
+        let (bytes, packets) = if self.multipath.is_some() {
+            path.retransmitted
+        } else {
+            let streams = self.streams.totals();
+            (streams.retransmitted, streams.retransmitted_packets)
+        };
+        Totals {
+            sent_packets: path.sent_packets,
+            sent_bytes: path.sent_bytes,
+            received_packets: path.received_packets,
+            retransmitted_bytes: Bytes::new(bytes),
+            retransmitted_packets: packets,
+            ..self.control.totals(path.id)
+        }
+    }
+
+    /// Every round-trip time sample, in nanoseconds.
+    pub(in crate::quic) fn rtts(&self) -> LogHistogram {
+        self.control.rtts().clone()
+    }
+
+    /// Closes all paths at the end of a run.
+    pub(in crate::quic) fn finish(&mut self) {
+        for path in self.paths.iter().filter(|path| path.is_open()) {
+            self.control.close(path.id);
+        }
+    }
+}
