@@ -59,7 +59,7 @@ impl Connection {
     /// Whether the packet number is still the one that its truncated form is expanded to (RFC 9000 appendix A.3). After too many
     /// larger ones it is not, and the packet as bytes would not be authentic: the number is in the nonce (RFC 9001 section 5.3).
     #[inline]
-    fn can_expand(&self, header: &Header) -> bool {
+    pub(super) fn can_expand(&self, header: &Header) -> bool {
         let number = header.number();
         let largest = self.dues(header.level().space()).received.largest();
         Number::expanded(number.on_wire(), number.len, largest) == number

@@ -187,10 +187,12 @@ impl Connection {
         let Some(path) = self.steady_path().filter(|path| path.route.tuple == tuple) else {
             return false;
         };
+        let next = path.dues.received.largest().map_or(0, |largest| largest + 1);
         let is_plain = |frame: &Frame| matches!(frame, Frame::Stream { .. } | Frame::Ack(_));
         if self.provisional
             || !self.is_open()
             || !path.ids.local.is_latest(*destination)
+            || number.value != next && !self.can_expand(&packet.header)
             || self.handshakes[Space::Data as usize].has_arrived()
             || packet.frames.is_empty()
             || !packet.frames.iter().all(is_plain)
