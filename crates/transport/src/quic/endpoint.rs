@@ -344,9 +344,10 @@ impl QuicEndpoint {
             }
         }
         let timer = connection.timer_after_sending(now);
-        let attempts = match self.attempts.is_empty() {
-            true => None,
-            false => step_attempts(&mut self.attempts, now, outbox)?,
+        let attempts = if self.attempts.is_empty() {
+            None
+        } else {
+            step_attempts(&mut self.attempts, now, outbox)?
         };
         connection.log_recovery(now);
         connection.take_outcomes(outbox);

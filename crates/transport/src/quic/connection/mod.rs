@@ -191,6 +191,7 @@ pub(super) struct Connection {
     /// Until when pacing alone keeps the next packet back, as found last in the common case; the end of time if it does not.
     paced_until: Option<SimTime>,
     /// Boxes of datagrams taken in, for those to send.
+    #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     spares: Vec<Box<Datagram>>,
 }
 
