@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 import pytest
 
-from leobench.campaign import Campaign, run_campaign
-from leobench.papers import bujari2023
+from leobench.campaign import Campaign, dataset, run_campaign
+from leobench.papers import bujari2023, claims
 from leobench.papers.bujari2023 import later
 from leobench.papers.words import rename
 
@@ -41,10 +41,29 @@ def test_they_cover_what_the_paper_leaves_for_later() -> None:
     assert all({"call", "page-across"} <= set(each["flows"]) for each in scenarios["call"])
 
 
+def test_every_sentence_about_the_handover_is_judged_for_every_way_to_move() -> None:
+    """Three kinds, QUIC with three policies of the window, TCP, both directions, five queues."""
+    figure = FIGURES["migration"]
+    campaign = Campaign.load(figure.campaign)
+    described = rename(dataset.variants(campaign), later.WORDS)
+    transports = ("QUIC resets", "QUIC keeps", "QUIC resumes", "TCP")
+    flows = {f"{transport}, {way}" for transport in transports for way in ("up", "down")}
+    assert set(described["flow"]) == flows
+    assert set(described["kind"]) == {"reroute", "rebind", "migrate"}
+    assert described.height == len(flows) * 3 * 5 == len(campaign.variants)
+    for scenario in campaign.scenarios.values():
+        flow = scenario["flows"]["upload"]
+        if flow["transport"].get("after_migration") == "careful_resume":
+            assert flow["transport"]["careful_resume"]["required"], "never a reset in disguise"
+        moves = scenario["handovers"]["backhaul"]
+        assert moves["node"] == ("device" if moves["kind"] == "migrate" else "van")
+    judged = [claim for claim in claims.read(bujari2023.PAPER.claims) if claim.figure == "migration"]
+    assert len(judged) == 11
+    assert all(list(claim.each) == ["kind", "flow"] and claim.ours for claim in judged)
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_queues_of_both_backhauls_are_the_same_and_have_names(name: str) -> None:
-    from leobench.campaign import dataset
-
     campaign = Campaign.load(FIGURES[name].campaign)
     for scenario in campaign.scenarios.values():
         assert scenario["links"]["terrestrial"]["queue"] == scenario["links"]["leo"]["queue"]

@@ -62,8 +62,11 @@ PAPER = Paper(
         ),
         _later(
             "migration",
-            "QUIC and TCP across three kinds of handover, both directions, by cause",
+            "QUIC and TCP across three kinds of handover, both directions, five queues, by cause",
             later.migration,
+            quick=Quick(2, {"duration": "130 s"}),
+            measure=handover.measures_and_shares,
+            measures=(*handover.MEASURES, *handover.SHARES),
         ),
         _across("download", "An upload and a download across the handover", later.download),
         _later(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leobench.campaign import Campaign, CampaignResult
 
 _KEYS = ("variant", "replicate")
-_TRANSPORT = "flows.upload.transport"
+_FLOW, _TRANSPORT = "flows.upload", "flows.upload.transport"
 
 _CODEL = {"kind": "codel", "target": "40 ms", "interval": "200 ms", "limit": "10000 packets", "ecn": False}
 _QUEUES = {
@@ -84,8 +84,9 @@ def measures_and_shares(result: CampaignResult) -> pl.DataFrame:
     import polars as pl
 
     measured = measures(result)
-    transports = result.runs.select(*_KEYS, _TRANSPORT).unique(maintain_order=True)
-    kind = pl.when(pl.col(_TRANSPORT).str.contains("quic")).then(pl.lit("quic")).otherwise(pl.lit("tcp"))
+    place = _TRANSPORT if _TRANSPORT in result.runs.columns else _FLOW
+    transports = result.runs.select(*_KEYS, place).unique(maintain_order=True)
+    kind = pl.when(pl.col(place).str.contains("quic")).then(pl.lit("quic")).otherwise(pl.lit("tcp"))
     largest = kind.replace_strict(LARGEST_BPS, return_dtype=pl.Float64)
     goodputs = measured.filter(pl.col("metric").str.ends_with("_goodput_bps"))
     shares = goodputs.join(transports, on=_KEYS, maintain_order="left").with_columns(

@@ -32,6 +32,13 @@ _NEWRENO: dict[str, object] = {"kind": "quic", "congestion": "newreno", "payload
 _MOVING: dict[str, dict[str, object]] = {
     "QUIC resets": {"transport": _NEWRENO},
     "QUIC keeps": {"transport": {**_NEWRENO, "after_migration": "keep"}},
+    "QUIC resumes": {
+        "transport": {
+            **_NEWRENO,
+            "after_migration": "careful_resume",
+            "careful_resume": {"saved_cwnd": "125 kB", "saved_rtt": "100 ms", "required": True},
+        }
+    },
     "TCP": {
         "reconnect": {"after": "1 s"},
         "transport": {"kind": "tcp", "congestion": "newreno", "tls": True},
@@ -167,10 +174,11 @@ def bars(
     group: str,
     columns: Sequence[str],
     measure: Callable[[CampaignResult], pl.DataFrame] | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> Figure:
     """Means by `group`, a column of panels for each combination of the values of `columns`.
 
-    Also writes all means to `folder`/numbers.md.
+    Draws only the variants that have the values `where`. Also writes all means to `folder`/numbers.md.
     """
     import polars as pl
     from matplotlib.figure import Figure
@@ -180,6 +188,7 @@ def bars(
 
     means = _means(result, measure)
     _write_numbers(means, folder)
+    means = means.filter(**(where or {}))
     cases = means.unique(list(columns), maintain_order=True).select(columns).rows() if columns else [()]
     figure = Figure(figsize=(max(4.8, 3.6 * len(cases)), 0.8 + 2.1 * len(rows)), layout="constrained")
     grid = figure.subplots(len(rows), len(cases), sharex=True, sharey="row", squeeze=False)
@@ -262,6 +271,8 @@ migration = partial(
     ),
     group="flow",
     columns=["kind"],
+    measure=handover.measures_and_shares,
+    where={"queue": "100 kB"},
 )
 download = partial(_acrossed, group="queue", columns=["direction", "kind"])
 random_handovers = partial(
