@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import ROOT
+from qvis_loader import graph, load
 from test_qlog import records
 
 import leobench
@@ -110,3 +111,44 @@ def test_a_qlog_of_another_schema_is_refused(tmp_path: Path) -> None:
     file.write_text('\x1e{"trace":{"event_schemas":["urn:other"]}}\n', encoding="utf-8")
     with pytest.raises(InputError, match="is no qlog of the stack `own`"):
         qvis.convert(file)
+
+
+def converted(source: Path, tmp_path: Path) -> list[dict[str, Any]]:
+    """The traces of a qlog as qvis loads them."""
+    out = tmp_path / "for-qvis.qlog"
+    assert cli.main(["qvis", str(source), "--out", str(out)]) == 0
+    return load(out)
+
+
+def test_qvis_loads_and_draws_it(moved: Path, tmp_path: Path) -> None:
+    traces = converted(moved / "upload-sender.sqlog", tmp_path)
+    for trace in traces:
+        drawn = graph(trace)
+        # What is in flight when the path changes is acknowledged on the other one.
+        assert drawn["acknowledged"] > 0.9 * drawn["transport:packet_sent"] > 100
+        for name in ("bytes_in_flight", "congestion_window", "smoothed_rtt", "latest_rtt"):
+            assert drawn[name] > 100, name
+        assert drawn["min_rtt"] > 0
+    for trace in converted(moved / "upload-receiver.sqlog", tmp_path):
+        assert graph(trace)["transport:packet_received"] > 100
+
+
+def test_several_paths_have_a_trace_each_at_the_same_time(tmp_path: Path) -> None:
+    """Each path has its packets and their acknowledgements, whose frames are those of multipath."""
+    overrides: dict[str, object] = {"duration": "3 s"}
+    leobench.run(ROOT / "scenarios" / "multipath.toml", 1, overrides, tmp_path / "out", qlog=True)
+    source = tmp_path / "out" / "qlog" / "upload-sender.sqlog"
+    first, second = converted(source, tmp_path)
+    assert first["title"] != second["title"]
+    for trace in (first, second):
+        drawn = graph(trace)
+        sent = drawn["transport:packet_sent"]
+        # At the end, a window is in flight.
+        assert sent > 1_000
+        assert drawn["acknowledged"] + drawn["lost here"] > 0.9 * sent
+        assert drawn["acknowledged elsewhere"] == 0
+        assert trace["events"][-1]["time"] > 2_900
+    _, *events = records(source)
+    assert sum(graph(trace)["lost here"] for trace in (first, second)) > 0
+    packets = sum(event["name"] == "quic:packet_sent" for event in events)
+    assert sum(graph(trace)["transport:packet_sent"] for trace in (first, second)) == packets

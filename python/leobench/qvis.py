@@ -27,6 +27,7 @@ _NAMES = {
     "quic:congestion_state_updated": "recovery:congestion_state_updated",
     "quic:key_updated": "security:key_updated",
 }
+_OF_PATHS = ("frame_type_bytes", "path_id")
 _STARTED, _MOVED = "quic:connection_started", "quic:tuple_assigned"
 _SCHEMA = "urn:ietf:params:qlog:events:quic-13"
 
@@ -34,7 +35,8 @@ _SCHEMA = "urn:ietf:params:qlog:events:quic-13"
 def convert(source: Path) -> dict[str, Any]:
     """The qlog of one end of a connection (`.sqlog`) in version 0.3, with a trace for each path.
 
-    An event belongs to the path that the end used at that time. A path used again continues its trace.
+    An event belongs to the path that the end used at that time; of several paths at a time, to the one that it
+    names. A path used again continues its trace.
 
     Raises:
         InputError: If the file is not a qlog of the stack `own`; the message names the file.
@@ -45,22 +47,26 @@ def convert(source: Path) -> dict[str, Any]:
     if not isinstance(trace, dict) or trace.get("event_schemas") != [_SCHEMA]:
         raise InputError(f"{source}: is no qlog of the stack `own`; allowed: a file that `--qlog` wrote")
     traces: dict[str, dict[str, Any]] = {}
-    events: list[dict[str, Any]] = []
+    # The trace that each of several paths continues, by its ID; the first one is not named.
+    present: dict[str | None, list[dict[str, Any]]] = {}
     for event in records:
-        name, data = event["name"], event["data"]
+        name, data, number = event["name"], event["data"], event.get("tuple")
         if name in (_STARTED, _MOVED):
             keys = ("local", "remote") if name == _STARTED else ("tuple_local", "tuple_remote")
             local, remote = (_address(data[key]) for key in keys)
-            path = f"{_text(local)} to {_text(remote)}"
-            if path in traces:
-                events = traces[path]["events"]
+            named = "" if number is None else f", path {number}"
+            path = f"{_text(local)} to {_text(remote)}{named}"
+            is_new = path not in traces
+            if is_new:
+                traces[path] = _trace(path, trace)
+            present[number] = traces[path]["events"]
+            if not is_new:
                 continue
-            traces[path] = _trace(path, trace)
-            events = traces[path]["events"]
             name, data = _STARTED, _ends(local, remote)
         if name not in _NAMES:
             raise InputError(f"{source}: `{name}` has no name in version 0.3; allowed: {', '.join(_NAMES)}")
-        events.append({"time": event["time"], "name": _NAMES[name], "data": _data(data)})
+        converted = {"time": event["time"], "name": _NAMES[name], "data": _data(data, int(number or 0))}
+        present[number].append(converted)
     return {
         "qlog_version": "0.3",
         "qlog_format": "JSON",
@@ -129,16 +135,24 @@ def _ends(local: tuple[str, int], remote: tuple[str, int]) -> dict[str, Any]:
     }
 
 
-def _data(data: dict[str, Any]) -> dict[str, Any]:
-    """The data of an event in version 0.3: frames of streams and handshakes have their length themselves."""
+def _data(data: dict[str, Any], path: int) -> dict[str, Any]:
+    """The data of an event in version 0.3: frames of streams and handshakes have their length themselves.
+
+    In the trace of a path, what acknowledges its own packets is an ACK frame, PATH_ACK or not.
+    """
     if "initiator" in data:
         data = {("owner" if key == "initiator" else key): value for key, value in data.items()}
     if "frames" not in data:
         return data
-    return {**data, "frames": [_frame(frame) for frame in data["frames"]]}
+    return {**data, "frames": [_frame(frame, path) for frame in data["frames"]]}
 
 
-def _frame(frame: dict[str, Any]) -> dict[str, Any]:
+def _frame(frame: dict[str, Any], path: int) -> dict[str, Any]:
+    if frame["frame_type"] == "unknown":
+        if frame.get("path_id") == path and "acked_ranges" in frame:
+            known = {key: value for key, value in frame.items() if key not in _OF_PATHS}
+            return {**known, "frame_type": "ack"}
+        return {**frame, "frame_type": "unknown_frame_type"}
     if frame["frame_type"] not in ("stream", "crypto"):
         return frame
     plain = {key: value for key, value in frame.items() if key != "raw"}

@@ -28,7 +28,16 @@ fn write_frame(out: &mut String, frame: &Frame, ack_delay_exponent: u64) -> fmt:
         Frame::Padding(bytes) => {
             write!(out, r#"{{"frame_type":"padding","raw":{{"payload_length":{bytes}}}}}"#)
         }
-        Frame::Ack(ack) => write_ack(out, ack, ack_delay_exponent),
+        Frame::Ack(ack) => {
+            out.write_str(r#"{"frame_type":"ack","#)?;
+            write_ack(out, ack, ack_delay_exponent)
+        }
+        // The schema does not know it, and an unknown frame may say more.
+        Frame::PathAck { path, ack } => {
+            let kind = frame.frame_type();
+            write!(out, r#"{{"frame_type":"unknown","frame_type_bytes":{kind},"path_id":{path},"#)?;
+            write_ack(out, ack, ack_delay_exponent)
+        }
         Frame::Crypto { offset, data } => {
             let len = data.len();
             write!(
@@ -129,11 +138,11 @@ fn direction(kind: Directionality) -> &'static str {
     }
 }
 
-/// Ranges are written with the smallest number first.
+/// The rest of a frame that acknowledges. Ranges are written with the smallest number first.
 fn write_ack(out: &mut String, ack: &Ack, exponent: u64) -> fmt::Result {
     let micros = ack.delay.checked_shl(exponent as u32).unwrap_or(u64::MAX).min(u64::MAX / 1_000);
     let delay = SimDuration::from_micros(micros).as_millis_f64();
-    write!(out, r#"{{"frame_type":"ack","ack_delay":{delay},"acked_ranges":["#)?;
+    write!(out, r#""ack_delay":{delay},"acked_ranges":["#)?;
     for (index, range) in ack.ranges.iter().rev().enumerate() {
         let comma = if index == 0 { "" } else { "," };
         if range.smallest == range.largest {

@@ -129,7 +129,8 @@ const FRAMES: [(&str, &str); 22] = [
     ("connection_close", "error_space:s? error:s? error_code:n? reason:s? trigger_frame_type:n?"),
     ("handshake_done", ""),
     ("datagram", "raw:o?"),
-    ("unknown", "frame_type_bytes:n"),
+    // The schema leaves what more is said of unknown frames to whoever writes them: here, what PATH_ACK acknowledges.
+    ("unknown", "frame_type_bytes:n path_id:n? ack_delay:n? acked_ranges:a? ect1:n? ect0:n? ce:n?"),
 ];
 
 fn fields<'a>(value: &'a Value, of: &str, known: &str) -> &'a serde_json::Map<String, Value> {
