@@ -55,12 +55,12 @@ WRONG = {
 }
 
 
-def refused(scenario: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def refused(scenario: Path, capsys: pytest.CaptureFixture[str], begins: str | None = None) -> str:
     before = set(scenario.parent.rglob("*"))
     assert cli.main(["run", str(scenario), "--out", str(scenario.parent / "out")]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.startswith(f"leobench: {scenario}")
+    assert said.err.startswith(f"leobench: {begins or scenario}")
     assert said.err.count("\n") == 1, "one line, no traceback"
     assert set(scenario.parent.rglob("*")) == before, "nothing written"
     return said.err
@@ -134,3 +134,73 @@ def test_a_wrong_override(
 def test_a_wrong_seed(seed: str, quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", str(quick), "--out", str(quick.parent / "out"), f"--seed={seed}"]) == 2
     assert "seed = " in capsys.readouterr().err
+
+
+MOVES = """
+[nodes.server]
+[links.other]
+between = ["client", "server"]
+rate = "10 Mbps"
+delay = "30 ms"
+[handovers.move]
+node = "client"
+links = ["uplink", "other"]
+at = ["1 s"]
+kind = "migrate"
+"""
+
+# What only a run finds out: the transport, and what is said about it.
+IMPOSSIBLE = {
+    "nothing saved": (
+        '{ kind = "quic", after_migration = "careful_resume", careful_resume = { required = true } }',
+        [
+            "flow `main`: `careful_resume` requires saved parameters",
+            "at 1.000000000 s",
+            "allowed: `saved_cwnd` and `saved_rtt`, or `required = false`",
+        ],
+    ),
+    "a peer with one path": (
+        '{ kind = "quic", multipath = { links = ["uplink", "other"], peer_offers = false } }',
+        [
+            "flow `main`: `client` offers several paths, and `server`",
+            "does not; allowed: `multipath.peer_offers = true`, or no `multipath`",
+        ],
+    ),
+}
+
+
+def moving(folder: Path, transport: str) -> Path:
+    """A scenario whose client migrates after a second."""
+    text = QUICK.replace("[nodes.server]", MOVES)
+    kind = next(line for line in text.splitlines() if line.startswith("transport"))
+    scenario = folder / "moving.toml"
+    scenario.write_text(text.replace(kind, f"transport = {transport}"), encoding="utf-8")
+    return scenario
+
+
+@pytest.mark.parametrize("what", IMPOSSIBLE)
+def test_what_only_a_run_finds_out(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    transport, said = IMPOSSIBLE[what]
+    message = refused(moving(tmp_path, transport), capsys, "flow `main`: ")
+    for part in said:
+        assert part in message, message
+
+
+def test_nothing_is_refused_that_is_possible(tmp_path: Path) -> None:
+    saved = 'saved_cwnd = "50 kB", saved_rtt = "60 ms", required = true'
+    for transport in (
+        f'{{ kind = "quic", after_migration = "careful_resume", careful_resume = {{ {saved} }} }}',
+        '{ kind = "quic", multipath = { links = ["uplink", "other"] } }',
+        '{ kind = "quic", preferred_address = "other" }',
+    ):
+        scenario = moving(tmp_path, transport)
+        assert cli.main(["run", str(scenario), "--out", str(tmp_path / "out"), "--force"]) == 0
+
+
+def test_a_migration_needs_a_second_interface(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = moving(tmp_path, '"quic"')
+    text = scenario.read_text(encoding="utf-8")
+    scenario.write_text(text.replace('["uplink", "other"]', '["uplink"]'), encoding="utf-8")
+    message = refused(scenario, capsys)
+    assert "handovers.move.links" in message
+    assert "has no link to move to; allowed: two links or more" in message

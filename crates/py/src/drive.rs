@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::network::Stall;
 use leobench_sim::record::{FileSink, MemorySink, Stored, TableSink};
-use leobench_sim::{Run, RunOptions};
+use leobench_sim::{Run, RunError as Failure, RunOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::errors::RunError;
+use crate::errors::{RunError, ScenarioError};
 use crate::plugin::{self, Interpreter};
 use crate::scenario::{PyScenario, as_json};
 
@@ -52,7 +52,7 @@ pub(crate) fn run<'py>(
     let mut events = 1;
     loop {
         let began = now();
-        let state = py.detach(|| run.advance(events)).map_err(failed)?;
+        let state = py.detach(|| run.advance(events)).map_err(ended)?;
         let long = began.elapsed() > LONG_SLICE;
         events = if long { (events / 2).max(1) } else { (2 * events).min(SLICE_EVENTS) };
         py.check_signals()?;
@@ -83,6 +83,14 @@ pub(crate) fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {
         Some(folder) => Box::new(FileSink::new(&folder).map_err(failed)?),
         None => Box::new(MemorySink::new().map_err(failed)?),
     })
+}
+
+/// Why a run ended early.
+fn ended(error: Failure) -> PyErr {
+    match error {
+        Failure::Refused { .. } => ScenarioError::new_err(error.to_string()),
+        error => failed(error),
+    }
 }
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> PyErr {

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use leobench_base::{Bytes, FlowId, SimTime};
-use leobench_transport::Plugins;
 use leobench_transport::quic::QlogWriter;
+use leobench_transport::{EndpointError, Plugins};
 
 use crate::capture::{CaptureOptions, Captures};
 use crate::network::{BuildError, Egress, Network, NetworkError, Sinks, Stall};
@@ -80,6 +80,14 @@ pub enum RunError {
     /// It could not go on.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The scenario demands something impossible, which only the run could find out.
+    #[error("flow `{flow}`: {problem}")]
+    Refused {
+        /// Name of the flow.
+        flow: String,
+        /// What it demands, and what it may demand instead.
+        problem: String,
+    },
     /// Results could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
@@ -157,12 +165,34 @@ impl Run {
             if self.done {
                 break;
             }
-            self.done = !self.network.step(self.end)?
+            let stepped = self.network.step(self.end);
+            self.done = !stepped.map_err(|error| self.blame(error))?
                 || self.network.now() >= self.drains_from && self.network.is_drained();
         }
         let end = SimTime::ZERO + self.scenario.spec.duration;
         let (now, packets) = (self.network.now(), self.network.packets());
         Ok(Progress { now, end, packets, done: self.done })
+    }
+
+    /// A failure as the user is told of it.
+    #[cold]
+    fn blame(&self, error: NetworkError) -> RunError {
+        match error {
+            NetworkError::Flow { flow, error } if error.refuses_scenario() => {
+                let spec = self.scenario.spec.flows.iter().find(|(name, _)| *name == flow);
+                let problem = match (&error, spec) {
+                    (EndpointError::OnePath { at, .. }, Some((_, spec))) => format!(
+                        "`{}` offers several paths, and `{}`, which answers at {at}, does not; allowed: \
+                         `multipath.peer_offers = true`, or no `multipath`",
+                        spec.opener(),
+                        spec.answerer()
+                    ),
+                    _ => error.to_string(),
+                };
+                RunError::Refused { flow, problem }
+            }
+            error => error.into(),
+        }
     }
 
     /// Goes on to the end.

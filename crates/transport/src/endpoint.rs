@@ -13,6 +13,17 @@ use crate::buffer::Message;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u32);
 
+/// The addresses between which the packets of a path travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathAddresses {
+    /// The path.
+    pub path: PathId,
+    /// The address of the end itself.
+    pub local: IpAddr,
+    /// The other end's address.
+    pub remote: IpAddr,
+}
+
 /// Something that happens to an endpoint.
 #[derive(Debug)]
 pub enum Input<'a> {
@@ -269,6 +280,12 @@ pub trait Endpoint: Send {
     /// Appends the state of every path; nothing for a transport without paths of its own.
     fn sample_paths(&self, now: SimTime, samples: &mut Vec<PathSample>);
 
+    /// Appends the addresses of every path in use, as the end that opened the connection knows them. Nothing for the other end, and
+    /// for a transport whose packets go between the nodes' own addresses.
+    fn paths(&self, paths: &mut Vec<PathAddresses>) {
+        let _ = paths;
+    }
+
     /// The application's send buffer, if this end sends.
     fn send_buffer(&self) -> Option<&crate::buffer::SendBuffer>;
 
@@ -319,6 +336,16 @@ pub enum EndpointError {
         /// Addresses of its ends.
         path: String,
     },
+    /// The connection offers several paths, as the scenario demands, and the peer does not.
+    #[error("at {at}, {local} offers several paths, and {remote} does not")]
+    OnePath {
+        /// When.
+        at: SimTime,
+        /// Its own address.
+        local: SocketAddr,
+        /// The peer's address.
+        remote: SocketAddr,
+    },
     /// Its qlog could not be written.
     #[error("the qlog cannot be written: {0}")]
     Qlog(String),
@@ -345,6 +372,11 @@ pub enum EndpointError {
 }
 
 impl EndpointError {
+    /// Whether the scenario demands something impossible, which only the run could find out.
+    pub fn refuses_scenario(&self) -> bool {
+        matches!(self, Self::NothingSaved { .. } | Self::OnePath { .. })
+    }
+
     /// Fails if a controller, whose calls end at `at`, cannot go on.
     ///
     /// # Errors

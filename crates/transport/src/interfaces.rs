@@ -25,6 +25,13 @@ impl Interfaces {
         }
     }
 
+    /// An address led nowhere: others are tried before it.
+    pub(crate) fn postpone(&mut self, address: IpAddr) {
+        if let Some(at) = self.up.iter().position(|known| *known == address) {
+            self.up[..=at].rotate_right(1);
+        }
+    }
+
     /// Whether the host can use an address.
     pub(crate) fn has(&self, address: IpAddr) -> bool {
         self.up.contains(&address)
@@ -38,5 +45,25 @@ impl Interfaces {
     /// The address from which the host opens a connection: the `usual` one, or else the one that came up last.
     pub(crate) fn choose(&self, usual: IpAddr) -> Option<IpAddr> {
         if self.has(usual) { Some(usual) } else { self.up.last().copied() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_lead_nowhere_take_turns() {
+        let address = |host: u8| IpAddr::from([10, 0, 0, host]);
+        let mut interfaces = Interfaces::new(address(1));
+        for host in [2, 3, 4] {
+            interfaces.change(InterfaceChange { address: address(host), up: true });
+        }
+        for host in [4, 3, 2, 4, 3, 2] {
+            assert_eq!(interfaces.other_than(address(1)), Some(address(host)));
+            interfaces.postpone(address(host));
+        }
+        interfaces.postpone(address(9));
+        assert!(!interfaces.has(address(9)));
     }
 }

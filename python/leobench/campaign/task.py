@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from leobench.campaign import metrics, provenance, spreads
 from leobench.campaign.store import Outcome, as_parquet
-from leobench.errors import InputError, RunError
+from leobench.errors import InputError, RunError, ScenarioError
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
         raise InputError(f"{run.scenario}: has changed, or a file it names, while the campaign ran")
     try:
         summary, recorded, stalls = _core.run(scenario)
-    except RunError as error:
+    except (RunError, ScenarioError) as error:
         return Outcome(None, str(error), {})
     except BaseException as error:
         if type(error).__name__ != "PanicException":

@@ -304,6 +304,17 @@ impl FromScenario<'_> {
         links.map(|link| Ok(self.builder.interface_address(node, self.cable(link)?))).collect()
     }
 
+    /// The addresses of a node's interfaces at the start, the last one first, so that a client probes them in the order of the links.
+    fn interfaces(&self, name: &str) -> Result<Vec<IpAddr>, BuildError> {
+        let node = self.node(name)?;
+        let moves = self.spec.handovers.iter().filter(|(_, handover)| handover.node == name);
+        let away: Vec<_> = moves.flat_map(|(_, handover)| handover.links.iter().skip(1)).collect();
+        let links = self.spec.links.iter().rev().filter(|(link, spec)| {
+            spec.between.iter().any(|end| end == name) && !away.contains(&link)
+        });
+        links.map(|(link, _)| Ok(self.builder.interface_address(node, self.cable(link)?))).collect()
+    }
+
     /// The address that a node uses at the start: its own, or that of an interface where it migrates from one to the next.
     fn address(&self, name: &str) -> Result<IpAddr, BuildError> {
         let migrates = |handover: &HandoverSpec| {
@@ -412,6 +423,13 @@ impl FromScenario<'_> {
         let mut endpoint = QuicEndpoint::new(&config).map_err(failed)?;
         if role == Role::Client {
             endpoint.use_addresses(&ends.paths);
+            if spec.probe_after.is_some() {
+                endpoint.know_addresses(&self.interfaces(flow.opener())?);
+            }
+        } else if let Some(link) = &spec.preferred_address {
+            let node = self.node(flow.answerer())?;
+            let address = self.builder.interface_address(node, self.cable(link)?);
+            endpoint.prefer_address(SocketAddr::new(address, local.port()));
         }
         if let Some(writer) = qlog {
             endpoint.write_qlog(writer);

@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use leobench_base::{CableId, Destination, LinkId, NodeId, SimDuration};
 use typed_index_collections::TiVec;
 
+use super::observe::{Addresses, Ways};
 use crate::routes::{Edge, Routes};
 
 /// How a link takes part in the network.
@@ -162,6 +163,36 @@ impl Forwarding {
     /// The links that packets take from one node to another at the moment; `None` if there is no way.
     pub(super) fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         self.routes.path(from, to)
+    }
+
+    /// The links that the packets of a path take there and back, between these nodes and from and to these addresses, which must
+    /// have been [expected](Self::expect); `None` if there is no way.
+    pub(super) fn ways(&self, [from, to]: [NodeId; 2], addresses: Addresses) -> Ways {
+        let Some([here, there]) = addresses else {
+            return [self.path(from, to), self.path(to, from)];
+        };
+        [self.way(from, to, [here, there]), self.way(to, from, [there, here])]
+    }
+
+    fn way(&self, from: NodeId, to: NodeId, [source, target]: [IpAddr; 2]) -> Option<Vec<LinkId>> {
+        // An address of another node is that of a translation, whose host has its own.
+        let target = match self.destination(target) {
+            Destination::Interface(link) if self.edge(link).from == to => self.destination(target),
+            _ => Destination::Node(to),
+        };
+        let mut links = Vec::new();
+        let mut hop = match self.bound_to(from, source) {
+            Some(link) => self.over(link),
+            None => self.hop(from, target),
+        };
+        loop {
+            let Hop::Over(link) = hop else { return (hop == Hop::Here).then_some(links) };
+            if links.contains(&link) {
+                return None;
+            }
+            links.push(link);
+            hop = self.hop(self.edge(link).to, target);
+        }
     }
 
     /// Changes how both directions of a link take part, without effect on routes until they are [updated](Self::update).

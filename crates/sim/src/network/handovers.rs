@@ -89,7 +89,8 @@ pub(crate) struct FlowCrossings {
 /// What the watch needs to know of a flow when it begins to watch a handover.
 pub(super) struct FlowAtHandover<'a> {
     pub(super) statistics: &'a Statistics,
-    pub(super) routes: [Option<&'a [LinkId]>; 2],
+    /// The links that its packets take, on any path.
+    pub(super) links: Vec<LinkId>,
     pub(super) base_rtt: SimDuration,
 }
 
@@ -126,7 +127,7 @@ impl HandoverWatch {
         let handover = self.handovers.len();
         self.handovers.push(HandoverTimes { topology, stage, begin: now, end: None });
         for (id, watch) in self.flows.iter_mut_enumerated() {
-            let FlowAtHandover { statistics, routes, base_rtt } = flow(id);
+            let FlowAtHandover { statistics, links, base_rtt } = flow(id);
             if statistics.first_created().is_none() {
                 continue;
             }
@@ -139,8 +140,7 @@ impl HandoverWatch {
                 base_rtt: SimDuration::ZERO,
                 answer: Answer::default(),
             });
-            let leaves = |link: &LinkId| link.cable() == stage.from;
-            if routes.iter().flatten().any(|way| way.iter().any(leaves)) {
+            if links.iter().any(|link| link.cable() == stage.from) {
                 watch.concern(now, base_rtt);
             }
         }

@@ -449,6 +449,8 @@ impl Network {
     /// Passes on the events, moves and verdicts of an endpoint that has acted.
     #[cold]
     fn note(&mut self, flow: FlowId, end: End) -> Result<(), NetworkError> {
+        let moves = !self.outbox.moves.is_empty();
+        let moves = moves || self.outbox.events.iter().any(|event| event.kind == "path");
         for event in self.outbox.events.drain(..) {
             self.observer.event(self.now, flow, end, &event)?;
         }
@@ -458,7 +460,7 @@ impl Network {
         for verdict in self.outbox.verdicts.drain(..) {
             self.observer.concluded(self.now, flow, end, verdict)?;
         }
-        Ok(())
+        if moves { self.follow_paths(flow) } else { Ok(()) }
     }
 
     /// Samples are taken.

@@ -2,14 +2,16 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{CableId, Descriptor, Destination, LinkId, Meta, NodeId, SimDuration, SimTime};
+use leobench_base::{
+    CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, SimDuration, SimTime,
+};
 use leobench_link::Cause;
 use leobench_transport::Input;
-use leobench_transport::endpoint::InterfaceChange;
+use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 
 use super::forwarding::{Attachment, Forwarding, Hop};
 use super::schedule::Entity;
-use super::{Network, NetworkError};
+use super::{End, Network, NetworkError};
 use crate::topology::{Change, Forecast, LeftPackets};
 
 /// A packet that waits at a node for a way to go on.
@@ -142,11 +144,51 @@ impl Network {
         nat.enter(link, protocol, destination.port())
     }
 
+    /// The ends of a flow have changed the addresses of its paths by themselves.
+    #[cold]
+    pub(super) fn follow_paths(&mut self, flow: FlowId) -> Result<(), NetworkError> {
+        if !self.use_paths(flow)? {
+            return Ok(());
+        }
+        let Self { forwarding, observer, .. } = self;
+        Ok(observer
+            .reroute_flow(self.now, flow, &|ends, addresses| forwarding.ways(ends, addresses))?)
+    }
+
+    /// Finds out between which addresses the paths of a flow lead; whether it names any, or did.
+    fn use_paths(&mut self, flow: FlowId) -> Result<bool, NetworkError> {
+        let mut named = Vec::new();
+        let ends = self.flows[flow].ends;
+        let opener = ends.iter().position(|end| {
+            self.endpoints[*end].endpoint.paths(&mut named);
+            !named.is_empty()
+        });
+        let paths: Vec<_> = named
+            .into_iter()
+            .map(|PathAddresses { path, local, remote }| {
+                let from_sender = opener == Some(End::Sender as usize);
+                let addresses = if from_sender { [local, remote] } else { [remote, local] };
+                (path, Some(addresses))
+            })
+            .collect();
+        if paths.is_empty() && !self.observer.has_addresses(flow) {
+            return Ok(false);
+        }
+        for address in paths.iter().filter_map(|(_, addresses)| *addresses).flatten() {
+            self.forwarding.expect(self.forwarding.destination(address));
+        }
+        self.observer.use_paths(self.now, flow, &paths)?;
+        Ok(true)
+    }
+
     /// Packets take new ways from here on.
     fn reroute(&mut self) -> Result<(), NetworkError> {
+        for flow in self.flows.keys() {
+            self.use_paths(flow)?;
+        }
         let Self { forwarding, observer, .. } = self;
         forwarding.update(|link| observer.delay(link));
-        observer.reroute(self.now, &|from, to| forwarding.path(from, to))?;
+        observer.reroute(self.now, &|ends, addresses| forwarding.ways(ends, addresses))?;
         for Held { node, packet } in std::mem::take(&mut self.held) {
             let waits = matches!(packet.meta.label.to, Destination::Node(_));
             if waits && self.forwarding.hop(node, packet.meta.label.to) == Hop::Nowhere {

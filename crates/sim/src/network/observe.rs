@@ -2,18 +2,21 @@
 
 mod fates;
 mod kept;
+mod ways;
 
 use leobench_base::{BitRate, Bytes, FlowId, LinkId, LogHistogram, NodeId, SimDuration, SimTime};
 use leobench_link::{Cause, ChannelState, Link, LinkConfig, LinkCounters, Service, Tallies};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
-use leobench_transport::{Endpoint, Message, PathId};
+use leobench_transport::{Endpoint, Message};
 use typed_index_collections::{TiSlice, TiVec};
 
+use self::ways::FlowRoutes;
+pub(super) use self::ways::{Addresses, Ways};
 use super::application::End;
-use super::handovers::{FlowAtHandover, FlowCrossings, HandoverWatch};
+use super::handovers::{FlowCrossings, HandoverWatch};
 use super::losses::{FlowLossesEnded, Losses};
 use super::stalls::{Stall, StallWatch};
-use crate::ledger::{FlowLedger, Statistics};
+use crate::ledger::FlowLedger;
 use crate::record::{
     ChannelRow, MessageRow, Names, RecordSettings, Recorder, SinkError, TableSink,
 };
@@ -64,41 +67,12 @@ pub(crate) struct LinkView {
     pub(crate) before: LinkCounters,
 }
 
-/// The links a flow's packets take, there and back, if there is a way.
-struct FlowRoutes {
-    /// The nodes at its ends.
-    ends: [NodeId; 2],
-    /// Whether they have been recorded.
-    known: bool,
-    there: Option<Vec<LinkId>>,
-    back: Option<Vec<LinkId>>,
-    /// Base round-trip time and bottleneck of the last way.
-    offered: Option<(SimDuration, Option<BitRate>)>,
-    /// Whether the last row says that there is no way.
-    cut: bool,
-}
-
 /// What a sender has done and measured since the start.
 pub(crate) struct SenderState {
     pub(crate) totals: Totals,
     pub(crate) paths: Vec<PathSample>,
     /// Round-trip times in nanoseconds.
     pub(crate) rtts: LogHistogram,
-}
-
-impl FlowRoutes {
-    /// The base round-trip time of the last way.
-    fn base_rtt(&self) -> SimDuration {
-        self.offered.map_or(SimDuration::ZERO, |(base_rtt, _)| base_rtt)
-    }
-}
-
-impl FlowRoutes {
-    /// What a watch of handovers needs to know of the flow.
-    fn at_handover<'a>(&'a self, statistics: &'a Statistics) -> FlowAtHandover<'a> {
-        let routes = [self.there.as_deref(), self.back.as_deref()];
-        FlowAtHandover { statistics, routes, base_rtt: self.base_rtt() }
-    }
 }
 
 impl SenderState {
@@ -173,14 +147,7 @@ impl Observer {
     pub(super) fn new(parts: ObserverParts) -> Self {
         let ObserverParts { settings, names, sink, ledgers, stalls, links, flows, warm_up } = parts;
         let ends = |name: &str| ["sender", "receiver"].map(|end| format!("{name}/{end}"));
-        let routes = flows.iter().map(|ends| FlowRoutes {
-            ends: *ends,
-            known: false,
-            there: None,
-            back: None,
-            offered: None,
-            cut: false,
-        });
+        let routes = flows.iter().map(|ends| FlowRoutes::new(*ends));
         Self {
             packets: settings.packets,
             ends: names.flows.iter().map(|flow| ends(&flow.name)).collect(),
@@ -308,72 +275,6 @@ impl Observer {
         let delay = view.own_delay + state.delay;
         let (loss, up, label) = (state.loss, state.up, state.label);
         self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
-    }
-
-    /// Packets take other ways from now on: `path` says which between two nodes.
-    pub(super) fn reroute(
-        &mut self,
-        now: SimTime,
-        path: &dyn Fn(NodeId, NodeId) -> Option<Vec<LinkId>>,
-    ) -> Result<(), SinkError> {
-        self.over.iter_mut().for_each(Vec::clear);
-        for (flow, routes) in self.routes.iter_mut_enumerated() {
-            let [from, to] = routes.ends;
-            let ways = [path(from, to), path(to, from)];
-            for link in ways.iter().flatten().flatten() {
-                if self.over[*link].last() != Some(&flow) {
-                    self.over[*link].push(flow);
-                }
-            }
-            let known = [&routes.there, &routes.back];
-            if !routes.known || known.into_iter().ne(&ways) {
-                routes.known = true;
-                if let Some(watch) = &mut self.handovers {
-                    let open = ways.iter().all(Option::is_some);
-                    watch.rerouted(now, flow, routes.base_rtt(), open);
-                }
-                for (way, direction) in ways.iter().zip(["there", "back"]) {
-                    self.recorder.route(now, flow, direction, way.as_deref())?;
-                }
-            }
-            [routes.there, routes.back] = ways;
-        }
-        self.routes.keys().try_for_each(|flow| self.path(now, flow))
-    }
-
-    /// Records what the network offers the flows over these links, where that has changed.
-    pub(super) fn paths(&mut self, now: SimTime, links: &[LinkId]) -> Result<(), SinkError> {
-        let mut flows: Vec<_> = links.iter().flat_map(|link| &self.over[*link]).copied().collect();
-        flows.sort_unstable();
-        flows.dedup();
-        flows.into_iter().try_for_each(|flow| self.path(now, flow))
-    }
-
-    /// Records what the network offers a flow, if that has changed.
-    fn path(&mut self, now: SimTime, flow: FlowId) -> Result<(), SinkError> {
-        let routes = &mut self.routes[flow];
-        let (Some(there), Some(back)) = (&routes.there, &routes.back) else {
-            if let Some(watch) = &mut self.stalls[flow] {
-                watch.path(now, false);
-            }
-            if std::mem::replace(&mut routes.cut, true) {
-                return Ok(());
-            }
-            return self.recorder.path(now, flow, PathId::default(), None, Some(BitRate::ZERO));
-        };
-        let views = || there.iter().chain(back).map(|link| &self.links[*link]);
-        let base_rtt = views().map(LinkView::delay).sum();
-        if let Some(watch) = &mut self.stalls[flow] {
-            watch.path(now, views().all(|view| view.open));
-        }
-        let rates = there.iter().map(|link| self.links[*link].channel.1);
-        let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
-        let was_cut = std::mem::take(&mut routes.cut);
-        if routes.offered.replace((base_rtt, bottleneck)) != Some((base_rtt, bottleneck)) || was_cut
-        {
-            self.recorder.path(now, flow, PathId::default(), Some(base_rtt), bottleneck)?;
-        }
-        Ok(())
     }
 
     /// Takes the samples due at `now`; `senders` in the order of the flows.

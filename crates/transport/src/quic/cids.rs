@@ -105,6 +105,16 @@ impl LocalIds {
         self.issued.front().filter(|issued| issued.sequence == 0).map(|issued| issued.token)
     }
 
+    /// Issues the ID of a server's preferred address, which the transport parameters announce (RFC 9000 section 5.1.1).
+    pub(super) fn issue_preferred(&mut self) -> (ConnectionId, ResetToken) {
+        let id = random_id(&mut self.rng);
+        let token = self.key.token(id);
+        let (sequence, retire_prior_to) = (self.next, 0);
+        self.issued.push_back(NewConnectionId { sequence, retire_prior_to, id, token });
+        self.next += 1;
+        (id, token)
+    }
+
     /// The peer stores up to `limit` IDs (`active_connection_id_limit`).
     pub(super) fn set_limit(&mut self, limit: u64) {
         self.limit = limit.min(MOST_ISSUED);
@@ -277,6 +287,11 @@ impl RemoteIds {
         if self.current.sequence == 0 {
             self.current.token = Some(token);
         }
+    }
+
+    /// The ID of the server's preferred address, whose sequence number is 1 (RFC 9000 section 5.1.1).
+    pub(super) fn add_preferred(&mut self, id: ConnectionId, token: ResetToken) {
+        self.spare.push_front(Remote { sequence: 1, id, token: Some(token) });
     }
 
     /// Whether a stateless reset with this token is about this connection (RFC 9000 section 10.3.1).

@@ -68,9 +68,15 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         original_destination: remote_id,
         retry_source: None,
         local_id: Connection::first_id(rng, "source-id"),
-        offer: spec.multipath.as_ref().map(|multipath| Box::new(offer(multipath, rng))),
+        offer: offered(spec, role).map(|multipath| Box::new(offer(multipath, rng))),
+        preferred: None,
         rng: rng.clone(),
     })
+}
+
+/// What the scenario lets an end offer.
+fn offered(spec: &QuicSpec, role: Role) -> Option<&MultipathSpec> {
+    spec.multipath.as_ref().filter(|multipath| role == Role::Client || multipath.peer_offers)
 }
 
 /// What an end offers. A client adds its addresses.

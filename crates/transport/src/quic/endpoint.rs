@@ -1,10 +1,9 @@
 //! One end of a QUIC flow as an [`Endpoint`].
 
+mod addresses;
 mod answers;
 mod attempts;
 mod first;
-
-use std::net::IpAddr;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
@@ -26,7 +25,7 @@ use super::route::FourTuple;
 use super::stateless::{First, Stateless, version_negotiation};
 use crate::buffer::SendBuffer;
 use crate::endpoint::{
-    Endpoint, EndpointError, Input, InterfaceChange, Loss, Outbox, PathId, PathSample, Totals,
+    Endpoint, EndpointError, Input, Loss, Outbox, PathAddresses, PathId, PathSample, Totals,
 };
 
 /// One end of a QUIC connection. Its packets travel as structs, or as bytes if they are encrypted.
@@ -84,18 +83,6 @@ impl QuicEndpoint {
     /// Writes a qlog of the connection, which has not begun.
     pub fn write_qlog(&mut self, writer: QlogWriter) {
         self.qlog = Some(writer);
-    }
-
-    /// Lets a client use these addresses of its host, one for each path, in the order of the links in its specification.
-    pub fn use_addresses(&mut self, addresses: &[IpAddr]) {
-        if let Stage::Waiting(parts) = &mut self.stage
-            && let Some(offer) = &mut parts.offer
-        {
-            offer.addresses = addresses.to_vec();
-            for address in addresses {
-                parts.interfaces.change(InterfaceChange { address: *address, up: true });
-            }
-        }
     }
 
     /// Logs the secrets of TLS, if packets are encrypted and the connection has not begun.
@@ -441,6 +428,10 @@ impl Endpoint for QuicEndpoint {
         {
             connection.sample_paths(samples);
         }
+    }
+
+    fn paths(&self, paths: &mut Vec<PathAddresses>) {
+        self.list_paths(paths);
     }
 
     fn send_buffer(&self) -> Option<&SendBuffer> {

@@ -88,6 +88,8 @@ leobench_base::spec! {
         pub ack: AckPath = AckPath::SamePath,
         /// How long a path survives without a packet of the other end if there is another one; for ever if not given.
         pub idle_timeout: Option<SimDuration> = None,
+        /// Whether the other end offers several paths as well. If not, the run is refused, as soon as the ends know it.
+        pub peer_offers: bool = true,
     }
 }
 
@@ -202,6 +204,9 @@ leobench_base::spec! {
         pub key_update: Option<KeyUpdate> = None,
         /// Several paths at a time, over several links of the node that opens the connection; one path if not given.
         pub multipath: Option<MultipathSpec> = None,
+        /// A link of the node that answers: once the handshake is confirmed, the server has its client move to the address of that
+        /// interface (RFC 9000 section 9.6). If not given, it prefers none.
+        pub preferred_address: Option<String> = None,
         /// Whether the client sends data with its first packets (0-RTT). No stack does here.
         pub zero_rtt: bool = false,
     }
@@ -222,6 +227,10 @@ fn default_congestion() -> CongestionSpec {
 fn check(spec: &QuicSpec) -> Result<(), Fault> {
     check_stack(spec)?;
     check_resumption(spec)?;
+    if spec.preferred_address.is_some() && spec.multipath.is_some() {
+        let problem = "is for connections with one path";
+        return Err(Fault::new("preferred_address", problem, "it or `multipath`"));
+    }
     if !(SMALLEST_PAYLOAD..=LARGEST_PAYLOAD).contains(&spec.payload) {
         let allowed =
             format!("from {SMALLEST_PAYLOAD} (RFC 9000 section 14.1) to {LARGEST_PAYLOAD}");
@@ -307,6 +316,11 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
     if spec.retry {
         let problem = "needs a Retry, which the stack `noq` does not send here";
         return Err(Fault::new("retry", problem, "`false`, or the stack `own`"));
+    }
+    if spec.preferred_address.is_some() {
+        let problem = "is for the stack `own`: clients of `noq` stay where they are";
+        let allowed = "no `preferred_address`, or the stack `own`";
+        return Err(Fault::new("preferred_address", problem, allowed));
     }
     if spec.probe_after.is_some() {
         let problem = "is for the stack `own`: `noq` is not told of other addresses";

@@ -10,7 +10,7 @@ use super::super::{
     ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
     Until,
 };
-use super::{NAME, Names, Place, is_name, multipath, page};
+use super::{NAME, Names, Place, is_name, multipath, page, preferred};
 
 pub(super) fn check(
     spec: &ScenarioSpec,
@@ -46,6 +46,7 @@ pub(super) fn check(
             return Err(error.allowed("`from`"));
         }
         multipath::check(spec, flow, nodes, &at)?;
+        preferred::check(spec, flow, nodes, &at)?;
         for (topology, routes) in &networks {
             let path = |from: usize, to: usize| {
                 let path = routes.path(from.into(), to.into());

@@ -6,6 +6,7 @@ mod limits;
 mod links;
 mod multipath;
 mod page;
+mod preferred;
 
 use leobench_base::spec::{At, SpecError, Value, quoted};
 use leobench_transport::Plugins;

@@ -77,6 +77,45 @@ fn several_paths() {
 }
 
 #[test]
+fn a_preferred_address() {
+    let quic = "transport = \"quic\"";
+    let key = "flows.main.transport.preferred_address";
+    let prefers = |rest: &str| format!("transport = {{ kind = \"quic\", {rest} }}");
+    refused(&[
+        (
+            quic,
+            &prefers("preferred_address = \"radio\""),
+            &format!(
+                "{key} = \"radio\": is no link of `server`, where the server is; allowed: `wire`"
+            ),
+        ),
+        (
+            quic,
+            &prefers("preferred_address = \"wire\""),
+            &format!(
+                "{key} = \"wire\": is the only link of `server`; allowed: a server with two links, or no \
+                 `preferred_address`"
+            ),
+        ),
+        (
+            quic,
+            &prefers("preferred_address = \"wire\", multipath = { links = [\"wire\", \"radio\"] }"),
+            &format!(
+                "{key} = \"wire\": is for connections with one path; allowed: it or `multipath`"
+            ),
+        ),
+        (
+            quic,
+            &prefers("stack = \"noq\", preferred_address = \"wire\""),
+            &format!(
+                "{key} = \"wire\": is for the stack `own`: clients of `noq` stay where they are; allowed: no \
+                 `preferred_address`, or the stack `own`"
+            ),
+        ),
+    ]);
+}
+
+#[test]
 fn what_a_quic_stack_lacks() {
     let quic = "transport = \"quic\"";
     let own = |rest| format!("transport = {{ kind = \"quic\", stack = \"own\", {rest} }}");

@@ -75,6 +75,7 @@ impl Connection {
         if let Some(token) = params.stateless_reset_token {
             self.path_mut().ids.remote.set_first_token(token);
         }
+        self.take_preferred(&params)?;
         self.path_mut().ids.local.set_limit(params.active_connection_id_limit);
         self.streams.on_peer_params(&params);
         self.datagrams.on_peer_params(params.max_datagram_frame_size);
@@ -143,6 +144,7 @@ impl Connection {
             self.discard(now, Space::Handshake);
             self.update_handshake_state(now);
             self.open_wanted(now);
+            self.prefer(now);
         }
     }
 

@@ -7,7 +7,7 @@ use leobench_base::{SimDuration, SimTime};
 
 use super::Connection;
 use crate::congestion::Remote;
-use crate::endpoint::{EndpointError, Event, InterfaceChange, MoveStep, PathId};
+use crate::endpoint::{EndpointError, Event, InterfaceChange, MoveStep, PathAddresses, PathId};
 use crate::quic::recovery::Control;
 use crate::quic::role::Role;
 use crate::quic::route::{Due, FourTuple};
@@ -26,6 +26,19 @@ fn save(control: &mut Control, path: PathId, now: SimTime, tuple: FourTuple) {
 }
 
 impl Connection {
+    /// The peer's address.
+    pub(in crate::quic) fn peer_address(&self) -> SocketAddr {
+        self.path().route.tuple.remote
+    }
+
+    /// The paths in use.
+    pub(in crate::quic) fn list_paths(&self, paths: &mut Vec<PathAddresses>) {
+        for path in self.paths.iter().filter(|path| path.is_open() && self.lost.is_none()) {
+            let FourTuple { local, remote } = path.route.tuple;
+            paths.push(PathAddresses { path: path.id, local: local.ip(), remote: remote.ip() });
+        }
+    }
+
     /// An interface of our host changed. A client whose address is gone moves to another address of its host, if there is one
     /// (section 9.2), or begins anew there before the handshake is confirmed. As long as it has its address, it stays.
     pub(in crate::quic) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
@@ -62,6 +75,7 @@ impl Connection {
             self.path_mut().find_or_add(tuple, 0).validate();
             self.move_to(now, tuple);
             self.validate_route(now);
+            self.prefer(now);
         }
     }
 
@@ -89,6 +103,9 @@ impl Connection {
         }
         let newest = self.path().dues.received.largest() == Some(packet.header.number().value);
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
+            return;
+        }
+        if self.preferred.is_some() && !self.follows_beside_preferred(now, tuple) {
             return;
         }
         let path = self.path_mut();
@@ -179,9 +196,12 @@ impl Connection {
     }
 
     /// The peer wants to know whether we receive over the route that its packet came over.
-    pub(super) fn on_path_challenge(&mut self, data: u64) {
+    pub(super) fn on_path_challenge(&mut self, now: SimTime, data: u64) {
         let (tuple, size) = self.arrival;
         self.path_mut().find_or_add(tuple, size).on_challenge(data);
+        if self.preferred.is_some() {
+            self.on_preferred_probed(now, tuple);
+        }
     }
 
     /// The peer answers a challenge; what answers none is ignored.
@@ -207,10 +227,13 @@ impl Connection {
     }
 
     /// Routes that are of no use any more.
-    fn forget_routes(&mut self) {
+    pub(super) fn forget_routes(&mut self) {
+        let candidate = self.candidate;
         let path = self.path_mut();
         if path.route.is_validated() && !path.route.is_in_validation() {
-            path.others.retain(|route| route.wants_probe() || route.is_in_validation());
+            path.others.retain(|route| {
+                route.wants_probe() || route.is_in_validation() || candidate == Some(route.tuple)
+            });
         }
     }
 
@@ -230,6 +253,11 @@ impl Connection {
             !fails || route.is_validated() && !probed
         });
         if unanswered {
+            match candidate {
+                Some(tuple) if self.is_preferred(tuple) => self.settle_preferred(),
+                Some(tuple) => self.interfaces.postpone(tuple.local.ip()),
+                None => {}
+            }
             self.give_up_candidate();
         }
         if failed {

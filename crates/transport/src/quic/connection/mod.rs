@@ -18,6 +18,7 @@ mod limits;
 mod migration;
 mod multipath;
 mod outcomes;
+mod preferred;
 mod protected;
 mod receive;
 mod steady;
@@ -25,6 +26,8 @@ mod successor;
 mod timers;
 mod trace;
 mod transmit;
+
+use std::net::SocketAddr;
 
 use bytes::Bytes as Payload;
 use leobench_base::quic::{
@@ -35,6 +38,7 @@ use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 use self::close::State;
 pub(super) use self::multipath::Offer;
 use self::multipath::{Cargo, Multipath};
+use self::preferred::Preferred;
 use super::cids::{LocalIds, RemoteIds, random_id};
 use super::crypto::{Crypto, Handshake, Protection};
 use super::crypto_stream::CryptoStream;
@@ -82,6 +86,8 @@ pub(super) struct Parts {
     pub(super) local_id: ConnectionId,
     /// Several paths, if this end offers them.
     pub(super) offer: Option<Box<Offer>>,
+    /// The address where this end, a server, prefers to be reached.
+    pub(super) preferred: Option<SocketAddr>,
     pub(super) rng: RngTree,
 }
 
@@ -146,8 +152,8 @@ pub(super) struct Connection {
     /// Several paths: offered, or agreed on.
     offer: Option<Box<Offer>>,
     multipath: Option<Box<Multipath>>,
-    /// Why the run cannot go on, if it cannot.
-    refusal: Option<String>,
+    /// The addresses of both ends, if this one offers several paths and the peer does not.
+    offers_alone: Option<[SocketAddr; 2]>,
     original_destination: ConnectionId,
     retry_source: Option<ConnectionId>,
     /// Whether a packet of the peer was processed.
@@ -169,7 +175,9 @@ pub(super) struct Connection {
     next_ask: SimTime,
     /// Addresses of our host.
     interfaces: Interfaces,
-    /// The route that a client probes because nobody answers over the present one.
+    /// The server's preferred address, if it has one.
+    preferred: Option<Preferred>,
+    /// The route that this end probes: nobody answers over the present one, or the server prefers it.
     candidate: Option<FourTuple>,
     /// Over which route the present datagram came, and its size.
     arrival: (FourTuple, u64),
@@ -221,7 +229,8 @@ impl Connection {
         let initial_rtt = settings.initial_rtt;
         let config = RecoveryConfig { role, initial_rtt, ecn: settings.ecn };
         let ids = parts.rng.child("connection-ids").rng();
-        let local_ids = LocalIds::new(parts.local_id, ids, ResetKey::new(&parts.rng));
+        let mut local_ids = LocalIds::new(parts.local_id, ids, ResetKey::new(&parts.rng));
+        let preferred = parts.preferred.map(Preferred::of_server);
         let mut params = settings.params.clone();
         params.initial_source = Some(parts.local_id);
         params.initial_max_path_id = parts.offer.as_ref().map(|offer| offer.max_path_id);
@@ -229,6 +238,7 @@ impl Connection {
             params.original_destination = Some(parts.original_destination);
             params.retry_source = parts.retry_source;
             params.stateless_reset_token = local_ids.first_token();
+            params.preferred_address = preferred.and_then(|it| it.parameter(&mut local_ids));
         }
         let mut encoded = Vec::new();
         params.write(&mut encoded);
@@ -272,7 +282,7 @@ impl Connection {
             active: 0,
             offer: parts.offer,
             multipath: None,
-            refusal: None,
+            offers_alone: None,
             original_destination: parts.original_destination,
             retry_source: parts.retry_source,
             heard: role == Role::Server,
@@ -287,6 +297,7 @@ impl Connection {
             ack_request: AckRequest::default(),
             next_ask: SimTime::ZERO,
             interfaces: parts.interfaces,
+            preferred,
             candidate: None,
             arrival: (addresses, 0),
             challenges: parts.rng.child("path-challenges").rng(),
@@ -403,7 +414,7 @@ impl Connection {
     /// # Errors
     /// The failure.
     pub(super) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        if self.missing.is_some() || self.refusal.is_some() {
+        if self.missing.is_some() || self.offers_alone.is_some() || self.refusal.is_some() {
             return self.refuse(now);
         }
         self.control.check(now)
@@ -411,10 +422,11 @@ impl Connection {
 
     #[cold]
     fn refuse(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        match (self.missing.take(), self.refusal.take()) {
-            (Some(missing), _) => Err(missing),
-            (None, Some(problem)) => Err(EndpointError::Stack { at: now, problem }),
-            (None, None) => Ok(()),
+        match (self.missing.take(), self.offers_alone.take(), self.refusal.take()) {
+            (Some(missing), ..) => Err(missing),
+            (_, Some([local, remote]), _) => Err(EndpointError::OnePath { at: now, local, remote }),
+            (.., Some(problem)) => Err(EndpointError::Stack { at: now, problem }),
+            (None, None, None) => Ok(()),
         }
     }
 }

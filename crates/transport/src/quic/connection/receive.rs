@@ -67,7 +67,9 @@ impl Connection {
 
     /// Whether a datagram from this address is ignored: a server's does not change (RFC 9000 section 9).
     pub(in crate::quic) fn ignores(&self, source: SocketAddr) -> bool {
-        self.role == Role::Client && self.paths.iter().all(|path| source != path.route.tuple.remote)
+        self.role == Role::Client
+            && self.paths.iter().all(|path| source != path.route.tuple.remote)
+            && !self.is_told_by_server(source)
     }
 
     /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),
@@ -215,7 +217,7 @@ impl Connection {
             }
             Frame::NewToken(token) => self.on_new_token(token),
             Frame::PathChallenge(data) => {
-                self.on_path_challenge(*data);
+                self.on_path_challenge(now, *data);
                 Ok(())
             }
             Frame::PathResponse(data) => {

@@ -89,6 +89,7 @@ impl Connection {
             retry_source: opening.retry_source,
             local_id: Self::first_id(&rng, "source-id"),
             offer: self.offer.clone(),
+            preferred: self.own_preferred(),
             rng,
         };
         let mut next = Self::new(parts, now)?;

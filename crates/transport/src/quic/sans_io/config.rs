@@ -78,6 +78,7 @@ impl ByteConfig {
             retry_source: None,
             local_id: Connection::first_id(&rng, "source-id"),
             offer: spec.multipath.as_ref().map(|multipath| Box::new(offer(multipath, &rng))),
+            preferred: None,
             rng,
         })
     }

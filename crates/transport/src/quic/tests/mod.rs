@@ -12,6 +12,8 @@ mod numbers;
 mod paths;
 mod paths_frames;
 mod paths_noq;
+mod paths_plan;
+mod preferred;
 mod probes;
 mod protected;
 mod qlog;

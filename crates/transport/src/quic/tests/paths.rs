@@ -26,6 +26,7 @@ pub(super) fn several(paths: usize, change: impl FnOnce(&mut MultipathSpec)) -> 
         scheduler: crate::path_scheduler::PathSchedulerSpec::default(),
         ack: AckPath::SamePath,
         idle_timeout: None,
+        peer_offers: true,
     };
     change(&mut multipath);
     spec(|spec| spec.multipath = Some(multipath))
@@ -362,7 +363,9 @@ fn a_client_whose_server_offers_one_path_refuses_the_run() {
     pipe.ends[RECEIVER].prepare(|parts| parts.offer = None);
     pipe.may_fail = true;
     pipe.run(ms(1_000), |pipe| pipe.failed.is_some());
-    let error = pipe.failed.unwrap().to_string();
+    let error = pipe.failed.unwrap();
+    assert!(error.refuses_scenario());
+    let error = error.to_string();
     assert!(
         error.contains("10.0.0.1:4433 offers several paths, and 10.0.0.2:4433 does not"),
         "{error}"

@@ -14,11 +14,11 @@ use noq_proto::{
 
 use super::meetings::tls;
 use super::paths::several;
+use super::paths_plan::{Plan, plain};
 use super::*;
 use crate::buffer::Message;
 use crate::endpoint::{Input, InterfaceChange, Outbox, Report};
 use crate::quic::crypto::{Crypto, TlsConfig};
-use crate::quic::spec::AckPath;
 use crate::quic_noq::{Clock, for_tests};
 
 const PORT: u16 = 4_433;
@@ -32,49 +32,9 @@ fn server() -> SocketAddr {
     ([10, 0, 0, 2], PORT).into()
 }
 
-/// A plan.
-#[derive(Clone, Debug)]
-struct Plan {
-    seed: u64,
-    own_is_client: bool,
-    own_sends: bool,
-    paths: usize,
-    bytes: u64,
-    ack: AckPath,
-    scheduler: usize,
-    /// Of a thousand datagrams, how many are lost, and how many are late by up to 30 ms.
-    lost: u64,
-    late: u64,
-    /// The delay of each way, in milliseconds.
-    delays: Vec<u64>,
-    /// When the client abandons its paths, one after the other, but for the last one to be left.
-    abandons: Option<Vec<u64>>,
-}
-
-impl Plan {
-    fn random(seed: u64) -> Self {
-        let mut rng = RngTree::new(seed).child("plan").rng();
-        let paths = 2 + rng.below(2) as usize;
-        let abandons = |rng: &mut SimRng| {
-            let mut order: Vec<_> = (0..paths as u64).collect();
-            order.rotate_left(rng.below(paths as u64) as usize);
-            order.pop();
-            order
-        };
-        Self {
-            seed,
-            own_is_client: rng.below(2) == 0,
-            own_sends: rng.below(2) == 0,
-            paths,
-            bytes: 100_000 + rng.below(1_500_000),
-            ack: [AckPath::SamePath, AckPath::Fastest, AckPath::RoundRobin][rng.below(3) as usize],
-            scheduler: rng.below(2) as usize,
-            lost: rng.below(2) * rng.below(60),
-            late: rng.below(2) * rng.below(200),
-            delays: (0..paths).map(|_| 5 + rng.below(60)).collect(),
-            abandons: (rng.below(2) == 0).then(|| abandons(&mut rng)),
-        }
-    }
+/// The address that the server prefers.
+fn preferred() -> SocketAddr {
+    ([10, 0, 0, 3], PORT).into()
 }
 
 /// The end that is `noq-proto`.
@@ -111,9 +71,13 @@ impl Noq {
             .min_mtu(1_252)
             .mtu_discovery_config(None)
             .enable_segmentation_offload(false)
-            .max_concurrent_multipath_paths(plan.paths as u32);
+            .max_concurrent_multipath_paths(if plan.prefers { 0 } else { plan.paths as u32 });
         let parameters = spec(|_| ());
-        let (endpoint, of_client, of_server) = for_tests(&parameters, &rng, config, Some(crypto));
+        let (endpoint, of_client, mut of_server) =
+            for_tests(&parameters, &rng, config, Some(crypto));
+        if let (true, SocketAddr::V4(address)) = (plan.prefers, preferred()) {
+            of_server.preferred_address_v4(Some(address));
+        }
         let of_server = plan.own_is_client.then(|| Arc::new(of_server));
         let clock = Clock::new();
         let mut endpoint = NoqEndpoint::new(Arc::new(endpoint), of_server, true);
@@ -135,10 +99,16 @@ impl Noq {
         }
     }
 
-    fn receive(&mut self, now: SimTime, remote: SocketAddr, local: IpAddr, datagram: BytesMut) {
+    fn receive(
+        &mut self,
+        now: SimTime,
+        remote: SocketAddr,
+        local: Option<IpAddr>,
+        datagram: BytesMut,
+    ) {
         let instant = self.clock.instant(now);
         let mut answer = Vec::new();
-        let tuple = FourTuple::new(remote, Some(local));
+        let tuple = FourTuple::new(remote, local);
         match self.endpoint.handle(instant, tuple, None, datagram, &mut answer) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {
@@ -252,6 +222,8 @@ struct Meeting {
     events: Vec<String>,
     /// By way, datagrams of either end.
     taken: Vec<[u64; 2]>,
+    /// Datagrams that have arrived at the preferred address.
+    to_preferred: u64,
 }
 
 impl Meeting {
@@ -261,11 +233,14 @@ impl Meeting {
         } else {
             (Role::Server, server(), client(0))
         };
-        let spec = several(plan.paths, |multipath| {
+        let mut spec = several(plan.paths, |multipath| {
             multipath.ack = plan.ack;
             let kinds = crate::path_scheduler::PathSchedulerSpec::examples();
             multipath.scheduler = kinds[plan.scheduler].clone();
         });
+        if plan.prefers {
+            spec.multipath = None;
+        }
         let attributes = [Attributes::default()];
         let mut own = QuicEndpoint::new(&QuicConfig {
             spec: &spec,
@@ -291,6 +266,9 @@ impl Meeting {
             let addresses: Vec<_> = (0..plan.paths).map(|way| client(way).ip()).collect();
             own.use_addresses(&addresses);
         }
+        if plan.prefers {
+            own.prefer_address(preferred());
+        }
         if plan.own_sends {
             let message = Message { size: Bytes::new(plan.bytes), created: SimTime::ZERO };
             own.input(SimTime::ZERO, Input::Message { stream: 0, message }).unwrap();
@@ -307,6 +285,7 @@ impl Meeting {
             delivered: 0,
             events: Vec::new(),
             taken: vec![[0; 2]; plan.paths],
+            to_preferred: 0,
             plan,
         }
     }
@@ -386,7 +365,10 @@ impl Meeting {
             {
                 let (by_own, source, destination, bytes) = entry.remove();
                 if by_own {
-                    self.noq.receive(self.now, source, destination.ip(), bytes);
+                    self.to_preferred += u64::from(destination == preferred());
+                    // As a server, noq-proto 1.4.0 discards what comes to an address other than the first, if it is told.
+                    let local = Some(destination.ip()).filter(|_| !self.plan.prefers);
+                    self.noq.receive(self.now, source, local, bytes);
                 } else {
                     self.hear(source, destination, bytes);
                 }
@@ -423,22 +405,6 @@ impl Meeting {
     }
 }
 
-fn plain(own_is_client: bool, own_sends: bool, paths: usize) -> Plan {
-    Plan {
-        seed: 1,
-        own_is_client,
-        own_sends,
-        paths,
-        bytes: 3_000_000,
-        ack: AckPath::SamePath,
-        scheduler: 0,
-        lost: 0,
-        late: 0,
-        delays: vec![20; paths],
-        abandons: None,
-    }
-}
-
 #[test]
 fn two_and_three_paths_are_used_with_noq() {
     for (own_is_client, own_sends) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -456,6 +422,20 @@ fn each_path_is_abandoned_in_turn_with_noq() {
             let plan = Plan { abandons: Some(order), ..plain(own_is_client, own_sends, 3) };
             Meeting::new(plan).hold();
         }
+    }
+}
+
+/// Our client validates the address that noq-proto prefers and moves there; noq-proto's client reads ours, and stays.
+#[test]
+fn a_preferred_address_is_understood_on_both_sides() {
+    for (own_is_client, own_sends) in [(true, true), (true, false), (false, true), (false, false)] {
+        let plan = Plan { prefers: true, lost: 20, ..plain(own_is_client, own_sends, 1) };
+        let mut meeting = Meeting::new(plan);
+        meeting.run(ms(300_000));
+        assert!(meeting.is_done() && meeting.noq.lost.is_none(), "{}", meeting.state());
+        let moved = format!("moved: {} to {}", client(0), preferred());
+        let moves = meeting.events.contains(&moved);
+        assert_eq!((moves, meeting.to_preferred > 3), (own_is_client, own_is_client));
     }
 }
 

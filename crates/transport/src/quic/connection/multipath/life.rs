@@ -7,7 +7,7 @@ use leobench_base::{Bytes, SimTime};
 
 use super::super::Connection;
 use super::Blocked;
-use crate::endpoint::Event;
+use crate::endpoint::{Event, MoveStep};
 use crate::quic::path::{Path, Stage};
 use crate::quic::role::Role;
 use crate::quic::route::{FourTuple, Route};
@@ -141,6 +141,7 @@ impl Connection {
         self.paths[at].stage = Stage::Abandoned { until: None };
         self.paths[at].farewell = (code, true);
         self.note_path(at, why);
+        self.moves.push(MoveStep::Noticed);
         self.repeat_elsewhere(at);
         let path = &mut self.paths[at];
         path.ids.remote.end();

@@ -96,7 +96,7 @@ impl Connection {
                 return;
             }
             let FourTuple { local, remote } = self.path().route.tuple;
-            self.refusal = Some(format!("{local} offers several paths, and {remote} does not"));
+            self.offers_alone = Some([local, remote]);
             return;
         };
         self.multipath = Some(Box::new(Multipath {
