@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from leobench import _core
@@ -22,6 +23,7 @@ from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from ipaddress import IPv4Address, IPv6Address
 
 # RFC 9000 section 16: the largest variable-length integer, such as an error code or a stream's number.
 _LARGEST_VARINT = (1 << 62) - 1
@@ -152,6 +154,14 @@ def _whole(name: str, value: int, largest: int) -> int:
     return value
 
 
+def _address(source: tuple[str, int]) -> tuple[IPv4Address | IPv6Address, int]:
+    try:
+        address, port = source
+        return ip_address(address), _whole("source[1]", port, 65_535)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"source = {source!r}: allowed: an address and a port, (\"10.0.0.1\", 4433)") from error
+
+
 def _unusable(value: object) -> object:
     raise InputError(f"{value!r}: is no value of a parameter; allowed: what a scenario may hold")
 
@@ -231,9 +241,23 @@ class Connection:
         self._now = now
         return now
 
-    def receive(self, datagram: bytes, now_ns: int) -> None:
-        """Takes a datagram of the peer."""
-        self._core.receive(self._instant(now_ns), datagram)
+    def receive(self, datagram: bytes, now_ns: int, source: tuple[str, int] | None = None) -> None:
+        """Takes a datagram of the peer.
+
+        Args:
+            datagram: The datagram.
+            now_ns: The time.
+            source: The address and the port it came from; where the peer is known to be if not given. A server
+                follows its client to another address, and validates it (RFC 9000 section 9.3).
+
+        Raises:
+            InputError: If the source is no address and port.
+        """
+        self._core.receive(self._instant(now_ns), datagram, None if source is None else _address(source))
+
+    def transmit_to(self, now_ns: int) -> list[tuple[bytes, tuple[str, int]]]:
+        """The datagrams to send now, and the address and port that each is for."""
+        return self._core.transmit_to(self._instant(now_ns))
 
     def transmit(self, now_ns: int) -> list[bytes]:
         """The datagrams to send now."""

@@ -1,5 +1,6 @@
 //! A QUIC connection for Python programs, which hand it datagrams and the time.
 
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::BytesMut;
@@ -74,8 +75,29 @@ impl QuicConnection {
         Ok(Self(Mutex::new(connection)))
     }
 
-    fn receive(&self, now: u64, datagram: &[u8]) -> PyResult<()> {
-        self.lock().receive(time(now), BytesMut::from(datagram)).map_err(failed)
+    /// `source` is the peer's address and port, where it is known to be if not given.
+    #[pyo3(signature = (now, datagram, source = None))]
+    fn receive(&self, now: u64, datagram: &[u8], source: Option<(IpAddr, u16)>) -> PyResult<()> {
+        let datagram = BytesMut::from(datagram);
+        let received = match source {
+            Some(source) => self.lock().receive_from(time(now), source.into(), datagram),
+            None => self.lock().receive(time(now), datagram),
+        };
+        received.map_err(failed)
+    }
+
+    /// Datagrams, and where each is to go.
+    fn transmit_to<'py>(
+        &self,
+        py: Python<'py>,
+        now: u64,
+    ) -> PyResult<Vec<(Bound<'py, PyBytes>, (String, u16))>> {
+        let mut connection = self.lock();
+        let mut datagrams = Vec::new();
+        while let Some((datagram, to)) = connection.transmit_to(time(now)).map_err(failed)? {
+            datagrams.push((PyBytes::new(py, &datagram), (to.ip().to_string(), to.port())));
+        }
+        Ok(datagrams)
     }
 
     fn transmit<'py>(&self, py: Python<'py>, now: u64) -> PyResult<Vec<Bound<'py, PyBytes>>> {

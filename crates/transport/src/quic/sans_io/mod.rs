@@ -7,6 +7,7 @@ mod config;
 mod content;
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 
 use bytes::{Bytes, BytesMut};
 use leobench_base::quic::{Directionality, StreamId, Zeros};
@@ -112,7 +113,7 @@ pub struct ByteConnection {
     stage: Stage,
     /// What is answered without a connection, and the answers that wait to leave.
     stateless: Stateless,
-    answers: VecDeque<BytesMut>,
+    answers: VecDeque<(BytesMut, SocketAddr)>,
     contents: Contents,
     events: VecDeque<ByteEvent>,
     role: Role,
@@ -164,24 +165,44 @@ impl ByteConnection {
         }
     }
 
-    /// A datagram arrived.
+    /// A datagram arrived, from where the peer is known to be.
     ///
     /// # Errors
     /// If TLS cannot start.
     pub fn receive(&mut self, now: SimTime, datagram: BytesMut) -> Result<(), EndpointError> {
+        let source = match self.connection() {
+            Some(connection) => connection.peer_address(),
+            None => FourTuple::UNKNOWN.remote,
+        };
+        self.receive_from(now, source, datagram)
+    }
+
+    /// A datagram arrived from an address. A server follows its client to another one (RFC 9000 section 9.3); a client's server has
+    /// one address.
+    ///
+    /// # Errors
+    /// If TLS cannot start.
+    pub fn receive_from(
+        &mut self,
+        now: SimTime,
+        source: SocketAddr,
+        datagram: BytesMut,
+    ) -> Result<(), EndpointError> {
+        let remote = if self.role == Role::Server { source } else { FourTuple::UNKNOWN.remote };
+        let tuple = FourTuple { remote, ..FourTuple::UNKNOWN };
         if self.role == Role::Server
             && let Some(answer) = version_negotiation(&datagram)
         {
-            self.answers.push_back(answer);
+            self.answers.push_back((answer, source));
             return Ok(());
         }
         if let Stage::Waiting(parts) = &self.stage {
             let Some(first) = client_of(parts, &datagram) else { return Ok(()) };
-            let decision = self.stateless.decide(now, FourTuple::UNKNOWN.remote, &first);
-            self.meet(now, &first, decision)?;
+            let decision = self.stateless.decide(now, source, &first);
+            self.meet(now, tuple, &first, decision)?;
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
-        connection.on_bytes(now, Ecn::NotEct, FourTuple::UNKNOWN, datagram, &self.contents);
+        connection.on_bytes(now, Ecn::NotEct, tuple, datagram, &self.contents);
         self.contents.settle(connection.is_open());
         self.collect();
         Ok(())
@@ -191,6 +212,7 @@ impl ByteConnection {
     fn meet(
         &mut self,
         now: SimTime,
+        tuple: FourTuple,
         first: &First,
         decision: Decision,
     ) -> Result<(), EndpointError> {
@@ -199,7 +221,7 @@ impl ByteConnection {
             Decision::Accept { original, retry_source } => {
                 return self.connect(now, |parts| {
                     (parts.original_destination, parts.retry_source) = (original, retry_source);
-                    parts.remote_id = first.source;
+                    (parts.remote_id, parts.addresses) = (first.source, tuple);
                 });
             }
             Decision::Retry(retry) => retry.encode(&Zeros, &mut answer),
@@ -212,7 +234,7 @@ impl ByteConnection {
                 })?;
             }
         }
-        self.answers.push_back(answer);
+        self.answers.push_back((answer, tuple.remote));
         Ok(())
     }
 
@@ -237,13 +259,25 @@ impl ByteConnection {
     /// # Errors
     /// If the congestion controller cannot go on.
     pub fn transmit(&mut self, now: SimTime) -> Result<Option<BytesMut>, EndpointError> {
+        Ok(self.transmit_to(now)?.map(|(datagram, _)| datagram))
+    }
+
+    /// The next datagram to send now, and the address of the peer to send it to, if that is known.
+    ///
+    /// # Errors
+    /// If the congestion controller cannot go on.
+    pub fn transmit_to(
+        &mut self,
+        now: SimTime,
+    ) -> Result<Option<(BytesMut, SocketAddr)>, EndpointError> {
         if let Some(answer) = self.answers.pop_front() {
             return Ok(Some(answer));
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
         let mut datagram = None;
         while let Some(transmit) = connection.transmit(now)? {
-            datagram = connection.seal(now, transmit.packets(), &self.contents);
+            let sealed = connection.seal(now, transmit.packets(), &self.contents);
+            datagram = sealed.map(|sealed| (sealed, transmit.destination));
             // Keys that are used up close the connection, which is the next to be sent.
             if datagram.is_some() {
                 break;
