@@ -1,5 +1,7 @@
 //! A network from a scenario.
 
+mod addresses;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -293,43 +295,6 @@ impl FromScenario<'_> {
         Ok(Ends { from, to, sender, receiver, paths })
     }
 
-    /// The addresses from which the end that opens the connection has a path each, if the flow has several.
-    fn paths(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
-        let TransportSpec::Quic(QuicSpec { multipath: Some(multipath), .. }) = &flow.transport
-        else {
-            return Ok(Vec::new());
-        };
-        let node = self.node(flow.opener())?;
-        let links = multipath.links.iter();
-        links.map(|link| Ok(self.builder.interface_address(node, self.cable(link)?))).collect()
-    }
-
-    /// The addresses of a node's interfaces at the start, the last one first, so that a client probes them in the order of the links.
-    fn interfaces(&self, name: &str) -> Result<Vec<IpAddr>, BuildError> {
-        let node = self.node(name)?;
-        let moves = self.spec.handovers.iter().filter(|(_, handover)| handover.node == name);
-        let away: Vec<_> = moves.flat_map(|(_, handover)| handover.links.iter().skip(1)).collect();
-        let links = self.spec.links.iter().rev().filter(|(link, spec)| {
-            spec.between.iter().any(|end| end == name) && !away.contains(&link)
-        });
-        links.map(|(link, _)| Ok(self.builder.interface_address(node, self.cable(link)?))).collect()
-    }
-
-    /// The address that a node uses at the start: its own, or that of an interface where it migrates from one to the next.
-    fn address(&self, name: &str) -> Result<IpAddr, BuildError> {
-        let migrates = |handover: &HandoverSpec| {
-            handover.node == name && handover.kind == HandoverKind::Migrate
-        };
-        let node = self.node(name)?;
-        match self.spec.handovers.iter().find(|(_, handover)| migrates(handover)) {
-            Some((_, handover)) => {
-                let first = self.cable(handover.links.first().map_or("", String::as_str))?;
-                Ok(self.builder.interface_address(node, first))
-            }
-            None => Ok(NetworkBuilder::own_address(node)),
-        }
-    }
-
     fn flow(&mut self, name: &str, flow: &FlowSpec, ends: &Ends) -> Result<FlowParts, BuildError> {
         let [sender, receiver] = self.endpoints(name, flow, ends)?;
         let protocol = match flow.transport {
@@ -424,7 +389,7 @@ impl FromScenario<'_> {
         if role == Role::Client {
             endpoint.use_addresses(&ends.paths);
             if spec.probe_after.is_some() {
-                endpoint.know_addresses(&self.interfaces(flow.opener())?);
+                endpoint.know_addresses(&self.other_interfaces(flow)?);
             }
         } else if let Some(link) = &spec.preferred_address {
             let node = self.node(flow.answerer())?;

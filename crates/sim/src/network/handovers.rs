@@ -166,6 +166,13 @@ impl HandoverWatch {
         }
     }
 
+    /// The packets of a flow have a way, whether it is another one or not.
+    pub(super) fn on_way(&mut self, now: SimTime, flow: FlowId) {
+        if let Some(crossing) = self.flows[flow].present() {
+            crossing.answer.on_way(now);
+        }
+    }
+
     /// An end of a flow answered a change of the network.
     pub(super) fn moved(&mut self, now: SimTime, flow: FlowId, end: End, step: MoveStep) {
         let watch = &mut self.flows[flow];

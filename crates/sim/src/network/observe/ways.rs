@@ -106,8 +106,10 @@ impl Observer {
         self.over.iter_mut().for_each(Vec::clear);
         for flow in self.routes.keys() {
             let (base_rtt, is_new, open) = self.find_ways(now, flow, ways)?;
-            if let Some(watch) = self.handovers.as_mut().filter(|_| is_new) {
-                watch.rerouted(now, flow, base_rtt, open);
+            match &mut self.handovers {
+                Some(watch) if is_new => watch.rerouted(now, flow, base_rtt, open),
+                Some(watch) if open => watch.on_way(now, flow),
+                Some(_) | None => {}
             }
         }
         self.routes.keys().try_for_each(|flow| self.path(now, flow))

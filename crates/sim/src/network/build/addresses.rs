@@ -1,0 +1,57 @@
+//! The addresses of the ends of flows.
+
+use std::net::IpAddr;
+
+use leobench_transport::quic::QuicSpec;
+
+use super::{BuildError, FromScenario};
+use crate::network::builder::NetworkBuilder;
+use crate::scenario::{FlowSpec, HandoverKind, HandoverSpec, TransportSpec};
+
+impl FromScenario<'_> {
+    /// The addresses from which the end that opens the connection has a path each, if the flow has several.
+    pub(super) fn paths(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
+        let TransportSpec::Quic(QuicSpec { multipath: Some(multipath), .. }) = &flow.transport
+        else {
+            return Ok(Vec::new());
+        };
+        let node = self.node(flow.opener())?;
+        let links = multipath.links.iter();
+        links.map(|link| Ok(self.builder.interface_address(node, self.cable(link)?))).collect()
+    }
+
+    /// Further addresses of the node that opens a flow: those of its interfaces at the start, but for the one by which its packets
+    /// leave anyway. The last one comes first, so that a client probes them in the order of the links.
+    pub(super) fn other_interfaces(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
+        let (name, to) = (flow.opener(), self.node(flow.answerer())?);
+        let node = self.node(name)?;
+        let start = self.spec.topologies().next();
+        let usual = start.and_then(|topology| topology.routes([to]).next_hop(node, to));
+        let moves = self.spec.handovers.iter().filter(|(_, handover)| handover.node == name);
+        let away: Vec<_> = moves.flat_map(|(_, handover)| handover.links.iter().skip(1)).collect();
+        let mut addresses = Vec::new();
+        for (link, spec) in self.spec.links.iter().rev() {
+            let cable = self.cable(link)?;
+            let is_usual = usual.is_some_and(|usual| usual.cable() == cable);
+            if spec.between.iter().any(|end| end == name) && !away.contains(&link) && !is_usual {
+                addresses.push(self.builder.interface_address(node, cable));
+            }
+        }
+        Ok(addresses)
+    }
+
+    /// The address that a node uses at the start: its own, or that of an interface where it migrates from one to the next.
+    pub(super) fn address(&self, name: &str) -> Result<IpAddr, BuildError> {
+        let migrates = |handover: &HandoverSpec| {
+            handover.node == name && handover.kind == HandoverKind::Migrate
+        };
+        let node = self.node(name)?;
+        match self.spec.handovers.iter().find(|(_, handover)| migrates(handover)) {
+            Some((_, handover)) => {
+                let first = self.cable(handover.links.first().map_or("", String::as_str))?;
+                Ok(self.builder.interface_address(node, first))
+            }
+            None => Ok(NetworkBuilder::own_address(node)),
+        }
+    }
+}
