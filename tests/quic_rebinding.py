@@ -1,4 +1,4 @@
-"""Meetings whose client is behind a NAT that gives it another port, another address, or both, several times."""
+"""Meetings whose client is behind a NAT that gives it another port or address, or both, several times."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def plan_of(seed: int, *, own_is_client: bool, lost: float) -> Plan:
     """
     random = Random(f"rebinding {seed}")  # noqa: S311
     trouble = Trouble(lost=lost, late=0.1 if lost else 0.0, by=20 * MS)
-    streams = [tuple(Way(random.randbytes(SIZE), None, None) for _ in range(2)) for _ in range(2)]
+    ways = [Way(random.randbytes(SIZE), None, None) for _ in range(4)]
+    streams = [(ways[0], ways[1]), (ways[2], ways[3])]
     client = OWN if own_is_client else AIO
     words = [(at * 100 * MS, random.randbytes(100)) for at in range(1, 200)]
     return dataclasses.replace(
@@ -52,9 +53,9 @@ def plan_of(seed: int, *, own_is_client: bool, lost: float) -> Plan:
         connection_window=(4 * WINDOW, 4 * WINDOW),
         allowed=(100, 100),
         idle=(30 * SECOND, 30 * SECOND),
-        streams=tuple(([*streams], []) if end == client else ([], []) for end in (OWN, AIO)),
+        streams=tuple((streams, []) if end == client else ([], []) for end in (OWN, AIO)),
         key_updates=([], []),
-        datagrams=tuple(words if end == client else [] for end in (OWN, AIO)),
+        datagrams=(words, []) if client == OWN else ([], words),
         retry=False,
         close=(client, None, 7, "done"),
     )

@@ -1,6 +1,6 @@
 """What qvis reads of a qlog in version 0.3, as its FileLoader, QlogLoaderV2 and the congestion graph do.
 
-https://github.com/quiclog/qvis, visualizations/src; commit 72c8c4b. Each check names what goes wrong without it.
+https://github.com/quiclog/qvis, visualizations/src; commit 72c8c4b. Checks name what goes wrong without them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The characters by which FileLoader tells the format, and those of `qlog_version` that QlogLoader hands to V2.
+# Of how many characters FileLoader tells the format, and the versions that QlogLoader hands to V2.
 HEAD = 1024
 VERSIONS = {"draft-02", "draft-02-RC1", "qlog-03-WIP", "0.3"}
 # The events and frames of QlogSchema02 that the stack writes. qvis shows others by their name only.

@@ -24,11 +24,11 @@ def hold(seeds: range, *, own_is_client: bool) -> None:
 
 
 @pytest.mark.parametrize("own_is_client", [True, False], ids=["aioquic-follows", "own-follows"])
-def test_a_server_follows_its_client(own_is_client: bool) -> None:  # noqa: FBT001 (a parameter)
+def test_a_server_follows_its_client(own_is_client: bool) -> None:
     hold(range(6), own_is_client=own_is_client)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("own_is_client", [True, False], ids=["aioquic-follows", "own-follows"])
-def test_a_server_follows_its_client_150_times(own_is_client: bool) -> None:  # noqa: FBT001 (a parameter)
+def test_a_server_follows_its_client_150_times(own_is_client: bool) -> None:
     hold(range(100, 250), own_is_client=own_is_client)

@@ -159,7 +159,9 @@ def _address(source: tuple[str, int]) -> tuple[IPv4Address | IPv6Address, int]:
         address, port = source
         return ip_address(address), _whole("source[1]", port, 65_535)
     except (TypeError, ValueError) as error:
-        raise InputError(f"source = {source!r}: allowed: an address and a port, (\"10.0.0.1\", 4433)") from error
+        raise InputError(
+            f'source = {source!r}: allowed: an address and a port, ("10.0.0.1", 4433)'
+        ) from error
 
 
 def _unusable(value: object) -> object:
@@ -247,8 +249,8 @@ class Connection:
         Args:
             datagram: The datagram.
             now_ns: The time.
-            source: The address and the port it came from; where the peer is known to be if not given. A server
-                follows its client to another address, and validates it (RFC 9000 section 9.3).
+            source: The address and the port it came from; where the peer is known to be if not given. A
+                server follows its client to another address, and validates it (RFC 9000 section 9.3).
 
         Raises:
             InputError: If the source is no address and port.

@@ -35,8 +35,8 @@ _SCHEMA = "urn:ietf:params:qlog:events:quic-13"
 def convert(source: Path) -> dict[str, Any]:
     """The qlog of one end of a connection (`.sqlog`) in version 0.3, with a trace for each path.
 
-    An event belongs to the path that the end used at that time; of several paths at a time, to the one that it
-    names. A path used again continues its trace.
+    An event belongs to the path that the end used at that time; of several paths at a time, to the one that
+    it names. A path used again continues its trace.
 
     Raises:
         InputError: If the file is not a qlog of the stack `own`; the message names the file.
