@@ -156,3 +156,27 @@ def test_bad_calls() -> None:
     assert not client.write(0, b"before the handshake")
     assert not client.stop(5, 1, 10)
     assert not client.update_keys(10)
+
+
+def test_a_server_answers_where_its_client_is() -> None:
+    """It follows a client whose address changes, and says for each datagram where it goes."""
+    pair = Pair()
+    client, server = pair.ends
+    pair.rest()
+    stream = client.open(unidirectional=True)
+    assert stream is not None
+    client.write(stream, b"hello")
+    there, received = ("192.0.2.7", 4433), 0
+    for datagram in client.transmit(pair.now):
+        received += len(datagram)
+        server.receive(datagram, pair.now + 10 * MS, there)
+    sizes = [len(datagram) for datagram, to in server.transmit_to(pair.now + 10 * MS) if to == there]
+    # RFC 9000 section 8.1: until the address is validated, three times what came from it.
+    assert 0 < sum(sizes) <= 3 * received
+
+
+@pytest.mark.parametrize("source", ["nowhere", ("nowhere", 1), ("10.0.0.1",), ("10.0.0.1", 70_000), 7])
+def test_a_source_that_is_no_address_is_refused(source: Any) -> None:
+    server = quic.Connection(is_client=False, parameters={"protection": "null"})
+    with pytest.raises(InputError, match="allowed: "):
+        server.receive(b"", 0, source)

@@ -434,8 +434,8 @@ fn a_preferred_address_is_understood_on_both_sides() {
         meeting.run(ms(300_000));
         assert!(meeting.is_done() && meeting.noq.lost.is_none(), "{}", meeting.state());
         let moved = format!("moved: {} to {}", client(0), preferred());
-        let moves = meeting.events.contains(&moved);
-        assert_eq!((moves, meeting.to_preferred > 3), (own_is_client, own_is_client));
+        let is_there = meeting.events.contains(&moved);
+        assert_eq!((is_there, meeting.to_preferred > 3), (own_is_client, own_is_client));
     }
 }
 

@@ -67,8 +67,8 @@ fn both_ends_move_to_the_preferred_address() {
         assert!(late.iter().any(|passed| !only_probes(passed)));
         let old = pipe.passed[server].iter().filter(|passed| passed.source == inside(server));
         assert!(early.iter().all(|passed| old.clone().all(|other| id(other) != id(passed))));
-        assert!(old.clone().all(|passed| passed.at <= arrived), "{:?}", old.last());
-        assert!(before.clone().all(|passed| passed.at <= moved), "{:?}", before.last());
+        assert!(old.clone().all(|passed| passed.at <= arrived), "{}", old.count());
+        assert!(before.clone().all(|passed| passed.at <= moved), "{}", before.count());
 
         let totals = pipe.ends[SENDER].totals();
         assert_eq!(totals.retransmitted_bytes.get(), 0, "{totals:?}");
@@ -102,9 +102,10 @@ fn without_an_answer_from_there_everything_stays() {
         });
         pipe.deliver(BYTES);
         pipe.run(ms(60_000), |_| false);
-        let there = pipe.passed[client].iter().filter(|passed| passed.destination == preferred());
-        assert!(there.clone().count() >= 2 && there.clone().all(only_probes), "{:?}", there.last());
-        assert!(there.last().unwrap().at < ms(5_000));
+        let mut there =
+            pipe.passed[client].iter().filter(|passed| passed.destination == preferred());
+        assert!(there.clone().count() >= 2 && there.clone().all(only_probes));
+        assert!(there.next_back().unwrap().at < ms(5_000));
         assert!(pipe.passed[1 - client].iter().all(|passed| passed.source == inside(1 - client)));
         assert!(pipe.ends.iter().all(|end| end.lost().is_none()));
     }
@@ -165,7 +166,7 @@ fn a_packet_sent_on_to_the_preferred_address_moves_nobody() {
     pipe.run(ms(10_000), |_| false);
     let server = 1 - client;
     let from = pipe.passed[server].iter().filter(|passed| passed.source == preferred());
-    assert!(from.clone().count() > 0 && from.clone().all(only_probes), "{:?}", from.last());
+    assert!(from.clone().count() > 0 && from.clone().all(only_probes), "{}", from.count());
     assert_eq!(pipe.passed[server].last().unwrap().source, inside(server));
 }
 
@@ -200,8 +201,8 @@ fn a_client_may_move_at_the_same_time() {
             assert!(there.count() > 0, "{sender:?} {at}");
             assert!(
                 old.clone().all(|passed| only_probes(passed) && !frames(passed).any(is_challenge)),
-                "{sender:?} {at}: {:?}",
-                old.last()
+                "{sender:?} {at}: {}",
+                old.count()
             );
         }
     }
