@@ -414,7 +414,7 @@ impl Connection {
     /// # Errors
     /// The failure.
     pub(super) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        if self.missing.is_some() || self.offers_alone.is_some() || self.refusal.is_some() {
+        if self.missing.is_some() || self.offers_alone.is_some() {
             return self.refuse(now);
         }
         self.control.check(now)
@@ -422,11 +422,10 @@ impl Connection {
 
     #[cold]
     fn refuse(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        match (self.missing.take(), self.offers_alone.take(), self.refusal.take()) {
-            (Some(missing), ..) => Err(missing),
-            (_, Some([local, remote]), _) => Err(EndpointError::OnePath { at: now, local, remote }),
-            (.., Some(problem)) => Err(EndpointError::Stack { at: now, problem }),
-            (None, None, None) => Ok(()),
+        match (self.missing.take(), self.offers_alone.take()) {
+            (Some(missing), _) => Err(missing),
+            (None, Some([local, remote])) => Err(EndpointError::OnePath { at: now, local, remote }),
+            (None, None) => Ok(()),
         }
     }
 }
