@@ -32,6 +32,7 @@ fn terminals(start: Epoch) -> Vec<Terminal> {
         let (latitude, longitude) = (rng.unit() * 110.0 - 55.0, rng.unit() * 360.0 - 180.0);
         Terminal {
             observer: observer(latitude, longitude),
+            gateways: Vec::new(),
             policy: Box::new(Starlink::new(Utility::default(), start, tree.child("choice").rng())),
             gap: Gap::default(),
             rng: tree.child("gap").rng(),

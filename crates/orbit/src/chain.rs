@@ -128,7 +128,7 @@ impl Chain {
     }
 
     /// The states from time 0 on, without end.
-    pub fn stages(&self, reading: Reading) -> Box<dyn Iterator<Item = Stage>> {
+    pub fn stages(&self, reading: Reading) -> Box<dyn Iterator<Item = Stage> + Send> {
         match reading {
             Reading::Printed => Box::new(self.printed()),
             Reading::Geometric => Box::new(self.geometric()),

@@ -36,6 +36,8 @@ impl Default for Gap {
 pub struct Terminal {
     /// Its place, or track, and its part of the sky.
     pub observer: Observer,
+    /// Gateways of which a satellite must see one to be of use, as on a bent pipe; without any, every satellite is.
+    pub gateways: Vec<Observer>,
     /// Its policy.
     pub policy: Box<dyn ServingPolicy>,
     /// What its handovers cost.
@@ -59,6 +61,27 @@ pub struct Handover {
     pub outage: SimDuration,
     /// How long the satellite before can still be used; zero if it has been lost.
     pub overlap: SimDuration,
+}
+
+impl Terminal {
+    /// A satellite in its sky now, if it can be used.
+    fn sight(&self, ephemeris: &Ephemeris, satellite: SatelliteId) -> Option<Sighting> {
+        let sighting = self.observer.sight(ephemeris, satellite)?;
+        self.reaches(ephemeris, satellite).then_some(sighting)
+    }
+
+    /// Fills in the satellites that can be used now, by number.
+    fn look(&self, ephemeris: &Ephemeris, out: &mut Vec<Sighting>) {
+        self.observer.look(ephemeris, out);
+        if !self.gateways.is_empty() {
+            out.retain(|sighting| self.reaches(ephemeris, sighting.satellite));
+        }
+    }
+
+    fn reaches(&self, ephemeris: &Ephemeris, satellite: SatelliteId) -> bool {
+        let sees = |gateway: &Observer| gateway.sight(ephemeris, satellite).is_some();
+        self.gateways.is_empty() || self.gateways.iter().any(sees)
+    }
 }
 
 struct Member {
@@ -147,11 +170,11 @@ impl Fleet {
         let Member { terminal, serving } = &mut self.members[index];
         terminal.observer.follow(&self.ephemeris, &self.grid);
         let before = serving.map(|sighting| sighting.satellite);
-        *serving = before.and_then(|satellite| terminal.observer.sight(&self.ephemeris, satellite));
+        *serving = before.and_then(|satellite| terminal.sight(&self.ephemeris, satellite));
         if serving.is_some() && !terminal.policy.is_due(now) {
             return;
         }
-        terminal.observer.look(&self.ephemeris, &mut self.seen);
+        terminal.look(&self.ephemeris, &mut self.seen);
         let usable = serving.map(|sighting| sighting.satellite);
         let chosen = if self.seen.is_empty() {
             None
@@ -159,6 +182,7 @@ impl Fleet {
             let outlook = Ahead {
                 ephemeris: &self.ephemeris,
                 observer: &terminal.observer,
+                gateways: &terminal.gateways,
                 loads: &self.loads,
                 own: before,
             };
@@ -197,17 +221,19 @@ impl Fleet {
 struct Ahead<'a> {
     ephemeris: &'a Ephemeris,
     observer: &'a Observer,
+    gateways: &'a [Observer],
     loads: &'a [u32],
     own: Option<SatelliteId>,
 }
 
 impl Outlook for Ahead<'_> {
     fn remaining(&self, satellite: SatelliteId) -> SimDuration {
-        remaining(self.ephemeris, self.observer, satellite)
+        remaining_while(self.ephemeris.now(), |at| self.usable(satellite, at))
     }
 
     fn usable(&self, satellite: SatelliteId, at: SimTime) -> bool {
-        self.observer.sight_at(self.ephemeris, satellite, at).is_some()
+        let sees = |observer: &Observer| observer.sight_at(self.ephemeris, satellite, at).is_some();
+        sees(self.observer) && (self.gateways.is_empty() || self.gateways.iter().any(sees))
     }
 
     fn load(&self, satellite: SatelliteId) -> u32 {
@@ -225,31 +251,34 @@ pub fn remaining(
     observer: &Observer,
     satellite: SatelliteId,
 ) -> SimDuration {
-    let now = ephemeris.now();
+    let usable = |at| observer.sight_at(ephemeris, satellite, at).is_some();
+    remaining_while(ephemeris.now(), usable)
+}
+
+/// How long something that holds now goes on to hold, up to three hours.
+fn remaining_while(now: SimTime, holds: impl Fn(SimTime) -> bool) -> SimDuration {
     let end = now + LONGEST;
     let mut last = now;
     while last < end {
         let next = last + STEP;
-        if observer.sight_at(ephemeris, satellite, next).is_none() {
-            return change(ephemeris, observer, satellite, last, next) - now;
+        if !holds(next) {
+            return change(holds, last, next) - now;
         }
         last = next;
     }
     LONGEST
 }
 
-/// The time between two others at which a satellite becomes usable or ceases to be, within a millisecond.
+/// The time between two others at which something begins or ceases to hold, within a millisecond.
 pub(crate) fn change(
-    ephemeris: &Ephemeris,
-    observer: &Observer,
-    satellite: SatelliteId,
+    holds: impl Fn(SimTime) -> bool,
     mut from: SimTime,
     mut to: SimTime,
 ) -> SimTime {
-    let before = observer.sight_at(ephemeris, satellite, from).is_some();
+    let before = holds(from);
     while to - from > EXACT {
         let middle = from + (to - from) / 2;
-        if observer.sight_at(ephemeris, satellite, middle).is_some() == before {
+        if holds(middle) == before {
             from = middle;
         } else {
             to = middle;

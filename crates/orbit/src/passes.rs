@@ -105,7 +105,7 @@ impl<'a> Passes<'a> {
         if used(last) == used(now) {
             return now;
         }
-        change(self.ephemeris, &self.observer, satellite, last, now)
+        change(used, last, now)
     }
 }
 

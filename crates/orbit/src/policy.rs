@@ -4,6 +4,7 @@ pub mod closest;
 pub mod highest;
 pub mod least_loaded;
 pub mod longest;
+pub mod on_grid;
 pub mod snr;
 pub mod starlink;
 pub mod sticky;

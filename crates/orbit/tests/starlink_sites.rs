@@ -33,6 +33,7 @@ fn site(name: &str, latitude: f64, longitude: f64, seed: u64) -> Found {
     let tree = RngTree::new(seed).child(name);
     let terminal = Terminal {
         observer: Observer::new(place, View::above(Angle::from_degrees(25.0))),
+        gateways: Vec::new(),
         policy: Box::new(Starlink::new(Utility::default(), start, tree.child("choice").rng())),
         gap: Gap::default(),
         rng: tree.child("gap").rng(),

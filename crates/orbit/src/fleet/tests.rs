@@ -26,7 +26,13 @@ fn terminal(latitude: f64, policy: Box<dyn ServingPolicy>) -> Terminal {
     let observer = Observer::new(place, View::above(Angle::from_degrees(25.0)));
     let outage = DurationDistribution::fixed(SimDuration::from_millis(30));
     let overlap = DurationDistribution::fixed(SimDuration::from_millis(5));
-    Terminal { observer, policy, gap: Gap { outage, overlap }, rng: RngTree::new(1).rng() }
+    Terminal {
+        observer,
+        gateways: Vec::new(),
+        policy,
+        gap: Gap { outage, overlap },
+        rng: RngTree::new(1).rng(),
+    }
 }
 
 fn at(seconds: u64) -> SimTime {
@@ -140,6 +146,7 @@ fn handovers_over_the_equator_come_at_the_closed_forms_times() {
     let place = Track::fixed(&Geodetic::from_degrees(0.0, 33.0, 0.0)).unwrap();
     let own = Terminal {
         observer: Observer::new(place, View::above(Angle::from_degrees(25.0))),
+        gateways: Vec::new(),
         policy: Box::new(Closest),
         ..terminal(0.0, Box::new(Sticky))
     };
@@ -163,4 +170,21 @@ fn handovers_over_the_equator_come_at_the_closed_forms_times() {
     fleet.advance(middle).unwrap();
     let look = fleet.serving(TerminalId::from(0)).unwrap().look;
     assert!((look.delay_s() * 1e3 - 4.003).abs() < 0.001, "{}", look.delay_s());
+}
+
+/// A gateway 1,200 km to the south sees only part of what the terminal sees: the highest satellite of that part serves.
+#[test]
+fn on_a_bent_pipe_a_gateway_sees_the_serving_satellite_too() {
+    let gateway = terminal(37.0, Box::new(Highest)).observer;
+    let own = Terminal { gateways: vec![gateway.clone()], ..terminal(48.0, Box::new(Highest)) };
+    let mut fleet = Fleet::new(ephemeris(), vec![own, terminal(48.0, Box::new(Highest))]);
+    let mut differs = 0;
+    for second in 0..200 {
+        fleet.advance(at(second)).unwrap();
+        let [bent, free] = [0, 1].map(|index| fleet.serving(TerminalId::from(index)).unwrap());
+        assert!(gateway.sight(fleet.ephemeris(), bent.satellite).is_some());
+        assert!(bent.look.elevation <= free.look.elevation);
+        differs += u32::from(bent.satellite != free.satellite);
+    }
+    assert!(differs > 100, "{differs}");
 }

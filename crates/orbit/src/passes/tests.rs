@@ -85,6 +85,7 @@ fn handovers_of_starlink_are_on_its_grid() {
         let policy = Starlink::new(Utility::default(), start(), tree.child("choice").rng());
         let terminal = Terminal {
             observer: observer(25.0),
+            gateways: Vec::new(),
             policy: Box::new(policy),
             gap: Gap::default(),
             rng: tree.child("gap").rng(),

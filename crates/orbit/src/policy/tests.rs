@@ -6,6 +6,7 @@ use super::closest::Closest;
 use super::highest::Highest;
 use super::least_loaded::LeastLoaded;
 use super::longest::Longest;
+use super::on_grid::OnGrid;
 use super::snr::Snr;
 use super::starlink::{Starlink, Utility};
 use super::sticky::Sticky;
@@ -140,4 +141,19 @@ fn starlink_draws_by_its_utility() {
         let expected = 1.0 / (1.0 + libm::exp(-logit));
         assert!((share - expected).abs() < 0.014, "{share} {expected}");
     }
+}
+
+/// Due at 12 s, 27 s and so on, and nowhere else, whatever the inner policy says.
+#[test]
+fn a_grid_holds_any_policy_back() {
+    let second = SimDuration::from_secs(1);
+    let mut policy = OnGrid::new(Box::new(Highest), second * 15, second * 12);
+    let due: Vec<_> = (0..60).filter(|at| policy.is_due(SimTime::ZERO + second * *at)).collect();
+    assert_eq!(due, [12, 27, 42, 57]);
+    let mut now = SimTime::ZERO;
+    for expected in due {
+        now = policy.next_due(now).unwrap();
+        assert_eq!(now, SimTime::ZERO + second * expected);
+    }
+    assert_eq!(choose(&mut policy, Some(0)), Some(1), "the inner policy chooses");
 }
