@@ -24,6 +24,8 @@ KEYS = {
     "schedulers": "scheduler",
     "path_schedulers": "scheduler",
     "sources": "source",
+    "satellites": "satellites",
+    "policies": "policy",
 }
 
 _WIDTH = 100

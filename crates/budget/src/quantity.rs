@@ -93,8 +93,7 @@ macro_rules! quantity {
             }
 
             /// A constant, which has to be in range.
-            #[allow(dead_code, reason = "not every quantity has a default")]
-            pub(crate) const fn constant(value: f64) -> Self {
+            pub const fn constant(value: f64) -> Self {
                 Self(value)
             }
 
@@ -165,6 +164,30 @@ quantity!(
     |degrees| (-90.0..=90.0).contains(&degrees),
     r#"a latitude from -90 to 90 degrees with its unit (deg), such as "47.6 deg""#,
     ["deg": 1.0]
+);
+
+quantity!(
+    /// A longitude, east positive.
+    Longitude.degrees,
+    |degrees| (-180.0..=360.0).contains(&degrees),
+    r#"a longitude from -180 to 360 degrees with its unit (deg), such as "-122.3 deg""#,
+    ["deg": 1.0]
+);
+
+quantity!(
+    /// A direction around a full circle, such as an azimuth from north over east.
+    Bearing.degrees,
+    |degrees| (0.0..=360.0).contains(&degrees),
+    r#"an angle from 0 to 360 degrees with its unit (deg), such as "270 deg""#,
+    ["deg": 1.0]
+);
+
+quantity!(
+    /// A height above the ellipsoid, which may be negative.
+    Altitude.metres,
+    |metres| (-1e5..=1e8).contains(&metres),
+    r#"a height with its unit (m, km), such as "50 m""#,
+    ["m": 1.0, "km": 1e3]
 );
 
 quantity!(

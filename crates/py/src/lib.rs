@@ -8,6 +8,7 @@ mod plugin;
 mod quic;
 mod scenario;
 mod scheduler;
+mod survey;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -33,5 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
+    module.add_function(wrap_pyfunction!(survey::orbit, module)?)?;
+    module.add_function(wrap_pyfunction!(survey::sky_warnings, module)?)?;
     module.add_function(wrap_pyfunction!(drive::run, module)?)
 }

@@ -9,7 +9,9 @@ pub mod registry;
 pub mod routes;
 pub mod run;
 pub mod scenario;
+pub mod sky;
 pub mod summary;
+pub mod survey;
 pub mod topology;
 
 pub use run::{Outcome, Progress, Run, RunError, RunOptions};

@@ -6,14 +6,14 @@ use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
-use crate::scenario::TransportSpec;
+use crate::scenario::{PolicySpec, SatellitesSpec, TransportSpec};
 
 /// A name with its one-line summary.
 pub type Entry = (&'static str, &'static str);
 
 type Registry = (&'static str, fn() -> Vec<Entry>, &'static [Entry]);
 
-const REGISTRIES: [Registry; 9] = [
+const REGISTRIES: [Registry; 11] = [
     ("channels", ChannelSpec::summaries, ChannelSpec::REFUSED),
     ("presets", LmsPreset::summaries, &[]),
     ("losses", LossSpec::summaries, LossSpec::REFUSED),
@@ -23,6 +23,8 @@ const REGISTRIES: [Registry; 9] = [
     ("schedulers", SchedulerSpec::summaries, SchedulerSpec::REFUSED),
     ("path_schedulers", PathSchedulerSpec::summaries, PathSchedulerSpec::REFUSED),
     ("sources", SourceSpec::summaries, SourceSpec::REFUSED),
+    ("satellites", SatellitesSpec::summaries, SatellitesSpec::REFUSED),
+    ("policies", PolicySpec::summaries, PolicySpec::REFUSED),
 ];
 
 /// There is no such kind of thing.

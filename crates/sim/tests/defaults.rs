@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value};
 use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
-use leobench_sim::scenario::TransportSpec;
+use leobench_sim::scenario::{PolicySpec, SatellitesSpec, TransportSpec};
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
 /// Words of which a parenthesis in a documentation has one, or a year, if it names a source.
@@ -57,6 +57,8 @@ fn sections() -> Vec<Section> {
         ("congestion", CongestionSpec::schema()),
         ("scheduler", SchedulerSpec::schema()),
         ("source", SourceSpec::schema()),
+        ("satellites", SatellitesSpec::schema()),
+        ("policy", PolicySpec::schema()),
     ];
     let models = registries.iter().flat_map(|(_, schema)| options(schema));
     let models = models.map(|(name, model)| (name.to_owned(), model.clone())).collect();

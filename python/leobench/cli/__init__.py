@@ -13,6 +13,7 @@ from leobench.cli import (
     check,
     emulate,
     list_kinds,
+    orbit,
     plot,
     qvis,
     record,
@@ -50,6 +51,7 @@ class Command(Protocol):
 COMMANDS: tuple[Command, ...] = (
     run,
     check,
+    orbit,
     list_kinds,
     schema,
     plot,

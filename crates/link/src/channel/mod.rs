@@ -7,6 +7,7 @@ mod files;
 mod markov;
 mod timeline;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,12 +29,13 @@ pub struct ChannelState {
     /// Whether the link exists: while it is down, packets that arrive are dropped and waiting ones wait.
     pub up: bool,
     /// Short name of the state, such as `line-of-sight`.
-    pub label: &'static str,
+    pub label: Cow<'static, str>,
 }
 
 impl ChannelState {
     /// A lossless link at `rate` that adds no delay.
     pub const fn at_rate(rate: BitRate, label: &'static str) -> Self {
+        let label = Cow::Borrowed(label);
         Self { service: Service::Rate(rate), delay: SimDuration::ZERO, loss: 0.0, up: true, label }
     }
 }

@@ -170,11 +170,12 @@ fn history(
         state.delay = step.delay.unwrap_or(state.delay);
         state.loss = step.loss.map_or(state.loss, Probability::get);
         state.up = step.up.unwrap_or(state.up);
-        state.label = match (state.up, rate.is_zero()) {
+        let label = match (state.up, rate.is_zero()) {
             (true, false) => "up",
             (true, true) => "held",
             (false, _) => "down",
         };
+        state.label = Cow::Borrowed(label);
         ever_up |= state.up && !rate.is_zero();
         history.push((step.at, state.clone()));
     }

@@ -29,7 +29,8 @@ use crate::scenario::{
     Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
     TransportSpec, capacity,
 };
-use crate::topology::{Handover, HandoverConfig, Transition, Trigger};
+use crate::sky::Sky;
+use crate::topology::{Constellation, Handover, HandoverConfig, Transition, Trigger};
 
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
@@ -115,6 +116,8 @@ struct FromScenario<'a> {
     folder: &'a Path,
     rng: RngTree,
     builder: NetworkBuilder,
+    /// The sky, if there is a constellation.
+    sky: Option<Sky>,
     plugins: &'a Plugins,
     qlogs: &'a mut OpenQlog<'a>,
     /// Where the secrets of encrypted connections go, if packets are captured.
@@ -147,11 +150,15 @@ impl Network {
         builder.limits(spec.limits);
         builder.warm_up(SimTime::ZERO + spec.warm_up);
         let rng = RngTree::new(seed);
+        let sky = Sky::new(scenario, seed).map_err(|fault| {
+            unsound(format!("{} {}; allowed: {}", fault.field, fault.problem, fault.allowed))
+        })?;
         let parts = FromScenario {
             spec,
             folder: &scenario.folder,
             rng,
             builder,
+            sky,
             plugins,
             qlogs: sinks.qlogs,
             secrets,
@@ -173,7 +180,17 @@ impl FromScenario<'_> {
             let [forward, backward] = Direction::BOTH;
             let configs = [self.link(name, link, forward)?, self.link(name, link, backward)?];
             self.builder.cable(name, ends, configs);
-            self.channels(name, link, CableId::from(number).links())?;
+            if link.constellation.is_none() {
+                self.channels(name, link, CableId::from(number).links())?;
+            }
+        }
+        if let (Some(sky), Some(spec)) = (self.sky.take(), &self.spec.constellation) {
+            self.builder.satellites(sky.names().to_vec());
+            let topology = Constellation::new(sky, spec.old_packets);
+            for (link, channel) in topology.channels() {
+                self.builder.channel(channel, vec![link]);
+            }
+            self.builder.topology("constellation", Box::new(topology));
         }
         for (name, handover) in &self.spec.handovers {
             self.handover(name, handover)?;
@@ -248,7 +265,8 @@ impl FromScenario<'_> {
             delay: link.delay(direction),
             overhead: link.overhead.get(),
             mtu: link.mtu,
-            overtaking: link.overtaking,
+            // Packets over another satellite take another way.
+            overtaking: link.overtaking || link.constellation.is_some(),
             rate_scale: link.rate_scale(direction),
             rng,
         })

@@ -43,6 +43,7 @@ pub struct NetworkBuilder {
     settings: RecordSettings,
     sink: Box<dyn TableSink>,
     handovers: Vec<String>,
+    satellites: Vec<String>,
     captures: Option<Captures>,
     limits: LimitsSpec,
     warm_up: SimTime,
@@ -95,6 +96,7 @@ impl Default for NetworkBuilder {
             settings,
             sink: Box::new(Nowhere),
             handovers: Vec::new(),
+            satellites: Vec::new(),
             captures: None,
             limits: LimitsSpec::DEFAULT,
             warm_up: SimTime::ZERO,
@@ -134,6 +136,11 @@ impl NetworkBuilder {
     pub fn topology(&mut self, name: &str, topology: Box<dyn Topology>) {
         self.handovers.push(name.to_owned());
         self.topologies.push(topology);
+    }
+
+    /// Names the satellites of a constellation, in the order of their numbers.
+    pub fn satellites(&mut self, names: Vec<String>) {
+        self.satellites = names;
     }
 
     /// Translates the addresses of what leaves `node` over these links.
@@ -303,6 +310,7 @@ impl NetworkBuilder {
             cables: self.cables.clone(),
             nodes: self.nodes.clone(),
             topologies: self.handovers.clone(),
+            satellites: self.satellites.clone(),
         }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) use self::answer::Milestones;
 use self::answer::StreamProgress;
 use super::application::End;
 use crate::ledger::{Deliveries, Statistics};
-use crate::topology::{HandoverStage, Stage};
+use crate::topology::{Access, HandoverStage, Stage};
 
 /// Steps of time in which deliveries and retransmissions are summed.
 pub(crate) const STEP: SimDuration = SimDuration::from_millis(10);
@@ -117,10 +117,14 @@ impl HandoverWatch {
         flow: impl Fn(FlowId) -> FlowAtHandover<'a>,
     ) {
         if stage.stage != Stage::Begin {
-            let known = self.handovers.iter_mut().rev();
-            let mut known = known.filter(|handover| handover.topology == topology);
-            if let Some(handover) = known.next() {
-                handover.end = Some(now);
+            let is_known = |known: &HandoverTimes| {
+                known.topology == topology && known.stage.number == stage.number
+            };
+            if let Some(place) = self.handovers.iter().rposition(is_known) {
+                self.handovers[place].end = Some(now);
+                if matches!(stage.to, Access::Satellite(..)) {
+                    self.restored(now, place);
+                }
             }
             return;
         }
@@ -140,8 +144,21 @@ impl HandoverWatch {
                 base_rtt: SimDuration::ZERO,
                 answer: Answer::default(),
             });
-            if links.iter().any(|link| link.cable() == stage.from) {
+            if links.iter().any(|link| link.cable() == stage.from.cable()) {
                 watch.concern(now, base_rtt);
+            }
+        }
+    }
+
+    /// A satellite serves again: the flows that the handover concerns have a way, without other routes.
+    fn restored(&mut self, now: SimTime, handover: usize) {
+        for watch in &mut self.flows {
+            let concerned = watch.crossings.iter_mut().rev();
+            let mut concerned = concerned.filter(|crossing| crossing.handover == handover);
+            // After another handover, packets have been going on another way.
+            let open = |crossing: &&mut Crossing| crossing.concerns && crossing.closed.is_none();
+            if let Some(crossing) = concerned.next().filter(open) {
+                crossing.answer.on_way(now);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use leobench_base::{
     CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, SimDuration, SimTime,
 };
-use leobench_link::Cause;
+use leobench_link::{Cause, ChannelState};
 use leobench_transport::Input;
 use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 
@@ -73,8 +73,25 @@ impl Network {
     fn apply(&mut self, topology: usize, change: Change) -> Result<(), NetworkError> {
         match change {
             Change::Attach { cable, attachment, left } => self.attach(cable, attachment, left),
+            Change::Channel { link, state } => self.offer(link, &state),
+            Change::Leave { cable, left } => {
+                cable.links().into_iter().try_for_each(|link| self.leave(link, left))
+            }
             Change::Handover(stage) => Ok(self.observer.handover(self.now, topology, &stage)?),
         }
+    }
+
+    /// A link through a constellation offers something else from now on.
+    fn offer(&mut self, link: LinkId, state: &ChannelState) -> Result<(), NetworkError> {
+        let was_up = self.observer.is_up(link);
+        self.links[link].set_channel(self.now, state, &mut self.link_output);
+        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
+        self.observer.channel(self.now, link, state)?;
+        self.deliver(link)?;
+        if was_up != state.up {
+            self.tell_topologies(link, state.up);
+        }
+        Ok(self.observer.paths(self.now, &[link])?)
     }
 
     fn attach(

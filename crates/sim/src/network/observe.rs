@@ -61,6 +61,8 @@ pub(crate) struct LinkView {
     pub(super) rate_scale: f64,
     /// Delay of the channel and its rate, if it has one.
     pub(super) channel: (SimDuration, Option<BitRate>),
+    /// Whether it takes packets.
+    pub(super) up: bool,
     /// Whether packets get through at some time while the channel stays as it is.
     pub(super) open: bool,
     /// Totals at the end of the warm-up.
@@ -132,6 +134,7 @@ impl LinkView {
             own_delay: config.delay,
             rate_scale: config.rate_scale,
             channel: Default::default(),
+            up: true,
             open: true,
             before: LinkCounters::default(),
         }
@@ -180,6 +183,11 @@ impl Observer {
     /// Propagation delay of a link now.
     pub(super) fn delay(&self, link: LinkId) -> SimDuration {
         self.links[link].delay()
+    }
+
+    /// Whether a link takes packets.
+    pub(super) fn is_up(&self, link: LinkId) -> bool {
+        self.links[link].up
     }
 
     pub(super) fn next_wake(&self) -> SimTime {
@@ -271,9 +279,10 @@ impl Observer {
             Service::Opportunities(_) => None,
         };
         view.channel = (state.delay, rate);
+        view.up = state.up;
         view.open = state.up && rate.is_none_or(|rate| !rate.is_zero());
         let delay = view.own_delay + state.delay;
-        let (loss, up, label) = (state.loss, state.up, state.label);
+        let (loss, up, label) = (state.loss, state.up, &*state.label);
         self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
     }
 

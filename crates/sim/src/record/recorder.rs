@@ -1,5 +1,7 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
+use std::borrow::Cow;
+
 use leobench_base::{BitRate, Bytes, CableId, FlowId, LinkId, NodeId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::StreamBuffer;
@@ -13,7 +15,8 @@ pub use losses::{DropRow, LossRow};
 use super::rows::{Batch, Cell};
 use super::sink::{SinkError, StoredTable, TableSink};
 use super::tables::Table;
-use crate::topology::HandoverStage;
+use crate::sky::chain_name;
+use crate::topology::{Access, HandoverStage};
 
 /// What is recorded besides events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub struct Names {
     pub nodes: TiVec<NodeId, String>,
     /// What moves.
     pub topologies: Vec<String>,
+    /// Satellites of a constellation.
+    pub satellites: Vec<String>,
 }
 
 impl Names {
@@ -49,6 +54,18 @@ impl Names {
         match place {
             Place::Link(link) => &self.links[link],
             Place::Node(node) => &self.nodes[node],
+        }
+    }
+
+    /// The name of what a node reaches the network by.
+    fn access(&self, access: Access) -> Cow<'_, str> {
+        match access {
+            Access::Link(cable) => Cow::Borrowed(&self.cables[cable]),
+            Access::Satellite(_, None) => Cow::Borrowed("none"),
+            Access::Satellite(_, Some(number)) => match self.satellites.get(number) {
+                Some(name) => Cow::Borrowed(name),
+                None => Cow::Owned(chain_name(number)),
+            },
         }
     }
 }
@@ -429,13 +446,14 @@ impl Recorder {
         topology: usize,
         stage: &HandoverStage,
     ) -> Result<(), SinkError> {
+        let [from, to] = [stage.from, stage.to].map(|access| self.names.access(access));
         let row = [
             now.into(),
             self.names.topologies[topology].as_str().into(),
             stage.number.into(),
             self.names.nodes[stage.node].as_str().into(),
-            self.names.cables[stage.from].as_str().into(),
-            self.names.cables[stage.to].as_str().into(),
+            (&*from).into(),
+            (&*to).into(),
             stage.stage.name().into(),
         ];
         self.tables.append(Table::Handovers, row)

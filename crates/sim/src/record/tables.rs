@@ -211,8 +211,8 @@ const HANDOVERS: &[Column] = &[
     Column::text("handover", "name of the handovers' table in the scenario"),
     Column::integer("number", "number of the handover within its table, from 0"),
     Column::text("node", "the node that moves"),
-    Column::text("from_link", "the link that it leaves"),
-    Column::text("to_link", "the link that it moves to"),
+    Column::text("from_link", "the link that it leaves, or the satellite"),
+    Column::text("to_link", "the link that it moves to, or the satellite; `none` without one"),
     Column::text("stage", "`begin`, `end`, or `cut` if the next handover came before the end"),
 ];
 

@@ -11,7 +11,7 @@ use leobench_transport::endpoint::{PathId, PathSample, Totals};
 
 use super::rows::BATCH_ROWS;
 use super::*;
-use crate::topology::{HandoverStage, Stage};
+use crate::topology::{Access, HandoverStage, Stage};
 
 const SETTINGS: RecordSettings = RecordSettings {
     interval: SimDuration::from_millis(10),
@@ -28,6 +28,7 @@ fn names() -> Names {
         cables: vec!["uplink".to_owned(), "other".to_owned()].into(),
         nodes: vec!["a".to_owned(), "b".to_owned()].into(),
         topologies: vec!["moves".to_owned()],
+        satellites: vec!["one/0-0".to_owned()],
     }
 }
 
@@ -108,7 +109,7 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     recorder.packet(ms(9), &PacketRow { event: drop, place: Place::Node(1.into()), ..packet })?;
     recorder.route(ms(0), call, "there", Some(&[up, down]))?;
     recorder.route(ms(5), call, "back", None)?;
-    let (from, to) = (0.into(), 1.into());
+    let (from, to) = (Access::Link(0.into()), Access::Link(1.into()));
     let stage = HandoverStage { number: 3, node: 1.into(), from, to, stage: Stage::Begin };
     recorder.handover(ms(9), 0, &stage)
 }

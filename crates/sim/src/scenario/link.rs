@@ -8,6 +8,8 @@ use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
 
+use super::constellation::PassageSpec;
+
 leobench_base::spec! {
     /// A link between two nodes, one transmitter and one queue in each direction.
     pub struct LinkSpec {
@@ -17,6 +19,8 @@ leobench_base::spec! {
         pub channel: Option<ChannelSpec>,
         /// A constant rate, short for `channel = { kind = "steady", rate = ... }`.
         pub rate: Option<BitRate>,
+        /// The way through the scenario's constellation, in place of a channel.
+        pub constellation: Option<PassageSpec>,
         /// Propagation delay, in addition to the channel's own.
         pub delay: SimDuration = SimDuration::ZERO,
         /// Random loss, in addition to the channel's own.
@@ -101,8 +105,11 @@ impl LinkSpec {
         own.channel.is_some() || own.rate.is_some()
     }
 
-    /// The channel that serves `direction`; `None` only in a scenario that was not checked.
+    /// The channel that serves `direction`; `None` if a constellation does, or in a scenario that was not checked.
     pub fn channel(&self, direction: Direction) -> Option<ChannelSpec> {
+        if self.constellation.is_some() {
+            return None;
+        }
         let own = self.changes(direction);
         own.channel
             .clone()

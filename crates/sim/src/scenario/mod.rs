@@ -7,6 +7,7 @@
 mod capacity;
 mod check;
 mod competition;
+mod constellation;
 mod flow;
 mod handover;
 mod link;
@@ -21,6 +22,11 @@ use leobench_base::spec::{Schema, Spec, Value, json};
 
 pub(crate) use capacity::capacity;
 pub use competition::CompetitionSpec;
+pub(crate) use constellation::text_of;
+pub use constellation::{
+    ConstellationSpec, GatewaySpec, Instant, IslSpec, PassageSpec, PolicyContext, PolicyModel,
+    PolicySpec, Satellites, SatellitesModel, SatellitesSpec, TerminalSpec,
+};
 pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel,
     TransportSpec,

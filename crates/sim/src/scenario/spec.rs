@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
 use super::competition::CompetitionSpec;
+use super::constellation::ConstellationSpec;
 use super::flow::FlowSpec;
 use super::handover::HandoverSpec;
 use super::link::{Direction, LinkSpec};
@@ -52,6 +53,8 @@ leobench_base::spec! {
         pub flows: Vec<(String, FlowSpec)>,
         /// How nodes move from link to link, by name.
         pub handovers: Vec<(String, HandoverSpec)> = Vec::new(),
+        /// Satellites over terminals and gateways, which links lead through.
+        pub constellation: Option<ConstellationSpec>,
     }
 }
 
@@ -68,6 +71,14 @@ impl ScenarioSpec {
             link.index() / Direction::BOTH.len(),
             Direction::BOTH[link.index() % Direction::BOTH.len()],
         )
+    }
+
+    /// The longest time that a run takes.
+    pub fn longest(&self) -> SimDuration {
+        match self.until {
+            Until::Time => self.duration,
+            Until::Drained => self.duration + self.drain_limit,
+        }
     }
 
     /// The flows that compete with each other: all that are not background.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use leobench_base::clock::Clock;
 use leobench_base::{CableId, NodeId, SimDuration, SimTime};
 
-use super::{Attachment, Change, Forecast, HandoverStage, LeftPackets, Stage, Topology};
+use super::{Access, Attachment, Change, Forecast, HandoverStage, LeftPackets, Stage, Topology};
 
 /// How a node moves between its links.
 #[derive(Clone, Debug)]
@@ -121,7 +121,13 @@ impl Handover {
 
     fn stage(&self, pending: Pending, stage: Stage) -> Change {
         let Pending { from, to, number, .. } = pending;
-        Change::Handover(HandoverStage { number, node: self.config.node, from, to, stage })
+        Change::Handover(HandoverStage {
+            number,
+            node: self.config.node,
+            from: Access::Link(from),
+            to: Access::Link(to),
+            stage,
+        })
     }
 
     fn begin(&mut self, now: SimTime, changes: &mut Vec<Change>) {
@@ -255,11 +261,12 @@ mod tests {
                     format!("{sign}{}", cable.index())
                 }
                 Change::Handover(HandoverStage { from, to, stage: Stage::Begin, .. }) => {
-                    format!("[{}>{}", from.index(), to.index())
+                    format!("[{}>{}", from.cable().index(), to.cable().index())
                 }
+                Change::Channel { .. } | Change::Leave { .. } => unreachable!("links only move"),
                 Change::Handover(HandoverStage { from, to, stage, .. }) => {
                     let sign = if *stage == Stage::Cut { '/' } else { ']' };
-                    format!("{}>{}{sign}", from.index(), to.index())
+                    format!("{}>{}{sign}", from.cable().index(), to.cable().index())
                 }
             });
             let words: Vec<_> = words.collect();

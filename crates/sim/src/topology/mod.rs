@@ -1,11 +1,14 @@
 //! Topologies: what moves in a network, and when. Each is a state machine that is handed the time, like everything else,
 //! and says what changes; the network applies it.
 
+mod constellation;
 mod handover;
 
-use leobench_base::{CableId, NodeId, SimDuration, SimTime};
+use leobench_base::{CableId, LinkId, NodeId, SimDuration, SimTime};
+use leobench_link::ChannelState;
 
 pub use crate::network::Attachment;
+pub use constellation::Constellation;
 pub use handover::{Handover, HandoverConfig, Transition, Trigger};
 
 /// Something that changes the network's links in the course of a run: a timetable of handovers, a random process, a
@@ -30,7 +33,7 @@ pub trait Topology: Send {
 }
 
 /// A change of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// A link takes part in another way from now on. If it is detached, `left` says what becomes of what is on it.
     Attach {
@@ -38,6 +41,20 @@ pub enum Change {
         cable: CableId,
         /// How it takes part.
         attachment: Attachment,
+        /// What becomes of the packets on it.
+        left: LeftPackets,
+    },
+    /// A link through a constellation offers something else in one direction.
+    Channel {
+        /// The direction of the link.
+        link: LinkId,
+        /// What it offers from now on.
+        state: ChannelState,
+    },
+    /// The way of a link through a constellation is another one from now on.
+    Leave {
+        /// The link.
+        cable: CableId,
         /// What becomes of the packets on it.
         left: LeftPackets,
     },
@@ -66,12 +83,31 @@ pub struct HandoverStage {
     pub number: u64,
     /// The node that moves.
     pub node: NodeId,
-    /// The link it leaves.
-    pub from: CableId,
-    /// The link it moves to.
-    pub to: CableId,
+    /// What it leaves.
+    pub from: Access,
+    /// What it moves to.
+    pub to: Access,
     /// Which stage.
     pub stage: Stage,
+}
+
+/// What a node reaches the network by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A link.
+    Link(CableId),
+    /// A satellite, by its number among the names of the network, over a link through a constellation; none while none
+    /// serves.
+    Satellite(CableId, Option<usize>),
+}
+
+impl Access {
+    /// The link.
+    pub const fn cable(self) -> CableId {
+        match self {
+            Self::Link(cable) | Self::Satellite(cable, _) => cable,
+        }
+    }
 }
 
 /// The stages of a handover. They fall together where there is neither outage nor overlap.

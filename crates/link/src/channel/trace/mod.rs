@@ -116,7 +116,7 @@ impl TraceSpec {
             delay: SimDuration::from_millis(delay_ms),
             loss: 0.0,
             up: true,
-            label: "trace",
+            label: "trace".into(),
         };
         let steps = (0..).zip(delays).map(|(i, delay)| (self.delay_interval * i, state(delay)));
         Ok(steps.collect())

@@ -8,7 +8,7 @@ use leobench_link::{ChannelSpec, Service};
 use super::super::capacity;
 use super::super::link::steady;
 use super::super::{Direction, LinkSpec, Scenario};
-use super::{Names, Place};
+use super::{Names, Place, constellation};
 
 /// How often the clock of a channel may change it in a run.
 const MOST_CHANGES: u64 = 10_000_000;
@@ -24,7 +24,10 @@ pub(super) fn check(
         if link.mtu.is_zero() {
             return Err(at.key("mtu").error("is zero").allowed("a size above zero"));
         }
-        channels(scenario, name, link, &at)?;
+        match &link.constellation {
+            Some(_) => constellation::link(&scenario.spec, link, &at)?,
+            None => channels(scenario, name, link, &at)?,
+        }
     }
     scenario.spec.links.iter().try_for_each(|(name, link)| {
         Direction::BOTH

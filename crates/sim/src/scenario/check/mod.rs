@@ -1,5 +1,6 @@
 //! What the parts of a scenario must be together, beyond what each says for itself.
 
+mod constellation;
 mod flows;
 mod handovers;
 mod limits;
@@ -91,6 +92,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Value, plugins: &Plugins) -> Res
     names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"), "flow")?;
     let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
     links::check(scenario, &nodes, &root.key("links"))?;
+    constellation::check(scenario, &root)?;
     handovers::links(scenario, &nodes, &root.key("handovers"))?;
     flows::check(spec, &nodes, plugins, &root.key("flows"))?;
     handovers::kinds(spec, &root.key("handovers"))?;

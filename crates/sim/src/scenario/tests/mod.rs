@@ -1,3 +1,4 @@
+mod constellations;
 mod files;
 mod handovers;
 mod limits;

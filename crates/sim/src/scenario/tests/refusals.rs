@@ -26,14 +26,14 @@ fn keys_and_words() {
             "duration = ",
             "druation = ",
             "druation = \"10 s\": unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`; did you mean `duration`?",
+             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, `constellation`; did you mean `duration`?",
         ),
         ("duration = \"10 s\"", "", "duration: is required but missing"),
         (
             "duration = ",
             "sed = 3\nduration = ",
             "sed = 3: unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`; did you mean `seed`?",
+             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, `constellation`; did you mean `seed`?",
         ),
         (
             "duration = ",

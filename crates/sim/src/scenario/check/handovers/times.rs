@@ -5,7 +5,7 @@ use leobench_base::spec::{SpecError, cut};
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_link::channel::ChannelContext;
 
-use super::super::super::{Direction, HandoverSpec, Scenario, ScenarioSpec, Until};
+use super::super::super::{Direction, HandoverSpec, Scenario, ScenarioSpec};
 use super::Place;
 
 /// How often a node may move by the clock in a run; each time takes rows and work.
@@ -27,19 +27,11 @@ pub(super) fn check(
     lasts(handover, at)
 }
 
-/// When the run ends at the latest.
-fn end(spec: &ScenarioSpec) -> SimDuration {
-    match spec.until {
-        Until::Time => spec.duration,
-        Until::Drained => spec.duration + spec.drain_limit,
-    }
-}
-
 fn listed(spec: &ScenarioSpec, times: &[SimDuration], at: &Place<'_>) -> Result<(), SpecError> {
     if times.is_empty() {
         return Err(at.error("is empty").allowed("at least one time"));
     }
-    let end = end(spec);
+    let end = spec.longest();
     for (index, time) in times.iter().enumerate() {
         if *time >= end {
             let error = at.index(index).error("is after the end of the run");
@@ -62,7 +54,7 @@ fn by_the_clock(
     let key = if handover.clock.every.is_some() { "every" } else { "interval" };
     let at = at.key(key);
     let interval = handover.clock.mean_interval(SimDuration::MAX);
-    let end = end(spec);
+    let end = spec.longest();
     if end.as_nanos() / interval.as_nanos().max(1) > MOST_HANDOVERS {
         let error = at.error(format!("comes more than {MOST_HANDOVERS} times in the run"));
         return Err(error.allowed("a longer time"));
@@ -105,6 +97,9 @@ fn goes_down(
     let Scenario { spec, folder } = scenario;
     let first = handover.links.first().map_or("", String::as_str);
     let Some((_, link)) = spec.links.iter().find(|(name, _)| name == first) else { return Ok(()) };
+    if link.constellation.is_some() {
+        return Ok(());
+    }
     let context = ChannelContext { folder: folder.clone(), rng: RngTree::new(spec.seed) };
     for direction in Direction::BOTH {
         let Some(channel) = link.channel(direction) else { continue };

@@ -1,0 +1,35 @@
+//! A look at the constellation of a scenario.
+
+use leobench_base::SimDuration;
+use leobench_sim::{sky::Sky, survey};
+use pyo3::prelude::*;
+
+use crate::errors::ScenarioError;
+use crate::scenario::{PyScenario, as_json};
+
+/// Passes, handovers and samples of a scenario's constellation as JSON, a sample every so many seconds; `None` without one.
+#[pyfunction]
+pub(crate) fn orbit(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    interval_s: f64,
+) -> PyResult<Option<String>> {
+    let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
+    let seed = scenario.0.spec.seed;
+    let survey = py.detach(|| survey::survey(&scenario.0, seed, interval)).map_err(wrong)?;
+    survey.as_ref().map(as_json).transpose()
+}
+
+/// What a user should know of the scenario's constellation before a run.
+#[pyfunction]
+pub(crate) fn sky_warnings(scenario: &PyScenario) -> PyResult<Vec<String>> {
+    let sky = Sky::new(&scenario.0, scenario.0.spec.seed).map_err(wrong)?;
+    Ok(sky.map_or_else(Vec::new, |sky| sky.warnings().to_vec()))
+}
+
+fn wrong(fault: leobench_base::spec::Fault) -> PyErr {
+    ScenarioError::new_err(format!(
+        "{}: {}; allowed: {}",
+        fault.field, fault.problem, fault.allowed
+    ))
+}

@@ -1,0 +1,91 @@
+//! Checks of constellations, and of the links that lead through them.
+
+use leobench_base::spec::{At, Fault, SpecError};
+use leobench_base::{SimDuration, SimTime};
+
+use super::super::{Direction, LinkSpec, Scenario, ScenarioSpec};
+use super::Place;
+use crate::sky::Sky;
+
+/// How often delay and rate may be updated in a run; each time takes a row and work.
+const MOST_STEPS: u64 = 10_000_000;
+/// Steps in which a satellite is looked for.
+const STEP: SimDuration = SimDuration::from_secs(10);
+
+/// Refuses a link through the constellation that also has a channel, or no constellation to lead through.
+pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let either = "either `channel` or `constellation`";
+    if link.channel.is_some() {
+        return Err(at.key("channel").error("is given beside `constellation`").allowed(either));
+    }
+    for direction in Direction::BOTH {
+        if link.changes(direction).channel.is_some() {
+            let at = at.key(direction.key());
+            let error = at.key("channel").error("is given beside the link's `constellation`");
+            return Err(error.allowed("a `rate`, or a budget of the `constellation`"));
+        }
+    }
+    if spec.constellation.is_none() {
+        let error = at.key("constellation").error("leads through a constellation that is missing");
+        return Err(error.allowed("a table `constellation` of the scenario with its satellites"));
+    }
+    Ok(())
+}
+
+/// Checks that there is a constellation as described, and that every link has a way through it at some time.
+pub(super) fn check(scenario: &Scenario, root: &Place<'_>) -> Result<(), SpecError> {
+    let spec = &scenario.spec;
+    let Some(constellation) = &spec.constellation else { return Ok(()) };
+    let longest = spec.longest();
+    let at = root.key("constellation");
+    if longest.as_nanos() / constellation.step.as_nanos() > MOST_STEPS {
+        let error = at.key("step").error(format!("comes more than {MOST_STEPS} times in the run"));
+        return Err(error.allowed("a longer time"));
+    }
+    let fault = |fault: Fault| match root.value {
+        Some(value) => fault.at(value, &At::ROOT),
+        None => root.error(fault.problem).allowed(fault.allowed),
+    };
+    let Some(mut sky) = Sky::new(scenario, spec.seed).map_err(fault)? else { return Ok(()) };
+    let mut waiting: Vec<_> = (0..sky.len()).map(|path| (path, false)).collect();
+    let end = SimTime::ZERO + longest;
+    let mut now = SimTime::ZERO;
+    loop {
+        waiting.retain_mut(|(path, seen)| {
+            *seen = *seen || sky.sees_any(*path);
+            sky.state(*path).way.is_none()
+        });
+        if waiting.is_empty() || now >= end {
+            break;
+        }
+        now = (now + STEP).min(end);
+        sky.advance(now);
+    }
+    let Some((path, seen)) = waiting.first() else { return Ok(()) };
+    Err(fault(unreachable(&sky, *path, *seen)))
+}
+
+/// Why a link never has a way.
+fn unreachable(sky: &Sky, path: usize, seen: bool) -> Fault {
+    let terminal = &sky.places().terminals[sky.terminal(path)];
+    let field = format!("links.{}.constellation", sky.link(path));
+    let (name, lowest) = (&terminal.name, terminal.view.lowest.degrees());
+    if seen {
+        let problem = format!(
+            "never has a way: `{name}` sees satellites during the run, but none that may serve it leads to a gateway"
+        );
+        return Fault::new(
+            field,
+            problem,
+            "a gateway that sees the same satellites, or `constellation.isl`",
+        );
+    }
+    let problem = format!(
+        "never has a way: `{name}` sees no satellite above {lowest:.1} degrees during the run"
+    );
+    Fault::new(
+        field,
+        problem,
+        "another `start`, a longer run, a lower `lowest_elevation`, or other satellites",
+    )
+}

@@ -1,0 +1,141 @@
+//! Constellations: which satellites there are, where terminals and gateways stand, who chooses the serving satellite, and
+//! which links lead through all that.
+
+mod passage;
+mod places;
+mod policy;
+mod satellites;
+
+use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
+use leobench_base::{DurationDistribution, SimDuration};
+use leobench_budget::quantity::{Angle, Distance};
+use leobench_orbit::Epoch;
+
+pub use passage::PassageSpec;
+pub use places::{GatewaySpec, TerminalSpec};
+pub use policy::{PolicyContext, PolicyModel, PolicySpec};
+pub(crate) use satellites::text_of;
+pub use satellites::{Satellites, SatellitesModel, SatellitesSpec};
+
+use crate::topology::LeftPackets;
+
+leobench_base::spec! {
+    /// Satellites over terminals and gateways; links that have a `constellation` lead through them.
+    pub struct ConstellationSpec check = ConstellationSpec::check {
+        /// The satellites.
+        pub satellites: SatellitesSpec,
+        /// The instant at which the run starts, in UTC: `2026-03-20T12:00:00Z`.
+        pub start: Instant,
+        /// Terminals by name.
+        pub terminals: Vec<(String, TerminalSpec)>,
+        /// Gateways by name.
+        pub gateways: Vec<(String, GatewaySpec)> = Vec::new(),
+        /// A CSV file with more gateways: `name`, `latitude`, `longitude` in degrees, and `altitude` in metres if needed.
+        pub gateway_list: Option<String>,
+        /// Lowest elevation at which terminals use satellites; that of the preset's filing, otherwise 25 degrees.
+        pub lowest_elevation: Option<Angle>,
+        /// Lowest elevation at which gateways use satellites; that of the terminals unless given.
+        pub gateway_elevation: Option<Angle>,
+        /// The choice of the serving satellite.
+        pub policy: PolicySpec = PolicySpec::default(),
+        /// Period of a grid outside of which no policy gives up a satellite that can still be used.
+        pub reconfigure_every: Option<SimDuration>,
+        /// Where the grid lies, from the start of a minute of UTC.
+        pub reconfigure_phase: Option<SimDuration>,
+        /// Time at each handover in which packets wait.
+        pub outage: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
+        /// What becomes of packets that are under way at a handover. By default all arrive, those in queues over the new
+        /// satellite.
+        pub old_packets: LeftPackets = LeftPackets::Drain,
+        /// Links between satellites; without them, each satellite needs a gateway in view (bent pipe).
+        pub isl: Option<IslSpec>,
+        /// Time between two updates of delay and rate. A delay changes by less than 50 us per second.
+        pub step: SimDuration = SimDuration::from_millis(100),
+        /// Time between two points of an orbit, which are evaluated in full; positions between them are interpolated.
+        pub knots: SimDuration = SimDuration::from_secs(60),
+    }
+}
+
+leobench_base::spec! {
+    /// Links between satellites.
+    pub struct IslSpec: Default {
+        /// A file of pairs of satellite numbers, one link a line; without it, each satellite has links to its neighbours in
+        /// its plane and in both planes beside (+grid).
+        pub file: Option<String>,
+        /// Longest link.
+        pub longest: Option<Distance>,
+        /// Height above the ground that a beam keeps, as the air bends and absorbs it.
+        pub clearance: Distance = Distance::constant(80e3),
+        /// Latitude beyond which links into other planes are off.
+        pub highest_latitude: Option<Angle>,
+        /// Time between two searches for the shortest way.
+        pub every: SimDuration = SimDuration::from_secs(1),
+    }
+}
+
+impl ConstellationSpec {
+    fn check(&self) -> Result<(), Fault> {
+        let times = [
+            ("reconfigure_every", self.reconfigure_every),
+            ("step", Some(self.step)),
+            ("knots", Some(self.knots)),
+            ("isl.every", self.isl.as_ref().map(|isl| isl.every)),
+        ];
+        for (field, time) in times {
+            if time.is_some_and(SimDuration::is_zero) {
+                return Err(Fault::new(field, "is zero", "a time above zero"));
+            }
+        }
+        if self.step < SimDuration::from_millis(1) {
+            return Err(Fault::new("step", "is too short", "1 ms or more"));
+        }
+        if self.knots > SimDuration::from_secs(180) {
+            let allowed = "at most 3 min, which keeps positions within 40 m";
+            return Err(Fault::new("knots", "is too long for interpolation", allowed));
+        }
+        if self.reconfigure_phase.is_some() && self.reconfigure_every.is_none() {
+            let allowed = "`reconfigure_phase` with `reconfigure_every` only";
+            return Err(Fault::new("reconfigure_phase", "is given without a period", allowed));
+        }
+        if self.reconfigure_every.is_some() && matches!(self.policy, PolicySpec::Starlink(_)) {
+            let allowed = "another policy, or no grid: `starlink` has its own, every 15 s";
+            return Err(Fault::new("reconfigure_every", "is given with `starlink`", allowed));
+        }
+        if self.old_packets == LeftPackets::Forward {
+            let allowed = "`drain`, `deliver` or `drop`: the queues stay where they are";
+            return Err(Fault::new("old_packets", "leads nowhere else", allowed));
+        }
+        if self.terminals.is_empty() {
+            return Err(Fault::new("terminals", "is empty", "at least one terminal"));
+        }
+        Ok(())
+    }
+}
+
+/// An instant of UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instant(pub Epoch);
+
+const INSTANT: &str = "an instant of UTC from 1900 to 2199, such as \"2026-03-20T12:00:00Z\"";
+
+impl Spec for Instant {
+    fn schema() -> Schema {
+        json!({"type": "string", "description": INSTANT})
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => {
+                let error = at.error(other, format!("is {}, not a string", other.type_name()));
+                return Err(error.allowed(INSTANT));
+            }
+        };
+        let epoch = Epoch::parse(&text);
+        epoch.map(Self).ok_or_else(|| at.error(value, "is no instant").allowed(INSTANT))
+    }
+
+    fn write(&self) -> Value {
+        Value::String(self.0.to_string())
+    }
+}

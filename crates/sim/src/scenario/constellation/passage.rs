@@ -1,0 +1,45 @@
+//! Links that lead through a constellation.
+
+use leobench_base::spec::{Fault, Whole};
+use leobench_budget::{BudgetSpec, CellSpec, FadingSpec};
+
+use super::policy::PolicySpec;
+
+leobench_base::spec! {
+    /// The way of a link from a terminal over its serving satellite to a gateway.
+    ///
+    /// The first node of the link's `between` is at the terminal, the second behind the gateway. Both directions have the delay
+    /// of the way, in addition to the link's own; their rates are the link's `rate`, or those of budgets.
+    pub struct PassageSpec check = PassageSpec::check {
+        /// Name of the terminal.
+        pub terminal: String,
+        /// Names of the gateways; all of the constellation unless given.
+        pub gateways: Option<Vec<String>>,
+        /// A policy of this link's own.
+        pub policy: Option<PolicySpec>,
+        /// Budget of the radio link from the terminal to the satellite, for the rate in the direction `forward`.
+        pub uplink: Option<BudgetSpec>,
+        /// Budget of the radio link from the satellite to the terminal, for the rate in the direction `backward`.
+        pub downlink: Option<BudgetSpec>,
+        /// Random gain over both budgets.
+        pub fading: Option<FadingSpec>,
+        /// A cell whose capacity limits the rate of the downlink.
+        pub cell: Option<CellSpec>,
+        /// Which of the two subflows of a `chain` it is: 0 or 1.
+        pub subflow: Option<Whole<0, 1>>,
+    }
+}
+
+impl PassageSpec {
+    fn check(&self) -> Result<(), Fault> {
+        let budget = self.uplink.is_some() || self.downlink.is_some();
+        if self.fading.is_some() && !budget {
+            let allowed = "`fading` with `uplink` or `downlink` only";
+            return Err(Fault::new("fading", "has no budget to act on", allowed));
+        }
+        if self.gateways.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Fault::new("gateways", "is empty", "at least one gateway, or no key"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! Constellations that cannot be.
+
+use super::*;
+
+const SKY: &str = r#"
+name = "sky"
+duration = "60 s"
+nodes = { roof = {}, pop = {} }
+
+[constellation]
+satellites = { preset = "starlink" }
+start = "2026-03-20T12:00:00Z"
+
+[constellation.terminals.seattle]
+latitude = "47.66 deg"
+longitude = "-122.31 deg"
+
+[constellation.gateways]
+redmond = { latitude = "47.67 deg", longitude = "-122.12 deg" }
+sydney = { latitude = "-33.79 deg", longitude = "151.13 deg" }
+
+[links.up]
+between = ["roof", "pop"]
+constellation = { terminal = "seattle" }
+rate = "10 Mbps"
+
+[flows.main]
+transport = "tcp"
+from = "roof"
+to = "pop"
+source = { kind = "bulk", size = "1 MB" }
+"#;
+
+#[track_caller]
+fn refused(old: &str, new: &str, expected: &str) {
+    refused_in(Path::new("."), old, new, expected);
+}
+
+/// What is said of the scenario with a piece of it replaced.
+#[track_caller]
+fn refused_in(folder: &Path, old: &str, new: &str, expected: &str) {
+    assert_eq!(SKY.matches(old).count(), 1, "{old:?} stands once in the scenario");
+    let error = load_in(folder, &SKY.replace(old, new), &[]).expect_err(new);
+    assert_eq!(error, format!("t.toml: {expected}"));
+}
+
+const LINK: &str = r#"constellation = { terminal = "seattle" }"#;
+const SATELLITES: &str = r#"satellites = { preset = "starlink" }"#;
+
+#[test]
+fn a_sound_one_loads_and_reads_back() {
+    let scenario = load_text(SKY, &[]).unwrap();
+    let text = serde_json::to_string(&scenario.write()).unwrap();
+    let folder = PathBuf::from(".");
+    let source = Source { file: "written.json", text: &text, syntax: Syntax::Json, folder };
+    assert_eq!(load(&source, &[]).unwrap(), scenario);
+}
+
+#[test]
+fn names_are_looked_up() {
+    refused(
+        SATELLITES,
+        r#"satellites = { preset = "starlnk" }"#,
+        "constellation.satellites.preset = \"starlnk\": no such constellation; allowed: `starlink`, `oneweb`, `kuiper`, \
+         `iridium`, `telesat`; did you mean `starlink`?",
+    );
+    refused(
+        LINK,
+        r#"constellation = { terminal = "seatle" }"#,
+        "links.up.constellation.terminal = \"seatle\": no such terminal; allowed: `seattle`; did you mean `seattle`?",
+    );
+    refused(
+        LINK,
+        r#"constellation = { terminal = "seattle", gateways = ["redmont"] }"#,
+        "links.up.constellation.gateways[0] = \"redmont\": no such gateway; allowed: `redmond`, `sydney`; did you mean \
+         `redmond`?",
+    );
+    refused(
+        "start = ",
+        "policy = \"hihgest\"\nstart = ",
+        "constellation.policy = \"hihgest\": unknown kind; allowed: `starlink`, `highest`, `longest`, `sticky`, `closest`, \
+         `least_loaded`, `snr`; did you mean `highest`?",
+    );
+}
+
+#[test]
+fn places_are_on_the_ground() {
+    refused(
+        "latitude = \"47.66 deg\"",
+        "latitude = \"47.66 deg\"\naltitude = \"-2 km\"",
+        "constellation.terminals.seattle.altitude = \"-2 km\": altitude -2000 m is below ground: from -500 to 100000 m; \
+         allowed: a place on the ground or in the air",
+    );
+    refused(
+        "latitude = \"47.66 deg\"\n",
+        "",
+        "constellation.terminals.seattle.latitude: is required but missing; allowed: `latitude` and `longitude`, or a \
+         `track`",
+    );
+    refused(
+        "start = \"2026-03-20T12:00:00Z\"",
+        "start = \"2026-02-30\"",
+        "constellation.start = \"2026-02-30\": is no instant; allowed: an instant of UTC from 1900 to 2199, such as \
+         \"2026-03-20T12:00:00Z\"",
+    );
+}
+
+#[test]
+fn ways_that_never_are() {
+    refused(
+        LINK,
+        r#"constellation = { terminal = "seattle", gateways = ["sydney"] }"#,
+        "links.up.constellation = { terminal = \"seattle\", gateways = [\"sydney\"] }: never has a way: `seattle` sees \
+         satellites during the run, but none that may serve it leads to a gateway; allowed: a gateway that sees the same \
+         satellites, or `constellation.isl`",
+    );
+    refused(
+        SATELLITES,
+        r#"satellites = { walker = { low = { altitude = "550 km", inclination = "5 deg", planes = 3, per_plane = 9 } } }"#,
+        "links.up.constellation = { terminal = \"seattle\" }: never has a way: `seattle` sees no satellite above 25.0 \
+         degrees during the run; allowed: another `start`, a longer run, a lower `lowest_elevation`, or other satellites",
+    );
+}
+
+#[test]
+fn links_have_one_kind_of_channel() {
+    refused(
+        "rate = \"10 Mbps\"",
+        "channel = { kind = \"steady\", rate = \"10 Mbps\" }",
+        "links.up.channel = { kind = \"steady\", rate = \"10 Mbps\" }: is given beside `constellation`; allowed: either \
+         `channel` or `constellation`",
+    );
+    refused(
+        "rate = \"10 Mbps\"",
+        "",
+        "links.up.rate: is required but missing; allowed: a `rate` of the link or of its direction `forward`, or a budget \
+         `uplink`",
+    );
+    refused(
+        "rate = \"10 Mbps\"",
+        "rate = \"0 Mbps\"",
+        "links.up.rate = \"0 Mbps\": is zero, so the link is never up; allowed: a rate above zero",
+    );
+    refused(
+        LINK,
+        "",
+        "constellation = { satellites = { preset = \"starlink\" }, start = \"2026-03-20T12:00:00Z\", terminal…: is used by \
+         no link; allowed: a link with `constellation = { terminal = ... }`, or no constellation",
+    );
+    refused(
+        LINK,
+        r#"constellation = { terminal = "seattle", policy = { kind = "snr", threshold = "8 dB" } }"#,
+        "links.up.constellation.policy = { kind = \"snr\", threshold = \"8 dB\" }: `snr` needs a signal; allowed: a link \
+         with a `downlink` budget, or another policy",
+    );
+    let [head, tail] = [SKY.find("[constellation]").unwrap(), SKY.find("[links.up]").unwrap()];
+    let without = format!("{}{}", &SKY[..head], &SKY[tail..]);
+    assert_eq!(
+        load_text(&without, &[]).unwrap_err(),
+        "t.toml: links.up.constellation = { terminal = \"seattle\" }: leads through a constellation that is missing; \
+         allowed: a table `constellation` of the scenario with its satellites"
+    );
+}
+
+#[test]
+fn settings_that_do_not_fit() {
+    for (key, value, problem, allowed) in [
+        ("step", "\"0 s\"", "is zero", "a time above zero"),
+        (
+            "knots",
+            "\"10 min\"",
+            "is too long for interpolation",
+            "at most 3 min, which keeps positions within 40 m",
+        ),
+        (
+            "old_packets",
+            "\"forward\"",
+            "leads nowhere else",
+            "`drain`, `deliver` or `drop`: the queues stay where they are",
+        ),
+        (
+            "reconfigure_every",
+            "\"15 s\"",
+            "is given with `starlink`",
+            "another policy, or no grid: `starlink` has its own, every 15 s",
+        ),
+    ] {
+        let expected = format!("constellation.{key} = {value}: {problem}; allowed: {allowed}");
+        refused("start = ", &format!("{key} = {value}\nstart = "), &expected);
+    }
+}
+
+/// A set of March 2026 from a catalogue.
+const TLE: &str = "STARLINK-1008\n\
+    1 44714U 19074B   26078.50000000  .00001000  00000-0  85000-4 0  9997\n\
+    2 44714  53.0540 100.0000 0001400  80.0000 280.0000 15.06390000300008\n";
+
+/// The last digit of each line is the sum of its digits.
+fn with_checksums(text: &str) -> String {
+    let line = |line: &str| {
+        if line.len() != 69 {
+            return format!("{line}\n");
+        }
+        let sum: u32 = line[..68]
+            .chars()
+            .map(|c| if c == '-' { 1 } else { c.to_digit(10).unwrap_or(0) })
+            .sum();
+        format!("{}{}\n", &line[..68], sum % 10)
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn element_sets_are_checked() {
+    let folder = tempdir().unwrap();
+    let from = r#"satellites = { elements = "one.tle" }"#;
+    let allowed = "allowed: TLE, or OMM as CSV, JSON or XML, of a time close to `start`";
+    let place = "constellation.satellites.elements = \"one.tle\": ";
+    refused_in(
+        folder.path(),
+        SATELLITES,
+        from,
+        &format!("{place}no such file; allowed: a text file"),
+    );
+    let sound = with_checksums(TLE);
+    let digit = sound.lines().nth(1).unwrap().chars().last().unwrap().to_digit(10).unwrap();
+    let wrong =
+        sound.replacen(&format!("{digit}\n2 44714"), &format!("{}\n2 44714", (digit + 1) % 10), 1);
+    file(&folder, "one.tle", wrong.as_bytes());
+    refused_in(
+        folder.path(),
+        SATELLITES,
+        from,
+        &format!(
+            "{place}one.tle, line 2: the checksum is {}, the line's digits give {digit}: a digit is wrong; {allowed}",
+            (digit + 1) % 10
+        ),
+    );
+    file(&folder, "one.tle", sound.as_bytes());
+    let late = SKY.replace(SATELLITES, from).replace("2026-03-20", "2026-06-20");
+    let error = load_in(folder.path(), &late, &[]).unwrap_err();
+    let expected = "one.tle, line 2: the elements of STARLINK-1008 are of 2026-03-19T12:00:00.000Z, 93.0 days from";
+    assert!(error.contains(expected), "{error}");
+    // In epoch, but one satellite is not overhead within a minute.
+    let error = load_in(folder.path(), &SKY.replace(SATELLITES, from), &[]).unwrap_err();
+    assert!(error.contains("sees no satellite above 25.0 degrees"), "{error}");
+    // A week away, a user is warned.
+    let old = SKY
+        .replace(SATELLITES, from)
+        .replace("2026-03-20T12", "2026-03-28T12")
+        .replace("60 s", "24 h");
+    let old = old.replace("start =", "step = \"1 s\"\nlowest_elevation = \"1 deg\"\nstart =");
+    let scenario = load_in(folder.path(), &old, &[]).unwrap();
+    let sky = crate::sky::Sky::new(&scenario, 1).unwrap().unwrap();
+    assert_eq!(sky.warnings().len(), 1, "{:?}", sky.warnings());
+    assert!(
+        sky.warnings()[0].contains("1 of 1 satellites have elements more than 7 days from the run")
+    );
+}

@@ -1,0 +1,443 @@
+//! The sky of a scenario, from what it says.
+
+use std::path::Path;
+
+use leobench_base::spec::{Fault, nearest};
+use leobench_base::{BitRate, CableId, RngTree, SimDuration, SimTime};
+use leobench_budget::{Budget, BudgetSpec, Cell};
+use leobench_orbit::frame::EQUATOR_RADIUS;
+use leobench_orbit::policy::on_grid::OnGrid;
+use leobench_orbit::policy::snr::Signal;
+use leobench_orbit::{
+    Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways, Limits, Observer,
+    Router, ServingPolicy, Sighting, Terminal, Track, View, isl, places, plus_grid,
+};
+
+use super::chain::ChainSky;
+use super::orbits::{Exchange, OrbitSky, Routing};
+use super::rate::{Rate, Rates, carrier_to_noise};
+use super::{Kind, PathParts, PathState, Places, Sky, WayState};
+use crate::scenario::{
+    ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, PolicyContext, PolicySpec,
+    Satellites, Scenario, text_of,
+};
+
+/// Lowest elevation of terminals where neither scenario nor preset gives one, in degrees (Starlink's filing, see `presets`).
+const LOWEST: f64 = 25.0;
+
+/// A terminal or a gateway.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub track: Track,
+    /// The part of the sky that it uses.
+    pub view: View,
+    /// Delay over land from a gateway to the end of a link.
+    pub onwards: SimDuration,
+}
+
+impl Place {
+    /// Latitude in degrees and altitude in km at the start of the run, as the atmosphere needs them.
+    pub(super) fn air(&self) -> (f64, f64) {
+        let place = self.track.place(SimTime::ZERO);
+        (place.latitude.degrees(), place.altitude_m.max(0.0) / 1e3)
+    }
+
+    fn observer(&self) -> Observer {
+        Observer::new(self.track.clone(), self.view.clone())
+    }
+}
+
+/// A link through the constellation in the scenario.
+struct Passage<'a> {
+    number: usize,
+    name: &'a str,
+    link: &'a LinkSpec,
+    spec: &'a PassageSpec,
+    terminal: usize,
+    gateways: Vec<usize>,
+}
+
+impl Passage<'_> {
+    /// A fault of a key in its table.
+    fn fault(&self, fault: Fault) -> Fault {
+        within(&format!("links.{}.constellation", self.name), fault)
+    }
+}
+
+/// A fault at a place below another one.
+fn within(place: &str, fault: Fault) -> Fault {
+    let dot = if fault.field.is_empty() { "" } else { "." };
+    Fault { field: format!("{place}{dot}{}", fault.field), ..fault }
+}
+
+pub(super) fn build(
+    scenario: &Scenario,
+    spec: &ConstellationSpec,
+    rng: &RngTree,
+) -> Result<Sky, Fault> {
+    let (folder, start) = (scenario.folder.as_path(), spec.start.0);
+    let length = scenario.spec.longest() + spec.knots * 2;
+    let satellites = spec.satellites.model().build(folder, start, length);
+    let satellites = satellites.map_err(|fault| within("constellation.satellites", fault))?;
+    let preset = match &satellites {
+        Satellites::Orbits { lowest, .. } => *lowest,
+        Satellites::Chain(..) => None,
+    };
+    let lowest = spec.lowest_elevation.map_or(preset.unwrap_or(LOWEST), |angle| angle.degrees());
+    let places = places_of(folder, spec, lowest)?;
+    let passages = passages(scenario, &places)?;
+    let mut paths = Vec::new();
+    for passage in &passages {
+        paths.push(path(scenario, &places, passage, rng)?);
+    }
+    let is_chain = matches!(satellites, Satellites::Chain(..));
+    let (kind, names, warnings) = match satellites {
+        Satellites::Chain(chain, reading) => {
+            let subflows = passages.iter().map(|passage| subflow(passage, is_chain));
+            let subflows = subflows.collect::<Result<Vec<_>, _>>()?;
+            let outage = SimDuration::from_nanos(spec.outage.mean().round() as u64);
+            let sky = ChainSky::new(chain, reading, subflows, outage);
+            (Kind::Chain(sky), Vec::new(), Vec::new())
+        }
+        Satellites::Orbits { constellation, warnings, .. } => {
+            for passage in &passages {
+                subflow(passage, is_chain)?;
+            }
+            let names = constellation.satellites().iter().map(|one| one.name.clone()).collect();
+            let sky = orbits(scenario, spec, constellation, &places, &passages, rng)?;
+            (Kind::Orbits(Box::new(sky)), names, warnings)
+        }
+    };
+    let states = paths.iter().map(|_| PathState::default()).collect();
+    let (moves, step, now) = (Vec::new(), spec.step, SimTime::ZERO);
+    Ok(Sky { kind, paths, states, moves, step, start, now, names, places, warnings })
+}
+
+/// The subflow of a link on a chain; only there it has one.
+fn subflow(passage: &Passage<'_>, is_chain: bool) -> Result<usize, Fault> {
+    match (passage.spec.subflow, is_chain) {
+        (Some(subflow), true) => Ok(subflow.get() as usize),
+        (None, false) => Ok(0),
+        (None, true) => {
+            let fault = Fault::new("subflow", "is required on a `chain` but missing", "0 or 1");
+            Err(passage.fault(fault))
+        }
+        (Some(_), false) => {
+            let allowed = "a `chain` as satellites, or no `subflow`";
+            Err(passage.fault(Fault::new("subflow", "is of a `chain` only", allowed)))
+        }
+    }
+}
+
+fn places_of(folder: &Path, spec: &ConstellationSpec, lowest: f64) -> Result<Places, Fault> {
+    let mut all = Places::default();
+    for (name, terminal) in &spec.terminals {
+        let at = |fault| within(&format!("constellation.terminals.{name}"), fault);
+        let track = terminal.track(folder, spec.start.0).map_err(at)?;
+        let view = terminal.view(Angle::from_degrees(lowest)).map_err(at)?;
+        let onwards = SimDuration::ZERO;
+        all.terminals.push(Place { name: name.clone(), track, view, onwards });
+    }
+    let lowest = spec.gateway_elevation.map_or(lowest, |angle| angle.degrees());
+    let view = View::above(Angle::from_degrees(lowest));
+    for (name, gateway) in &spec.gateways {
+        let at = |fault| within(&format!("constellation.gateways.{name}"), fault);
+        let track = gateway.track().map_err(at)?;
+        let (name, view, onwards) = (name.clone(), view.clone(), gateway.delay);
+        all.gateways.push(Place { name, track, view, onwards });
+    }
+    let Some(file) = &spec.gateway_list else { return Ok(all) };
+    let at = |fault| within("constellation", fault);
+    let allowed = "a list of gateways as CSV";
+    let text = text_of(folder, "gateway_list", file).map_err(at)?;
+    let listed = places::read(file, &text)
+        .map_err(|error| at(Fault::new("gateway_list", error.to_string(), allowed)))?;
+    for places::Place { name, place } in listed {
+        if all.gateways.iter().any(|gateway| gateway.name == name) {
+            let problem = format!("{file}: the gateway {name:?} is in the scenario, too");
+            return Err(at(Fault::new("gateway_list", problem, allowed)));
+        }
+        let track = Track::fixed(&place)
+            .map_err(|problem| at(Fault::new("gateway_list", problem, allowed)))?;
+        let (view, onwards) = (view.clone(), SimDuration::ZERO);
+        all.gateways.push(Place { name, track, view, onwards });
+    }
+    Ok(all)
+}
+
+/// The number of a name among places, or a fault with the nearest one.
+fn find(field: String, what: &str, name: &str, among: &[Place]) -> Result<usize, Fault> {
+    among.iter().position(|place| place.name == name).ok_or_else(|| {
+        let names: Vec<_> = among.iter().map(|place| place.name.as_str()).collect();
+        let hint = nearest(name, &names).map(|name| format!("; did you mean `{name}`?"));
+        let listed =
+            if names.is_empty() { "none".into() } else { format!("`{}`", names.join("`, `")) };
+        let allowed = format!("{listed}{}", hint.unwrap_or_default());
+        Fault::new(field, format!("no such {what}"), allowed)
+    })
+}
+
+fn passages<'a>(scenario: &'a Scenario, places: &Places) -> Result<Vec<Passage<'a>>, Fault> {
+    let links = scenario.spec.links.iter().enumerate();
+    let with = links.filter_map(|(number, (name, link))| {
+        link.constellation.as_ref().map(|spec| (number, name.as_str(), link, spec))
+    });
+    let mut all = Vec::new();
+    for (number, name, link, spec) in with {
+        let at = |fault| within(&format!("links.{name}.constellation"), fault);
+        let terminal = find("terminal".into(), "terminal", &spec.terminal, &places.terminals);
+        let terminal = terminal.map_err(at)?;
+        let gateways = match &spec.gateways {
+            None => (0..places.gateways.len()).collect(),
+            Some(names) => {
+                let find = |(index, name): (usize, &String)| {
+                    find(format!("gateways[{index}]"), "gateway", name, &places.gateways)
+                };
+                names.iter().enumerate().map(find).collect::<Result<_, _>>().map_err(at)?
+            }
+        };
+        all.push(Passage { number, name, link, spec, terminal, gateways });
+    }
+    if all.is_empty() {
+        let allowed = "a link with `constellation = { terminal = ... }`, or no constellation";
+        return Err(Fault::new("constellation", "is used by no link", allowed));
+    }
+    Ok(all)
+}
+
+fn path(
+    scenario: &Scenario,
+    places: &Places,
+    passage: &Passage<'_>,
+    rng: &RngTree,
+) -> Result<PathParts, Fault> {
+    let Passage { number, name, link, spec, terminal, .. } = passage;
+    let node = scenario.spec.node(&link.between[0]);
+    let node = node
+        .ok_or_else(|| Fault::new(format!("links.{name}.between[0]"), "no such node", "a node"))?;
+    let there = rate(passage, Direction::Forward, "uplink", spec.uplink.as_ref())?;
+    let back = rate(passage, Direction::Backward, "downlink", spec.downlink.as_ref())?;
+    debug_assert!(*terminal < places.terminals.len(), "terminals were found by name");
+    let rng = rng.child("links").child(name).child("fading");
+    let rates = Rates {
+        directions: [there, back],
+        fading: spec.fading.as_ref().map(|fading| fading.model().build(&rng)),
+        cell: spec.cell.as_ref().map(Cell::new),
+    };
+    let name = (*name).to_owned();
+    Ok(PathParts { cable: CableId::from(*number), name, node, terminal: *terminal, rates })
+}
+
+/// The rate of a direction: a constant one, or a budget.
+fn rate(
+    passage: &Passage<'_>,
+    direction: Direction,
+    key: &str,
+    budget: Option<&BudgetSpec>,
+) -> Result<Rate, Fault> {
+    let either = format!(
+        "a `rate` of the link or of its direction `{}`, or a budget `{key}`",
+        direction.key()
+    );
+    let own = passage.link.changes(direction).rate;
+    match (own.or(passage.link.rate), budget) {
+        (_, Some(_)) if own.is_some() => {
+            let problem = "is given beside a rate of this direction";
+            Err(passage.fault(Fault::new(key, problem, either)))
+        }
+        (_, Some(spec)) => {
+            let budget = Budget::new(spec.clone());
+            let budget = budget.map_err(|fault| passage.fault(within(key, fault)))?;
+            Ok(Rate::Budget { budget: Box::new(budget), before: None })
+        }
+        (Some(BitRate::ZERO), None) => {
+            let field = format!("links.{}.rate", passage.name);
+            Err(Fault::new(field, "is zero, so the link is never up", "a rate above zero"))
+        }
+        (Some(rate), None) => Ok(Rate::Constant(rate)),
+        (None, None) => {
+            let field = format!("links.{}.rate", passage.name);
+            Err(Fault::new(field, "is required but missing", either))
+        }
+    }
+}
+
+fn orbits(
+    scenario: &Scenario,
+    spec: &ConstellationSpec,
+    constellation: Constellation,
+    places: &Places,
+    passages: &[Passage<'_>],
+    rng: &RngTree,
+) -> Result<OrbitSky, Fault> {
+    let at = |fault| within("constellation", fault);
+    let routing = match &spec.isl {
+        Some(isl) => {
+            Some(routing(&scenario.folder, isl, &constellation, places, passages).map_err(at)?)
+        }
+        None => None,
+    };
+    let exchanges: Vec<Vec<_>> = passages
+        .iter()
+        .map(|passage| exchanges(passage, places, &constellation, routing.is_some()))
+        .collect();
+    let mut terminals = Vec::new();
+    for (passage, exchanges) in passages.iter().zip(&exchanges) {
+        if passage.gateways.is_empty() {
+            let allowed = "`constellation.gateways`, or a `constellation.gateway_list`";
+            return Err(Fault::new("constellation.gateways", "is empty", allowed));
+        }
+        let rng = rng.child("links").child(passage.name);
+        let observers = exchanges.iter().map(|exchange| exchange.observer.clone());
+        terminals.push(Terminal {
+            observer: places.terminals[passage.terminal].observer(),
+            gateways: if routing.is_some() { Vec::new() } else { observers.collect() },
+            policy: policy(spec, places, passage, &rng)?,
+            gap: Gap { outage: spec.outage.clone(), ..Gap::default() },
+            rng: rng.child("outage").rng(),
+        });
+    }
+    let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
+    let allowed = "satellites with orbits during the run";
+    let ephemeris =
+        ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
+    Ok(OrbitSky::new(Fleet::new(ephemeris, terminals), exchanges, routing))
+}
+
+/// The gateways of a link. On a bent pipe from a fixed terminal, those that cannot share a satellite with it are left out.
+fn exchanges(
+    passage: &Passage<'_>,
+    places: &Places,
+    constellation: &Constellation,
+    routed: bool,
+) -> Vec<Exchange> {
+    let terminal = &places.terminals[passage.terminal];
+    let reach = (!routed && !terminal.track.moves()).then(|| {
+        constellation.shells().iter().map(|placed| placed.shell.altitude_m).reduce(f64::max)
+    });
+    // Seen from both, a satellite is at most twice as far as the horizon of a place 100 km up.
+    let farthest = reach.flatten().map_or(f64::INFINITY, |altitude| {
+        let horizon = |height: f64| (height * (2.0 * EQUATOR_RADIUS + height)).sqrt();
+        2.0 * (horizon(altitude) + horizon(100e3))
+    });
+    let ecef = |place: &Place| place.track.place(SimTime::ZERO).to_ecef();
+    let near =
+        |number: &&usize| (ecef(&places.gateways[**number]) - ecef(terminal)).norm() <= farthest;
+    let exchange = |number: &usize| {
+        let place = &places.gateways[*number];
+        Exchange { number: *number, observer: place.observer(), onwards: place.onwards }
+    };
+    let some: Vec<_> = passage.gateways.iter().filter(near).map(exchange).collect();
+    // If none is near, none is of use either; the scenario is refused for that.
+    if some.is_empty() { passage.gateways.iter().map(exchange).collect() } else { some }
+}
+
+fn policy(
+    spec: &ConstellationSpec,
+    places: &Places,
+    passage: &Passage<'_>,
+    rng: &RngTree,
+) -> Result<Box<dyn ServingPolicy>, Fault> {
+    let chosen: &PolicySpec = passage.spec.policy.as_ref().unwrap_or(&spec.policy);
+    let signal = match &passage.spec.downlink {
+        Some(budget) => {
+            let built = Budget::new(budget.clone());
+            let built = built.map_err(|fault| passage.fault(within("downlink", fault)))?;
+            Some(signal(built, places.terminals[passage.terminal].air()))
+        }
+        None => None,
+    };
+    let context = PolicyContext { start: spec.start.0, rng: rng.child("policy").rng(), signal };
+    let policy = chosen.model().build(context).map_err(|fault| {
+        if passage.spec.policy.is_some() {
+            passage.fault(fault)
+        } else {
+            within("constellation", fault)
+        }
+    })?;
+    let Some(every) = spec.reconfigure_every else { return Ok(policy) };
+    if matches!(chosen, PolicySpec::Starlink(_)) {
+        return Ok(policy);
+    }
+    Ok(Box::new(OnGrid::new(policy, every, into_run(spec, every))))
+}
+
+/// The phase of the grid, counted from the start of the run.
+fn into_run(spec: &ConstellationSpec, every: SimDuration) -> SimDuration {
+    let phase = spec.reconfigure_phase.unwrap_or_default().as_nanos() % every.as_nanos();
+    let start: Epoch = spec.start.0;
+    let past = start.nanos_of_minute() % every.as_nanos();
+    SimDuration::from_nanos((phase + every.as_nanos() - past) % every.as_nanos())
+}
+
+fn signal(budget: Budget, air: (f64, f64)) -> Signal {
+    Box::new(move |sighting: &Sighting| {
+        let elevation_deg = sighting.look.elevation.degrees();
+        let way = WayState {
+            satellite: sighting.satellite.index(),
+            azimuth_deg: sighting.look.azimuth.degrees(),
+            elevation_deg,
+            range_m: sighting.look.range_m,
+            // The satellite's beam is taken to be as strong towards every candidate's terminal.
+            nadir_deg: 0.0,
+            gateway: None,
+            hops: 0,
+            delay: SimDuration::ZERO,
+            sharers: 1,
+        };
+        carrier_to_noise(&budget, air, &way)
+    })
+}
+
+fn routing(
+    folder: &Path,
+    spec: &IslSpec,
+    constellation: &Constellation,
+    places: &Places,
+    passages: &[Passage<'_>],
+) -> Result<Routing, Fault> {
+    let count = constellation.satellites().len();
+    let links = match &spec.file {
+        Some(file) => {
+            let text = text_of(folder, "isl.file", file)?;
+            let allowed = "pairs of satellite numbers";
+            isl::read_pairs(file, &text, count)
+                .map_err(|error| Fault::new("isl.file", error.to_string(), allowed))?
+        }
+        None => plus_grid(constellation),
+    };
+    if links.is_empty() {
+        let problem = "finds no neighbours, as element sets have no planes";
+        return Err(Fault::new("isl", problem, "`isl.file`, or a preset or shells"));
+    }
+    let limits = Limits {
+        longest_m: spec.longest.map_or(f64::INFINITY, |longest| longest.m()),
+        clearance_m: spec.clearance.m(),
+        highest_latitude: spec.highest_latitude.map(|angle| Angle::from_degrees(angle.degrees())),
+    };
+    let mut groups: Vec<&[usize]> = Vec::new();
+    let mut of_path = Vec::new();
+    for passage in passages {
+        let known = groups.iter().position(|group| *group == passage.gateways);
+        of_path.push(known.unwrap_or(groups.len()));
+        if known.is_none() {
+            groups.push(&passage.gateways);
+        }
+    }
+    let destinations = groups.iter().map(|group| {
+        let mut gateways = Gateways::default();
+        for number in *group {
+            let place = &places.gateways[*number];
+            gateways.push(GatewayId::from(*number), place.observer(), place.onwards);
+        }
+        gateways
+    });
+    let destinations: Vec<_> = destinations.collect();
+    let router = Router::new(count, links, limits, destinations.len());
+    let ways = passages.iter().map(|_| None).collect();
+    let (every, next, exits) = (spec.every, SimTime::ZERO, Vec::new());
+    Ok(Routing { router, destinations, of_path, every, next, ways, exits })
+}

@@ -1,0 +1,103 @@
+//! The chain of satellites of Yang et al. 2024 under two subflows.
+
+use leobench_base::{SimDuration, SimTime};
+use leobench_orbit::Angle;
+use leobench_orbit::chain::{Access, Chain, Reading, Stage};
+use leobench_orbit::route::light_delay;
+
+use super::{Move, PathState, WayState};
+
+/// A chain over a terminal, and the subflow of each link.
+pub(super) struct ChainSky {
+    chain: Chain,
+    stages: Box<dyn Iterator<Item = Stage> + Send>,
+    stage: Stage,
+    next: Option<Stage>,
+    subflows: Vec<usize>,
+    serving: Vec<Option<usize>>,
+    outage: SimDuration,
+    reading: Reading,
+    /// Satellites in use, each with the time at which it came into use.
+    since: Vec<(u64, SimTime)>,
+}
+
+impl ChainSky {
+    pub(super) fn new(
+        chain: Chain,
+        reading: Reading,
+        subflows: Vec<usize>,
+        outage: SimDuration,
+    ) -> Self {
+        let mut stages = chain.stages(reading);
+        let first = Stage { at: SimTime::ZERO, access: Access::Single, satellites: [0, 0] };
+        let stage = stages.next().unwrap_or(first);
+        let (next, serving) = (stages.next(), vec![None; subflows.len()]);
+        Self { chain, stages, stage, next, subflows, serving, outage, reading, since: Vec::new() }
+    }
+
+    pub(super) fn next_due(&self) -> Option<SimTime> {
+        self.next.map(|stage| stage.at)
+    }
+
+    pub(super) fn advance(
+        &mut self,
+        now: SimTime,
+        moves: &mut Vec<Move>,
+        states: &mut [PathState],
+    ) {
+        while let Some(stage) = self.next.filter(|stage| stage.at <= now) {
+            self.stage = stage;
+            self.next = self.stages.next();
+        }
+        self.since.retain(|(satellite, _)| self.stage.satellites.contains(satellite));
+        for satellite in self.stage.satellites {
+            if self.since.iter().all(|(known, _)| *known != satellite) {
+                self.since.push((satellite, now));
+            }
+        }
+        for (path, &subflow) in self.subflows.iter().enumerate() {
+            let idle = self.stage.access == Access::Single && subflow == 1;
+            let to = (!idle).then(|| self.stage.satellites[subflow] as usize);
+            let from = std::mem::replace(&mut self.serving[path], to);
+            if from != to {
+                let outage = if from.is_some() { self.outage } else { SimDuration::ZERO };
+                moves.push(Move { path, from, to, outage });
+            }
+        }
+        for (path, state) in states.iter_mut().enumerate() {
+            state.way = self.serving[path].map(|satellite| self.way(satellite, now));
+        }
+    }
+
+    /// Distance of a satellite along its orbit from the zenith of the terminal, in m. As printed, a satellite is in use for
+    /// 2 d1/v + d2/v, in which it crosses the footprint, but satellites do not follow each other at spacing R1.
+    fn along_m(&self, satellite: u64, now: SimTime) -> f64 {
+        let since = self.since.iter().find(|(known, _)| *known == satellite);
+        match (self.reading, since) {
+            (Reading::Printed, Some((_, since))) => {
+                self.chain.speed * (now - *since).as_secs_f64() - self.chain.footprint_m
+            }
+            _ => self.chain.along_m(satellite, now),
+        }
+    }
+
+    /// Over flat ground, as in the paper.
+    fn way(&self, satellite: usize, now: SimTime) -> WayState {
+        let along = self.along_m(satellite as u64, now);
+        let altitude = self.chain.altitude_m;
+        let range_m = (along * along + altitude * altitude).sqrt();
+        let elevation_deg = Angle::asin(altitude / range_m).degrees();
+        let sharers = self.serving.iter().filter(|serving| **serving == Some(satellite)).count();
+        WayState {
+            satellite,
+            azimuth_deg: if along < 0.0 { 270.0 } else { 90.0 },
+            elevation_deg,
+            range_m,
+            nadir_deg: 90.0 - elevation_deg,
+            gateway: None,
+            hops: 0,
+            delay: light_delay(range_m),
+            sharers: sharers as u64,
+        }
+    }
+}

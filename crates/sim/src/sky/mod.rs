@@ -1,0 +1,245 @@
+//! The sky of a scenario: its constellation over its terminals and gateways, as a state machine that is handed the time. It
+//! says what each link through the constellation offers; `topology/constellation` turns that into changes of the network, and
+//! `survey` into tables without a network.
+
+mod build;
+mod chain;
+mod orbits;
+mod rate;
+
+use leobench_base::spec::Fault;
+use leobench_base::{BitRate, CableId, NodeId, RngTree, SimDuration, SimTime};
+use leobench_orbit::{Ephemeris, Epoch, SkyGrid};
+
+pub use build::Place;
+use chain::ChainSky;
+use orbits::OrbitSky;
+use rate::Rates;
+
+use crate::scenario::Scenario;
+
+/// The sky of a scenario.
+pub struct Sky {
+    kind: Kind,
+    paths: Vec<PathParts>,
+    states: Vec<PathState>,
+    moves: Vec<Move>,
+    step: SimDuration,
+    start: Epoch,
+    now: SimTime,
+    names: Vec<String>,
+    places: Places,
+    warnings: Vec<String>,
+}
+
+enum Kind {
+    Orbits(Box<OrbitSky>),
+    Chain(ChainSky),
+}
+
+/// Terminals and gateways by name.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Terminals in the order of the scenario.
+    pub terminals: Vec<Place>,
+    /// Gateways in the order of the scenario, those of a list last.
+    pub gateways: Vec<Place>,
+}
+
+/// A link through the constellation.
+struct PathParts {
+    cable: CableId,
+    name: String,
+    /// The node at its terminal.
+    node: NodeId,
+    terminal: usize,
+    rates: Rates,
+}
+
+/// What a link through the constellation offers at an instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PathState {
+    /// The way, if there is one.
+    pub way: Option<WayState>,
+    /// Rates there (uplink) and back (downlink); zero without a way.
+    pub rates: [BitRate; 2],
+    /// Carrier over noise there and back in dB, where there is a budget.
+    pub carrier_to_noise: [Option<f64>; 2],
+}
+
+/// A way through the constellation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WayState {
+    /// Number of the serving satellite.
+    pub satellite: usize,
+    /// Azimuth of the satellite over the terminal, in degrees from north over east.
+    pub azimuth_deg: f64,
+    /// Its elevation in degrees.
+    pub elevation_deg: f64,
+    /// Its distance in m.
+    pub range_m: f64,
+    /// Angle between the terminal and the nadir at the satellite, in degrees.
+    pub nadir_deg: f64,
+    /// Number of the gateway; none on a chain.
+    pub gateway: Option<usize>,
+    /// Links between satellites on the way.
+    pub hops: usize,
+    /// Delay from end to end.
+    pub delay: SimDuration,
+    /// Links that share the satellite and divide its rate.
+    pub sharers: u64,
+}
+
+/// A change of the satellite that serves a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Number of the link among those through the constellation.
+    pub path: usize,
+    /// The satellite before.
+    pub from: Option<usize>,
+    /// The satellite from now on.
+    pub to: Option<usize>,
+    /// Time in which packets wait.
+    pub outage: SimDuration,
+}
+
+/// Name of a satellite of a chain.
+pub(crate) fn chain_name(number: usize) -> String {
+    format!("chain-{number}")
+}
+
+impl Sky {
+    /// The sky of a scenario at the start of a run; `None` if it has no constellation.
+    ///
+    /// # Errors
+    /// What is wrong, by its place in the scenario.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Option<Self>, Fault> {
+        let Some(spec) = &scenario.spec.constellation else { return Ok(None) };
+        let rng = RngTree::new(seed).child("constellation");
+        let mut sky = build::build(scenario, spec, &rng)?;
+        sky.advance(SimTime::ZERO);
+        Ok(Some(sky))
+    }
+
+    /// Number of links through the constellation.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Whether no link leads through the constellation.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// Name of a link.
+    pub fn link(&self, path: usize) -> &str {
+        &self.paths[path].name
+    }
+
+    /// The cable of a link in the network.
+    pub fn cable(&self, path: usize) -> CableId {
+        self.paths[path].cable
+    }
+
+    /// The node at the terminal of a link.
+    pub fn node(&self, path: usize) -> NodeId {
+        self.paths[path].node
+    }
+
+    /// The terminal of a link.
+    pub fn terminal(&self, path: usize) -> usize {
+        self.paths[path].terminal
+    }
+
+    /// Names of all satellites.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Name of a satellite; satellites of a chain come without end.
+    pub fn name(&self, satellite: usize) -> String {
+        self.names.get(satellite).cloned().unwrap_or_else(|| chain_name(satellite))
+    }
+
+    /// Where terminals and gateways are.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The instant at which the run starts.
+    pub fn start(&self) -> Epoch {
+        self.start
+    }
+
+    /// What a user should know.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The positions of all satellites; a chain has none.
+    pub fn ephemeris(&self) -> Option<&Ephemeris> {
+        match &self.kind {
+            Kind::Orbits(sky) => Some(sky.ephemeris()),
+            Kind::Chain(_) => None,
+        }
+    }
+
+    /// The satellites by place, for other observers; a chain has none.
+    pub fn grid(&self) -> Option<&SkyGrid> {
+        match &self.kind {
+            Kind::Orbits(sky) => Some(sky.grid()),
+            Kind::Chain(_) => None,
+        }
+    }
+
+    /// The time last advanced to.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Whether the terminal of a link sees any satellite now.
+    pub fn sees_any(&self, path: usize) -> bool {
+        match &self.kind {
+            Kind::Orbits(sky) => sky.sees_any(path),
+            Kind::Chain(_) => true,
+        }
+    }
+
+    /// What a link offers now.
+    pub fn state(&self, path: usize) -> &PathState {
+        &self.states[path]
+    }
+
+    /// The changes of serving satellites at the last instant advanced to.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// When something changes next.
+    pub fn next(&self) -> SimTime {
+        let step = self.step.as_nanos();
+        let regular = SimTime::from_nanos((self.now.as_nanos() / step + 1) * step);
+        let due = match &self.kind {
+            Kind::Orbits(sky) => sky.next_due(self.now),
+            Kind::Chain(sky) => sky.next_due(),
+        };
+        due.map_or(regular, |due| due.min(regular))
+    }
+
+    /// Moves on to a time.
+    ///
+    /// # Panics
+    /// If an element set that had an orbit at the start and the end of the run has none between.
+    pub fn advance(&mut self, now: SimTime) {
+        self.now = now;
+        self.moves.clear();
+        match &mut self.kind {
+            Kind::Orbits(sky) => sky.advance(now, &mut self.moves, &mut self.states),
+            Kind::Chain(sky) => sky.advance(now, &mut self.moves, &mut self.states),
+        }
+        for (parts, state) in self.paths.iter_mut().zip(&mut self.states) {
+            let (latitude, altitude_km) = self.places.terminals[parts.terminal].air();
+            parts.rates.fill(now, latitude, altitude_km, state);
+        }
+    }
+}

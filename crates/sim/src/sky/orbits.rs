@@ -1,0 +1,181 @@
+//! Satellites on orbits: which one serves each terminal, and the way from there to a gateway.
+
+use leobench_base::{SimDuration, SimTime};
+use leobench_orbit::route::light_delay;
+use leobench_orbit::{
+    Angle, DestinationId, Ephemeris, Exit, Fleet, GatewayId, Gateways, Observer, Router,
+    SatelliteId, Sighting, SkyGrid, TerminalId,
+};
+
+use super::{Move, PathState, WayState};
+
+/// A gateway as a link uses it.
+#[derive(Clone)]
+pub(super) struct Exchange {
+    /// Its number among all gateways.
+    pub(super) number: usize,
+    pub(super) observer: Observer,
+    /// Delay over land to the end of the link.
+    pub(super) onwards: SimDuration,
+}
+
+/// Terminals under satellites, one for each link.
+pub(super) struct OrbitSky {
+    fleet: Fleet,
+    /// By link, its gateways.
+    exchanges: Vec<Vec<Exchange>>,
+    routing: Option<Routing>,
+}
+
+/// Ways over links between satellites.
+pub(super) struct Routing {
+    pub(super) router: Router,
+    /// By destination, its gateways.
+    pub(super) destinations: Vec<Gateways>,
+    /// By link, the destination.
+    pub(super) of_path: Vec<usize>,
+    pub(super) every: SimDuration,
+    pub(super) next: SimTime,
+    /// By link, the satellites of the way, and its gateway.
+    pub(super) ways: Vec<Option<(Vec<SatelliteId>, GatewayId)>>,
+    pub(super) exits: Vec<Exit>,
+}
+
+impl OrbitSky {
+    pub(super) fn new(
+        fleet: Fleet,
+        exchanges: Vec<Vec<Exchange>>,
+        routing: Option<Routing>,
+    ) -> Self {
+        Self { fleet, exchanges, routing }
+    }
+
+    pub(super) fn ephemeris(&self) -> &Ephemeris {
+        self.fleet.ephemeris()
+    }
+
+    pub(super) fn grid(&self) -> &SkyGrid {
+        self.fleet.grid()
+    }
+
+    pub(super) fn next_due(&self, now: SimTime) -> Option<SimTime> {
+        self.fleet.next_due(now)
+    }
+
+    pub(super) fn advance(
+        &mut self,
+        now: SimTime,
+        moves: &mut Vec<Move>,
+        states: &mut [PathState],
+    ) {
+        let handovers = self.fleet.advance(now).expect("orbits were checked over the run");
+        moves.extend(handovers.iter().map(|handover| Move {
+            path: handover.terminal.index(),
+            from: handover.from.map(SatelliteId::index),
+            to: handover.to.map(SatelliteId::index),
+            outage: handover.outage,
+        }));
+        if let Some(routing) = &mut self.routing {
+            routing.follow(now, &self.fleet, moves, &self.exchanges);
+        }
+        for (path, state) in states.iter_mut().enumerate() {
+            state.way = self.way(path);
+        }
+    }
+
+    /// Whether the terminal of a link sees any satellite now.
+    pub(super) fn sees_any(&self, path: usize) -> bool {
+        let mut seen = Vec::new();
+        self.fleet.observer(TerminalId::from(path)).look(self.fleet.ephemeris(), &mut seen);
+        !seen.is_empty()
+    }
+
+    fn way(&self, path: usize) -> Option<WayState> {
+        let serving = self.fleet.serving(TerminalId::from(path))?;
+        let up = light_delay(serving.look.range_m);
+        let (gateway, hops, rest) = match &self.routing {
+            None => self.bent_pipe(path, serving)?,
+            Some(routing) => routing.rest(path, self.fleet.ephemeris(), &self.exchanges[path])?,
+        };
+        Some(WayState {
+            satellite: serving.satellite.index(),
+            azimuth_deg: serving.look.azimuth.degrees(),
+            elevation_deg: serving.look.elevation.degrees(),
+            range_m: serving.look.range_m,
+            nadir_deg: self.nadir(path, serving).degrees(),
+            gateway: Some(gateway),
+            hops,
+            delay: up + rest,
+            sharers: 1,
+        })
+    }
+
+    /// The gateway of the least delay that sees the serving satellite.
+    fn bent_pipe(&self, path: usize, serving: &Sighting) -> Option<(usize, usize, SimDuration)> {
+        let down = |exchange: &Exchange| {
+            let sighting = exchange.observer.sight(self.fleet.ephemeris(), serving.satellite)?;
+            let delay = light_delay(sighting.look.range_m) + exchange.onwards;
+            Some((delay, exchange.number))
+        };
+        let (delay, gateway) = self.exchanges[path].iter().filter_map(down).min()?;
+        Some((gateway, 0, delay))
+    }
+
+    /// The angle at the satellite between the terminal and the nadir.
+    fn nadir(&self, path: usize, serving: &Sighting) -> Angle {
+        let satellite = self.fleet.ephemeris().position(serving.satellite);
+        let ground = self.fleet.observer(TerminalId::from(path)).site().position();
+        let sight = ground - satellite;
+        Angle::acos(-sight.dot(satellite) / (sight.norm() * satellite.norm()))
+    }
+}
+
+impl Routing {
+    /// Searches ways anew where that is due: all at the instants of the grid, or when a gateway has lost its satellite; that of
+    /// a terminal when another satellite serves it.
+    fn follow(&mut self, now: SimTime, fleet: &Fleet, moves: &[Move], exchanges: &[Vec<Exchange>]) {
+        let ephemeris = fleet.ephemeris();
+        let lost = (0..self.ways.len()).any(|path| {
+            self.ways[path].is_some() && self.rest(path, ephemeris, &exchanges[path]).is_none()
+        });
+        let due = now >= self.next || lost;
+        if due {
+            while self.next <= now {
+                self.next += self.every;
+            }
+            self.router.update(ephemeris);
+            for (number, gateways) in self.destinations.iter_mut().enumerate() {
+                gateways.exits(ephemeris, fleet.grid(), &mut self.exits);
+                self.router.route(DestinationId::from(number), &self.exits);
+            }
+        }
+        for path in 0..self.ways.len() {
+            if due || moves.iter().any(|step| step.path == path) {
+                self.ways[path] = fleet.serving(TerminalId::from(path)).and_then(|serving| {
+                    let destination = DestinationId::from(self.of_path[path]);
+                    let way = self.router.way(serving.satellite, destination)?;
+                    Some((way.satellites, way.gateway))
+                });
+            }
+        }
+    }
+
+    /// Gateway, links between satellites, and delay from the serving satellite to the end of a link, along its way.
+    fn rest(
+        &self,
+        path: usize,
+        ephemeris: &Ephemeris,
+        exchanges: &[Exchange],
+    ) -> Option<(usize, usize, SimDuration)> {
+        let (satellites, gateway) = self.ways[path].as_ref()?;
+        let exchange = exchanges.iter().find(|exchange| exchange.number == gateway.index())?;
+        let down = exchange.observer.sight(ephemeris, *satellites.last()?)?;
+        let between = satellites.windows(2).map(|pair| {
+            let [from, to] = [pair[0], pair[1]].map(|satellite| ephemeris.position(satellite));
+            light_delay((to - from).norm())
+        });
+        let delay: SimDuration = between.sum();
+        let delay = delay + light_delay(down.look.range_m) + exchange.onwards;
+        Some((gateway.index(), satellites.len() - 1, delay))
+    }
+}

@@ -1,0 +1,83 @@
+//! The rates of a link through the constellation: constant, or by budgets.
+
+use leobench_base::{BitRate, SimTime};
+use leobench_budget::{Budget, Cell, Choice, Fading, Geometry, Path, Pointing};
+
+use super::{PathState, WayState};
+
+/// Where the rate of a direction comes from.
+pub(super) enum Rate {
+    Constant(BitRate),
+    Budget { budget: Box<Budget>, before: Option<Choice> },
+}
+
+/// The rates of both directions.
+pub(super) struct Rates {
+    /// There (uplink) and back (downlink).
+    pub(super) directions: [Rate; 2],
+    pub(super) fading: Option<Box<dyn Fading>>,
+    /// Limits the downlink.
+    pub(super) cell: Option<Cell>,
+}
+
+impl Rates {
+    /// Fills in the rates of a way; the terminal is at a latitude in degrees and an altitude in km.
+    pub(super) fn fill(
+        &mut self,
+        now: SimTime,
+        latitude_deg: f64,
+        altitude_km: f64,
+        state: &mut PathState,
+    ) {
+        let fading = self.fading.as_mut().map_or(0.0, |fading| fading.advance(now));
+        let Some(way) = &state.way else {
+            state.rates = [BitRate::ZERO; 2];
+            state.carrier_to_noise = [None; 2];
+            return;
+        };
+        let [there, back] = geometries(way, latitude_deg, altitude_km);
+        for (index, (rate, geometry)) in self.directions.iter_mut().zip([there, back]).enumerate() {
+            let (offered, ratio) = rate.at(&geometry, fading);
+            state.rates[index] = offered.scaled(1.0 / way.sharers as f64);
+            state.carrier_to_noise[index] = ratio;
+        }
+        if let Some(cell) = &self.cell {
+            state.rates[1] = state.rates[1].min(cell.share(now));
+        }
+    }
+}
+
+impl Rate {
+    fn at(&mut self, geometry: &Geometry, fading_db: f64) -> (BitRate, Option<f64>) {
+        match self {
+            Self::Constant(rate) => (*rate, None),
+            Self::Budget { budget, before } => {
+                let reading = budget.at(geometry, fading_db);
+                let choice = budget.rate(&reading, *before);
+                *before = Some(choice);
+                (choice.rate, Some(reading.carrier_to_noise))
+            }
+        }
+    }
+}
+
+/// Uplink and downlink. Beams follow the other end; a flat array at the terminal looks at the zenith, one at the satellite at
+/// the nadir.
+fn geometries(way: &WayState, latitude_deg: f64, altitude_km: f64) -> [Geometry; 2] {
+    let path = Path { elevation_deg: way.elevation_deg, latitude_deg, altitude_km };
+    let ground = Pointing { off_axis_deg: 0.0, scan_deg: 90.0 - way.elevation_deg };
+    let space = Pointing { off_axis_deg: 0.0, scan_deg: way.nadir_deg };
+    let link =
+        |transmit, receive| Geometry { range_m: way.range_m, path: Some(path), transmit, receive };
+    [link(ground, space), link(space, ground)]
+}
+
+/// Carrier over noise of a downlink for a candidate of an elevation and a distance.
+pub(super) fn carrier_to_noise(
+    budget: &Budget,
+    (latitude_deg, altitude_km): (f64, f64),
+    way: &WayState,
+) -> f64 {
+    let [_, back] = geometries(way, latitude_deg, altitude_km);
+    budget.at(&back, 0.0).carrier_to_noise
+}

@@ -1,0 +1,310 @@
+//! A look at a constellation without a network: passes, handovers, and what each link through it offers over time.
+
+use leobench_base::spec::Fault;
+use leobench_base::{SimDuration, SimTime};
+use leobench_orbit::{Ephemeris, Geodetic, Observer, Passes, SatelliteId, Sighting};
+use serde::Serialize;
+
+use crate::scenario::Scenario;
+use crate::sky::{Place, Sky};
+
+/// Between two slots of Starlink's global grid, and from a minute of UTC to the first (Tanveer et al. 2023).
+const SLOT: u64 = 15_000_000_000;
+const SLOT_PHASE: u64 = 12_000_000_000;
+
+/// What there is to see.
+#[derive(Debug, Default, Serialize)]
+pub struct Survey {
+    /// The instant at which the run starts.
+    pub start: String,
+    /// How long it takes, in seconds.
+    pub duration_s: f64,
+    /// Number of satellites; none of a chain, which has no end.
+    pub satellites: Option<usize>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// Terminals.
+    pub terminals: Vec<Spot>,
+    /// Gateways.
+    pub gateways: Vec<Spot>,
+    /// Passes over each terminal, by terminal, then by set.
+    pub passes: Vec<PassRow>,
+    /// Changes of serving satellites.
+    pub handovers: Vec<HandoverRow>,
+    /// What links offer.
+    pub samples: Vec<SampleRow>,
+    /// The choice at each slot of 15 s.
+    pub slots: Vec<SlotRow>,
+}
+
+/// A place on the ground.
+#[derive(Debug, Serialize)]
+pub struct Spot {
+    /// Its name.
+    pub name: String,
+    /// In degrees.
+    pub latitude: f64,
+    /// In degrees.
+    pub longitude: f64,
+    /// Lowest elevation at which it uses satellites, in degrees.
+    pub lowest_deg: f64,
+}
+
+/// A pass of a satellite over a terminal.
+#[derive(Debug, Serialize)]
+pub struct PassRow {
+    /// The terminal.
+    pub terminal: String,
+    /// The satellite.
+    pub satellite: String,
+    /// When it comes into use, in seconds of the run.
+    pub rise_s: f64,
+    /// When it goes out of use.
+    pub set_s: f64,
+    /// Highest elevation, in degrees.
+    pub highest_deg: f64,
+    /// Shortest distance, in km.
+    pub closest_km: f64,
+}
+
+/// A change of the serving satellite of a link.
+#[derive(Debug, Serialize)]
+pub struct HandoverRow {
+    /// In seconds of the run.
+    pub t_s: f64,
+    /// The link.
+    pub link: String,
+    /// The satellite before; none at first, and after a gap.
+    pub from: Option<String>,
+    /// The satellite from then on; none if there is none.
+    pub to: Option<String>,
+    /// Time in which packets wait, in milliseconds.
+    pub outage_ms: f64,
+}
+
+/// What a link offers at an instant.
+#[derive(Debug, Serialize)]
+pub struct SampleRow {
+    /// In seconds of the run.
+    pub t_s: f64,
+    /// The link.
+    pub link: String,
+    /// The serving satellite; without one, the rest is missing.
+    pub satellite: Option<String>,
+    /// The gateway.
+    pub gateway: Option<String>,
+    /// Azimuth in degrees from north over east.
+    pub azimuth_deg: Option<f64>,
+    /// Elevation in degrees.
+    pub elevation_deg: Option<f64>,
+    /// Distance in km.
+    pub range_km: Option<f64>,
+    /// Links between satellites on the way.
+    pub hops: Option<usize>,
+    /// Delay one way in milliseconds, without the link's own.
+    pub delay_ms: Option<f64>,
+    /// Rate from the terminal, in Mbit/s.
+    pub uplink_mbps: f64,
+    /// Rate to the terminal, in Mbit/s.
+    pub downlink_mbps: f64,
+    /// Carrier over noise from the terminal, in dB.
+    pub uplink_db: Option<f64>,
+    /// Carrier over noise to the terminal, in dB.
+    pub downlink_db: Option<f64>,
+    /// Latitude below the satellite, in degrees.
+    pub latitude: Option<f64>,
+    /// Longitude below the satellite, in degrees.
+    pub longitude: Option<f64>,
+}
+
+/// The choice of a link at a slot of Starlink's grid.
+#[derive(Debug, Serialize)]
+pub struct SlotRow {
+    /// In seconds of the run.
+    pub t_s: f64,
+    /// The link.
+    pub link: String,
+    /// Satellites that the terminal sees.
+    pub candidates: usize,
+    /// Whether the highest of them serves.
+    pub highest: bool,
+    /// Whether the same satellite serves as at the slot before; missing at the first.
+    pub kept: Option<bool>,
+    /// Angle between the serving satellite and the arc of the geostationary ones, in degrees.
+    pub separation_deg: f64,
+}
+
+/// Looks at the constellation of a scenario for its duration, a sample every `interval`; `None` if it has none.
+///
+/// # Errors
+/// What is wrong, by its place in the scenario.
+pub fn survey(
+    scenario: &Scenario,
+    seed: u64,
+    interval: SimDuration,
+) -> Result<Option<Survey>, Fault> {
+    let Some(mut sky) = Sky::new(scenario, seed)? else { return Ok(None) };
+    let end = SimTime::ZERO + scenario.spec.duration;
+    let mut survey = Survey {
+        start: sky.start().to_string(),
+        duration_s: scenario.spec.duration.as_secs_f64(),
+        satellites: sky.ephemeris().map(Ephemeris::len),
+        warnings: sky.warnings().to_vec(),
+        terminals: spots(&sky.places().terminals),
+        gateways: spots(&sky.places().gateways),
+        ..Survey::default()
+    };
+    survey.passes = passes(&sky, end)?;
+    let mut observers = Vec::new();
+    for path in 0..sky.len() {
+        let Place { track, view, .. } = &sky.places().terminals[sky.terminal(path)];
+        observers.push((Observer::new(track.clone(), view.clone()), None));
+    }
+    let mut grids = Grids { sample: SimTime::ZERO, slot: first_slot(&sky), interval };
+    loop {
+        let now = sky.now();
+        handovers(&sky, &mut survey.handovers);
+        if now >= grids.sample {
+            samples(&sky, &mut survey.samples);
+        }
+        if now >= grids.slot {
+            slots(&sky, &mut observers, &mut survey.slots);
+        }
+        grids.pass(now);
+        if now >= end {
+            return Ok(Some(survey));
+        }
+        let next = sky.next().min(grids.sample).min(grids.slot).min(end);
+        sky.advance(next);
+    }
+}
+
+/// When samples are taken, and slots begin.
+struct Grids {
+    sample: SimTime,
+    slot: SimTime,
+    interval: SimDuration,
+}
+
+impl Grids {
+    fn pass(&mut self, now: SimTime) {
+        while self.sample <= now {
+            self.sample += self.interval;
+        }
+        while self.slot <= now {
+            self.slot += SimDuration::from_nanos(SLOT);
+        }
+    }
+}
+
+/// The first slot of the run.
+fn first_slot(sky: &Sky) -> SimTime {
+    let past = (sky.start().nanos_of_minute() + SLOT - SLOT_PHASE) % SLOT;
+    SimTime::from_nanos((SLOT - past) % SLOT)
+}
+
+fn spots(places: &[Place]) -> Vec<Spot> {
+    let spot = |place: &Place| {
+        let at = place.track.place(SimTime::ZERO);
+        Spot {
+            name: place.name.clone(),
+            latitude: at.latitude.degrees(),
+            longitude: at.longitude.degrees(),
+            lowest_deg: place.view.lowest.degrees(),
+        }
+    };
+    places.iter().map(spot).collect()
+}
+
+fn passes(sky: &Sky, end: SimTime) -> Result<Vec<PassRow>, Fault> {
+    let mut rows = Vec::new();
+    let Some(ephemeris) = sky.ephemeris() else { return Ok(rows) };
+    let mut ephemeris = ephemeris.clone();
+    for Place { name, track, view, .. } in &sky.places().terminals {
+        let observer = Observer::new(track.clone(), view.clone());
+        for pass in Passes::new(&mut ephemeris, observer, SimTime::ZERO, end) {
+            let pass = pass.map_err(|error| {
+                let allowed = "satellites with orbits during the run";
+                Fault::new("constellation.satellites", error.to_string(), allowed)
+            })?;
+            rows.push(PassRow {
+                terminal: name.clone(),
+                satellite: sky.name(pass.satellite.index()),
+                rise_s: pass.rise.as_secs_f64(),
+                set_s: pass.set.as_secs_f64(),
+                highest_deg: pass.highest.degrees(),
+                closest_km: pass.closest_m / 1e3,
+            });
+        }
+    }
+    Ok(rows)
+}
+
+fn handovers(sky: &Sky, rows: &mut Vec<HandoverRow>) {
+    rows.extend(sky.moves().iter().map(|step| HandoverRow {
+        t_s: sky.now().as_secs_f64(),
+        link: sky.link(step.path).to_owned(),
+        from: step.from.map(|satellite| sky.name(satellite)),
+        to: step.to.map(|satellite| sky.name(satellite)),
+        outage_ms: step.outage.as_millis_f64(),
+    }));
+}
+
+fn samples(sky: &Sky, rows: &mut Vec<SampleRow>) {
+    for path in 0..sky.len() {
+        let state = sky.state(path);
+        let way = state.way.as_ref();
+        let below = way.zip(sky.ephemeris()).map(|(way, ephemeris)| {
+            Geodetic::from_ecef(ephemeris.position(SatelliteId::from(way.satellite)))
+        });
+        let [uplink_mbps, downlink_mbps] = state.rates.map(|rate| rate.bps() as f64 / 1e6);
+        let gateway = way.and_then(|way| way.gateway);
+        rows.push(SampleRow {
+            t_s: sky.now().as_secs_f64(),
+            link: sky.link(path).to_owned(),
+            satellite: way.map(|way| sky.name(way.satellite)),
+            gateway: gateway.map(|number| sky.places().gateways[number].name.clone()),
+            azimuth_deg: way.map(|way| way.azimuth_deg),
+            elevation_deg: way.map(|way| way.elevation_deg),
+            range_km: way.map(|way| way.range_m / 1e3),
+            hops: way.map(|way| way.hops),
+            delay_ms: way.map(|way| way.delay.as_millis_f64()),
+            uplink_mbps,
+            downlink_mbps,
+            uplink_db: state.carrier_to_noise[0],
+            downlink_db: state.carrier_to_noise[1],
+            latitude: below.map(|place| place.latitude.degrees()),
+            longitude: below.map(|place| place.longitude.degrees()),
+        });
+    }
+}
+
+/// An observer at the terminal of a link, and the satellite that served it at the slot before.
+type Watch = (Observer, Option<usize>);
+
+fn slots(sky: &Sky, observers: &mut [Watch], rows: &mut Vec<SlotRow>) {
+    let (Some(ephemeris), Some(grid)) = (sky.ephemeris(), sky.grid()) else { return };
+    let mut seen: Vec<Sighting> = Vec::new();
+    for (path, (observer, before)) in observers.iter_mut().enumerate() {
+        observer.follow(ephemeris, grid);
+        observer.look(ephemeris, &mut seen);
+        let Some(way) = &sky.state(path).way else {
+            *before = None;
+            continue;
+        };
+        let serving = seen.iter().find(|one| one.satellite.index() == way.satellite);
+        let highest = seen.iter().max_by(|one, other| {
+            one.look.elevation.radians().total_cmp(&other.look.elevation.radians())
+        });
+        let separation = serving.map(|serving| observer.arc_separation(&serving.look).degrees());
+        rows.push(SlotRow {
+            t_s: sky.now().as_secs_f64(),
+            link: sky.link(path).to_owned(),
+            candidates: seen.len(),
+            highest: highest.is_some_and(|one| one.satellite.index() == way.satellite),
+            kept: before.map(|before| before == way.satellite),
+            separation_deg: separation.unwrap_or(f64::NAN),
+        });
+        *before = Some(way.satellite);
+    }
+}

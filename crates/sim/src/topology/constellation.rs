@@ -1,0 +1,178 @@
+//! A constellation as a topology: what the sky offers becomes the channel of each link through it, and a change of the serving
+//! satellite a handover.
+
+use std::borrow::Cow;
+
+use leobench_base::{BitRate, LinkId, SimTime};
+use leobench_link::{Channel, ChannelState, Service};
+
+use super::{Access, Change, HandoverStage, LeftPackets, Stage, Topology};
+use crate::sky::{Move, PathState, Sky};
+
+/// Label of a link without a serving satellite.
+const NONE: &str = "none";
+/// Label of a link in the outage of a handover.
+const OUTAGE: &str = "handover";
+
+/// The links through a constellation over time.
+pub struct Constellation {
+    sky: Sky,
+    left: LeftPackets,
+    /// Of the next handover.
+    number: u64,
+    paths: Vec<Path>,
+}
+
+/// A link.
+struct Path {
+    pending: Option<Pending>,
+    /// What the network knows, there and back.
+    offered: [ChannelState; 2],
+}
+
+/// A handover under way.
+#[derive(Clone, Copy)]
+struct Pending {
+    number: u64,
+    from: Option<usize>,
+    to: Option<usize>,
+    /// The end of its outage; none while no satellite serves.
+    ends: Option<SimTime>,
+}
+
+impl Constellation {
+    /// A sky at the start of a run; `left` says what becomes of packets under way at a handover.
+    pub fn new(sky: Sky, left: LeftPackets) -> Self {
+        let path = |path| {
+            let offered = states(&sky, sky.state(path), false);
+            Path { pending: None, offered }
+        };
+        let paths = (0..sky.len()).map(path).collect();
+        Self { sky, left, number: 0, paths }
+    }
+
+    /// The sky.
+    pub fn sky(&self) -> &Sky {
+        &self.sky
+    }
+
+    /// What each link offers at the start, there and back, as channels that only the topology changes.
+    pub fn channels(&self) -> impl Iterator<Item = (LinkId, Box<dyn Channel>)> + '_ {
+        self.paths.iter().enumerate().flat_map(|(path, known)| {
+            let links = self.sky.cable(path).links();
+            links.into_iter().zip(&known.offered).map(|(link, state)| {
+                let channel: Box<dyn Channel> = Box::new(Fixed(state.clone()));
+                (link, channel)
+            })
+        })
+    }
+
+    fn stage(&self, path: usize, pending: Pending, stage: Stage) -> Change {
+        let cable = self.sky.cable(path);
+        Change::Handover(HandoverStage {
+            number: pending.number,
+            node: self.sky.node(path),
+            from: Access::Satellite(cable, pending.from),
+            to: Access::Satellite(cable, pending.to),
+            stage,
+        })
+    }
+
+    /// Ends the outages that are over.
+    fn end(&mut self, now: SimTime, changes: &mut Vec<Change>) {
+        for path in 0..self.paths.len() {
+            let pending = self.paths[path].pending;
+            if let Some(pending) = pending.filter(|p| p.ends.is_some_and(|ends| ends <= now)) {
+                changes.push(self.stage(path, pending, Stage::End));
+                self.paths[path].pending = None;
+            }
+        }
+    }
+
+    /// Another satellite serves a link, or none.
+    fn hand_over(&mut self, now: SimTime, step: Move, changes: &mut Vec<Change>) {
+        let Move { path, from, to, outage } = step;
+        let before = self.paths[path].pending.take();
+        if from.is_none() {
+            // After a gap; at first, no satellite is left.
+            if let Some(gap) = before {
+                changes.push(self.stage(path, Pending { to, ..gap }, Stage::End));
+            }
+            return;
+        }
+        if let Some(before) = before {
+            changes.push(self.stage(path, before, Stage::Cut));
+        }
+        let ends = to.map(|_| now + outage);
+        let pending = Pending { number: self.number, from, to, ends };
+        self.number += 1;
+        changes.push(self.stage(path, pending, Stage::Begin));
+        if to.is_some() && self.left != LeftPackets::Drain {
+            changes.push(Change::Leave { cable: self.sky.cable(path), left: self.left });
+        }
+        if ends == Some(now) {
+            changes.push(self.stage(path, pending, Stage::End));
+        } else {
+            self.paths[path].pending = Some(pending);
+        }
+    }
+}
+
+impl Topology for Constellation {
+    fn next_change(&self) -> Option<SimTime> {
+        let ends = self.paths.iter().filter_map(|path| path.pending?.ends);
+        ends.chain([self.sky.next()]).min()
+    }
+
+    fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
+        self.sky.advance(now);
+        self.end(now, changes);
+        for index in 0..self.sky.moves().len() {
+            self.hand_over(now, self.sky.moves()[index], changes);
+        }
+        for (path, known) in self.paths.iter_mut().enumerate() {
+            let silent = known.pending.is_some_and(|pending| pending.ends.is_some());
+            let offered = states(&self.sky, self.sky.state(path), silent);
+            let links = self.sky.cable(path).links();
+            for ((link, state), known) in links.into_iter().zip(offered).zip(&mut known.offered) {
+                if state != *known {
+                    known.clone_from(&state);
+                    changes.push(Change::Channel { link, state });
+                }
+            }
+        }
+    }
+}
+
+/// What a link offers there and back: nothing without a way, and waiting during an outage.
+fn states(sky: &Sky, state: &PathState, silent: bool) -> [ChannelState; 2] {
+    let Some(way) = &state.way else {
+        let down = ChannelState { up: false, ..ChannelState::at_rate(BitRate::ZERO, NONE) };
+        return [down.clone(), down];
+    };
+    state.rates.map(|rate| {
+        let open = ChannelState { delay: way.delay, ..ChannelState::at_rate(rate, OUTAGE) };
+        if silent {
+            ChannelState { service: Service::Rate(BitRate::ZERO), ..open }
+        } else {
+            ChannelState { label: Cow::Owned(sky.name(way.satellite)), ..open }
+        }
+    })
+}
+
+/// A channel that never changes by itself.
+struct Fixed(ChannelState);
+
+impl Channel for Fixed {
+    fn state(&self) -> &ChannelState {
+        &self.0
+    }
+
+    fn next_change(&self) -> Option<SimTime> {
+        None
+    }
+
+    fn advance(&mut self, _now: SimTime) -> &ChannelState {
+        &self.0
+    }
+}

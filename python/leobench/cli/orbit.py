@@ -1,0 +1,190 @@
+"""Shows the constellation of a scenario without running a transport: passes, handovers, delays and rates over time.
+
+With `--out`, writes all passes, handovers, samples and slots as CSV, and three figures: the sky over each terminal, a map
+of the ground, and delay, rate and elevation over time.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leobench.cli import columns, options, terminal
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from leobench.orbit import Survey
+
+NAME = "orbit"
+HELP = "show the passes, handovers and delays of a scenario's constellation"
+EXAMPLE = "leobench orbit scenarios/starlink-hour.toml --out results/sky"
+
+# Rows of a table on the terminal.
+_ROWS = 12
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    options.add_overrides(parser)
+    parser.add_argument(
+        "--seed", metavar="N", type=options.text, help="seed of all random numbers (default: the scenario's)"
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, help="folder for tables and figures")
+    parser.add_argument(
+        "--interval",
+        metavar="S",
+        type=options.seconds,
+        default=1.0,
+        help="seconds between two samples (default: 1)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the numbers of all links as JSON")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Prints tables, and writes them and figures if there is a folder."""
+    from leobench import orbit
+    from leobench.errors import InputError
+    from leobench.scenario import load
+
+    if args.interval <= 0:
+        raise InputError(f"--interval = {args.interval:g}: is not above zero; allowed: seconds above zero")
+    overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
+    seen = orbit.survey(load(args.scenario, None, dict(overrides)), args.interval)
+    for warning in seen.warnings:
+        print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
+    files = [] if args.out is None else _write(seen, args.out)
+    if args.json:
+        said = {"start": seen.start, "satellites": seen.satellites, "links": seen.links()}
+        terminal.print_json(said | {"files": [str(file) for file in files]})
+        return 0
+    print(_render(seen))
+    if files:
+        print(f"\nWritten to {args.out}/: {', '.join(file.name for file in files)}")
+    return 0
+
+
+def _write(seen: Survey, folder: Path) -> list[Path]:
+    from leobench import plots
+    from leobench.errors import InputError
+    from leobench.plots import orbit
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    files = seen.write(folder)
+    for name, draw in orbit.FIGURES.items():
+        figure = draw(seen)
+        if figure is not None:
+            plots.save(figure, folder / f"{name}.png")
+            files.append(folder / f"{name}.png")
+    return files
+
+
+def _render(seen: Survey) -> str:
+    count = "a chain of satellites" if seen.satellites is None else _many(seen.satellites, "satellite")
+    head = (
+        f"{seen.name}: {count}, {_many(len(seen.terminals), 'terminal')}, "
+        f"{_many(len(seen.gateways), 'gateway')}; {seen.start}, {seen.duration_s:g} s"
+    )
+    parts = [head, _links(seen)]
+    if seen.passes.height:
+        parts.append(_passes(seen.passes))
+    parts.append(_handovers(seen.handovers))
+    return "\n\n".join(parts)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _number(value: float | None, digits: int = 1) -> str:
+    return columns.NONE if value is None else f"{value:.{digits}f}"
+
+
+def _share(value: float | None) -> str:
+    return columns.NONE if value is None else f"{100 * value:.1f}"
+
+
+def _links(seen: Survey) -> str:
+    head = [
+        ("link", ""),
+        ("served", "%"),
+        ("delay one way", "p5 ms"),
+        ("", "p50 ms"),
+        ("", "p95 ms"),
+        ("handovers", "per hour"),
+        ("slots of 15 s:", "in view"),
+        ("", "highest %"),
+        ("", "kept %"),
+        ("from the arc", "p5 deg"),
+    ]
+    rows = [
+        [
+            link["link"],
+            _share(link["served"]),
+            _number(link["delay_p5_ms"], 2),
+            _number(link["delay_p50_ms"], 2),
+            _number(link["delay_p95_ms"], 2),
+            _number(link["handovers_per_hour"]),
+            _number(link["candidates"]),
+            _share(link["highest"]),
+            _share(link["kept"]),
+            _number(link["separation_p5_deg"]),
+        ]
+        for link in seen.links()
+    ]
+    return columns.table(head, rows, 1)
+
+
+def _passes(passes: pl.DataFrame) -> str:
+    head = [
+        ("terminal", ""),
+        ("satellite", ""),
+        ("rise", "s"),
+        ("set", "s"),
+        ("highest", "deg"),
+        ("closest", "km"),
+    ]
+    ordered = passes.sort("terminal", "rise_s", "satellite", maintain_order=True)
+    rows = [
+        [
+            row["terminal"],
+            row["satellite"],
+            _number(row["rise_s"]),
+            _number(row["set_s"]),
+            _number(row["highest_deg"]),
+            _number(row["closest_km"], 0),
+        ]
+        for row in ordered.head(_ROWS).iter_rows(named=True)
+    ]
+    return _cut(columns.table(head, rows, 2), rows, passes.height, "passes")
+
+
+def _handovers(handovers: pl.DataFrame) -> str:
+    if not handovers.height:
+        return "No handovers."
+    head = [("link", ""), ("from", ""), ("to", ""), ("time", "s"), ("outage", "ms")]
+    rows = [
+        [
+            row["link"],
+            row["from"] or columns.NONE,
+            row["to"] or columns.NONE,
+            _number(row["t_s"]),
+            _number(row["outage_ms"]),
+        ]
+        for row in handovers.head(_ROWS).iter_rows(named=True)
+    ]
+    return _cut(columns.table(head, rows, 3), rows, handovers.height, "handovers")
+
+
+def _cut(table: str, rows: Sequence[Sequence[str]], total: int, what: str) -> str:
+    if len(rows) == total:
+        return table
+    return f"{table}\n... {total - len(rows):,} more {what}; `--out DIR` writes all of them"

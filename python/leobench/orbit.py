@@ -1,0 +1,158 @@
+"""A look at the constellation of a scenario without running a transport: passes, handovers, and what its links offer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from leobench._core import Scenario
+
+_PASSES = {
+    "terminal": "str",
+    "satellite": "str",
+    "rise_s": "float",
+    "set_s": "float",
+    "highest_deg": "float",
+    "closest_km": "float",
+}
+_HANDOVERS = {"t_s": "float", "link": "str", "from": "str", "to": "str", "outage_ms": "float"}
+_SAMPLES = {
+    "t_s": "float",
+    "link": "str",
+    "satellite": "str",
+    "gateway": "str",
+    "azimuth_deg": "float",
+    "elevation_deg": "float",
+    "range_km": "float",
+    "hops": "int",
+    "delay_ms": "float",
+    "uplink_mbps": "float",
+    "downlink_mbps": "float",
+    "uplink_db": "float",
+    "downlink_db": "float",
+    "latitude": "float",
+    "longitude": "float",
+}
+_SLOTS = {
+    "t_s": "float",
+    "link": "str",
+    "candidates": "int",
+    "highest": "bool",
+    "kept": "bool",
+    "separation_deg": "float",
+}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What there is to see of a constellation.
+
+    Attributes:
+        name: The name of the scenario.
+        start: The instant of UTC at which the run starts.
+        duration_s: Seconds from there to the end.
+        satellites: Number of satellites; `None` of a chain, which has no end.
+        terminals: Terminals, with `name`, `latitude`, `longitude` and `lowest_deg`.
+        gateways: Gateways, likewise.
+        warnings: What a user should know.
+        passes: A row per pass of a satellite over a terminal.
+        handovers: A row per change of a serving satellite.
+        samples: A row per link and sample: satellite, way, delay, rates.
+        slots: A row per link and slot of 15 s: the choice and its alternatives.
+    """
+
+    name: str
+    start: str
+    duration_s: float
+    satellites: int | None
+    terminals: list[dict[str, Any]]
+    gateways: list[dict[str, Any]]
+    warnings: list[str]
+    passes: pl.DataFrame
+    handovers: pl.DataFrame
+    samples: pl.DataFrame
+    slots: pl.DataFrame
+
+    def links(self) -> list[dict[str, Any]]:
+        """For each link: how long it has a way, its delays, and how its serving satellite is chosen."""
+        import polars as pl
+
+        names = self.samples["link"].unique(maintain_order=True).to_list()
+        return [self._link(name, pl.col("link") == name) for name in names]
+
+    def _link(self, name: str, own: pl.Expr) -> dict[str, Any]:
+        samples, slots = self.samples.filter(own), self.slots.filter(own)
+        changes = self.handovers.filter(own & self.handovers["from"].is_not_null())
+        delays = samples["delay_ms"].drop_nulls()
+        return {
+            "link": name,
+            "served": delays.len() / max(samples.height, 1),
+            "delay_p5_ms": delays.quantile(0.05, "linear"),
+            "delay_p50_ms": delays.median(),
+            "delay_p95_ms": delays.quantile(0.95, "linear"),
+            "handovers_per_hour": changes.height * 3600 / self.duration_s,
+            "candidates": slots["candidates"].mean(),
+            "highest": slots["highest"].mean(),
+            "kept": slots["kept"].mean(),
+            "separation_p5_deg": slots["separation_deg"].quantile(0.05, "linear"),
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Writes the tables as CSV files into a folder that exists, and returns them."""
+        files = []
+        for name in ("passes", "handovers", "samples", "slots"):
+            file = folder / f"{name}.csv"
+            try:
+                getattr(self, name).write_csv(file, float_precision=6)
+            except OSError as error:
+                raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+            files.append(file)
+        return files
+
+
+def survey(scenario: Scenario, interval_s: float = 1.0) -> Survey:
+    """Looks at the constellation of a scenario for its duration.
+
+    Args:
+        scenario: The scenario.
+        interval_s: Seconds between two samples.
+
+    Raises:
+        InputError: If the scenario has no constellation.
+    """
+    from leobench import _core
+
+    text = _core.orbit(scenario, interval_s)
+    if text is None:
+        raise InputError(
+            f"{scenario.name}: has no constellation; allowed: a scenario with a table `constellation`"
+        )
+    seen = json.loads(text)
+    return Survey(
+        name=scenario.name,
+        start=seen["start"],
+        duration_s=seen["duration_s"],
+        satellites=seen["satellites"],
+        terminals=seen["terminals"],
+        gateways=seen["gateways"],
+        warnings=seen["warnings"],
+        passes=_frame(seen["passes"], _PASSES),
+        handovers=_frame(seen["handovers"], _HANDOVERS),
+        samples=_frame(seen["samples"], _SAMPLES),
+        slots=_frame(seen["slots"], _SLOTS),
+    )
+
+
+def _frame(rows: list[dict[str, Any]], columns: dict[str, str]) -> pl.DataFrame:
+    import polars as pl
+
+    kinds = {"str": pl.String, "float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean}
+    return pl.DataFrame(rows, schema={name: kinds[kind]() for name, kind in columns.items()})
