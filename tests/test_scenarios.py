@@ -21,7 +21,11 @@ STARLINK = ROOT.parent / "shared" / "data" / "starlink-leocc"
 
 
 # What a run of 12 s needs besides.
-SHORT = {"queue-sizing-handover.toml": {"handovers.satellites.phase": "9 s"}}
+SHORT = {
+    "queue-sizing-handover.toml": {"handovers.satellites.phase": "9 s"},
+    "maco-chain.toml": {"duration": "20 s"},  # the second subflow begins after 15 s
+    "emergency-pass.toml": {"duration": "90 s"},  # the satellite sets after 74 s
+}
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -7,7 +7,16 @@ result.tables.messages
 
 from typing import TYPE_CHECKING
 
-from leobench.api import check, describe, kinds, open, run, schema, sweep  # noqa: A004 (read as `leobench.open`)
+from leobench.api import (
+    check,
+    describe,
+    kinds,
+    open,  # noqa: A004 (read as `leobench.open`)
+    run,
+    schema,
+    survey,
+    sweep,
+)
 from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
 
 if TYPE_CHECKING:
@@ -35,6 +44,7 @@ __all__ = [
     "open",
     "run",
     "schema",
+    "survey",
     "sweep",
 ]
 

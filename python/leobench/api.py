@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from leobench._core import Scenario
     from leobench.campaign import CampaignResult, Status
     from leobench.emulation.session import Ended, Program, Settings
+    from leobench.orbit import Survey
     from leobench.result import Result
 
     Progress = Callable[[float, float, int], object]
@@ -198,6 +199,30 @@ def check(scenario: str | PathLike[str], overrides: Mapping[str, object] | None 
     """
     resolved: dict[str, Any] = json.loads(load(scenario, None, overrides).to_json())
     return resolved
+
+
+def survey(
+    scenario: str | PathLike[str],
+    seed: int | None = None,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    interval_s: float = 1.0,
+) -> Survey:
+    """Looks at the constellation of a scenario without running a transport.
+
+    Args:
+        scenario: The scenario file, TOML or JSON.
+        seed: Seed of all randomness; the scenario's own unless given.
+        overrides: Values to replace in the scenario, as of `run`.
+        interval_s: Seconds between two samples of what links offer.
+
+    Raises:
+        ScenarioError: If the scenario is wrong.
+        InputError: If it has no constellation.
+    """
+    from leobench import orbit
+
+    return orbit.survey(load(scenario, seed, overrides), interval_s)
 
 
 def open(path: str | PathLike[str]) -> Result:  # noqa: A001 (read as `leobench.open`)

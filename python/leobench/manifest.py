@@ -58,6 +58,8 @@ def describe(
 
     resolved: dict[str, Any] = json.loads(scenario.to_json())
     warnings = [doubt.text for doubt in doubts(resolved, summary, connected, stalls)]
+    if "constellation" in resolved:
+        warnings = [*_core.sky_warnings(scenario), *warnings]
     return {
         "leobench": _core.__version__,
         "engine": summary["engine"],

@@ -1,4 +1,4 @@
-"""A look at the constellation of a scenario without running a transport: passes, handovers, and what its links offer."""
+"""A look at the constellation of a scenario without a transport: passes, handovers, what its links offer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Shows the constellation of a scenario without running a transport: passes, handovers, delays and rates over time.
 
-With `--out`, writes all passes, handovers, samples and slots as CSV, and three figures: the sky over each terminal, a map
-of the ground, and delay, rate and elevation over time.
+With `--out`, writes all passes, handovers, samples and slots as CSV, and three figures: the sky over each
+terminal, a map of the ground, and delay, rate and elevation over time.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def _runs(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def sky(seen: Survey) -> Figure:
-    """The way of each serving satellite through the sky of its terminal: north is up, the zenith in the middle."""
+    """The ways of serving satellites through the sky of a terminal: north is up, the zenith in the middle."""
     from matplotlib.figure import Figure
 
     links = _links(seen)
@@ -88,10 +88,10 @@ def ground(seen: Survey) -> Figure | None:
         (seen.terminals, "*", style.VERMILION, "terminals"),
     ):
         if places:
-            longitude = [_around(place["longitude"]) for place in places]
-            latitude = [place["latitude"] for place in places]
+            east = [_around(place["longitude"]) for place in places]
+            north = [place["latitude"] for place in places]
             size = 9 if mark == "*" else 4.5
-            axes.plot(longitude, latitude, mark, color=colour, markersize=size, linestyle="", label=name)
+            axes.plot(east, north, mark, color=colour, markersize=size, linestyle="", label=name)
     _name(axes, seen)
     axes.set_xlabel("longitude (degrees)", fontsize=style.FONT, color=style.INK)
     style.dress(axes, "Ground below the serving satellites", "latitude (degrees)", zero=False)
@@ -143,23 +143,9 @@ def offered(seen: Survey) -> Figure:
     links = _links(seen)
     for colour, link in zip(style.CATEGORIES, links, strict=False):
         rows = seen.samples.filter(link=link)
-        times = rows["t_s"].to_numpy()
-        breaks = np.flatnonzero((rows["satellite"] != rows["satellite"].shift()).fill_null(value=True).to_numpy())
-        looks = {"color": colour, "linewidth": 1.0}
-
-        def line(axes: Axes, column: str, name: str | None, dash: str = "-") -> None:
-            values = rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-            pieces = np.insert(times, breaks, times[breaks]), np.insert(values, breaks, np.nan)
-            axes.plot(*pieces, dash, label=name, **looks)
-
-        line(upper, "delay_ms", link)
-        down, up = (rows[column].to_numpy() for column in ("downlink_mbps", "uplink_mbps"))
-        if (down == up).all():
-            middle.plot(times, down, label=f"{link} both ways", **looks)
-        else:
-            middle.plot(times, down, label=f"{link} to the terminal", **looks)
-            middle.plot(times, up, "--", label=f"{link} from the terminal", **looks)
-        line(lower, "elevation_deg", link)
+        _pieces(upper, rows, "delay_ms", colour, link)
+        _rates(middle, rows, colour, link)
+        _pieces(lower, rows, "elevation_deg", colour, link)
     changes = seen.handovers.filter(pl.col("from").is_not_null()).height
     style.dress(upper, f"Delay one way, over {changes:,} handovers", "delay (ms)", zero=False)
     style.dress(middle, "Rate", "rate (Mbit/s)")
@@ -171,6 +157,25 @@ def offered(seen: Survey) -> Figure:
         style.legend(upper)
     style.time_axis(lower, 0, seen.duration_s)
     return figure
+
+
+def _pieces(axes: Axes, rows: pl.DataFrame, column: str, colour: str, name: str) -> None:
+    """A line that is lifted where another satellite serves."""
+    times = rows["t_s"].to_numpy()
+    values = rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    changed = (rows["satellite"] != rows["satellite"].shift()).fill_null(value=True)
+    breaks = np.flatnonzero(changed.to_numpy())
+    times, values = np.insert(times, breaks, times[breaks]), np.insert(values, breaks, np.nan)
+    axes.plot(times, values, color=colour, linewidth=1.0, label=name)
+
+
+def _rates(axes: Axes, rows: pl.DataFrame, colour: str, name: str) -> None:
+    times, down, up = (rows[column].to_numpy() for column in ("t_s", "downlink_mbps", "uplink_mbps"))
+    if (down == up).all():
+        axes.plot(times, down, color=colour, linewidth=1.0, label=f"{name} both ways")
+        return
+    axes.plot(times, down, color=colour, linewidth=1.0, label=f"{name} to the terminal")
+    axes.plot(times, up, "--", color=colour, linewidth=1.0, label=f"{name} from the terminal")
 
 
 FIGURES: dict[str, Callable[[Survey], Figure | None]] = {"sky": sky, "ground": ground, "offered": offered}

@@ -1,0 +1,114 @@
+"""Constellations: what `leobench orbit` shows, and that a run goes through the same sky."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from conftest import ROOT
+
+import leobench
+from leobench import cli
+from leobench.overrides import as_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Capture = pytest.CaptureFixture[str]
+
+HOUR = ROOT / "scenarios" / "starlink-hour.toml"
+SHORT = {"duration": "90 s"}
+
+
+def test_a_run_goes_through_the_sky_that_is_shown() -> None:
+    seen = leobench.survey(HOUR, overrides=SHORT)
+    result = leobench.run(HOUR, overrides=SHORT | {"flows.download.source": "bulk"})
+    channel = result.tables.channel.filter(pl.col("link") == "sky/pop->roof")
+    # Both have whole seconds; within the outage after a handover, the run has no satellite yet.
+    both = (
+        seen.samples.with_columns(t_ns=(pl.col("t_s") * 1e9).cast(pl.Int64))
+        .sort("t_ns")
+        .join_asof(channel.sort("t_ns"), on="t_ns")
+        .filter(pl.col("label") != "handover")
+    )
+    assert both.height > 80
+    assert (both["label"] == both["satellite"]).all()
+    # The link adds 8 ms.
+    assert ((both["delay_ns"] / 1e6 - 8 - both["delay_ms"]).abs() < 1e-9).all()
+    begins = result.tables.handovers.filter(stage="begin")
+    moves = seen.handovers.filter(pl.col("from").is_not_null())
+    assert begins["from_link"].to_list() == moves["from"].to_list()
+    assert begins["to_link"].to_list() == moves["to"].to_list()
+    assert (begins["t_ns"] / 1e9).to_list() == moves["t_s"].to_list()
+    (flow,) = result.summary["flows"]
+    assert flow["handovers"]["count"] == moves.height > 2
+
+
+def test_every_pass_contains_the_time_in_which_its_satellite_serves() -> None:
+    seen = leobench.survey(HOUR, overrides=SHORT)
+    served = seen.samples.group_by("satellite").agg(first=pl.col("t_s").min(), last=pl.col("t_s").max())
+    passes = served.join(seen.passes, on="satellite")
+    inside = passes.filter((pl.col("rise_s") <= pl.col("first")) & (pl.col("set_s") >= pl.col("last")))
+    assert inside.height == served.height > 3
+    assert (seen.passes["highest_deg"] >= 25 - 1e-6).all()
+
+
+def test_tables_and_figures_are_written(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "sky"
+    assert cli.main(["orbit", str(HOUR), "--set", "duration=90s", "--out", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("starlink-hour: 4,408 satellites, 1 terminal, 6 gateways; 2026-03-20T12:00:00")
+    assert "more passes; `--out DIR` writes all of them" in said
+    written = {"passes.csv", "handovers.csv", "samples.csv", "slots.csv"}
+    assert {file.name for file in folder.iterdir()} == written | {"sky.png", "ground.png", "offered.png"}
+    seen = leobench.survey(HOUR, overrides={"duration": "90 s"})
+    assert pl.read_csv(folder / "passes.csv").height == seen.passes.height
+    for figure in folder.glob("*.png"):
+        assert figure.read_bytes().startswith(b"\x89PNG")
+    assert cli.main(["orbit", str(HOUR), "--set", "duration=90s", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["satellites"] == 4408
+    assert printed["links"] == json.loads(json.dumps(seen.links()))
+
+
+def test_a_chain_has_no_ground(tmp_path: Path, capsys: Capture) -> None:
+    chain = ROOT / "scenarios" / "maco-chain.toml"
+    assert cli.main(["orbit", str(chain), "--out", str(tmp_path / "chain")]) == 0
+    assert capsys.readouterr().out.startswith("maco-chain: a chain of satellites, 1 terminal, 0 gateways; ")
+    assert not (tmp_path / "chain" / "ground.png").exists()
+    assert (tmp_path / "chain" / "offered.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"constellation.terminals.seattle.altitude": "-2 km"}, ["below ground", "seattle.altitude"]),
+        ({"constellation.lowest_elevation": "89.9 deg", "duration": "2 s"}, ["sees no satellite above 89.9"]),
+        ({"constellation.satellites": {"preset": "starlnk"}}, ["did you mean `starlink`"]),
+        ({"constellation.gateway_list": "none.csv"}, ["constellation.gateway_list", "no such file"]),
+        ({"links.sky.constellation.terminal": "roof"}, ["no such terminal", "`seattle`"]),
+        ({"constellation.policy": "hihgest"}, ["did you mean `highest`"]),
+        ({"constellation.step": "0 s"}, ["constellation.step", "is zero"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["orbit", "run", "check"])
+def test_bad_input_is_one_line_and_exit_code_2(
+    command: str, change: dict[str, object], said: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    options = [word for place, value in change.items() for word in ("--set", f"{place}={as_text(value)}")]
+    out = [] if command == "check" else ["--out", str(tmp_path / "out")]
+    assert cli.main([command, str(HOUR), *options, *out]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "allowed: " in error
+    assert all(words in error for words in said), error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_scenario_without_a_constellation_is_refused(quick: Path, capsys: Capture) -> None:
+    assert cli.main(["orbit", str(quick)]) == 2
+    assert "quick: has no constellation; allowed: " in capsys.readouterr().err
+    assert cli.main(["orbit", str(HOUR), "--interval", "0"]) == 2
+    assert "--interval = 0: is not above zero" in capsys.readouterr().err
