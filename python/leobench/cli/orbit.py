@@ -1,4 +1,4 @@
-"""Shows the constellation of a scenario without running a transport: passes, handovers, delays and rates over time.
+"""Shows the constellation of a scenario without a transport: passes, handovers, delays and rates over time.
 
 With `--out`, writes all passes, handovers, samples and slots as CSV, and three figures: the sky over each
 terminal, a map of the ground, and delay, rate and elevation over time.

@@ -9,7 +9,7 @@ import polars as pl
 from leobench.plots import style
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -79,12 +79,14 @@ def mark(axes: Sequence[Axes], view: View) -> None:
     every = of_run(view.result)
     shown = _within(every, view)
     several = len({each.node for each in every}) > 1
-    names = [_name(each, several=several) for each in shown]
+    links = set(view.result.scenario["links"])
+    names = [_name(each, links, several=several) for each in shown]
     distinct = list(dict.fromkeys(names))
     if len(distinct) > len(_DASHES):
         names = [f"handover of {each.node}" for each in shown]
         distinct = list(dict.fromkeys(names))
-    many = len(shown) > _MOST_NAMES
+    among_satellites = any(each.old not in links for each in shown)
+    many = len(shown) > _MOST_NAMES or among_satellites
     styles = {name: _DASHES[at % len(_DASHES) if many else 0] for at, name in enumerate(distinct)}
     for each, name in zip(shown, names, strict=True):
         _line(axes, each, _COLOUR, styles[name])
@@ -93,7 +95,7 @@ def mark(axes: Sequence[Axes], view: View) -> None:
         return
     for each in shown:
         axes[0].annotate(
-            f" {_name(each, several=several)}",
+            f" {_name(each, links, several=several)}",
             (each.start_s, 0.03),
             xycoords=("data", "axes fraction"),
             color=_COLOUR,
@@ -117,8 +119,10 @@ def _within(every: Sequence[Handover], view: View) -> list[Handover]:
     return [each for each in every if view.start_s <= each.start_s <= view.end_s]
 
 
-def _name(each: Handover, *, several: bool) -> str:
-    """The links of a handover, with the node if several nodes move."""
+def _name(each: Handover, links: Container[str], *, several: bool) -> str:
+    """The links of a handover, with the node if several move; satellites come and go too often for names."""
+    if each.old not in links:
+        return f"satellites of {each.node}"
     return f"{each.node}: {each.old} → {each.new}" if several else f"{each.old} → {each.new}"
 
 

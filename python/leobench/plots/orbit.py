@@ -154,6 +154,7 @@ def offered(seen: Survey) -> Figure:
     style.headroom(middle, 1.25)
     style.legend(middle)
     if len(links) > 1:
+        style.headroom(upper, 1.25)
         style.legend(upper)
     style.time_axis(lower, 0, seen.duration_s)
     return figure
@@ -172,10 +173,11 @@ def _pieces(axes: Axes, rows: pl.DataFrame, column: str, colour: str, name: str)
 def _rates(axes: Axes, rows: pl.DataFrame, colour: str, name: str) -> None:
     times, down, up = (rows[column].to_numpy() for column in ("t_s", "downlink_mbps", "uplink_mbps"))
     if (down == up).all():
-        axes.plot(times, down, color=colour, linewidth=1.0, label=f"{name} both ways")
+        axes.step(times, down, where="post", color=colour, linewidth=1.0, label=f"{name} both ways")
         return
-    axes.plot(times, down, color=colour, linewidth=1.0, label=f"{name} to the terminal")
-    axes.plot(times, up, "--", color=colour, linewidth=1.0, label=f"{name} from the terminal")
+    axes.step(times, down, where="post", color=colour, linewidth=1.0, label=f"{name} to the terminal")
+    looks: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}
+    axes.step(times, up, where="post", color=colour, label=f"{name} from the terminal", **looks)
 
 
 FIGURES: dict[str, Callable[[Survey], Figure | None]] = {"sky": sky, "ground": ground, "offered": offered}

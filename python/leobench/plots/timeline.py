@@ -95,7 +95,9 @@ def draw(
     states.paint(axes[1:], channel_states)
     style.time_axis(axes[-1], chosen.start_s, chosen.end_s)
     figure.align_ylabels(axes)
-    if patches := states.legend(channel_states):
+    over_satellites = "constellation" in result.scenario["links"][chosen.link["name"].split("/")[0]]
+    # Shades tell neighbouring satellites apart; their names would fill the page.
+    if (patches := states.legend(channel_states)) and not over_satellites:
         figure.legend(
             handles=patches,
             title=f"channel of {chosen.link['name']}",

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use leobench_base::spec::{Fault, nearest};
 use leobench_base::{BitRate, CableId, RngTree, SimDuration, SimTime};
+use leobench_budget::quantity::{Angle as Degrees, Distance};
 use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::policy::on_grid::OnGrid;
@@ -86,7 +87,7 @@ pub(super) fn build(
         Satellites::Orbits { lowest, .. } => *lowest,
         Satellites::Chain(..) => None,
     };
-    let lowest = spec.lowest_elevation.map_or(preset.unwrap_or(LOWEST), |angle| angle.degrees());
+    let lowest = spec.lowest_elevation.map_or(preset.unwrap_or(LOWEST), Degrees::degrees);
     let places = places_of(folder, spec, lowest)?;
     let passages = passages(scenario, &places)?;
     let mut paths = Vec::new();
@@ -141,7 +142,7 @@ fn places_of(folder: &Path, spec: &ConstellationSpec, lowest: f64) -> Result<Pla
         let onwards = SimDuration::ZERO;
         all.terminals.push(Place { name: name.clone(), track, view, onwards });
     }
-    let lowest = spec.gateway_elevation.map_or(lowest, |angle| angle.degrees());
+    let lowest = spec.gateway_elevation.map_or(lowest, Degrees::degrees);
     let view = View::above(Angle::from_degrees(lowest));
     for (name, gateway) in &spec.gateways {
         let at = |fault| within(&format!("constellation.gateways.{name}"), fault);
@@ -414,7 +415,7 @@ fn routing(
         return Err(Fault::new("isl", problem, "`isl.file`, or a preset or shells"));
     }
     let limits = Limits {
-        longest_m: spec.longest.map_or(f64::INFINITY, |longest| longest.m()),
+        longest_m: spec.longest.map_or(f64::INFINITY, Distance::m),
         clearance_m: spec.clearance.m(),
         highest_latitude: spec.highest_latitude.map(|angle| Angle::from_degrees(angle.degrees())),
     };

@@ -212,7 +212,7 @@ fn interruptions_hold_or_drop_and_may_be_absent() {
     }
     let never = OnOffSpec { off: SimDuration::ZERO, ..OnOffSpec::example() };
     let channel = never.build(&context(1)).unwrap();
-    assert_eq!((channel.next_change(), channel.state().label), (None, "on"));
+    assert_eq!((channel.next_change(), &*channel.state().label), (None, "on"));
 }
 
 const RATES: &str = r#""rates": ["3 Mbps", "1 Mbps", "1 Mbps"]"#;

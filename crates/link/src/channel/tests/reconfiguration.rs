@@ -26,7 +26,8 @@ type Row = (f64, &'static str, u64, f64);
 fn row(at: SimTime, channel: &dyn Channel) -> Row {
     let state = channel.state();
     let mbps = rate(channel).bps() / 1_000_000;
-    (at.as_secs_f64(), state.label, mbps, state.delay.as_millis_f64())
+    let label = ["slot", "outage"].into_iter().find(|label| *label == state.label);
+    (at.as_secs_f64(), label.unwrap(), mbps, state.delay.as_millis_f64())
 }
 
 fn rows(json: &str, seed: u64, count: usize) -> Vec<Row> {

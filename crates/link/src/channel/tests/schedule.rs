@@ -23,7 +23,7 @@ const CSV: &str = "time,rate,delay,loss,up\n\
 
 fn state(mbps: u64, loss: f64, up: bool, label: &'static str) -> ChannelState {
     let service = Service::Rate(BitRate::from_bps(mbps * 1_000_000));
-    ChannelState { service, delay: SimDuration::from_millis(10), loss, up, label }
+    ChannelState { service, delay: SimDuration::from_millis(10), loss, up, label: label.into() }
 }
 
 fn changes(channel: &mut dyn Channel, count: usize) -> Vec<(u64, ChannelState)> {
