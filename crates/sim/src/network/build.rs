@@ -185,12 +185,7 @@ impl FromScenario<'_> {
             }
         }
         if let (Some(sky), Some(spec)) = (self.sky.take(), &self.spec.constellation) {
-            self.builder.satellites(sky.names().to_vec());
-            let topology = Constellation::new(sky, spec.old_packets);
-            for (link, channel) in topology.channels() {
-                self.builder.channel(channel, vec![link]);
-            }
-            self.builder.topology("constellation", Box::new(topology));
+            Constellation::new(sky, spec.old_packets).join(&mut self.builder);
         }
         for (name, handover) in &self.spec.handovers {
             self.handover(name, handover)?;

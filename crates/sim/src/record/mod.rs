@@ -1,14 +1,16 @@
 //! What a run writes while it runs: tables of rows, handed in batches to a sink. Memory stays flat: a table holds at
 //! most one batch of rows, and a file sink passes every batch on to its file.
 
+mod names;
 mod recorder;
 mod rows;
 mod sink;
 mod tables;
 
+pub use names::{FlowNames, Names};
 pub use recorder::{
-    ChannelRow, DropRow, FlowNames, LossRow, MessageRow, Names, PacketEvent, PacketRow, Place,
-    RecordSettings, Recorder,
+    ChannelRow, DropRow, LossRow, MessageRow, PacketEvent, PacketRow, Place, RecordSettings,
+    Recorder,
 };
 pub use sink::{FileSink, MemorySink, Nowhere, SinkError, Stored, StoredTable, TableSink};
 pub use tables::{Column, ColumnKind, Table};

@@ -1,22 +1,19 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
-use std::borrow::Cow;
-
-use leobench_base::{BitRate, Bytes, CableId, FlowId, LinkId, NodeId, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, FlowId, LinkId, NodeId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::{PathId, PathSample};
-use typed_index_collections::TiVec;
 
 mod losses;
 
 pub use losses::{DropRow, LossRow};
 
+use super::names::Names;
 use super::rows::{Batch, Cell};
 use super::sink::{SinkError, StoredTable, TableSink};
 use super::tables::Table;
-use crate::sky::chain_name;
-use crate::topology::{Access, HandoverStage};
+use crate::topology::HandoverStage;
 
 /// What is recorded besides events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,54 +26,6 @@ pub struct RecordSettings {
     pub series: bool,
     /// Whether every packet becomes a row at every link.
     pub packets: bool,
-}
-
-/// The names that rows refer to, by index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
-    /// The flows.
-    pub flows: TiVec<FlowId, FlowNames>,
-    /// The links, one per direction, named `name/a->b`.
-    pub links: TiVec<LinkId, String>,
-    /// The links, both directions together.
-    pub cables: TiVec<CableId, String>,
-    /// The nodes.
-    pub nodes: TiVec<NodeId, String>,
-    /// What moves.
-    pub topologies: Vec<String>,
-    /// Satellites of a constellation.
-    pub satellites: Vec<String>,
-}
-
-impl Names {
-    /// The name of a place.
-    fn place(&self, place: Place) -> &str {
-        match place {
-            Place::Link(link) => &self.links[link],
-            Place::Node(node) => &self.nodes[node],
-        }
-    }
-
-    /// The name of what a node reaches the network by.
-    fn access(&self, access: Access) -> Cow<'_, str> {
-        match access {
-            Access::Link(cable) => Cow::Borrowed(&self.cables[cable]),
-            Access::Satellite(_, None) => Cow::Borrowed("none"),
-            Access::Satellite(_, Some(number)) => match self.satellites.get(number) {
-                Some(name) => Cow::Borrowed(name),
-                None => Cow::Owned(chain_name(number)),
-            },
-        }
-    }
-}
-
-/// The names of a flow.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FlowNames {
-    /// Its own.
-    pub name: String,
-    /// Its streams'.
-    pub streams: Vec<String>,
 }
 
 /// The fate of a message.

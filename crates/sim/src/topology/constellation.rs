@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use leobench_base::{BitRate, LinkId, SimTime};
+use leobench_base::{BitRate, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
 use super::{Access, Change, HandoverStage, LeftPackets, Stage, Topology};
+use crate::network::NetworkBuilder;
 use crate::sky::{Move, PathState, Sky};
 
 /// Label of a link without a serving satellite.
@@ -56,15 +57,15 @@ impl Constellation {
         &self.sky
     }
 
-    /// What each link offers at the start, there and back, as channels that only the topology changes.
-    pub fn channels(&self) -> impl Iterator<Item = (LinkId, Box<dyn Channel>)> + '_ {
-        self.paths.iter().enumerate().flat_map(|(path, known)| {
-            let links = self.sky.cable(path).links();
-            links.into_iter().zip(&known.offered).map(|(link, state)| {
-                let channel: Box<dyn Channel> = Box::new(Fixed(state.clone()));
-                (link, channel)
-            })
-        })
+    /// Joins a network that is being built: its links offer from the start what the sky does.
+    pub fn join(self, builder: &mut NetworkBuilder) {
+        builder.satellites(self.sky.names().to_vec());
+        for (path, known) in self.paths.iter().enumerate() {
+            for (link, state) in self.sky.cable(path).links().into_iter().zip(&known.offered) {
+                builder.channel(Box::new(Fixed(state.clone())), vec![link]);
+            }
+        }
+        builder.topology("constellation", Box::new(self));
     }
 
     fn stage(&self, path: usize, pending: Pending, stage: Stage) -> Change {

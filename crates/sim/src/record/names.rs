@@ -1,0 +1,58 @@
+//! The names that rows refer to.
+
+use std::borrow::Cow;
+
+use leobench_base::{CableId, FlowId, LinkId, NodeId};
+use typed_index_collections::TiVec;
+
+use super::recorder::Place;
+use crate::sky::chain_name;
+use crate::topology::Access;
+
+/// The names that rows refer to, by index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The flows.
+    pub flows: TiVec<FlowId, FlowNames>,
+    /// The links, one per direction, named `name/a->b`.
+    pub links: TiVec<LinkId, String>,
+    /// The links, both directions together.
+    pub cables: TiVec<CableId, String>,
+    /// The nodes.
+    pub nodes: TiVec<NodeId, String>,
+    /// What moves.
+    pub topologies: Vec<String>,
+    /// Satellites of a constellation.
+    pub satellites: Vec<String>,
+}
+
+impl Names {
+    /// The name of a place.
+    pub(super) fn place(&self, place: Place) -> &str {
+        match place {
+            Place::Link(link) => &self.links[link],
+            Place::Node(node) => &self.nodes[node],
+        }
+    }
+
+    /// The name of what a node reaches the network by.
+    pub(super) fn access(&self, access: Access) -> Cow<'_, str> {
+        match access {
+            Access::Link(cable) => Cow::Borrowed(&self.cables[cable]),
+            Access::Satellite(_, None) => Cow::Borrowed("none"),
+            Access::Satellite(_, Some(number)) => match self.satellites.get(number) {
+                Some(name) => Cow::Borrowed(name),
+                None => Cow::Owned(chain_name(number)),
+            },
+        }
+    }
+}
+
+/// The names of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowNames {
+    /// Its own.
+    pub name: String,
+    /// Its streams'.
+    pub streams: Vec<String>,
+}
