@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 from conftest import ROOT
 
 import leobench
-from leobench.orbit import Survey
+
+if TYPE_CHECKING:
+    from leobench.orbit import Survey
 
 PAGE = (ROOT / "docs" / "constellations.md").read_text(encoding="utf-8")
 SITES = ROOT / "scenarios" / "starlink-sites.toml"

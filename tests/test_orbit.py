@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 import leobench
-from leobench import cli
+from leobench import cli, plots
 from leobench.overrides import as_text
 
 if TYPE_CHECKING:
@@ -112,3 +112,12 @@ def test_a_scenario_without_a_constellation_is_refused(quick: Path, capsys: Capt
     assert "quick: has no constellation; allowed: " in capsys.readouterr().err
     assert cli.main(["orbit", str(HOUR), "--interval", "0"]) == 2
     assert "--interval = 0: is not above zero" in capsys.readouterr().err
+
+
+def test_a_timeline_does_not_name_every_satellite() -> None:
+    result = leobench.run(HOUR, overrides={"duration": "30 s", "record.interval": "100 ms"})
+    figure = plots.kind("timeline")(result)
+    (names,) = [[text.get_text() for text in legend.get_texts()] for legend in figure.legends]
+    assert names == ["satellites of roof"]
+    written = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert not any("starlink" in text for text in written)

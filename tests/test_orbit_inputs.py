@@ -1,0 +1,172 @@
+"""Constellations from files: element sets, tracks, lists of gateways; and the rates of link budgets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import leobench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# One satellite that passes over the north-west of America at 12:20 (its own elements, not a real one's).
+ELEMENTS = """\
+ONE
+1 44714U 19074B   26078.50000000  .00001000  00000-0  85000-4 0  999
+2 44714  53.0540 100.0000 0001400  80.0000 280.0000 15.0639000030000
+"""
+
+SCENARIO = """\
+name = "plane"
+duration = "13 min"
+record = { interval = "1 s" }
+nodes = { plane = {}, ground = {} }
+
+[constellation]
+satellites = { elements = "one.tle" }
+start = "2026-03-20T12:20:00Z"
+policy = "highest"
+lowest_elevation = "5 deg"
+gateway_list = "gateways.csv"
+
+[constellation.terminals.plane]
+track = "track.csv"
+
+[links.up]
+between = ["plane", "ground"]
+constellation.terminal = "plane"
+forward = { rate = "2 Mbps" }
+
+[links.up.constellation.downlink]
+frequency = "12 GHz"
+bandwidth = "50 MHz"
+transmitter = { eirp = "36 dBW" }
+receiver = { g_over_t = "9.2 dB/K" }
+
+[flows.main]
+transport = "udp"
+from = "ground"
+to = "plane"
+source = { kind = "cbr", rate = "100 kbps", size = "1000 B" }
+"""
+
+
+def checked(line: str) -> str:
+    """A line of an element set with its checksum: the sum of its digits, a minus sign counting 1."""
+    if line[:2] not in ("1 ", "2 "):
+        return line
+    return line + str(sum(1 if c == "-" else int(c) if c.isdigit() else 0 for c in line) % 10)
+
+
+@pytest.fixture
+def plane(tmp_path: Path) -> Path:
+    """A scenario of a plane at 800 km/h under one satellite."""
+    lines = "\n".join(checked(line) for line in ELEMENTS.splitlines())
+    (tmp_path / "one.tle").write_text(lines + "\n", encoding="utf-8")
+    track = "time,latitude,longitude,altitude\n0,47.0,-123.0,10000\n780,48.5,-122.0,11000\n"
+    (tmp_path / "track.csv").write_text(track, encoding="utf-8")
+    gateways = "name,latitude,longitude\nRedmond,47.674,-122.1215\nFar Away,-33.8,151.1\n"
+    (tmp_path / "gateways.csv").write_text(gateways, encoding="utf-8")
+    file = tmp_path / "plane.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    return file
+
+
+def test_a_satellite_passes_over_a_plane_and_a_listed_gateway(plane: Path) -> None:
+    seen = leobench.survey(plane)
+    (each,) = seen.passes.iter_rows(named=True)
+    assert (each["terminal"], each["satellite"]) == ("plane", "ONE")
+    served = seen.samples.drop_nulls("satellite")
+    assert 300 < served.height < 700
+    assert set(served["gateway"]) == {"Redmond"}
+    result = leobench.run(plane)
+    (flow,) = result.summary["flows"]
+    assert 0 < flow["undelivered_messages"] < flow["messages"]
+    assert flow["dropped_packets"]["down"] > 0
+
+
+def test_a_moving_terminal_sees_the_satellite_elsewhere(plane: Path) -> None:
+    place = {"latitude": "47 deg", "longitude": "-123 deg", "altitude": "10 km"}
+    fixed = leobench.survey(plane, overrides={"constellation.terminals.plane": place})
+    both = (
+        leobench.survey(plane)
+        .samples.join(fixed.samples, on="t_s")
+        .drop_nulls(["range_km", "range_km_right"])
+    )
+    apart = (both["range_km"] - both["range_km_right"]).abs()
+    # 180 km in 13 minutes; the satellite is never further from one than that from the other.
+    assert apart[0] < 60
+    assert 30 < apart.max() < 185  # type: ignore[operator]
+
+
+def test_rates_follow_the_budget(plane: Path) -> None:
+    rows = leobench.survey(plane).samples.drop_nulls("satellite")
+    # C/N0 = EIRP + G/T - 20 log(4 pi d f / c) + 228.599 dB; the rate is Shannon's.
+    spread = 20 * np.log10(4 * np.pi * rows["range_km"].to_numpy() * 1e3 * 12e9 / 299_792_458)
+    expected = 36 + 9.2 - spread + 228.5992 - 10 * np.log10(50e6)
+    assert np.allclose(rows["downlink_db"].to_numpy(), expected, atol=1e-3)
+    shannon = 50 * np.log2(1 + 10 ** (rows["downlink_db"].to_numpy() / 10))
+    assert np.allclose(rows["downlink_mbps"].to_numpy(), shannon, rtol=1e-6)
+    assert (rows["uplink_mbps"] == 2.0).all()
+
+
+def test_fading_and_a_cell_act_on_the_rate(plane: Path) -> None:
+    at = "links.up.constellation"
+    plain = leobench.survey(plane).samples.drop_nulls("satellite")
+    fading = {"kind": "log_normal", "deviation": "2 dB", "correlation": "3 s"}
+    faded = leobench.survey(plane, overrides={f"{at}.fading": fading}).samples.drop_nulls("satellite")
+    gain = faded["downlink_db"] - plain["downlink_db"]
+    # Two decibels; some hundred seconds hold about a sixth as many independent values, so 15 % either way.
+    assert 1.4 < gain.std() < 2.6  # type: ignore[operator]
+    cell = {"capacity": "100 Mbps", "users": 19, "load": [1.0] * 24}
+    shared = leobench.survey(plane, overrides={f"{at}.cell": cell}).samples.drop_nulls("satellite")
+    assert (shared["downlink_mbps"] == pl.Series([min(5.0, rate) for rate in plain["downlink_mbps"]])).all()
+
+
+def test_a_policy_by_signal_needs_a_budget(plane: Path) -> None:
+    snr = {"constellation.policy": {"kind": "snr", "threshold": "8 dB"}}
+    assert leobench.survey(plane, overrides=snr).samples["satellite"].drop_nulls().len() > 300
+    plain = {"links.up.constellation": {"terminal": "plane"}, "links.up.backward": {"rate": "5 Mbps"}}
+    with pytest.raises(leobench.ScenarioError, match="`snr` needs a signal"):
+        leobench.check(plane, snr | plain)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("one.tle", "53.0540", "53.0541", "one.tle, line 3: the checksum is"),
+        ("one.tle", "ONE\n1 ", "ONE\n3 ", "one.tle, line 1: expected line 1 of an element set"),
+        ("gateways.csv", "47.674", "north", "gateways.csv, line 2: latitude should be a number"),
+        ("gateways.csv", "name,", "station,", 'gateways.csv, line 1: no column "name"'),
+        ("track.csv", "780", "0", "track.csv, line 3: time"),
+        ("track.csv", "47.0,-123.0,10000", "47.0,-123.0,-10000", "is below ground"),
+    ],
+)
+def test_files_that_are_wrong_are_refused_by_line(
+    plane: Path, file: str, old: str, new: str, said: str
+) -> None:
+    path = plane.parent / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(leobench.ScenarioError) as caught:
+        leobench.check(plane)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_old_elements_are_warned_of_and_then_refused(plane: Path) -> None:
+    later = {"constellation.start": "2026-03-28T12:00:00Z", "duration": "24 h", "constellation.step": "10 s"}
+    seen = leobench.survey(plane, overrides=later, interval_s=60)
+    (warning,) = seen.warnings
+    assert warning.startswith("one.tle: 1 of 1 satellites have elements more than 7 days from the run")
+    result = leobench.run(
+        plane, overrides=later | {"flows.main.source.rate": "1 kbps", "record.interval": "1 min"}
+    )
+    assert result.warnings[0] == warning
+    with pytest.raises(leobench.ScenarioError, match="at most 30 days are allowed"):
+        leobench.check(plane, {"constellation.start": "2026-05-28T12:00:00Z"})
