@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
+from conftest import ROOT
 
 import leobench
+from leobench import cli, orbit_exports
+from leobench.overrides import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,3 +173,61 @@ def test_old_elements_are_warned_of_and_then_refused(plane: Path) -> None:
     assert result.warnings[0] == warning
     with pytest.raises(leobench.ScenarioError, match="at most 30 days are allowed"):
         leobench.check(plane, {"constellation.start": "2026-05-28T12:00:00Z"})
+
+
+def test_exports_carry_what_the_constellation_does(plane: Path, tmp_path: Path) -> None:
+    """The pass as a `schedule` channel and as a mahimahi trace, read back by leobench."""
+    out = tmp_path / "out"
+    fixed = {"kind": "uniform", "from": "200 ms", "to": "200 ms"}
+    short = {"duration": "4 min", "constellation.outage": fixed}
+    changes = [word for place, value in short.items() for word in ("--set", f"{place}={as_text(value)}")]
+    options = [*changes, "--interval", "0.1", "--out", str(out)]
+    assert cli.main(["orbit", str(plane), *options, "--export", "schedule", "--export", "mahimahi"]) == 0
+    original = leobench.run(plane, overrides=short).tables.channel.filter(
+        pl.col("link") == "up/ground->plane"
+    )
+    replayed = leobench.run(
+        plane, overrides=replay("schedule", "out/up-backward.schedule.csv") | {"duration": "4 min"}
+    )
+    again = replayed.tables.channel.filter(pl.col("link") == "up/ground->plane")
+    both = again.sort("t_ns").join_asof(original.sort("t_ns"), on="t_ns")
+    assert (both["up"] == both["up_right"]).all()
+    both = both.filter("up")
+    assert both.height > 800
+    assert (both["delay_ns"] - both["delay_ns_right"]).abs().max() <= 1  # type: ignore[operator]
+    assert ((both["rate_bps"] - both["rate_bps_right"]).abs() <= 1).all()
+    # Each line of the trace is 1,500 bytes.
+    lines = (out / "up-backward.mahimahi").read_text().split()
+    seconds = np.diff([*original["t_ns"] / 1e9, 240.0])
+    offered = float((original["rate_bps"] * pl.Series(seconds)).sum()) / 8
+    assert len(lines) * 1500 == pytest.approx(offered, rel=1e-3)
+    assert [int(line) for line in lines] == sorted(int(line) for line in lines)
+
+
+def replay(kind: str, file: str) -> dict[str, object]:
+    """The link with a table in place of the constellation."""
+    forward = {"rate": "2 Mbps"}
+    link = {
+        "between": ["plane", "ground"],
+        "forward": forward,
+        "backward": {"channel": {"kind": kind, "file": file}},
+    }
+    return {"constellation": None, "links.up": link}
+
+
+def test_an_outage_is_in_the_export() -> None:
+    hour = ROOT / "scenarios" / "starlink-hour.toml"
+    seen = leobench.survey(hour, overrides={"duration": "30 s"})
+    rows = orbit_exports.pieces(seen, "sky", "backward")
+    silent = rows.filter(rate_bps=0)["t_ns"].to_list()
+    assert silent == [12_000_000_000, 27_000_000_000]
+    ends = rows.filter(pl.col("t_ns").is_in([12_040_000_000, 27_040_000_000]))
+    assert ends["rate_bps"].to_list() == [60_000_000, 60_000_000]
+
+
+def test_an_export_needs_a_folder(plane: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["orbit", str(plane), "--export", "schedule"]) == 2
+    assert "--export: needs a folder to write to; give --out" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["orbit", str(plane), "--export", "czml", "--out", "x"])
+    assert "czml: unknown word; allowed: `schedule`, `mahimahi`" in capsys.readouterr().err

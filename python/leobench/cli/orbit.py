@@ -43,6 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="seconds between two samples (default: 1)",
     )
+    parser.add_argument(
+        "--export",
+        metavar="FORMAT",
+        action="append",
+        default=[],
+        choices=("schedule", "mahimahi"),
+        help="also write what links offer as tables of the channel `schedule`, or as `mahimahi` traces",
+    )
     parser.add_argument("--json", action="store_true", help="print the numbers of all links as JSON")
 
 
@@ -54,11 +62,13 @@ def main(args: argparse.Namespace) -> int:
 
     if args.interval <= 0:
         raise InputError(f"--interval = {args.interval:g}: is not above zero; allowed: seconds above zero")
+    if args.export and args.out is None:
+        raise InputError("--export: needs a folder to write to; give --out")
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
     seen = orbit.survey(load(args.scenario, None, dict(overrides)), args.interval)
     for warning in seen.warnings:
         print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
-    files = [] if args.out is None else _write(seen, args.out)
+    files = [] if args.out is None else _write(seen, args.out, args.export)
     if args.json:
         said = {"start": seen.start, "satellites": seen.satellites, "links": seen.links()}
         terminal.print_json(said | {"files": [str(file) for file in files]})
@@ -69,8 +79,8 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(seen: Survey, folder: Path) -> list[Path]:
-    from leobench import plots
+def _write(seen: Survey, folder: Path, exports: Sequence[str]) -> list[Path]:
+    from leobench import orbit_exports, plots
     from leobench.errors import InputError
     from leobench.plots import orbit
 
@@ -84,6 +94,8 @@ def _write(seen: Survey, folder: Path) -> list[Path]:
         if figure is not None:
             plots.save(figure, folder / f"{name}.png")
             files.append(folder / f"{name}.png")
+    for form in dict.fromkeys(exports):
+        files += orbit_exports.write(seen, form, folder)
     return files
 
 
