@@ -1,6 +1,7 @@
 //! A look at the constellation of a scenario.
 
 use leobench_base::SimDuration;
+use leobench_base::spec::Fault;
 use leobench_sim::{sky::Sky, survey};
 use pyo3::prelude::*;
 
@@ -16,18 +17,19 @@ pub(crate) fn orbit(
 ) -> PyResult<Option<String>> {
     let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
     let seed = scenario.0.spec.seed;
-    let survey = py.detach(|| survey::survey(&scenario.0, seed, interval)).map_err(wrong)?;
+    let survey =
+        py.detach(|| survey::survey(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
     survey.as_ref().map(as_json).transpose()
 }
 
 /// What a user should know of the scenario's constellation before a run.
 #[pyfunction]
 pub(crate) fn sky_warnings(scenario: &PyScenario) -> PyResult<Vec<String>> {
-    let sky = Sky::new(&scenario.0, scenario.0.spec.seed).map_err(wrong)?;
+    let sky = Sky::new(&scenario.0, scenario.0.spec.seed).map_err(|fault| wrong(&fault))?;
     Ok(sky.map_or_else(Vec::new, |sky| sky.warnings().to_vec()))
 }
 
-fn wrong(fault: leobench_base::spec::Fault) -> PyErr {
+fn wrong(fault: &Fault) -> PyErr {
     ScenarioError::new_err(format!(
         "{}: {}; allowed: {}",
         fault.field, fault.problem, fault.allowed
