@@ -116,7 +116,6 @@ struct FromScenario<'a> {
     folder: &'a Path,
     rng: RngTree,
     builder: NetworkBuilder,
-    /// The sky, if there is a constellation.
     sky: Option<Sky>,
     plugins: &'a Plugins,
     qlogs: &'a mut OpenQlog<'a>,
@@ -149,14 +148,13 @@ impl Network {
         builder.capture(sinks.captures);
         builder.limits(spec.limits);
         builder.warm_up(SimTime::ZERO + spec.warm_up);
-        let rng = RngTree::new(seed);
         let sky = Sky::new(scenario, seed).map_err(|fault| {
             unsound(format!("{} {}; allowed: {}", fault.field, fault.problem, fault.allowed))
         })?;
         let parts = FromScenario {
             spec,
             folder: &scenario.folder,
-            rng,
+            rng: RngTree::new(seed),
             builder,
             sky,
             plugins,
