@@ -196,8 +196,11 @@ pub(super) struct Connection {
     qlog: Option<Box<Trace>>,
     /// The packets of the datagram under construction.
     drafts: Vec<Draft>,
-    /// Until when pacing alone keeps the next packet back, as found last in the common case; the end of time if it does not.
+    /// Until when pacing alone keeps the next packet back, as found last in the common case; the end of time if it does not. Of
+    /// several paths, when anything is due on one of them.
     paced_until: Option<SimTime>,
+    /// The paths in use, if there are several and the connection is in the common case; all but its own code empties this.
+    settled: Vec<usize>,
     /// Boxes of datagrams taken in, for those to send.
     #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     spares: Vec<Box<Datagram>>,
@@ -313,6 +316,7 @@ impl Connection {
             qlog: None,
             drafts: Vec::new(),
             paced_until: None,
+            settled: Vec::new(),
             spares: Vec::new(),
         })
     }

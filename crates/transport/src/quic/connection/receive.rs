@@ -28,6 +28,7 @@ impl Connection {
         destination: Option<ConnectionId>,
     ) {
         self.arrival = (tuple, size);
+        self.settled.clear();
         if self.multipath.is_some() {
             match destination {
                 Some(destination) => _ = self.turn_to(destination),

@@ -3,7 +3,7 @@
 
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::quic::{Datagram, Frame, Header, Packet, Space, TAG_SIZE, TransportError};
-use leobench_base::{Body, Bytes, Ecn, Meta, Packet as IpPacket, Protocol, SimTime};
+use leobench_base::{Body, Bytes, Ecn, Meta, Packet as IpPacket, Protocol, SimDuration, SimTime};
 
 use super::Connection;
 use super::draft::Draft;
@@ -30,7 +30,7 @@ impl Connection {
     #[inline]
     fn steady_path(&self) -> Option<&Path> {
         #[cfg(test)]
-        if GENERAL_ONLY.get() {
+        if is_general_only() {
             return None;
         }
         let [path] = &self.paths[..] else { return None };
@@ -55,6 +55,9 @@ impl Connection {
         if self.as_bytes || self.leaves_initial {
             return Ok(false);
         }
+        if self.multipath.is_some() {
+            return self.send_over_settled(now, packets);
+        }
         loop {
             if !self.is_open() {
                 return Ok(false);
@@ -66,7 +69,7 @@ impl Connection {
             }
             let Some(draft) = self.draft_steadily(now)? else { return Ok(true) };
             #[cfg(test)]
-            PACKETS.set(PACKETS.get() + 1);
+            count_packet();
             packets.push(self.dispatch_steadily(now, draft));
         }
     }
@@ -113,7 +116,7 @@ impl Connection {
 
     /// Registers a packet as sent.
     #[inline]
-    fn dispatch_steadily(&mut self, now: SimTime, draft: Draft) -> IpPacket {
+    pub(super) fn dispatch_steadily(&mut self, now: SimTime, draft: Draft) -> IpPacket {
         let (size, in_flight) = (draft.size(), draft.is_in_flight());
         let number = draft.header().number().value;
         let Draft { datagram, carried, ack_eliciting, .. } = draft;
@@ -159,10 +162,14 @@ impl Connection {
         let Some(paced) = self.paced_until.take().filter(|_| self.is_open()) else {
             return self.timer(now);
         };
-        let path = self.path();
-        let ack = path.dues.received.timer().filter(|due| *due > now).unwrap_or(SimTime::MAX);
-        let recovery = path.recovery.timer().unwrap_or(SimTime::MAX);
-        let first = paced.min(ack).min(recovery);
+        let first = if self.settled.is_empty() {
+            let path = self.path();
+            let ack = path.dues.received.timer().filter(|due| *due > now).unwrap_or(SimTime::MAX);
+            let recovery = path.recovery.timer().unwrap_or(SimTime::MAX);
+            paced.min(ack).min(recovery)
+        } else {
+            paced
+        };
         // The idle timeout is never shorter than what was agreed on: most often it need not be worked out.
         match self.idle.timeout {
             Some(timeout) if first > self.idle.since + timeout => {
@@ -185,7 +192,8 @@ impl Connection {
     ) -> bool {
         let Header::OneRtt { destination, number, .. } = &packet.header else { return false };
         let Some(path) = self.steady_path().filter(|path| path.route.tuple == tuple) else {
-            return false;
+            return !self.settled.is_empty()
+                && self.on_settled_packet(now, tuple, size, ecn, packet);
         };
         let next = path.dues.received.largest().map_or(0, |largest| largest + 1);
         let is_plain = |frame: &Frame| matches!(frame, Frame::Stream { .. } | Frame::Ack(_));
@@ -200,6 +208,58 @@ impl Connection {
             return false;
         }
         let (id, pto) = (path.id.0, path.recovery.probe_timeout(Space::Data));
+        self.take_steadily(now, (id, pto), size, ecn, packet);
+        true
+    }
+
+    /// Takes in such a datagram of several paths.
+    fn on_settled_packet(
+        &mut self,
+        now: SimTime,
+        tuple: FourTuple,
+        size: u64,
+        ecn: Ecn,
+        packet: &Packet,
+    ) -> bool {
+        let Header::OneRtt { destination, number, key_phase, .. } = &packet.header else {
+            return false;
+        };
+        let is_there = |at: &usize| self.paths[*at].ids.local.is_latest(*destination);
+        let active = Some(self.active).filter(is_there);
+        let Some(at) = active.or_else(|| self.settled.iter().copied().find(is_there)) else {
+            return false;
+        };
+        let path = &self.paths[at];
+        let next = path.dues.received.largest().map_or(0, |largest| largest + 1);
+        if path.route.tuple != tuple
+            || !path.is_open()
+            || !self.is_open()
+            || number.value != next
+            || !self.protection.is_usual(*key_phase)
+            || self.handshakes[Space::Data as usize].has_arrived()
+            || packet.frames.is_empty()
+            || !self.is_plain_on_paths(packet)
+        {
+            return false;
+        }
+        // The probe timeout matters with the keys of another phase only.
+        let place = (path.id.0, SimDuration::ZERO);
+        self.active = at;
+        self.path_mut().heard = now;
+        self.take_steadily(now, place, size, ecn, packet);
+        true
+    }
+
+    #[inline]
+    fn take_steadily(
+        &mut self,
+        now: SimTime,
+        (id, pto): (u32, SimDuration),
+        size: u64,
+        ecn: Ecn,
+        packet: &Packet,
+    ) {
+        let number = packet.header.number();
         self.path_mut().on_received_over_route(size);
         self.protection.set_path(id);
         let taken = match self.protection.on_received(now, pto, &packet.header) {
@@ -212,7 +272,6 @@ impl Connection {
         if let Err(error) = taken {
             self.fail(now, &error);
         }
-        true
     }
 
     fn take_in_steadily(
@@ -234,6 +293,9 @@ impl Connection {
         for frame in &packet.frames {
             match frame {
                 Frame::Ack(ack) => self.on_ack(now, packet, Space::Data, ack)?,
+                Frame::PathAck { path, ack } => {
+                    self.on_ack_of(now, packet, *path as usize, ack)?;
+                }
                 frame => _ = self.streams.on_frame(now, frame)?,
             }
         }
@@ -247,6 +309,18 @@ impl Connection {
 thread_local! {
     static GENERAL_ONLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     static PACKETS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Whether all is left to the general code.
+#[cfg(test)]
+pub(super) fn is_general_only() -> bool {
+    GENERAL_ONLY.get()
+}
+
+/// A packet was sent in the common case.
+#[cfg(test)]
+pub(super) fn count_packet() {
+    PACKETS.set(PACKETS.get() + 1);
 }
 
 /// Leaves all to the general code on this thread, if `only`. Returns how many packets were sent in the common case so far.

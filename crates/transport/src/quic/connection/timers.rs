@@ -65,6 +65,10 @@ impl Connection {
         if self.multipath.is_none() {
             return self.on_path_timer(now);
         }
+        if self.has_nothing_due(now) {
+            return;
+        }
+        self.settled.clear();
         if self.paths_timer().is_some_and(|due| due <= now) {
             self.on_paths_timer(now);
         }

@@ -69,6 +69,7 @@ impl Connection {
         &mut self,
         now: SimTime,
     ) -> Result<Option<Transmit>, EndpointError> {
+        self.settled.clear();
         if !self.is_open() {
             return Ok(self.transmit_close(now));
         }

@@ -244,6 +244,12 @@ impl Protection {
         self.one_rtt.as_mut().map_or(Ok(()), |keys| keys.on_sent((path, number)))
     }
 
+    /// Whether a 1-RTT packet with this key phase bit is of the present phase, and no key of another one is around.
+    #[inline]
+    pub(in crate::quic) fn is_usual(&self, key_phase: bool) -> bool {
+        self.one_rtt.as_ref().is_some_and(|keys| keys.is_usual(key_phase))
+    }
+
     /// Takes notice of a packet that arrives as a struct, unprotected; whether its keys are available, without which it
     /// could not have been read. [`Protection::open`] does so by itself.
     ///

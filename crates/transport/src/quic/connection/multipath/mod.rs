@@ -6,6 +6,7 @@
 mod frames;
 mod life;
 mod send;
+mod steady;
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! Which path carries what (draft-ietf-quic-multipath sections 5.5 to 5.7).
 
-use leobench_base::quic::{Frame, PathFrame, Space, varint_size};
+use leobench_base::quic::{Frame, PathFrame, Space};
 use leobench_base::{Bytes, SimTime};
 
 use super::super::Connection;
 use super::super::draft::Draft;
-use super::super::transmit::{ACK_DELAY_EXPONENT, Transmit};
+use super::super::transmit::Transmit;
 use super::Blocked;
-use crate::endpoint::{EndpointError, PathId};
+use crate::endpoint::EndpointError;
 use crate::path_scheduler::{PathView, PathViews};
 use crate::quic::carried::Carried;
 use crate::quic::path::{Path, Stage};
@@ -93,7 +93,7 @@ impl Connection {
     }
 
     /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
-    fn reserve(path: &Path) -> u8 {
+    pub(super) fn reserve(path: &Path) -> u8 {
         let backup = path.status.backup || path.status.peer_backup;
         if path.recovery.pto_count() > 0 { 2 } else { u8::from(backup) }
     }
@@ -117,14 +117,7 @@ impl Connection {
                 });
             }
         }
-        if views.is_empty() {
-            return None;
-        }
-        let scheduler = &mut self.multipath.as_mut()?.scheduler;
-        let PathId(chosen) = scheduler.choose(now, &views)?;
-        let is_there = views.iter().any(|view| view.id.0 == chosen);
-        debug_assert!(is_there, "path {chosen} has no room");
-        is_there.then_some(chosen as usize)
+        self.ask_scheduler(now, &views)
     }
 
     /// Whether the path at hand could take a packet now, but is not wanted.
@@ -171,17 +164,7 @@ impl Connection {
             if !wanted || self.ack_path(of) != Some(self.active) {
                 continue;
             }
-            let path = self.paths[of].id.0;
-            let room = draft.room.saturating_sub(varint_size(path.into()));
-            let received = &mut self.paths[of].dues.received;
-            if let Some(ack) = received.ack(now, room, ACK_DELAY_EXPONENT) {
-                received.on_ack_sent();
-                let largest = ack.largest();
-                draft.push(Frame::PathAck { path, ack }, Some(Carried::PathAck { path, largest }));
-                if let Some(multipath) = &mut self.multipath {
-                    multipath.turn = multipath.turn.wrapping_add(1);
-                }
-            }
+            self.add_ack_of(now, of, draft);
         }
     }
 
