@@ -34,7 +34,8 @@ impl Draft {
     }
 
     /// An empty 1-RTT packet of at most `size` bytes, in a box that another datagram has come in.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one path and several each call it once")]
+    #[inline(always)]
     pub(super) fn within(used: Option<Box<Datagram>>, header: Header, size: u64) -> Self {
         let Some(mut datagram) = used else { return Self::new(Space::Data, header, size) };
         let Datagram::Packets(packets) = &mut *datagram else {

@@ -196,9 +196,8 @@ pub(super) struct Connection {
     qlog: Option<Box<Trace>>,
     /// The packets of the datagram under construction.
     drafts: Vec<Draft>,
-    /// Until when pacing alone keeps the next packet back, as found last in the common case; the end of time if it does not. Of
-    /// several paths, when anything is due on one of them.
-    paced_until: Option<SimTime>,
+    /// When something is due on a path, as found last in the common case; the end of time if nothing is.
+    next_due: Option<SimTime>,
     /// The paths in use, if there are several and the connection is in the common case; all but its own code empties this.
     settled: Vec<usize>,
     /// Boxes of datagrams taken in, for those to send.
@@ -315,7 +314,7 @@ impl Connection {
             scratch: Vec::new(),
             qlog: None,
             drafts: Vec::new(),
-            paced_until: None,
+            next_due: None,
             settled: Vec::new(),
             spares: Vec::new(),
         })

@@ -3,7 +3,7 @@
 
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::quic::{Datagram, Frame, Header, Packet, Space, TAG_SIZE, TransportError};
-use leobench_base::{Body, Bytes, Ecn, Meta, Packet as IpPacket, Protocol, SimDuration, SimTime};
+use leobench_base::{Body, Bytes, Ecn, Meta, Packet as IpPacket, Protocol, SimTime};
 
 use super::Connection;
 use super::draft::Draft;
@@ -55,9 +55,6 @@ impl Connection {
         if self.as_bytes || self.leaves_initial {
             return Ok(false);
         }
-        if self.multipath.is_some() {
-            return self.send_over_settled(now, packets);
-        }
         loop {
             if !self.is_open() {
                 return Ok(false);
@@ -65,7 +62,12 @@ impl Connection {
             self.look_after_keys(now);
             let is_steady = self.steady_path().is_some_and(|path| path.dues.probes == 0);
             if !is_steady || !self.can_send(Space::Data) {
-                return Ok(false);
+                let is_over_paths = self.multipath.is_some();
+                return if is_over_paths {
+                    self.send_over_settled(now, packets)
+                } else {
+                    Ok(false)
+                };
             }
             let Some(draft) = self.draft_steadily(now)? else { return Ok(true) };
             #[cfg(test)]
@@ -81,7 +83,7 @@ impl Connection {
         Outlook { content: self.has_content(Space::Data), has_window, ready }
     }
 
-    /// The next packet, if one may be sent now. Otherwise notes until when pacing alone keeps it back.
+    /// The next packet, if one may be sent now. Otherwise notes when something is due.
     #[inline]
     fn draft_steadily(&mut self, now: SimTime) -> Result<Option<Draft>, EndpointError> {
         let path = self.path();
@@ -110,12 +112,17 @@ impl Connection {
         }
         self.note_limits(outlook.content, outlook.has_window);
         let waits = outlook.ready > now && outlook.content && outlook.has_window;
-        self.paced_until = Some(if waits { outlook.ready } else { SimTime::MAX });
+        let paced = if waits { outlook.ready } else { SimTime::MAX };
+        let path = self.path();
+        let ack = path.dues.received.timer().filter(|due| *due > now).unwrap_or(SimTime::MAX);
+        let recovery = path.recovery.timer().unwrap_or(SimTime::MAX);
+        self.next_due = Some(paced.min(ack).min(recovery));
         Ok(None)
     }
 
     /// Registers a packet as sent.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one path and several each call it once")]
+    #[inline(always)]
     pub(super) fn dispatch_steadily(&mut self, now: SimTime, draft: Draft) -> IpPacket {
         let (size, in_flight) = (draft.size(), draft.is_in_flight());
         let number = draft.header().number().value;
@@ -159,16 +166,8 @@ impl Connection {
     /// What [`timer`](Self::timer) returns, right after all that may be sent has been.
     #[inline]
     pub(in crate::quic) fn timer_after_sending(&mut self, now: SimTime) -> Option<SimTime> {
-        let Some(paced) = self.paced_until.take().filter(|_| self.is_open()) else {
+        let Some(first) = self.next_due.take().filter(|_| self.is_open()) else {
             return self.timer(now);
-        };
-        let first = if self.settled.is_empty() {
-            let path = self.path();
-            let ack = path.dues.received.timer().filter(|due| *due > now).unwrap_or(SimTime::MAX);
-            let recovery = path.recovery.timer().unwrap_or(SimTime::MAX);
-            paced.min(ack).min(recovery)
-        } else {
-            paced
         };
         // The idle timeout is never shorter than what was agreed on: most often it need not be worked out.
         match self.idle.timeout {
@@ -207,12 +206,13 @@ impl Connection {
         {
             return false;
         }
-        let (id, pto) = (path.id.0, path.recovery.probe_timeout(Space::Data));
-        self.take_steadily(now, (id, pto), size, ecn, packet);
+        self.take_steadily(now, size, ecn, packet);
         true
     }
 
-    /// Takes in such a datagram of several paths.
+    /// Takes in such a datagram of several paths. Its keys are the present ones, of no other phase: the probe timeout does not
+    /// matter then.
+    #[inline(never)]
     fn on_settled_packet(
         &mut self,
         now: SimTime,
@@ -242,27 +242,27 @@ impl Connection {
         {
             return false;
         }
-        // The probe timeout matters with the keys of another phase only.
-        let place = (path.id.0, SimDuration::ZERO);
         self.active = at;
         self.path_mut().heard = now;
-        self.take_steadily(now, place, size, ecn, packet);
+        self.take_steadily(now, size, ecn, packet);
         true
     }
 
-    #[inline]
-    fn take_steadily(
-        &mut self,
-        now: SimTime,
-        (id, pto): (u32, SimDuration),
-        size: u64,
-        ecn: Ecn,
-        packet: &Packet,
-    ) {
+    /// Takes in a datagram of the common case.
+    #[expect(clippy::inline_always, reason = "one path and several each call it once")]
+    #[inline(always)]
+    fn take_steadily(&mut self, now: SimTime, size: u64, ecn: Ecn, packet: &Packet) {
         let number = packet.header.number();
-        self.path_mut().on_received_over_route(size);
-        self.protection.set_path(id);
-        let taken = match self.protection.on_received(now, pto, &packet.header) {
+        let path = &mut self.paths[self.active];
+        path.on_received_over_route(size);
+        self.protection.set_path(path.id.0);
+        let authentic = if self.protection.on_usual(&packet.header) {
+            Ok(true)
+        } else {
+            let pto = path.recovery.probe_timeout(Space::Data);
+            self.protection.on_received(now, pto, &packet.header)
+        };
+        let taken = match authentic {
             Ok(true) if !self.path().dues.received.is_duplicate(number.value) => {
                 self.take_in_steadily(now, ecn, packet)
             }
@@ -274,6 +274,8 @@ impl Connection {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "one path and several each call it once")]
+    #[inline(always)]
     fn take_in_steadily(
         &mut self,
         now: SimTime,

@@ -250,6 +250,21 @@ impl Protection {
         self.one_rtt.as_ref().is_some_and(|keys| keys.is_usual(key_phase))
     }
 
+    /// What [`on_received`](Self::on_received) does for a 1-RTT packet of the present phase, if no key of another one is around.
+    /// Returns whether it did it.
+    #[inline]
+    pub(in crate::quic) fn on_usual(&mut self, header: &Header) -> bool {
+        let (Header::OneRtt { key_phase, number, .. }, Some(keys)) = (header, &mut self.one_rtt)
+        else {
+            return false;
+        };
+        let is_usual = self.is_complete && keys.is_usual(*key_phase);
+        if is_usual {
+            keys.on_usual((self.path, number.value));
+        }
+        is_usual
+    }
+
     /// Takes notice of a packet that arrives as a struct, unprotected; whether its keys are available, without which it
     /// could not have been read. [`Protection::open`] does so by itself.
     ///

@@ -26,6 +26,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the stream scheduler misbehaved.
+    #[inline(never)]
     pub(in crate::quic::connection) fn send_over_settled(
         &mut self,
         now: SimTime,
@@ -227,7 +228,7 @@ impl Connection {
             }
             self.note_limits(wanted, has_window);
         }
-        self.paced_until = Some(first);
+        self.next_due = Some(first);
     }
 
     /// Whether nothing is due on any path in the common case.
