@@ -448,6 +448,21 @@ fn addresses_that_change_faster_than_they_are_validated_end_no_connection() {
     });
 }
 
+/// The handshake over the slow link completes at the server when the client has begun another over the fast one.
+#[test]
+fn a_handshake_that_its_client_has_given_up_ends_no_newer_one() {
+    no_byte_is_lost_or_doubled(&Journey {
+        seed: 0,
+        kind: ("migrate", OWN),
+        fate: "deliver",
+        outage: 0,
+        overlap: 0,
+        first: 1,
+        period: 92,
+        download: false,
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 

@@ -151,10 +151,13 @@ impl QuicEndpoint {
         if !self.attempts[at].is_complete() {
             return false;
         }
-        let mut next = self.attempts.swap_remove(at);
+        // Those that began later are the client's newer ones, and go on: it has given this one up already.
+        let newer = self.attempts.split_off(at + 1);
+        let mut older = std::mem::replace(&mut self.attempts, newer);
+        let Some(mut next) = older.pop() else { return false };
         next.inherit(connection, now);
         **connection = next;
-        for attempt in self.attempts.drain(..) {
+        for attempt in older {
             self.totals += attempt.totals();
         }
         true
