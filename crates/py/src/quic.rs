@@ -15,6 +15,9 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::errors::{InputError, RunError};
 
+/// A datagram, and the host and port that it is for.
+type Addressed<'py> = (Bound<'py, PyBytes>, (String, u16));
+
 /// One end of a connection. `leobench.quic.Connection` checks what it is given.
 #[pyclass(module = "leobench._core", frozen)]
 pub(crate) struct QuicConnection(Mutex<ByteConnection>);
@@ -87,11 +90,7 @@ impl QuicConnection {
     }
 
     /// Datagrams, and where each is to go.
-    fn transmit_to<'py>(
-        &self,
-        py: Python<'py>,
-        now: u64,
-    ) -> PyResult<Vec<(Bound<'py, PyBytes>, (String, u16))>> {
+    fn transmit_to<'py>(&self, py: Python<'py>, now: u64) -> PyResult<Vec<Addressed<'py>>> {
         let mut connection = self.lock();
         let mut datagrams = Vec::new();
         while let Some((datagram, to)) = connection.transmit_to(time(now)).map_err(failed)? {
