@@ -106,18 +106,23 @@ impl Connection {
         let least = usable().map(Self::reserve).min()?;
         let mut views = PathViews::new();
         for path in usable().filter(|path| Self::reserve(path) == least) {
-            let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());
-            if in_flight + path.mtu <= window && path.ready(&self.control) <= now {
-                views.push(PathView {
-                    id: path.id,
-                    rtt: path.recovery.rtt().smoothed(),
-                    window: Bytes::new(window),
-                    in_flight: Bytes::new(in_flight),
-                    payload: Bytes::new(path.mtu),
-                });
-            }
+            views.extend(self.view(now, path));
         }
         self.ask_scheduler(now, &views)
+    }
+
+    /// What the scheduler sees of a path, if a packet may be sent on it now.
+    #[inline]
+    pub(super) fn view(&self, now: SimTime, path: &Path) -> Option<PathView> {
+        let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());
+        let may_send = in_flight + path.mtu <= window && path.ready(&self.control) <= now;
+        may_send.then(|| PathView {
+            id: path.id,
+            rtt: path.recovery.rtt().smoothed(),
+            window: Bytes::new(window),
+            in_flight: Bytes::new(in_flight),
+            payload: Bytes::new(path.mtu),
+        })
     }
 
     /// Whether the path at hand could take a packet now, but is not wanted.

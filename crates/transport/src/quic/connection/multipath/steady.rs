@@ -2,13 +2,13 @@
 //! of no other one is anything left to do. All of it decides what the general code would decide.
 
 use leobench_base::quic::{Frame, Packet, Space, TAG_SIZE};
-use leobench_base::{Bytes, Packet as IpPacket, SimTime};
+use leobench_base::{Packet as IpPacket, SimTime};
 
 use super::super::Connection;
 use super::super::draft::Draft;
 use super::super::transmit::{ACK_DELAY_EXPONENT, SMALLEST_SAMPLED, WORTHWHILE};
 use crate::endpoint::{EndpointError, PathId};
-use crate::path_scheduler::{PathView, PathViews};
+use crate::path_scheduler::PathViews;
 use crate::quic::carried::Carried;
 use crate::quic::path::{Path, Stage};
 use crate::quic::spec::AckPath;
@@ -125,16 +125,7 @@ impl Connection {
                 least = reserve;
                 views.clear();
             }
-            let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());
-            if in_flight + path.mtu <= window && path.ready(&self.control) <= now {
-                views.push(PathView {
-                    id: path.id,
-                    rtt: path.recovery.rtt().smoothed(),
-                    window: Bytes::new(window),
-                    in_flight: Bytes::new(in_flight),
-                    payload: Bytes::new(path.mtu),
-                });
-            }
+            views.extend(self.view(now, path));
         }
         self.ask_scheduler(now, &views)
     }
