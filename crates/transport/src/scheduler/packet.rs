@@ -101,10 +101,26 @@ impl PacketShares {
         self.give_first(stream, frame_header(stream, buffer.taken()), want)
     }
 
-    /// The same for a stream that has no share yet, at least `want` bytes waiting, and a frame whose header takes `header`
+    /// Fills an empty packet with frames of streams, headers of frames, and bytes, of which more are waiting: their lengths take
+    /// two bytes, but the last frame has none, and together they take all the room.
+    #[inline]
+    pub(super) fn fill(&mut self, frames: impl ExactSizeIterator<Item = (usize, u64, u64)>) {
+        if self.costs == FrameCosts::Exact {
+            self.shares.extend(frames.map(|(stream, _, bytes)| Share { stream, bytes }));
+            self.room = 0;
+            return;
+        }
+        let last = frames.len() - 1;
+        for (index, (stream, header, bytes)) in frames.enumerate() {
+            let want = if index == last { self.room } else { bytes };
+            self.give_first(stream, header, want);
+        }
+    }
+
+    /// The same as [`give`](Self::give) for a stream that has no share yet, at least `want` bytes waiting, and a frame whose header takes `header`
     /// bytes.
     #[inline]
-    pub(super) fn give_first(&mut self, stream: usize, header: u64, want: u64) -> u64 {
+    fn give_first(&mut self, stream: usize, header: u64, want: u64) -> u64 {
         if !self.has_room() {
             return 0;
         }

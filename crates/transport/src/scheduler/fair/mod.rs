@@ -3,6 +3,7 @@
 
 mod leave;
 mod redistribute;
+mod waiting;
 
 use leobench_base::quic::varint_size;
 

@@ -6,10 +6,11 @@
 //! are redistributed in the same way: the split of the paper. All arithmetic is in integers. Whole bytes are given; a
 //! remaining fraction of a byte lowers the stream's level for the next packet.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::cmp::Reverse;
 
 use leobench_base::SimTime;
 
+use super::waiting::{Rank, Waiting};
 use super::{Part, most_streams, payload, round};
 use crate::buffer::SendBuffer;
 use crate::scheduler::packet::frame_header;
@@ -22,7 +23,7 @@ const LEAST_SHARE: u64 = 32;
 /// Shares packets among the streams with the lowest levels, at most ten per packet unless these leave room.
 pub(super) struct Redistribute {
     accounts: Vec<Account>,
-    /// The ranks of the streams with bytes waiting.
+    /// The streams with bytes waiting.
     waiting: Waiting,
     /// The number of busy periods: how often a stream became busy while all were idle.
     busy_period: u64,
@@ -42,6 +43,13 @@ struct Even {
     rest: i64,
 }
 
+impl Even {
+    /// Where its frame stands in the packet.
+    fn order(&self) -> (u64, usize) {
+        (self.bytes, self.stream)
+    }
+}
+
 struct Account {
     weight: u64,
     /// Bytes served in the busy period, or credited when it joined later.
@@ -50,103 +58,20 @@ struct Account {
     taken: u64,
     /// The busy period of `served`.
     busy_period: u64,
-    /// Its rank, if it has bytes waiting.
-    rank: Option<Rank>,
 }
 
 impl Account {
     fn rank(&self, stream: usize) -> Rank {
-        let level = match self.weight {
-            weight if weight.is_power_of_two() => {
-                u128::from(self.served) << (40 - weight.trailing_zeros())
-            }
-            // Digit by digit in base 2^20, as 128 bits are slow to divide. Remainders have up to 30 bits, like weights.
-            weight => {
-                let (whole, rest) = (self.served / weight, self.served % weight);
-                let (first, rest) = ((rest << 20) / weight, (rest << 20) % weight);
-                (u128::from(whole) << 40) | u128::from((first << 20) | ((rest << 20) / weight))
-            }
-        };
-        Rank((level << 32) | stream as u128)
-    }
-}
-
-/// The ranks of streams, the lowest first.
-#[derive(Default)]
-struct Waiting {
-    /// Up to [`FEW`] of them: those that were served move from the front to the back, which costs next to nothing here.
-    few: VecDeque<Rank>,
-    /// All of them if there are, or were, more.
-    many: BTreeSet<Rank>,
-}
-
-/// As many ranks as are moved about faster than a tree is searched.
-const FEW: usize = 1_024;
-
-/// Ranks at either end that are looked at before the others: those of the streams that share a packet are close together.
-const NEAR: usize = 16;
-
-impl Waiting {
-    fn insert(&mut self, rank: Rank) {
-        if self.many.is_empty() && self.few.len() < FEW {
-            match self.few.back() {
-                Some(last) if *last > rank => {
-                    let near = self.few.iter().rev().take(NEAR).position(|other| *other < rank);
-                    let place = match near {
-                        Some(behind) => self.few.len() - behind,
-                        None => self.few.partition_point(|other| *other < rank),
-                    };
-                    self.few.insert(place, rank);
-                }
-                _ => self.few.push_back(rank),
-            }
-        } else {
-            self.many.extend(self.few.drain(..));
-            self.many.insert(rank);
-        }
-    }
-
-    fn remove(&mut self, rank: Rank) {
-        if self.few.front() == Some(&rank) {
-            self.few.pop_front();
-        } else if self.few.is_empty() {
-            self.many.remove(&rank);
-        } else {
-            let near = self.few.iter().take(NEAR).position(|other| *other == rank);
-            if let Some(place) = near.or_else(|| self.few.binary_search(&rank).ok()) {
-                self.few.remove(place);
-            }
-        }
-    }
-
-    fn first(&self) -> Option<Rank> {
-        self.few.front().or_else(|| self.many.first()).copied()
-    }
-
-    /// Those after the first `passed`.
-    fn after(&self, passed: usize) -> impl Iterator<Item = Rank> {
-        let few = self.few.range(passed.min(self.few.len())..);
-        few.chain(self.many.iter().skip(passed)).copied()
-    }
-}
-
-/// The rank of a waiting stream, lowest first: its level, in units of 2^-40 bytes for a weight of one (weights have up
-/// to 30 bits), and in the last 32 bits its number, so that ranks are unique.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank(u128);
-
-impl Rank {
-    fn stream(self) -> usize {
-        self.0 as u32 as usize
+        Rank::new(stream, self.weight, self.served)
     }
 }
 
 impl Redistribute {
     pub(super) fn new(weights: &[u64]) -> Self {
-        let account = |&weight| Account { weight, served: 0, taken: 0, busy_period: 0, rank: None };
+        let account = |&weight| Account { weight, served: 0, taken: 0, busy_period: 0 };
         Self {
             accounts: weights.iter().map(account).collect(),
-            waiting: Waiting::default(),
+            waiting: Waiting::new(weights.len()),
             busy_period: 0,
             parts: Vec::new(),
             even: Vec::new(),
@@ -156,7 +81,8 @@ impl Redistribute {
     /// A stream has bytes waiting again. It starts at the lowest level of the streams that were busy all along, or
     /// above: idle time earns no credit. If all were idle, a new busy period starts.
     fn join(&mut self, stream: usize) {
-        let lowest = self.waiting.first().map(|rank| &self.accounts[rank.stream()]);
+        self.settle();
+        let lowest = self.waiting.after(0).next().map(|stream| &self.accounts[stream]);
         let lowest = lowest.map(|other| (u128::from(other.served), u128::from(other.weight)));
         self.busy_period += u64::from(lowest.is_none());
         let account = &mut self.accounts[stream];
@@ -169,11 +95,16 @@ impl Redistribute {
         }
     }
 
+    /// Orders the waiting streams by level.
+    fn settle(&mut self) {
+        self.waiting.settle(|stream| self.accounts[stream].rank(stream));
+    }
+
     /// Makes the lowest streams, without the first `passed`, the `parts` of a packet with `room` left.
     fn choose(&mut self, passed: usize, room: u64, streams: &SendBuffer) {
         self.parts.clear();
-        for rank in self.waiting.after(passed).take(most_streams(room)) {
-            let stream = rank.stream();
+        self.settle();
+        for stream in self.waiting.after(passed).take(most_streams(room)) {
             self.parts.push(Part::new(stream, self.accounts[stream].weight, streams));
         }
         if !self.parts.is_sorted_by_key(|part| part.stream) {
@@ -194,35 +125,47 @@ impl Redistribute {
         }
     }
 
+    /// Makes the lowest streams share a packet evenly, `most` of `count`; returns whether numbers are small enough, and each has
+    /// more waiting than `room`.
+    fn choose_even(&mut self, count: usize, most: usize, room: u64, streams: &SendBuffer) -> bool {
+        if count > most {
+            self.settle();
+        }
+        self.even.clear();
+        let (accounts, even) = (&self.accounts, &mut self.even);
+        let mut add = |stream: usize| {
+            let Account { weight, served, .. } = accounts[stream];
+            let buffer = &streams.streams()[stream];
+            let header = frame_header(stream, buffer.taken());
+            even.push(Even { stream, weight, served, header, bytes: 0, rest: 0 });
+            buffer.backlog() > room && served <= LARGEST_SERVED
+        };
+        if count > most {
+            self.waiting.after(0).take(most).all(&mut add)
+        } else {
+            // All of them, whatever their order.
+            self.waiting.streams().all(&mut add)
+        }
+    }
+
     /// Fills the packet in the usual case, just as the general one would: every stream has more waiting than the packet takes,
     /// is due a share that is neither too small nor has a length field of other than two bytes, and numbers are small enough for
     /// 64 bits. Returns whether this is the case; if not, the packet is as before.
     fn fill_evenly(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
         let room = packet.room();
-        let count = most_streams(room).min(self.waiting.few.len());
-        if count < 2 {
+        let (count, most) = (self.waiting.len(), most_streams(room));
+        if count < 2 || !self.choose_even(count, most, room, streams) {
             return false;
         }
-        self.even.clear();
         let (mut weights, mut sum, mut frames) = (0, 0, 0);
-        for rank in self.waiting.few.iter().take(count) {
-            let stream = rank.stream();
-            let Account { weight, served, .. } = self.accounts[stream];
-            let buffer = &streams.streams()[stream];
-            if buffer.backlog() <= room || served > LARGEST_SERVED {
-                return false;
-            }
-            let header = frame_header(stream, buffer.taken());
-            (weights, sum, frames) = (weights + weight, sum + served, frames + header + 2);
-            self.even.push(Even { stream, weight, served, header, bytes: 0, rest: 0 });
+        for even in &self.even {
+            (weights, sum) = (weights + even.weight, sum + even.served);
+            frames += even.header + 2;
         }
         // The last frame has no length.
         let Some(payload) = (room + 2).checked_sub(frames) else { return false };
         if weights > LARGEST_WEIGHTS {
             return false;
-        }
-        if !self.even.is_sorted_by_key(|even| even.stream) {
-            self.even.sort_unstable_by_key(|even| even.stream);
         }
         let (mut given, sum) = (0, sum + payload);
         for even in &mut self.even {
@@ -232,24 +175,17 @@ impl Redistribute {
             given += even.bytes;
         }
         for _ in given..payload {
-            let Some(most) = self.even.iter().map(|even| even.rest).max() else { return false };
-            let Some(even) = self.even.iter_mut().find(|even| even.rest == most) else {
-                return false;
-            };
+            // The first stream among equals.
+            let most = self.even.iter_mut().max_by_key(|even| (even.rest, Reverse(even.stream)));
+            let Some(even) = most else { return false };
             (even.bytes, even.rest) = (even.bytes + 1, even.rest - weights as i64);
         }
-        if !self.even.iter().all(|even| TWO_BYTE_LENGTHS.contains(&even.bytes)) {
+        sort(&mut self.even);
+        let (Some(least), Some(most)) = (self.even.first(), self.even.last()) else { return false };
+        if least.bytes < TWO_BYTE_LENGTHS.start || most.bytes >= TWO_BYTE_LENGTHS.end {
             return false;
         }
-        let order = |even: &Even| (even.bytes, even.stream);
-        if !self.even.is_sorted_by_key(order) {
-            self.even.sort_unstable_by_key(order);
-        }
-        let last = self.even.len() - 1;
-        for (index, even) in self.even.iter().enumerate() {
-            let want = if index == last { room } else { even.bytes };
-            packet.give_first(even.stream, even.header, want);
-        }
+        packet.fill(self.even.iter().map(|even| (even.stream, even.header, even.bytes)));
         true
     }
 
@@ -287,6 +223,17 @@ impl Redistribute {
             packet.give(streams, part.stream, want);
         }
         self.parts.iter().all(|part| !part.open) && packet.has_room()
+    }
+}
+
+/// Sorts a few shares, the smallest first, as their frames are: two or three are mostly in order.
+fn sort(shares: &mut [Even]) {
+    for next in 1..shares.len() {
+        let mut place = next;
+        while place > 0 && shares[place].order() < shares[place - 1].order() {
+            shares.swap(place, place - 1);
+            place -= 1;
+        }
     }
 }
 
@@ -388,24 +335,21 @@ impl StreamScheduler for Redistribute {
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
         let taken = streams.streams()[stream].taken();
         let waiting = streams.is_occupied(stream);
+        let was_waiting = self.waiting.contains(stream);
         let account = &mut self.accounts[stream];
-        if account.taken == taken && account.rank.is_some() == waiting {
+        if account.taken == taken && was_waiting == waiting {
             return;
         }
         account.served += taken - account.taken;
         account.taken = taken;
-        let before = account.rank.take();
-        if let Some(rank) = &before {
-            self.waiting.remove(*rank);
-        }
-        if waiting {
-            if before.is_none() {
+        match (was_waiting, waiting) {
+            (true, true) => self.waiting.on_served(stream),
+            (true, false) => self.waiting.remove(stream),
+            (false, true) => {
                 self.join(stream);
+                self.waiting.insert(self.accounts[stream].rank(stream));
             }
-            let account = &mut self.accounts[stream];
-            let rank = account.rank(stream);
-            account.rank = Some(rank);
-            self.waiting.insert(rank);
+            (false, false) => {}
         }
     }
 

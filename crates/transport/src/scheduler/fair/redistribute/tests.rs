@@ -6,7 +6,7 @@ use crate::buffer::{Attributes, Message};
 use crate::scheduler::packet::FrameCosts;
 
 fn account(weight: u64, served: u64) -> Account {
-    Account { weight, served, taken: 0, busy_period: 0, rank: None }
+    Account { weight, served, taken: 0, busy_period: 0 }
 }
 
 fn part(stream: usize, weight: u64, backlog: u64) -> Part {
@@ -26,7 +26,6 @@ fn scene(streams: &[(u64, u64, u64, u64)]) -> (Redistribute, SendBuffer) {
         let account = &mut scheduler.accounts[stream];
         (account.served, account.taken) = (10_000 * weight + ahead, *taken);
         let rank = account.rank(stream);
-        account.rank = Some(rank);
         scheduler.waiting.insert(rank);
     }
     (scheduler, buffer)
@@ -91,43 +90,6 @@ proptest! {
             let is_short = plain.iter().any(|part| part.backlog <= payload);
             // A stream far above the others is due nothing.
             prop_assert!(is_large || is_short || gap > 0, "{plain:?}");
-        }
-    }
-
-    /// In units of 2^-40 bytes, rounded down.
-    #[test]
-    fn ranks_are_levels(served in 0u64..1 << 60, weight in 1u64..=1 << 30, stream in 0usize..1 << 31) {
-        let rank = account(weight, served).rank(stream);
-        prop_assert_eq!(rank.0 >> 32, (u128::from(served) << 40) / u128::from(weight));
-        prop_assert_eq!(rank.stream(), stream);
-    }
-
-    #[test]
-    fn waiting_ranks_are_in_order(
-        steps in prop::collection::vec((any::<bool>(), 0u128..40), 0..60),
-        others in prop::sample::select(vec![0u128, FEW as u128 - 5, FEW as u128 + 5]),
-        passed in 0usize..12,
-    ) {
-        let (mut waiting, mut plain) = (Waiting::default(), BTreeSet::new());
-        for other in (0..others).map(|other| Rank(100 + other)) {
-            waiting.insert(other);
-            plain.insert(other);
-        }
-        for (adds, rank) in steps {
-            let rank = Rank(rank);
-            match (adds, plain.contains(&rank)) {
-                (true, false) => {
-                    waiting.insert(rank);
-                    plain.insert(rank);
-                }
-                (false, true) => {
-                    waiting.remove(rank);
-                    plain.remove(&rank);
-                }
-                _ => {}
-            }
-            prop_assert!(waiting.first() == plain.first().copied());
-            prop_assert!(waiting.after(passed).eq(plain.iter().skip(passed).copied()));
         }
     }
 }
