@@ -2,8 +2,9 @@
 
 mod answer;
 
-use leobench_base::{Bytes, FlowId, LinkId, SimDuration, SimTime};
+use leobench_base::{Bytes, CableId, FlowId, SimDuration, SimTime};
 use leobench_link::Cause;
+use leobench_transport::PathId;
 use leobench_transport::endpoint::{MoveStep, Report};
 use typed_index_collections::TiVec;
 
@@ -12,6 +13,7 @@ pub(crate) use self::answer::Milestones;
 use self::answer::StreamProgress;
 use super::application::End;
 use crate::ledger::{Deliveries, Statistics};
+use crate::record::Place;
 use crate::topology::{Access, HandoverStage, Stage};
 
 /// Steps of time in which deliveries and retransmissions are summed.
@@ -61,6 +63,9 @@ pub(crate) struct Crossing {
     handover: usize,
     /// Whether the flow's packets take another way because of it.
     concerns: bool,
+    /// The path whose satellite it changes, where the flow has several paths. The others go on, so that such a handover lasts
+    /// until the next one of its path.
+    pub(crate) path: Option<PathId>,
     /// The next handover that concerns the flow.
     closed: Option<SimTime>,
     /// The longest gap between deliveries around it.
@@ -89,8 +94,8 @@ pub(crate) struct FlowCrossings {
 /// What the watch needs to know of a flow when it begins to watch a handover.
 pub(super) struct FlowAtHandover<'a> {
     pub(super) statistics: &'a Statistics,
-    /// The links that its packets take, on any path.
-    pub(super) links: Vec<LinkId>,
+    /// The links that its packets take, by path.
+    pub(super) paths: Vec<(PathId, Vec<CableId>)>,
     pub(super) base_rtt: SimDuration,
 }
 
@@ -131,21 +136,25 @@ impl HandoverWatch {
         let handover = self.handovers.len();
         self.handovers.push(HandoverTimes { topology, stage, begin: now, end: None });
         for (id, watch) in self.flows.iter_mut_enumerated() {
-            let FlowAtHandover { statistics, links, base_rtt } = flow(id);
+            let FlowAtHandover { statistics, paths, base_rtt } = flow(id);
             if statistics.first_created().is_none() {
                 continue;
             }
             watch.crossings.push(Crossing {
                 handover,
                 concerns: false,
+                path: None,
                 closed: None,
                 gap: None,
                 lost: Bytes::ZERO,
                 base_rtt: SimDuration::ZERO,
                 answer: Answer::default(),
             });
-            if links.iter().any(|link| link.cable() == stage.from.cable()) {
-                watch.concern(now, base_rtt);
+            let left = stage.from.cable();
+            if let Some((path, _)) = paths.iter().find(|(_, cables)| cables.contains(&left)) {
+                let is_one_of_several =
+                    paths.len() > 1 && matches!(stage.from, Access::Satellite(..));
+                watch.concern(now, base_rtt, Some(*path).filter(|_| is_one_of_several));
             }
         }
     }
@@ -176,7 +185,7 @@ impl HandoverWatch {
         let Some(crossing) = watch.crossings.last() else { return };
         let times = self.handovers[crossing.handover];
         if !crossing.concerns && times.end.is_none_or(|end| end == now) {
-            watch.concern(times.begin, base_rtt);
+            watch.concern(times.begin, base_rtt, None);
         }
         if let Some(crossing) = watch.present().filter(|_| open) {
             crossing.answer.on_way(now);
@@ -204,19 +213,18 @@ impl HandoverWatch {
 
     /// The sender of a flow noticed that a packet was lost because a node moved.
     pub(super) fn noticed(&mut self, now: SimTime, flow: FlowId) {
-        if let Some(crossing) = self.flows[flow].present() {
-            crossing.answer.on_notice(now);
-        }
+        let has_lost =
+            |crossing: &&mut Crossing| crossing.path.is_none() || crossing.lost > Bytes::ZERO;
+        let crossings = self.flows[flow].open().filter(has_lost);
+        crossings.for_each(|crossing| crossing.answer.on_notice(now));
     }
 
     /// Data of a flow was sent, or delivered.
     #[inline]
     pub(super) fn progress(&mut self, now: SimTime, flow: FlowId, report: Report) {
         let watch = &mut self.flows[flow];
-        if StreamProgress::update(&mut watch.streams, report)
-            && let Some(crossing) = watch.present()
-        {
-            crossing.answer.on_repaired(now);
+        if StreamProgress::update(&mut watch.streams, report) {
+            watch.open().for_each(|crossing| crossing.answer.on_repaired(now));
         }
     }
 
@@ -236,13 +244,20 @@ impl HandoverWatch {
         }
     }
 
-    /// A packet of the sender of a flow was dropped because a node moved.
-    pub(super) fn lost(&mut self, flow: FlowId, size: Bytes) {
-        let watch = &mut self.flows[flow];
-        if let Some(crossing) = watch.present() {
+    /// A packet of the sender of a flow was dropped because a node moved, on a link or at a node.
+    pub(super) fn lost(&mut self, flow: FlowId, place: Place, size: Bytes) {
+        let Self { handovers, flows } = self;
+        let watch = &mut flows[flow];
+        let is_on_path = |crossing: &Crossing| match place {
+            Place::Link(link) => handovers[crossing.handover].stage.from.cable() == link.cable(),
+            Place::Node(_) => false,
+        };
+        let mut concerned = watch.crossings.iter_mut().rev().filter(|crossing| crossing.concerns);
+        let concerned = concerned.find(|crossing| crossing.path.is_none() || is_on_path(crossing));
+        if let Some(crossing) = concerned {
             crossing.lost += size;
-            if crossing.answer.takes_data() {
-                watch.require();
+            if crossing.answer.takes_data() && StreamProgress::require(&mut watch.streams) {
+                crossing.answer.on_missing();
             }
         }
     }
@@ -278,7 +293,7 @@ impl HandoverWatch {
             if let Some(last) = watch.last_delivery.or(first_created).filter(|last| *last < until) {
                 watch.gap(&handovers, last, until);
             }
-            watch.close(now, base_rtt);
+            watch.open().for_each(|crossing| crossing.close(now, base_rtt));
             let crossings = watch.crossings.iter().filter(|crossing| crossing.concerns);
             let crossings = crossings.map(|crossing| {
                 let close = crossing.closed.unwrap_or(until).min(until);
@@ -296,21 +311,28 @@ impl HandoverWatch {
     }
 }
 
+impl Crossing {
+    /// Its effects are measured up to `now`.
+    fn close(&mut self, now: SimTime, base_rtt: SimDuration) {
+        self.closed = Some(now);
+        self.base_rtt = base_rtt;
+    }
+}
+
 impl FlowWatch {
-    /// The latest handover concerns the flow: the effects of the one before end where it begins.
-    fn concern(&mut self, begin: SimTime, base_rtt: SimDuration) {
-        self.close(begin, base_rtt);
+    /// The latest handover concerns the flow, or one of several paths: the effects of the one before end where it begins.
+    fn concern(&mut self, begin: SimTime, base_rtt: SimDuration, path: Option<PathId>) {
+        let before = self.open().filter(|before| before.path.is_none() || before.path == path);
+        before.for_each(|before| before.close(begin, base_rtt));
         if let Some(crossing) = self.crossings.last_mut() {
-            crossing.concerns = true;
+            (crossing.concerns, crossing.path) = (true, path);
         }
     }
 
-    /// The effects of the last handover that concerned the flow are measured up to `now`.
-    fn close(&mut self, now: SimTime, base_rtt: SimDuration) {
-        if let Some(crossing) = self.present() {
-            crossing.closed = Some(now);
-            crossing.base_rtt = base_rtt;
-        }
+    /// The handovers that concern the flow and whose effects are still measured: with one path, the latest one.
+    fn open(&mut self) -> impl Iterator<Item = &mut Crossing> {
+        let is_open = |crossing: &&mut Crossing| crossing.concerns && crossing.closed.is_none();
+        self.crossings.iter_mut().filter(is_open)
     }
 
     /// The latest handover that concerns the flow.

@@ -80,6 +80,9 @@ pub struct Phases<T> {
 pub struct HandoverSummary {
     /// Table and number of the handover, such as `backhaul-0`.
     pub name: String,
+    /// The path whose satellite it changed, where the flow has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<u32>,
     /// When it began, in seconds from the start of the run.
     pub at_s: f64,
     /// Longest gap between deliveries around it; `null` if the flow had delivered everything.
@@ -301,6 +304,7 @@ impl<'a> Course<'a> {
         let dip = self.dip();
         HandoverSummary {
             name: format!("{table}-{}", self.times.stage.number),
+            path: self.crossing.path.map(|path| path.0),
             at_s: begin.as_secs_f64(),
             outage_ms: self.crossing.gap.map(|(from, to)| millis((to - from).as_nanos() as f64)),
             recovery_ms: recovered.map(|recovered| (recovered - begin).as_millis_f64()),

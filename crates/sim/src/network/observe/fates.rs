@@ -38,7 +38,7 @@ impl Observer {
             }
             let watch = self.handovers.as_mut().filter(|_| !meta.back);
             if let Some(watch) = watch.filter(|_| MOVING.contains(&cause)) {
-                watch.lost(flow, meta.size);
+                watch.lost(flow, place, meta.size);
             }
             let row = DropRow { packet: meta.id, size: meta.size, at: now, place, cause };
             self.losses.dropped(flow, meta, row, &mut self.recorder)?;

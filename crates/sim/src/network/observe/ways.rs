@@ -60,8 +60,11 @@ impl FlowRoutes {
 
     /// What a watch of handovers needs to know of the flow.
     pub(super) fn at_handover<'a>(&'a self, statistics: &'a Statistics) -> FlowAtHandover<'a> {
-        let links = self.paths.iter().flat_map(|path| path.ways.iter().flatten()).flatten();
-        FlowAtHandover { statistics, links: links.copied().collect(), base_rtt: self.base_rtt() }
+        let paths = self.paths.iter().map(|path| {
+            let links = path.ways.iter().flatten().flatten();
+            (path.path, links.map(|link| link.cable()).collect())
+        });
+        FlowAtHandover { statistics, paths: paths.collect(), base_rtt: self.base_rtt() }
     }
 }
 

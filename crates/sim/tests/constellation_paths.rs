@@ -1,0 +1,79 @@
+//! A flow with two paths, each over a link of its own through a constellation.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod common;
+
+use common::{run, scenario, table};
+use leobench_sim::record::Table;
+
+/// A van with two terminals under a shell of 1,584 satellites; `sky` and `second` say more about the constellation and the
+/// second link.
+fn two_terminals(sky: &str, second: &str) -> String {
+    format!(
+        r#"
+        name = "two-terminals"
+        duration = "60 s"
+        nodes = {{ van = {{}}, office = {{}} }}
+        [constellation]
+        satellites = {{ walker = {{ own = {{ altitude = "550 km", inclination = "53 deg", planes = 72, per_plane = 22, phasing = 17 }} }} }}
+        start = "2026-03-20T12:00:00Z"
+        {sky}
+        [constellation.terminals.van]
+        latitude = "44.494 deg"
+        longitude = "11.343 deg"
+        [constellation.gateways.turin]
+        latitude = "45.07 deg"
+        longitude = "7.687 deg"
+        [links.first]
+        between = ["van", "office"]
+        constellation = {{ terminal = "van" }}
+        rate = "8 Mbps"
+        queue = {{ kind = "fifo", limit = "60 kB" }}
+        [links.second]
+        between = ["van", "office"]
+        constellation = {{ terminal = "van", {second} }}
+        rate = "8 Mbps"
+        queue = {{ kind = "fifo", limit = "60 kB" }}
+        delay = "2 ms"
+        [flows.main]
+        transport = {{ kind = "quic", multipath = {{ links = ["first", "second"] }} }}
+        from = "van"
+        to = "office"
+        source = "bulk"
+        "#
+    )
+}
+
+#[test]
+fn handovers_of_the_second_path_count() {
+    let outcome = run(&scenario(&two_terminals("outage = \"40 ms\"", "")), 1);
+    let rows = table(&outcome, Table::Handovers);
+    let flow = &outcome.summary.flows[0];
+    let seen = flow.handovers.as_ref().unwrap();
+    let begins = rows.texts("stage").iter().filter(|stage| *stage == "begin").count();
+    assert_eq!(seen.count as usize, begins);
+    let of = |path| seen.each.iter().filter(move |handover| handover.path == Some(path));
+    assert!(of(0).count() >= 2 && of(1).count() >= 2, "{:?}", seen.each);
+    // Both terminals choose at the same seconds. No handover of one path ends what is measured of the other.
+    let together = of(0).filter(|one| of(1).any(|other| other.at_s == one.at_s)).count();
+    assert!(together >= 1, "{:?}", seen.each);
+    assert!(seen.each.iter().all(|handover| handover.phases.no_way_ms == Some(40.0)));
+    assert_eq!(seen.recovered, seen.count);
+}
+
+/// What is dropped on the link of a path counts for the handover of that path.
+#[test]
+fn drops_count_for_the_path_that_moves() {
+    let text = two_terminals("outage = \"40 ms\"\nold_packets = \"drop\"", "policy = \"sticky\"");
+    let outcome = run(&scenario(&text), 1);
+    let flow = &outcome.summary.flows[0];
+    let seen = flow.handovers.as_ref().unwrap();
+    assert!(seen.count >= 2 && seen.each.iter().all(|handover| handover.path == Some(0)));
+    let lost: u64 = seen.each.iter().map(|handover| handover.lost_bytes).sum();
+    assert!(lost > 0 && seen.each.iter().all(|handover| handover.lost_bytes > 0), "{seen:?}");
+    assert!(
+        seen.each.iter().all(|handover| handover.phases.retransmission_ms.is_some()),
+        "{seen:#?}"
+    );
+}
