@@ -5,6 +5,7 @@
 mod common;
 
 use common::{run, scenario, table};
+use leobench_sim::Outcome;
 use leobench_sim::record::Table;
 
 /// A van with two terminals under a shell of 1,584 satellites; `sky` and `second` say more about the constellation and the
@@ -56,7 +57,8 @@ fn handovers_of_the_second_path_count() {
     let of = |path| seen.each.iter().filter(move |handover| handover.path == Some(path));
     assert!(of(0).count() >= 2 && of(1).count() >= 2, "{:?}", seen.each);
     // Both terminals choose at the same seconds. No handover of one path ends what is measured of the other.
-    let together = of(0).filter(|one| of(1).any(|other| other.at_s == one.at_s)).count();
+    let together =
+        of(0).filter(|one| of(1).any(|other| (other.at_s - one.at_s).abs() < 1e-9)).count();
     assert!(together >= 1, "{:?}", seen.each);
     assert!(seen.each.iter().all(|handover| handover.phases.no_way_ms == Some(40.0)));
     assert_eq!(seen.recovered, seen.count);
@@ -76,4 +78,25 @@ fn drops_count_for_the_path_that_moves() {
         seen.each.iter().all(|handover| handover.phases.retransmission_ms.is_some()),
         "{seen:#?}"
     );
+}
+
+/// A sender that is told of both paths keeps off the one that is about to move, and sends on over the other.
+#[test]
+fn a_path_that_is_about_to_move_is_left_alone() {
+    let sky = "outage = \"40 ms\"\nold_packets = \"drop\"";
+    let blind = two_terminals(sky, "policy = \"sticky\"");
+    let knowing = blind
+        .replace("multipath = {", "on_forecast = { hold = \"150 ms\" }, multipath = {")
+        .replace("source = \"bulk\"", "source = \"bulk\"\nforecast = {}");
+    let [blind, knowing] = [blind, knowing].map(|text| run(&scenario(&text), 1));
+    let dropped = |outcome: &Outcome| outcome.summary.flows[0].dropped_packets.of("handover");
+    assert!(dropped(&blind) > 20, "{}", dropped(&blind));
+    assert_eq!(dropped(&knowing), 0);
+    let details = table(&knowing, Table::Events).texts("detail");
+    for path in ["path 0 at ", "path 1 at "] {
+        assert_eq!(
+            details.iter().filter(|detail| detail.starts_with(path)).count(),
+            61 - usize::from(path.contains('1'))
+        );
+    }
 }

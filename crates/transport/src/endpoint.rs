@@ -40,8 +40,8 @@ pub enum Input<'a> {
     Finish,
     /// An interface of its node changed.
     Interface(InterfaceChange),
-    /// Somebody who knows more about the network says something about a path.
-    Hint(Hint),
+    /// Somebody who knows the network says what will become of a path.
+    Forecast(Forecast),
 }
 
 /// A change of one of the node's interfaces.
@@ -53,15 +53,28 @@ pub struct InterfaceChange {
     pub up: bool,
 }
 
-/// Knowledge about a path that the transport could not measure itself.
+/// What an endpoint is told about a path ahead of time. It may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hint {
+pub struct Forecast {
     /// The path meant.
     pub path: PathId,
-    /// Round-trip time without queues, if known.
+    /// The instant that rate and round-trip time are about.
+    pub at: SimTime,
+    /// Round-trip time without queues then, if it can be told.
     pub base_rtt: Option<SimDuration>,
-    /// Rate of the narrowest link, if known.
+    /// Rate of the narrowest link then, if it can be told.
     pub bottleneck: Option<BitRate>,
+    /// The next handover of the path up to then, or the one under way.
+    pub handover: Option<HandoverForecast>,
+}
+
+/// A handover of a path ahead of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandoverForecast {
+    /// When it begins.
+    pub from: SimTime,
+    /// When packets go on: at its beginning, if nothing interrupts them.
+    pub until: SimTime,
 }
 
 /// What an endpoint hands back from a poll.

@@ -5,6 +5,7 @@ pub mod buffer;
 pub mod congestion;
 pub mod endpoint;
 mod flights;
+pub mod heed;
 mod interfaces;
 pub mod pacing;
 pub mod path_scheduler;

@@ -30,7 +30,9 @@ use crate::scenario::{
     TransportSpec, capacity,
 };
 use crate::sky::Sky;
-use crate::topology::{Constellation, Handover, HandoverConfig, Transition, Trigger};
+use crate::topology::{
+    Constellation, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
+};
 
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
@@ -183,15 +185,23 @@ impl FromScenario<'_> {
             }
         }
         if let (Some(sky), Some(spec)) = (self.sky.take(), &self.spec.constellation) {
-            Constellation::new(sky, spec.old_packets).join(&mut self.builder);
+            let foreseen = !self.spec.foresight().is_zero();
+            Constellation::new(sky, spec.old_packets).join(&mut self.builder, foreseen);
         }
         for (name, handover) in &self.spec.handovers {
             self.handover(name, handover)?;
         }
         for (number, (name, flow)) in self.spec.flows.iter().enumerate() {
             let ends = self.ends(FlowId::from(number), flow)?;
+            let told = flow.forecast.map(|forecast| {
+                let rng = self.rng.child("flows").child(name).child("forecast").rng();
+                forecast.config(flow.start, rng)
+            });
             let flow = self.flow(name, flow, &ends)?;
-            self.builder.flow(flow);
+            let number = self.builder.flow(flow);
+            if let Some(told) = told {
+                self.builder.forecast(number, told);
+            }
         }
         Ok(self.builder.build()?)
     }
@@ -284,7 +294,10 @@ impl FromScenario<'_> {
             self.builder.nat(node, &links);
         }
         let config = HandoverConfig { node, links, trigger, transition, left: spec.old_packets };
-        self.builder.topology(name, Box::new(Handover::new(config)));
+        let foreseen = !self.spec.foresight().is_zero() && spec.is_timed();
+        let topology: Box<dyn Topology> = Box::new(Handover::new(config));
+        let topology = if foreseen { Box::new(Foreseen::new(topology)) } else { topology };
+        self.builder.topology(name, topology);
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use typed_index_collections::TiVec;
 
 use super::application::{Application, End};
 use super::edge::{Egress, Port};
+use super::forecasts::{ForecastConfig, Forecaster};
 use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
 use super::limits;
 use super::nat::Nat;
@@ -37,6 +38,7 @@ pub struct NetworkBuilder {
     links: TiVec<LinkId, LinkParts>,
     channels: Vec<ChannelSlot>,
     topologies: Vec<Box<dyn Topology>>,
+    forecasts: Vec<(FlowId, ForecastConfig)>,
     nats: Vec<(NodeId, Vec<LinkId>)>,
     flows: TiVec<FlowId, FlowParts>,
     ports: TiVec<PortId, Port>,
@@ -90,6 +92,7 @@ impl Default for NetworkBuilder {
             links: TiVec::new(),
             channels: Vec::new(),
             topologies: Vec::new(),
+            forecasts: Vec::new(),
             nats: Vec::new(),
             flows: TiVec::new(),
             ports: TiVec::new(),
@@ -153,6 +156,11 @@ impl NetworkBuilder {
     /// Adds a flow.
     pub fn flow(&mut self, flow: FlowParts) -> FlowId {
         self.flows.push_and_get_key(flow)
+    }
+
+    /// Lets the sender of a flow know ahead what those topologies will do that can be [foreseen](crate::topology::Foreseen).
+    pub fn forecast(&mut self, flow: FlowId, config: ForecastConfig) {
+        self.forecasts.push((flow, config));
     }
 
     /// Adds a port at `node`, where packets for it leave that no endpoint takes.
@@ -267,10 +275,13 @@ impl NetworkBuilder {
             flows: flows.len(),
             endpoints: endpoints.len(),
         };
+        let forecasters = self.forecasts.into_iter();
+        let forecasters = forecasters.map(|(flow, config)| Forecaster::new(flow, config));
         let mut network = Network {
             now: SimTime::ZERO,
             wakes: Schedule::new(census),
             topologies: self.topologies,
+            forecasters: forecasters.collect(),
             channels: self.channels,
             links,
             forwarding,
@@ -357,6 +368,7 @@ impl Network {
         for endpoint in self.endpoints.keys() {
             self.wakes.set(Entity::Endpoint(endpoint), Some(SimTime::ZERO));
         }
+        self.wakes.set(Entity::Forecasts, self.forecasters.iter().map(Forecaster::next).min());
         self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())
     }

@@ -11,6 +11,7 @@ mod build;
 mod builder;
 mod edge;
 mod end;
+mod forecasts;
 mod forwarding;
 mod handovers;
 mod limits;
@@ -41,6 +42,8 @@ pub use application::{Action, Application, End, ObjectTimes};
 pub use build::{BuildError, OpenQlog, Sinks};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};
 pub use edge::Egress;
+pub use forecasts::ForecastConfig;
+use forecasts::Forecaster;
 pub use forwarding::Attachment;
 use forwarding::{Forwarding, Hop};
 pub(crate) use handovers::{
@@ -68,6 +71,8 @@ pub struct Network {
     now: SimTime,
     wakes: Schedule,
     topologies: Vec<Box<dyn Topology>>,
+    /// By flow that is told what its topologies will do.
+    forecasters: Vec<Forecaster>,
     channels: Vec<ChannelSlot>,
     links: TiVec<LinkId, Link>,
     forwarding: Forwarding,
@@ -200,6 +205,7 @@ impl Network {
             Entity::Channel(place) => self.change(place),
             Entity::Link(link) => self.transmit(link),
             Entity::Application(flow) => self.write(flow),
+            Entity::Forecasts => self.tell_forecasts(),
             Entity::Endpoint(endpoint) => self.poll(endpoint),
             Entity::Observer => self.sample(),
         }?;

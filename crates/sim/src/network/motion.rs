@@ -2,9 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{
-    CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, SimDuration, SimTime,
-};
+use leobench_base::{CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, SimTime};
 use leobench_link::{Cause, ChannelState};
 use leobench_transport::Input;
 use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
@@ -12,7 +10,7 @@ use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 use super::forwarding::{Attachment, Forwarding, Hop};
 use super::schedule::Entity;
 use super::{End, Network, NetworkError};
-use crate::topology::{Change, Forecast, LeftPackets};
+use crate::topology::{Change, LeftPackets};
 
 /// A packet that waits at a node for a way to go on.
 pub(super) struct Held {
@@ -21,15 +19,6 @@ pub(super) struct Held {
 }
 
 impl Network {
-    /// What can be known now of the changes within `horizon`, topology by topology.
-    pub fn forecast(&self, horizon: SimDuration) -> Vec<Forecast> {
-        let mut forecasts = Vec::new();
-        for topology in &self.topologies {
-            topology.forecast(self.now, horizon, &mut forecasts);
-        }
-        forecasts
-    }
-
     /// A topology changes.
     #[cold]
     pub(super) fn move_on(&mut self, place: usize) -> Result<(), NetworkError> {

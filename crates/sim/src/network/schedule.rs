@@ -15,6 +15,8 @@ pub(super) enum Entity {
     Link(LinkId),
     /// The applications of a flow.
     Application(FlowId),
+    /// Whoever tells senders what is ahead.
+    Forecasts,
     Endpoint(EndpointId),
     /// Whoever takes samples.
     Observer,
@@ -43,12 +45,13 @@ pub(super) struct Schedule {
     ready: ReadySet,
     /// Topologies, channels and links.
     network: WakeHeap,
-    /// Applications, endpoints and the observer.
+    /// Applications, forecasts, endpoints and the observer.
     ends: WakeHeap,
     /// The first number of each class after the first.
     channels: usize,
     links: usize,
     flows: usize,
+    forecasts: usize,
     endpoints: usize,
     observer: usize,
 }
@@ -59,7 +62,8 @@ impl Schedule {
         let channels = census.topologies;
         let links = channels + census.channels;
         let flows = links + census.links;
-        let endpoints = flows + census.flows;
+        let forecasts = flows + census.flows;
+        let endpoints = forecasts + 1;
         let observer = endpoints + census.endpoints;
         Self {
             now: SimTime::ZERO,
@@ -69,6 +73,7 @@ impl Schedule {
             channels,
             links,
             flows,
+            forecasts,
             endpoints,
             observer,
         }
@@ -92,6 +97,7 @@ impl Schedule {
             Entity::Channel(place) => self.channels + place,
             Entity::Link(link) => self.links + link.index(),
             Entity::Application(flow) => self.flows + flow.index(),
+            Entity::Forecasts => self.forecasts,
             Entity::Endpoint(endpoint) => self.endpoints + endpoint.index(),
             Entity::Observer => self.observer,
         };
@@ -116,6 +122,8 @@ impl Schedule {
             Entity::Observer
         } else if number >= self.endpoints {
             Entity::Endpoint((number - self.endpoints).into())
+        } else if number >= self.forecasts {
+            Entity::Forecasts
         } else if number >= self.flows {
             Entity::Application((number - self.flows).into())
         } else if number >= self.links {
@@ -162,7 +170,7 @@ mod tests {
     const CENSUS: Census = Census { topologies: 1, channels: 1, links: 2, flows: 2, endpoints: 2 };
 
     /// By number.
-    fn entities() -> [Entity; 9] {
+    fn entities() -> [Entity; 10] {
         [
             Entity::Topology(0),
             Entity::Channel(0),
@@ -170,6 +178,7 @@ mod tests {
             Entity::Link(1.into()),
             Entity::Application(0.into()),
             Entity::Application(1.into()),
+            Entity::Forecasts,
             Entity::Endpoint(0.into()),
             Entity::Endpoint(1.into()),
             Entity::Observer,
@@ -180,9 +189,9 @@ mod tests {
         /// Compares the schedule with a plain list, while time goes on. Some are woken at the very instant.
         #[test]
         fn the_earliest_goes_first(
-            changes in prop::collection::vec((0usize..9, prop::option::of(0u64..4), any::<bool>()), 0..80),
+            changes in prop::collection::vec((0usize..10, prop::option::of(0u64..4), any::<bool>()), 0..80),
         ) {
-            let (mut schedule, mut plain) = (Schedule::new(CENSUS), [None; 9]);
+            let (mut schedule, mut plain) = (Schedule::new(CENSUS), [None; 10]);
             let mut now = SimTime::ZERO;
             for (number, after, goes_on) in changes {
                 let time = after.map(|after| now + SimDuration::from_nanos(after));
@@ -214,6 +223,7 @@ mod tests {
             Entity::Link(0.into()),
             Entity::Link(2.into()),
             Entity::Application(0.into()),
+            Entity::Forecasts,
             Entity::Endpoint(0.into()),
             Entity::Endpoint(1.into()),
             Entity::Observer,

@@ -110,7 +110,8 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     recorder.route(ms(0), call, "there", Some(&[up, down]))?;
     recorder.route(ms(5), call, "back", None)?;
     let (from, to) = (Access::Link(0.into()), Access::Link(1.into()));
-    let stage = HandoverStage { number: 3, node: 1.into(), from, to, stage: Stage::Begin };
+    let stage =
+        HandoverStage { number: 3, node: 1.into(), from, to, overlaps: false, stage: Stage::Begin };
     recorder.handover(ms(9), 0, &stage)
 }
 

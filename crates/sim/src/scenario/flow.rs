@@ -2,7 +2,7 @@
 
 use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
-use leobench_base::{Bytes, SimDuration};
+use leobench_base::{Bytes, SimDuration, SimRng, SimTime};
 use leobench_transport::buffer::Attributes;
 use leobench_transport::quic::QuicSpec;
 use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
@@ -10,6 +10,10 @@ use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};
 
 use super::page::ObjectSpec;
+use crate::network::ForecastConfig;
+
+/// Everything that changes before it is kept in memory.
+const LONGEST_HORIZON: SimDuration = SimDuration::from_secs(600);
 
 leobench_base::words! {
     /// Which end of a flow opens the connection.
@@ -60,7 +64,61 @@ leobench_base::spec! {
         pub application: ApplicationSpec = ApplicationSpec::Buffered,
         /// The objects of a page that the receiving end requests, instead of sources.
         pub objects: Option<Vec<ObjectSpec>>,
+        /// What the end that sends the data is told of its paths ahead of time; nothing unless given.
+        pub forecast: Option<ForecastSpec>,
     }
+}
+
+leobench_base::spec! {
+    /// What the sender of a flow is told of its paths ahead of time: rate and round-trip time at the horizon, and the next handover
+    /// before. Its transport does something about that with `on_forecast`.
+    #[derive(Copy)]
+    pub struct ForecastSpec: Default check = check_forecast {
+        /// Time between two forecasts.
+        pub every: SimDuration = SimDuration::from_secs(1),
+        /// How far they look ahead.
+        pub horizon: SimDuration = SimDuration::from_secs(15),
+        /// Error of a rate: the standard deviation of its logarithm one second ahead. It grows with the square root of the horizon.
+        pub rate_error: f64 = 0.0,
+        /// Error of a round-trip time, likewise.
+        pub delay_error: f64 = 0.0,
+        /// Error of the time of a handover: its standard deviation, drawn once for each handover.
+        pub time_error: SimDuration = SimDuration::ZERO,
+    }
+}
+
+impl ForecastSpec {
+    /// The same for a flow that starts at a time, with errors from a random stream.
+    pub fn config(&self, start: SimDuration, rng: SimRng) -> ForecastConfig {
+        ForecastConfig {
+            first: SimTime::ZERO + start,
+            every: self.every,
+            horizon: self.horizon,
+            rate_error: self.rate_error,
+            delay_error: self.delay_error,
+            time_error: self.time_error,
+            rng,
+        }
+    }
+}
+
+fn check_forecast(spec: &ForecastSpec) -> Result<(), Fault> {
+    if spec.every.is_zero() {
+        return Err(Fault::new("every", "is zero", "a time above zero"));
+    }
+    if spec.horizon < spec.every {
+        let allowed = format!("at least `every`, {}", spec.every);
+        return Err(Fault::new("horizon", "ends before the next forecast", allowed));
+    }
+    if spec.horizon > LONGEST_HORIZON {
+        return Err(Fault::new("horizon", "is too long", format!("at most {LONGEST_HORIZON}")));
+    }
+    for (field, error) in [("rate_error", spec.rate_error), ("delay_error", spec.delay_error)] {
+        if !(0.0..=1.0).contains(&error) {
+            return Err(Fault::new(field, "is no error", "a number from 0 to 1"));
+        }
+    }
+    Ok(())
 }
 
 impl FlowSpec {

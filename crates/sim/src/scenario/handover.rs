@@ -85,6 +85,11 @@ fn check(spec: &HandoverSpec) -> Result<(), Fault> {
 }
 
 impl HandoverSpec {
+    /// Whether the time alone says when its handovers come.
+    pub fn is_timed(&self) -> bool {
+        self.down_for.is_none()
+    }
+
     /// The clock of handovers that come again and again; unless given, the first comes after one period.
     pub fn clock(&self, rng: &RngTree) -> Clock {
         self.clock.build(SimDuration::MAX, Phase::ZERO, rng)

@@ -28,8 +28,8 @@ pub use constellation::{
     PolicySpec, Satellites, SatellitesModel, SatellitesSpec, TerminalSpec,
 };
 pub use flow::{
-    ApplicationSpec, BlocksUntil, FlowSpec, OpenedBy, StreamSpec, Streams, TransportModel,
-    TransportSpec,
+    ApplicationSpec, BlocksUntil, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams,
+    TransportModel, TransportSpec,
 };
 pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};

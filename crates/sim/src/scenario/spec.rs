@@ -81,6 +81,12 @@ impl ScenarioSpec {
         }
     }
 
+    /// How far ahead any flow is told of its paths; zero if none is.
+    pub fn foresight(&self) -> SimDuration {
+        let forecasts = self.flows.iter().filter_map(|(_, flow)| flow.forecast);
+        forecasts.map(|forecast| forecast.horizon).max().unwrap_or_default()
+    }
+
     /// The flows that compete with each other: all that are not background.
     pub fn competitors(&self) -> impl Iterator<Item = &(String, FlowSpec)> {
         self.flows.iter().filter(|(_, flow)| !flow.background)

@@ -80,7 +80,7 @@ pub(super) fn build(
     rng: &RngTree,
 ) -> Result<Sky, Fault> {
     let (folder, start) = (scenario.folder.as_path(), spec.start.0);
-    let length = scenario.spec.longest() + spec.knots * 2;
+    let length = scenario.spec.longest() + scenario.spec.foresight() + spec.knots * 2;
     let satellites = spec.satellites.model().build(folder, start, length);
     let satellites = satellites.map_err(|fault| within("constellation.satellites", fault))?;
     let preset = match &satellites {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use leobench_base::{BitRate, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
-use super::{Access, Change, HandoverStage, LeftPackets, Stage, Topology};
+use super::{Access, Change, Foreseen, HandoverStage, LeftPackets, Stage, Topology};
 use crate::network::NetworkBuilder;
 use crate::sky::{Move, PathState, Sky};
 
@@ -57,15 +57,18 @@ impl Constellation {
         &self.sky
     }
 
-    /// Joins a network that is being built: its links offer from the start what the sky does.
-    pub fn join(self, builder: &mut NetworkBuilder) {
+    /// Joins a network that is being built: its links offer from the start what the sky does. If it is `foreseen`, forecasts
+    /// can tell what it will do.
+    pub fn join(self, builder: &mut NetworkBuilder, foreseen: bool) {
         builder.satellites(self.sky.names().to_vec());
         for (path, known) in self.paths.iter().enumerate() {
             for (link, state) in self.sky.cable(path).links().into_iter().zip(&known.offered) {
                 builder.channel(Box::new(Fixed(state.clone())), vec![link]);
             }
         }
-        builder.topology("constellation", Box::new(self));
+        let topology: Box<dyn Topology> = Box::new(self);
+        let topology = if foreseen { Box::new(Foreseen::new(topology)) } else { topology };
+        builder.topology("constellation", topology);
     }
 
     fn stage(&self, path: usize, pending: Pending, stage: Stage) -> Change {
@@ -75,6 +78,7 @@ impl Constellation {
             node: self.sky.node(path),
             from: Access::Satellite(cable, pending.from),
             to: Access::Satellite(cable, pending.to),
+            overlaps: false,
             stage,
         })
     }

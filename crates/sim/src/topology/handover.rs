@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use leobench_base::clock::Clock;
 use leobench_base::{CableId, NodeId, SimDuration, SimTime};
 
-use super::{Access, Attachment, Change, Forecast, HandoverStage, LeftPackets, Stage, Topology};
+use super::{Access, Attachment, Change, HandoverStage, LeftPackets, Stage, Topology};
 
 /// How a node moves between its links.
 #[derive(Clone, Debug)]
@@ -126,6 +126,7 @@ impl Handover {
             node: self.config.node,
             from: Access::Link(from),
             to: Access::Link(to),
+            overlaps: matches!(self.config.transition, Transition::MakeBeforeBreak(_)),
             stage,
         })
     }
@@ -208,24 +209,12 @@ impl Topology for Handover {
         }
         watches
     }
-
-    fn forecast(&self, now: SimTime, horizon: SimDuration, forecasts: &mut Vec<Forecast>) {
-        let Trigger::At(times) = &self.config.trigger else { return };
-        let outage = match self.config.transition {
-            Transition::BreakBeforeMake(outage) => outage,
-            Transition::MakeBeforeBreak(_) => SimDuration::ZERO,
-        };
-        let due = self.next.iter().chain(times).take_while(|at| **at <= now + horizon);
-        for (step, at) in due.enumerate().filter(|(_, at)| **at > now) {
-            let to = self.config.links[(self.place + 1 + step) % self.config.links.len()];
-            forecasts.push(Forecast { at: *at, node: self.config.node, to, outage });
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::Foreseen;
 
     fn at(millis: u64) -> SimTime {
         SimTime::ZERO + SimDuration::from_millis(millis)
@@ -325,14 +314,26 @@ mod tests {
         assert_eq!(changes(&mut handover, 100), "60: [1>0 -1 +0 1>0]");
     }
 
+    /// What is foreseen is what happens, at the same instants.
     #[test]
     fn a_timetable_is_known_ahead() {
         let outage = Transition::BreakBeforeMake(SimDuration::from_millis(1));
-        let mut handover = Handover::new(config(&[0, 1], times(&[5, 8, 20]), outage));
-        changes(&mut handover, 5);
+        let plain = || Handover::new(config(&[0, 1], times(&[5, 8, 20]), outage));
+        let mut foreseen = Foreseen::new(Box::new(plain()));
         let mut known = Vec::new();
-        handover.forecast(at(5), SimDuration::from_millis(10), &mut known);
-        let outage = SimDuration::from_millis(1);
-        assert_eq!(known, [Forecast { at: at(8), node: 0.into(), to: 0.into(), outage }]);
+        foreseen.foresee(at(10), &mut |at, change| known.push((at, change.clone())));
+        let (mut happened, mut plain) = (Vec::new(), plain());
+        while let Some(due) = plain.next_change() {
+            assert_eq!(foreseen.next_change(), Some(due));
+            let mut changes = [Vec::new(), Vec::new()];
+            plain.advance(due, &mut changes[0]);
+            foreseen.advance(due, &mut changes[1]);
+            assert_eq!(changes[0], changes[1]);
+            happened.extend(changes[0].iter().map(|change| (due, change.clone())));
+        }
+        assert_eq!(foreseen.next_change(), None);
+        assert!(!known.is_empty() && known.len() < happened.len());
+        assert_eq!(known, happened[..known.len()]);
+        assert!(known.iter().all(|(due, _)| *due <= at(10)));
     }
 }

@@ -2,13 +2,15 @@
 //! and says what changes; the network applies it.
 
 mod constellation;
+mod foreseen;
 mod handover;
 
-use leobench_base::{CableId, LinkId, NodeId, SimDuration, SimTime};
+use leobench_base::{CableId, LinkId, NodeId, SimTime};
 use leobench_link::ChannelState;
 
 pub use crate::network::Attachment;
 pub use constellation::Constellation;
+pub use foreseen::Foreseen;
 pub use handover::{Handover, HandoverConfig, Transition, Trigger};
 
 /// Something that changes the network's links in the course of a run: a timetable of handovers, a random process, a
@@ -26,9 +28,10 @@ pub trait Topology: Send {
         false
     }
 
-    /// Appends what can be known at `now` of the changes within `horizon`, in order of time.
-    fn forecast(&self, now: SimTime, horizon: SimDuration, forecasts: &mut Vec<Forecast>) {
-        let _ = (now, horizon, forecasts);
+    /// Shows what changes after the present and up to and including `until`, in order, if that can be known. The network gets the
+    /// same changes when it gets there.
+    fn foresee(&mut self, until: SimTime, see: &mut dyn FnMut(SimTime, &Change)) {
+        let _ = (until, see);
     }
 }
 
@@ -87,6 +90,8 @@ pub struct HandoverStage {
     pub from: Access,
     /// What it moves to.
     pub to: Access,
+    /// Whether packets go over the new one from the beginning, with the old one still there.
+    pub overlaps: bool,
     /// Which stage.
     pub stage: Stage,
 }
@@ -130,17 +135,4 @@ impl Stage {
             Self::Cut => "cut",
         }
     }
-}
-
-/// Something an endpoint may know ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forecast {
-    /// When.
-    pub at: SimTime,
-    /// The node that will move.
-    pub node: NodeId,
-    /// The link it will move to.
-    pub to: CableId,
-    /// How long neither link will carry its packets.
-    pub outage: SimDuration,
 }

@@ -4,6 +4,7 @@
 mod careful_resume;
 mod delivery_rate;
 mod filter;
+mod forecast_window;
 mod full_pipe;
 mod loss_based;
 mod per_path;
@@ -19,6 +20,7 @@ pub use bbr::BbrSpec;
 pub use bbr3::Bbr3Spec;
 pub use careful_resume::{CarefulResume, Remote, Saved, Store};
 pub use cubic::CubicSpec;
+pub(crate) use forecast_window::ForecastWindow;
 pub use hybla::HyblaSpec;
 pub use loss_based::Opening;
 pub use new_reno::NewRenoSpec;
@@ -28,7 +30,7 @@ pub use slow_start::SlowStartSpec;
 pub use vegas::VegasSpec;
 pub use westwood::WestwoodSpec;
 
-use crate::endpoint::{Hint, PathId};
+use crate::endpoint::{Forecast, PathId};
 use crate::plugin::Plugins;
 
 /// A packet that was just sent.
@@ -221,9 +223,9 @@ pub trait CongestionControl: Send {
         let _ = path;
     }
 
-    /// A hint about the network from outside the connection.
-    fn on_hint(&mut self, path: PathId, hint: &Hint) {
-        let _ = (path, hint);
+    /// A forecast of a path from outside the connection.
+    fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
+        let _ = (path, forecast);
     }
 
     /// Bytes that may be in flight.

@@ -4,7 +4,7 @@ use leobench_base::{BitRate, Bytes, RngTree, SimRng, SimTime};
 use smallvec::SmallVec;
 
 use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
-use crate::endpoint::{Hint, PathId};
+use crate::endpoint::{Forecast, PathId};
 
 /// Congestion control of one path. The calls and their order are those of [`CongestionControl`], without the path.
 pub trait SinglePath: Send {
@@ -35,9 +35,9 @@ pub trait SinglePath: Send {
     /// The losses behind the last reduction were spurious.
     fn on_spurious_loss(&mut self) {}
 
-    /// A hint about the network from outside the connection.
-    fn on_hint(&mut self, hint: &Hint) {
-        let _ = hint;
+    /// A forecast of a path from outside the connection.
+    fn on_forecast(&mut self, forecast: &Forecast) {
+        let _ = forecast;
     }
 
     /// Bytes that may be in flight.
@@ -163,9 +163,9 @@ impl<C: SinglePath> CongestionControl for PerPath<C> {
         }
     }
 
-    fn on_hint(&mut self, path: PathId, hint: &Hint) {
+    fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
         if let Some(controller) = self.get_mut(path) {
-            controller.on_hint(hint);
+            controller.on_forecast(forecast);
         }
     }
 

@@ -13,7 +13,7 @@ use super::role::{QuicConfig, Role};
 use super::route::FourTuple;
 use super::spec::{AfterMigration, MultipathSpec, Protected, QuicSpec};
 use super::streams::{StreamConfig, Streams};
-use crate::congestion::{CarefulResume, CongestionContext, Saved, Store};
+use crate::congestion::{CarefulResume, CongestionContext, ForecastWindow, Saved, Store};
 use crate::endpoint::EndpointError;
 use crate::interfaces::Interfaces;
 
@@ -47,6 +47,7 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         let store = Store::new(given, resume.max_jump, resume.lifetime);
         algorithm = Box::new(CarefulResume::new(algorithm, store));
     }
+    let algorithm = ForecastWindow::around(algorithm, spec.on_forecast);
     let control = Control::new(spec.congestion.name(), algorithm);
     let mut settings = settings(spec, !sends.is_empty());
     streams.write_params(&mut settings.params);
@@ -127,6 +128,7 @@ pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
         requires_saved: spec.careful_resume.is_some_and(|resume| resume.required),
         probe_after: spec.probe_after.map(leobench_base::spec::Whole::get),
         spin: spec.spin,
+        hold: spec.on_forecast.and_then(|heeded| heeded.hold),
         idle_timeout: spec.idle_timeout,
         key_update: spec.key_update.map(|packets| packets.get().into()),
         params: TransportParameters {

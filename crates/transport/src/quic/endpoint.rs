@@ -323,6 +323,7 @@ impl QuicEndpoint {
             }
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
+        connection.begin_holds(now);
         connection.on_timer(now);
         let is_done = connection.send_steadily(now, &mut outbox.packets)?;
         while !is_done && let Some(transmit) = connection.transmit(now)? {
@@ -402,9 +403,9 @@ impl Endpoint for QuicEndpoint {
                 Stage::Waiting(parts) => parts.interfaces.change(change),
                 Stage::Moving => {}
             },
-            Input::Hint(hint) => {
+            Input::Forecast(forecast) => {
                 if let Stage::Connected(connection) = &mut self.stage {
-                    connection.control_mut().on_hint(&hint);
+                    connection.on_forecast(now, &forecast);
                 }
             }
         }

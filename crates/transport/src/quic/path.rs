@@ -11,6 +11,7 @@ use super::received::Received;
 use super::recovery::Recovery;
 use super::route::{FourTuple, Route};
 use crate::endpoint::PathId;
+use crate::heed::Hold;
 use crate::pacing::{Pacer, window_rate};
 
 /// One path in so many has a constant spin bit.
@@ -89,6 +90,8 @@ pub(super) struct Path {
     pub(super) heard: SimTime,
     /// Bytes of streams sent again on one of several paths, and packets with such.
     pub(super) retransmitted: (u64, u64),
+    /// When it is left alone because of a forecast handover.
+    pub(super) hold: Hold,
     pacer: Option<Pacer>,
     /// The window and the round-trip time that were last spread over each other, and the rate.
     spread: Cell<(u64, SimDuration, BitRate)>,
@@ -125,6 +128,7 @@ impl Path {
             farewell: (0, false),
             heard: SimTime::ZERO,
             retransmitted: (0, 0),
+            hold: Hold::default(),
             pacer: paced.then(|| pacer(mtu)),
             spread: Cell::new((0, SimDuration::ZERO, BitRate::from_bps(0))),
             mtu,
@@ -285,10 +289,11 @@ impl Path {
         rate
     }
 
-    /// When pacing lets the next packet go; in the past if at once.
+    /// When pacing and forecasts let the next packet go; in the past if at once.
     #[inline]
     pub(super) fn ready(&self, control: &super::recovery::Control) -> SimTime {
-        self.pacer.as_ref().map_or(SimTime::ZERO, |pacer| pacer.ready(self.rate(control)))
+        let held = self.hold.until();
+        self.pacer.as_ref().map_or(held, |pacer| pacer.ready(self.rate(control)).max(held))
     }
 
     /// A datagram of `size` bytes that counts towards the window leaves.

@@ -5,6 +5,7 @@ use leobench_base::{Bytes, SimDuration};
 
 use super::MINIMUM_DATAGRAM;
 use crate::congestion::{CongestionSpec, CubicSpec};
+use crate::heed::OnForecastSpec;
 use crate::path_scheduler::PathSchedulerSpec;
 use crate::scheduler::SchedulerSpec;
 
@@ -207,6 +208,8 @@ leobench_base::spec! {
         /// A link of the node that answers: once the handshake is confirmed, the server has its client move to the address of that
         /// interface (RFC 9000 section 9.6). If not given, it prefers none.
         pub preferred_address: Option<String> = None,
+        /// What the sender does about the forecasts that its flow is given; nothing if not given.
+        pub on_forecast: Option<OnForecastSpec> = None,
         /// Whether the client sends data with its first packets (0-RTT). No stack does here.
         pub zero_rtt: bool = false,
     }
@@ -312,6 +315,10 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
     if spec.multipath.is_some() {
         let problem = "is for the stack `own`: `noq` uses one path here";
         return Err(Fault::new("multipath", problem, "no `multipath`, or the stack `own`"));
+    }
+    if spec.on_forecast.is_some() {
+        let problem = "is for the stack `own`: `noq` asks no forecast when it sends";
+        return Err(Fault::new("on_forecast", problem, "no `on_forecast`, or the stack `own`"));
     }
     if spec.retry {
         let problem = "needs a Retry, which the stack `noq` does not send here";

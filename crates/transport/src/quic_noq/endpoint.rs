@@ -271,8 +271,8 @@ impl Endpoint for NoqEndpoint {
                 }
                 Ok(())
             }
-            Input::Hint(hint) => {
-                self.control.lock().algorithm.on_hint(hint.path, &hint);
+            Input::Forecast(forecast) => {
+                self.control.lock().algorithm.on_forecast(forecast.path, &forecast);
                 Ok(())
             }
         }

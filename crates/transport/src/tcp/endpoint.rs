@@ -20,9 +20,9 @@ use super::sequence::{Sequence, Stamps};
 use super::spec::TcpSpec;
 use super::{Role, tls};
 use crate::buffer::{Attributes, SendBuffer};
-use crate::congestion::CongestionContext;
 #[cfg(test)]
 use crate::congestion::CongestionControl;
+use crate::congestion::{CongestionContext, ForecastWindow};
 use crate::endpoint::{
     Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Report, Totals,
 };
@@ -128,6 +128,8 @@ impl TcpEndpoint {
         let receiver = Receiver::new(spec);
         let rng = &rng.child("congestion");
         let context = CongestionContext { rng, paced: spec.pacing, plugins };
+        let algorithm = spec.congestion.model().build(&context);
+        let algorithm = ForecastWindow::around(algorithm, spec.on_forecast);
         Self {
             spec: spec.clone(),
             role,
@@ -146,7 +148,7 @@ impl TcpEndpoint {
             resting: false,
             their_scale: 0,
             our_scale: receiver.scale(),
-            sender: Sender::new(spec, stamps, spec.congestion.model().build(&context)),
+            sender: Sender::new(spec, stamps, algorithm),
             receiver,
             outgoing: Outgoing::new(buffer, spec),
             tls: spec.tls,
@@ -280,6 +282,7 @@ impl TcpEndpoint {
 
     /// Executes due timers of an open connection; returns the next wake-up.
     fn drive(&mut self, now: SimTime) -> Option<SimTime> {
+        self.sender.hold.begin(now);
         if !self.secure {
             self.secure();
         }
@@ -419,7 +422,10 @@ impl Endpoint for TcpEndpoint {
                 }
             }
             Input::Finish => self.outgoing.finish(),
-            Input::Hint(hint) => self.sender.control.algorithm.on_hint(hint.path, &hint),
+            Input::Forecast(forecast) => {
+                let before = self.spec.on_forecast.and_then(|heeded| heeded.hold);
+                self.sender.on_forecast(now, before, &forecast);
+            }
         }
         Ok(())
     }

@@ -300,7 +300,7 @@ impl Endpoint for ReconnectingTcp {
                 }
             }
             Input::Finish => self.finished = true,
-            Input::Interface(_) | Input::Hint(_) => {}
+            Input::Interface(_) | Input::Forecast(_) => {}
         }
         self.present.input(now, input)
     }

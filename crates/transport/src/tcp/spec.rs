@@ -5,6 +5,7 @@ use leobench_base::{Bytes, SimDuration};
 
 use super::unmatched::NoConnection;
 use crate::congestion::{CongestionSpec, CubicSpec};
+use crate::heed::OnForecastSpec;
 
 /// Minimum segment size that every host must accept over IPv4: 576 bytes minus two headers (RFC 9293 section 3.7.1).
 const SMALLEST_MSS: Bytes = Bytes::new(536);
@@ -56,6 +57,8 @@ leobench_base::spec! {
         /// How the host answers a segment that belongs to no connection (RFC 9293 section 3.10.7.1), such as one whose
         /// source address was rewritten on the way.
         pub no_connection: NoConnection = NoConnection::Reset,
+        /// What the sender does about the forecasts that its flow is given; nothing if not given.
+        pub on_forecast: Option<OnForecastSpec> = None,
     }
 }
 

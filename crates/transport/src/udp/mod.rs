@@ -111,7 +111,7 @@ impl Endpoint for UdpSender {
                 self.written.push_back((stream, message.size));
             }
             Input::Packet(_) => self.totals.received_packets += 1,
-            Input::Finish | Input::Interface(_) | Input::Hint(_) => {}
+            Input::Finish | Input::Interface(_) | Input::Forecast(_) => {}
         }
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Endpoint for UdpReceiver {
             Input::Message { message, .. } => {
                 panic!("the receiving end of a datagram flow was given {message:?} to send")
             }
-            Input::Finish | Input::Interface(_) | Input::Hint(_) => {}
+            Input::Finish | Input::Interface(_) | Input::Forecast(_) => {}
         }
         Ok(())
     }

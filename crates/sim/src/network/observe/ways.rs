@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 
-use leobench_base::{BitRate, FlowId, LinkId, NodeId, SimDuration, SimTime};
+use leobench_base::{BitRate, CableId, FlowId, LinkId, NodeId, SimDuration, SimTime};
 use leobench_transport::PathId;
 
 use super::{LinkView, Observer};
 use crate::ledger::Statistics;
+use crate::network::forecasts::PathAhead;
 use crate::network::handovers::FlowAtHandover;
 use crate::record::SinkError;
 
@@ -72,6 +73,40 @@ impl Observer {
     /// Whether a flow has named the addresses of its paths.
     pub(in crate::network) fn has_addresses(&self, flow: FlowId) -> bool {
         self.routes[flow].paths.iter().any(|path| path.addresses.is_some())
+    }
+
+    /// What the paths of a flow will offer that lead somewhere: `offer` says what links offer then, where that changes, and those
+    /// that `moved` are not there any more.
+    pub(in crate::network) fn paths_ahead(
+        &self,
+        flow: FlowId,
+        moved: &[CableId],
+        offer: &dyn Fn(LinkId) -> Option<(SimDuration, Option<BitRate>)>,
+    ) -> Vec<PathAhead> {
+        let ahead = |link: &LinkId| {
+            let view = &self.links[*link];
+            match offer(*link) {
+                Some((delay, rate)) => {
+                    let rate = rate.map(|rate| rate.scaled(view.rate_scale));
+                    (view.own_delay + delay, rate)
+                }
+                None => (view.delay(), view.channel.1),
+            }
+        };
+        let paths = self.routes[flow].paths.iter().filter_map(|known| {
+            let [Some(there), Some(back)] = &known.ways else { return None };
+            let cables: Vec<_> = there.iter().chain(back).map(|link| link.cable()).collect();
+            let stays = !cables.iter().any(|cable| moved.contains(cable));
+            let rates = there.iter().map(|link| ahead(link).1).collect::<Option<Vec<_>>>();
+            let base_rtt = there.iter().chain(back).map(|link| ahead(link).0).sum();
+            Some(PathAhead {
+                path: known.path,
+                cables,
+                base_rtt: Some(base_rtt).filter(|_| stays),
+                bottleneck: rates.and_then(|rates| rates.into_iter().min()).filter(|_| stays),
+            })
+        });
+        paths.collect()
     }
 
     /// A flow uses these paths from now on, those of the nodes' own addresses if there are none; their ways are still to be

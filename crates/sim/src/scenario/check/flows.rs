@@ -28,6 +28,7 @@ pub(super) fn check(
         let at = flows.key(name);
         times(flow, spec.duration, &at)?;
         reconnect(spec, flow, &at.key("reconnect"))?;
+        forecast(spec, flow, &at)?;
         match &flow.objects {
             Some(objects) => page::check(flow, objects, &at)?,
             None => traffic(flow, &at)?,
@@ -69,6 +70,36 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
     if flow.stop.is_some_and(|stop| stop <= flow.start) {
         let error = at.key("stop").error("is not after the start");
         return Err(error.allowed(format!("a time above {}", flow.start)));
+    }
+    Ok(())
+}
+
+/// Refuses forecasts where there is nothing to foresee or nobody to tell, and answers to forecasts that never come.
+fn forecast(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    if flow.forecast.is_none() {
+        let heeds = match &flow.transport {
+            TransportSpec::Quic(quic) => quic.on_forecast.is_some(),
+            TransportSpec::Tcp(tcp) => tcp.on_forecast.is_some(),
+            TransportSpec::Udp(_) => false,
+        };
+        if !heeds {
+            return Ok(());
+        }
+        let transport = at.key("transport");
+        let error = transport.key("on_forecast").error("waits for forecasts that nobody makes");
+        return Err(error.allowed("a `forecast` of the flow, or no `on_forecast`"));
+    }
+    let at = at.key("forecast");
+    if matches!(flow.transport, TransportSpec::Udp(_)) {
+        let error = at.error("is for senders that adapt: `udp` sends what its source says");
+        return Err(error.allowed("no `forecast`, or the transport `quic` or `tcp`"));
+    }
+    let timed = spec.handovers.iter().any(|(_, handover)| handover.is_timed());
+    if spec.constellation.is_none() && !timed {
+        let error = at.error("has nothing to foresee");
+        return Err(error.allowed(
+            "a link through a `constellation`, or `handovers` with `at`, `every` or `interval`",
+        ));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
 use self::observer::Observer;
 pub use self::store::{Remote, Saved, Store};
 use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
-use crate::endpoint::{Event, Hint, PathId};
+use crate::endpoint::{Event, Forecast, PathId};
 
 /// "Beta": what of the "`PipeSize`" becomes the slow-start threshold after a retreat, as a divisor.
 const RETREAT_DIVISOR: u64 = 2;
@@ -388,8 +388,8 @@ impl CongestionControl for CarefulResume {
         self.inner.on_spurious_loss(path);
     }
 
-    fn on_hint(&mut self, path: PathId, hint: &Hint) {
-        self.inner.on_hint(path, hint);
+    fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
+        self.inner.on_forecast(path, forecast);
     }
 
     fn window(&self, path: PathId) -> Bytes {

@@ -17,7 +17,7 @@ pub(crate) const CALLS: [&str; 11] = [
     "on_loss",
     "on_ecn",
     "on_spurious_loss",
-    "on_hint",
+    "on_forecast",
     "window",
 ];
 
@@ -91,9 +91,9 @@ impl CongestionControl for Failing {
         self.inner.on_spurious_loss(path);
     }
 
-    fn on_hint(&mut self, path: PathId, hint: &Hint) {
-        self.called("on_hint");
-        self.inner.on_hint(path, hint);
+    fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
+        self.called("on_forecast");
+        self.inner.on_forecast(path, forecast);
     }
 
     fn window(&self, path: PathId) -> Bytes {
@@ -106,7 +106,7 @@ impl CongestionControl for Failing {
     }
 
     fn fault(&mut self) -> Option<String> {
-        let once = ["open", "close", "on_hint", "on_spurious_loss", "on_loss", "on_ecn"];
+        let once = ["open", "close", "on_forecast", "on_spurious_loss", "on_loss", "on_ecn"];
         let fails = self.times.get() >= if once.contains(&self.call) { 1 } else { 3 };
         fails.then(|| format!("raised in {}\nTraceback", self.call))
     }

@@ -7,7 +7,7 @@ use leobench_base::BitRate;
 
 use super::failing::{CALLS, Failing};
 use super::*;
-use crate::endpoint::{EndpointError, Hint, Input};
+use crate::endpoint::{EndpointError, Forecast, Input};
 use crate::quic::{self, QuicEndpoint, Role};
 use crate::quic_noq::{self, NoqEndpoint};
 use crate::tcp::{self, TcpEndpoint};
@@ -61,7 +61,7 @@ fn failing<E: Controlled>(call: &'static str, ecn: bool) -> (Pipe<E>, Arc<Atomic
     (pipe, closed)
 }
 
-/// A transfer that makes every call: losses, marks, reordering, and a hint after half a second.
+/// A transfer that makes every call: losses, marks, reordering, and a forecast after half a second.
 fn transfer<E: Controlled>(call: &'static str) -> (Pipe<E>, Arc<AtomicUsize>) {
     // Losses and marks hide the proof that a loss was spurious. With reordering, the QUIC stack stops using ECN.
     let (spurious, marks) = (call == "on_spurious_loss", call == "on_ecn");
@@ -77,7 +77,9 @@ fn transfer<E: Controlled>(call: &'static str) -> (Pipe<E>, Arc<AtomicUsize>) {
     pipe.write(0, BYTES);
     pipe.run(ms(500), |pipe| pipe.failed.is_some());
     if pipe.failed.is_none() {
-        pipe.input(Input::Hint(Hint { path: PathId(0), base_rtt: None, bottleneck: None }));
+        let at = SimTime::ZERO + SimDuration::from_secs(1);
+        let (path, base_rtt, bottleneck, handover) = (PathId(0), None, None, None);
+        pipe.input(Input::Forecast(Forecast { path, at, base_rtt, bottleneck, handover }));
         pipe.run(ms(60_000), |pipe| pipe.failed.is_some() || pipe.delivered[0] >= BYTES);
     }
     (pipe, closed)

@@ -4,6 +4,7 @@ use leobench_base::SimTime;
 use leobench_base::quic::Space;
 
 use super::Connection;
+use crate::endpoint::Forecast;
 
 impl Connection {
     /// Whether there is anything to send in `space` but acknowledgements.
@@ -32,6 +33,23 @@ impl Connection {
             Some(multipath) => {
                 multipath.pending || path.route.wants_probe() && !self.has_several_paths()
             }
+        }
+    }
+
+    /// The sender is told what will become of a path.
+    pub(in crate::quic) fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) {
+        self.control.on_forecast(forecast);
+        let path = self.paths.get_mut(forecast.path.0 as usize);
+        if let Some((path, before)) = path.zip(self.settings.hold) {
+            path.hold.plan(now, before, forecast);
+        }
+    }
+
+    /// Leaves those paths alone from now on whose forecast handovers are near.
+    #[inline]
+    pub(in crate::quic) fn begin_holds(&mut self, now: SimTime) {
+        if self.settings.hold.is_some() {
+            self.paths.iter_mut().for_each(|path| path.hold.begin(now));
         }
     }
 

@@ -110,6 +110,8 @@ pub(super) struct Settings {
     pub(super) requires_saved: bool,
     /// Probe timeouts in a row after which a client probes another address of its host.
     pub(super) probe_after: Option<u32>,
+    /// How long before a forecast handover a path is held, if it is.
+    pub(super) hold: Option<SimDuration>,
     /// How long the connection survives without a packet.
     pub(super) idle_timeout: Option<SimDuration>,
     /// Packets after which this end updates its keys, if before their limit.
@@ -365,11 +367,6 @@ impl Connection {
     /// The streams, for the application.
     pub(super) fn streams_mut(&mut self) -> &mut Streams {
         &mut self.streams
-    }
-
-    /// The congestion control.
-    pub(super) fn control_mut(&mut self) -> &mut Control {
-        &mut self.control
     }
 
     /// When and why the connection was lost, if it was.

@@ -6,7 +6,7 @@ use super::SentPacket;
 use crate::congestion::{
     AckEnd, Acked, CarefulResume, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
 };
-use crate::endpoint::{EndpointError, Event, Hint, PathId, Totals};
+use crate::endpoint::{EndpointError, Event, Forecast, PathId, Totals};
 
 /// The algorithm of a connection. Paths report what happens to their packets, and everything is counted on the way.
 pub(in crate::quic) struct Control {
@@ -100,9 +100,9 @@ impl Control {
         (state.app_limited, state.cwnd_limited) = (app_limited, cwnd_limited);
     }
 
-    /// A hint about the network.
-    pub(in crate::quic) fn on_hint(&mut self, hint: &Hint) {
-        self.algorithm.on_hint(hint.path, hint);
+    /// A forecast of a path.
+    pub(in crate::quic) fn on_forecast(&mut self, forecast: &Forecast) {
+        self.algorithm.on_forecast(forecast.path, forecast);
     }
 
     /// Bytes that may be in flight.

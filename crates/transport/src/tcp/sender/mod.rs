@@ -24,7 +24,8 @@ use super::rtt::RttEstimator;
 use super::sequence::Stamps;
 use super::spec::TcpSpec;
 use crate::congestion::{CongestionControl, Rtt};
-use crate::endpoint::VerdictKind;
+use crate::endpoint::{Forecast, VerdictKind};
+use crate::heed::Hold;
 use crate::pacing::{Pacer, window_rate};
 
 pub(super) use self::ack::Ack;
@@ -127,6 +128,8 @@ pub(super) struct Sender {
     /// The offset of the FIN, once sent.
     fin: Option<u64>,
     pacer: Pacer,
+    /// When it sends nothing because of a forecast handover.
+    pub(super) hold: Hold,
 }
 
 /// A request of a timer.
@@ -195,6 +198,7 @@ impl Sender {
             initial_window: 0,
             last_sent: SimTime::ZERO,
             fin: None,
+            hold: Hold::default(),
             pacer: Pacer::new(Bytes::new(BURST_PACKETS * spec.mss.get()), spec.mss),
             control: Control::new(algorithm),
             lost: Vec::new(),
@@ -271,9 +275,23 @@ impl Sender {
         Some(window_rate(Bytes::new(self.control.window()), smoothed))
     }
 
-    /// When pacing allows the next segment, if that is in the future.
+    /// The sender is told what will become of its path, which it leaves alone so long `before` a handover, if at all.
+    pub(super) fn on_forecast(
+        &mut self,
+        now: SimTime,
+        before: Option<SimDuration>,
+        forecast: &Forecast,
+    ) {
+        self.control.algorithm.on_forecast(PATH, forecast);
+        if let Some(before) = before {
+            self.hold.plan(now, before, forecast);
+        }
+    }
+
+    /// When pacing and forecasts allow the next segment, if that is in the future.
     fn held_until(&self, now: SimTime) -> Option<SimTime> {
-        let ready = self.pacer.ready(self.pacing_rate()?);
+        let paced = self.pacing_rate().map_or(SimTime::ZERO, |rate| self.pacer.ready(rate));
+        let ready = paced.max(self.hold.until());
         (ready > now).then_some(ready)
     }
 
