@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 KEYS = {
     "channels": "channel",
     "losses": "loss",
+    "access": "access",
     "queues": "queue",
     "transports": "transport",
     "congestion": "congestion",

@@ -37,6 +37,7 @@ fn bench() -> Bench {
         queue: FifoSpec { limit: Limit::Unlimited }
             .build(Capacity::Bytes(Bytes::new(u64::MAX)), &rng),
         loss: None,
+        access: None,
         delay: DELAY,
         overhead: 0,
         mtu: MTU,

@@ -1,6 +1,7 @@
 //! Links as state machines that are handed the time: a queue discipline, a transmitter served by a time-varying
 //! channel, loss, and propagation. Knows packets by their [`Header`](leobench_base::Header) only, and no transport.
 
+pub mod access;
 pub mod channel;
 pub mod link;
 pub mod loss;
@@ -9,6 +10,7 @@ pub mod queue;
 mod testing;
 mod transmitter;
 
+pub use access::{AccessModel, AccessSpec, MediumAccess};
 pub use channel::{
     Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Mean, Service,
 };

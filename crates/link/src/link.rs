@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use leobench_base::{Bytes, Descriptor, LogHistogram, RngTree, SimDuration, SimRng, SimTime};
 
+use crate::access::MediumAccess;
 use crate::channel::ChannelState;
 use crate::loss::LossProcess;
 use crate::queue::{Backlog, Cause, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally, Verdict};
@@ -15,6 +16,8 @@ pub struct LinkConfig {
     pub queue: Box<dyn QueueDiscipline>,
     /// Random loss, besides that of the channel's state.
     pub loss: Option<Box<dyn LossProcess>>,
+    /// When packets leave a transmitter that shares its medium; at once without it.
+    pub access: Option<Box<dyn MediumAccess>>,
     /// One-way propagation delay, besides that of the channel's state.
     pub delay: SimDuration,
     /// Framing bytes added to every packet on the wire; may be negative, to leave headers out. A packet takes at
@@ -78,7 +81,7 @@ impl LinkCounters {
 ///
 /// A packet's transmission takes (IP length + overhead) x 8 / rate, the exact remainder carried from packet to packet
 /// while they follow back to back, and is not affected by changes of the channel once begun. Loss is decided, and the
-/// delay of propagation read, when it ends.
+/// delay of propagation read, when it ends. Where the medium is shared, packets then wait for their turn: they are in flight.
 pub struct Link {
     queue: Box<dyn QueueDiscipline>,
     transmitter: Transmitter,
@@ -90,6 +93,7 @@ pub struct Link {
     /// it will arrive is not known yet.
     flight: VecDeque<Flying>,
     loss: Option<Box<dyn LossProcess>>,
+    access: Option<Box<dyn MediumAccess>>,
     state_loss: f64,
     state_rng: SimRng,
     own_delay: SimDuration,
@@ -125,6 +129,7 @@ impl Link {
             held_until: None,
             flight: VecDeque::new(),
             loss: config.loss,
+            access: config.access,
             state_loss: state.loss,
             state_rng: config.rng.child("state-loss").rng(),
             own_delay: config.delay,
@@ -317,7 +322,8 @@ impl Link {
         self.sent_at = None;
         let Some(Flying { arrival, packet }) = self.flight.back_mut() else { return };
         let size = packet.meta.size;
-        *arrival = at + self.delay;
+        let leaves = self.access.as_mut().map_or(at, |access| access.leaves(at));
+        *arrival = leaves + self.delay;
         if !self.overtaking {
             *arrival = (*arrival).max(self.last_arrival);
         }

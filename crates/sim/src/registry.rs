@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{Fault, nearest};
 use leobench_link::channel::lms::{LmsPreset, PresetState};
-use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
+use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
@@ -13,10 +13,11 @@ pub type Entry = (&'static str, &'static str);
 
 type Registry = (&'static str, fn() -> Vec<Entry>, &'static [Entry]);
 
-const REGISTRIES: [Registry; 11] = [
+const REGISTRIES: [Registry; 12] = [
     ("channels", ChannelSpec::summaries, ChannelSpec::REFUSED),
     ("presets", LmsPreset::summaries, &[]),
     ("losses", LossSpec::summaries, LossSpec::REFUSED),
+    ("access", AccessSpec::summaries, AccessSpec::REFUSED),
     ("queues", QueueSpec::summaries, QueueSpec::REFUSED),
     ("transports", TransportSpec::summaries, TransportSpec::REFUSED),
     ("congestion", CongestionSpec::summaries, CongestionSpec::REFUSED),

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value};
-use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
+use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
 use leobench_sim::scenario::{PolicySpec, SatellitesSpec, TransportSpec};
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
@@ -52,6 +52,7 @@ fn sections() -> Vec<Section> {
     let registries = [
         ("channel", ChannelSpec::schema()),
         ("loss", LossSpec::schema()),
+        ("access", AccessSpec::schema()),
         ("queue", QueueSpec::schema()),
         ("transport", TransportSpec::schema()),
         ("congestion", CongestionSpec::schema()),

@@ -265,6 +265,7 @@ impl FromScenario<'_> {
         Ok(LinkConfig {
             queue: link.queue(direction).model().build(capacity, &rng.child("queue")),
             loss: link.loss(direction).map(|loss| loss.model().build(&rng.child("loss"))),
+            access: link.access(direction).map(|access| access.model().build(&rng.child("access"))),
             delay: link.delay(direction),
             overhead: link.overhead.get(),
             mtu: link.mtu,

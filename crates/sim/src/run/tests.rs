@@ -86,6 +86,7 @@ fn a_new_cause_is_counted_in_summary_and_tables() {
     let config = LinkConfig {
         queue: Box::new(Tithe::default()),
         loss: None,
+        access: None,
         delay: SimDuration::from_millis(10),
         overhead: 0,
         mtu: Bytes::new(1500),

@@ -6,7 +6,7 @@ use leobench_base::spec::{At, Limit, Schema, Spec, SpecError, Value, Weight, jso
 use leobench_base::{BitRate, Bytes, SimDuration};
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
-use leobench_link::{ChannelSpec, LossSpec, QueueSpec};
+use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
 
 use super::constellation::PassageSpec;
 
@@ -25,6 +25,8 @@ leobench_base::spec! {
         pub delay: SimDuration = SimDuration::ZERO,
         /// Random loss, in addition to the channel's own.
         pub loss: Option<LossSpec>,
+        /// Medium access: when packets leave a transmitter that shares its medium with others.
+        pub access: Option<AccessSpec>,
         /// Queue discipline in front of each transmitter.
         pub queue: QueueSpec = default_queue(),
         /// Largest IP packet carried; larger ones are dropped.
@@ -56,6 +58,8 @@ leobench_base::spec! {
         pub delay: Option<SimDuration>,
         /// Random loss.
         pub loss: Option<LossSpec>,
+        /// Medium access.
+        pub access: Option<AccessSpec>,
         /// Queue discipline.
         pub queue: Option<QueueSpec>,
     }
@@ -131,6 +135,11 @@ impl LinkSpec {
     /// Loss process in `direction`, if there is one besides the channel's.
     pub fn loss(&self, direction: Direction) -> Option<&LossSpec> {
         self.changes(direction).loss.as_ref().or(self.loss.as_ref())
+    }
+
+    /// Medium access in `direction`, if packets do not leave at once.
+    pub fn access(&self, direction: Direction) -> Option<&AccessSpec> {
+        self.changes(direction).access.as_ref().or(self.access.as_ref())
     }
 
     /// Queue discipline in `direction`.

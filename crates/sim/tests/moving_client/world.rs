@@ -164,6 +164,7 @@ fn link(
             Box::new(Losses { log: Arc::clone(log), rng: rng.child("loss").child(direction).rng() })
                 as Box<_>
         }),
+        access: None,
         delay: SimDuration::from_millis(millis),
         overhead: 0,
         mtu: Bytes::new(1_500),

@@ -26,6 +26,7 @@ fn with_queue(limit: &Limit) -> LinkConfig {
     LinkConfig {
         queue: FifoSpec { limit: limit.clone() }.build(Capacity::of(limit).unwrap(), &rng),
         loss: None,
+        access: None,
         delay: SimDuration::ZERO,
         overhead: 0,
         mtu: Bytes::new(u64::MAX),
