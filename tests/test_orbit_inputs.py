@@ -229,5 +229,5 @@ def test_an_export_needs_a_folder(plane: Path, capsys: pytest.CaptureFixture[str
     assert cli.main(["orbit", str(plane), "--export", "schedule"]) == 2
     assert "--export: needs a folder to write to; give --out" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
-        cli.main(["orbit", str(plane), "--export", "czml", "--out", "x"])
-    assert "czml: unknown word; allowed: `schedule`, `mahimahi`" in capsys.readouterr().err
+        cli.main(["orbit", str(plane), "--export", "kml", "--out", "x"])
+    assert "kml: unknown word; allowed: `schedule`, `mahimahi`, `czml`" in capsys.readouterr().err

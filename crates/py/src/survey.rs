@@ -22,6 +22,20 @@ pub(crate) fn orbit(
     survey.as_ref().map(as_json).transpose()
 }
 
+/// Where satellites, terminals and gateways are as JSON, a point every so many seconds; `None` without a constellation.
+#[pyfunction]
+pub(crate) fn scene(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    interval_s: f64,
+) -> PyResult<Option<String>> {
+    let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
+    let seed = scenario.0.spec.seed;
+    let scene =
+        py.detach(|| survey::scene(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
+    scene.as_ref().map(as_json).transpose()
+}
+
 /// What a user should know of the scenario's constellation before a run.
 #[pyfunction]
 pub(crate) fn sky_warnings(scenario: &PyScenario) -> PyResult<Vec<String>> {

@@ -2,11 +2,13 @@
 
 use leobench_base::spec::Fault;
 use leobench_base::{SimDuration, SimTime};
-use leobench_orbit::{Ephemeris, Geodetic, Observer, Passes, SatelliteId, Sighting};
+use leobench_orbit::{
+    Ephemeris, Geodetic, Observer, OrbitError, Pass, Passes, SatelliteId, Sighting, Vector,
+};
 use serde::Serialize;
 
 use crate::scenario::Scenario;
-use crate::sky::{Place, Sky};
+use crate::sky::{Place, Places, Sky};
 
 /// Between two slots of Starlink's global grid, and from a minute of UTC to the first (Tanveer et al. 2023).
 const SLOT: u64 = 15_000_000_000;
@@ -134,6 +136,113 @@ pub struct SlotRow {
     pub separation_deg: f64,
 }
 
+/// Where satellites, terminals and gateways are during a run.
+#[derive(Debug, Default, Serialize)]
+pub struct Scene {
+    /// A way for each pass of a satellite; passes over several terminals that touch each other are one.
+    pub satellites: Vec<Way>,
+    /// A way for each terminal; a single point of one that rests.
+    pub terminals: Vec<Way>,
+    /// A point for each gateway.
+    pub gateways: Vec<Way>,
+}
+
+/// Where something is over time.
+#[derive(Debug, Serialize)]
+pub struct Way {
+    /// Its name.
+    pub name: String,
+    /// From when on it is there, in seconds of the run.
+    pub from_s: f64,
+    /// Until when.
+    pub to_s: f64,
+    /// Seconds of the run, and a position in metres in the frame of the Earth (ECEF).
+    pub points: Vec<[f64; 4]>,
+}
+
+/// Where everything is, a point every `interval` and at the ends of each way; `None` without a constellation.
+///
+/// # Errors
+/// What is wrong, by its place in the scenario.
+pub fn scene(
+    scenario: &Scenario,
+    seed: u64,
+    interval: SimDuration,
+) -> Result<Option<Scene>, Fault> {
+    let Some(sky) = Sky::new(scenario, seed)? else { return Ok(None) };
+    let end = SimTime::ZERO + scenario.spec.duration;
+    let still = |place: &Place| way(&place.name, [SimTime::ZERO, end], None, |at| ecef(place, at));
+    let moving = |place: &Place| {
+        let interval = place.track.moves().then_some(interval);
+        way(&place.name, [SimTime::ZERO, end], interval, |at| ecef(place, at))
+    };
+    let Places { terminals, gateways } = sky.places();
+    Ok(Some(Scene {
+        satellites: satellites(&sky, end, interval)?,
+        terminals: terminals.iter().map(moving).collect(),
+        gateways: gateways.iter().map(still).collect(),
+    }))
+}
+
+fn ecef(place: &Place, at: SimTime) -> Vector {
+    place.track.place(at).to_ecef()
+}
+
+/// The ways of satellites while a terminal sees them.
+fn satellites(sky: &Sky, end: SimTime, interval: SimDuration) -> Result<Vec<Way>, Fault> {
+    let Some(ephemeris) = sky.ephemeris() else { return Ok(Vec::new()) };
+    let mut spans = Vec::new();
+    for place in &sky.places().terminals {
+        for pass in passes_over(ephemeris.clone(), place, end) {
+            let pass = pass.map_err(|error| no_orbit(&error))?;
+            spans.push((pass.satellite.index(), pass.rise, pass.set));
+        }
+    }
+    spans.sort_unstable();
+    let mut merged: Vec<(usize, SimTime, SimTime)> = Vec::new();
+    for (satellite, rise, set) in spans {
+        match merged.last_mut() {
+            Some((last, _, until)) if *last == satellite && rise <= *until => {
+                *until = set.max(*until);
+            }
+            _ => merged.push((satellite, rise, set)),
+        }
+    }
+    let ways = merged.into_iter().map(|(satellite, rise, set)| {
+        let mut outcome = Ok(());
+        let points = way(&sky.name(satellite), [rise, set], Some(interval), |at| {
+            let state = ephemeris.exact(SatelliteId::from(satellite), at);
+            state.map_or_else(
+                |error| {
+                    outcome = Err(no_orbit(&error));
+                    Vector::default()
+                },
+                |state| state.position,
+            )
+        });
+        outcome.map(|()| points)
+    });
+    ways.collect()
+}
+
+/// Points at both ends, and every `interval` between if there is one.
+fn way(
+    name: &str,
+    [from, to]: [SimTime; 2],
+    interval: Option<SimDuration>,
+    mut position: impl FnMut(SimTime) -> Vector,
+) -> Way {
+    let mut points = Vec::new();
+    let mut now = from;
+    loop {
+        let Vector { x, y, z } = position(now);
+        points.push([now.as_secs_f64(), x, y, z]);
+        let Some(interval) = interval.filter(|_| now < to) else { break };
+        now = (now + interval).min(to);
+    }
+    Way { name: name.to_owned(), from_s: from.as_secs_f64(), to_s: to.as_secs_f64(), points }
+}
+
 /// Looks at the constellation of a scenario for its duration, a sample every `interval`; `None` if it has none.
 ///
 /// # Errors
@@ -219,16 +328,11 @@ fn spots(places: &[Place]) -> Vec<Spot> {
 fn passes(sky: &Sky, end: SimTime) -> Result<Vec<PassRow>, Fault> {
     let mut rows = Vec::new();
     let Some(ephemeris) = sky.ephemeris() else { return Ok(rows) };
-    let mut ephemeris = ephemeris.clone();
-    for Place { name, track, view, .. } in &sky.places().terminals {
-        let observer = Observer::new(track.clone(), view.clone());
-        for pass in Passes::new(&mut ephemeris, observer, SimTime::ZERO, end) {
-            let pass = pass.map_err(|error| {
-                let allowed = "satellites with orbits during the run";
-                Fault::new("constellation.satellites", error.to_string(), allowed)
-            })?;
+    for place in &sky.places().terminals {
+        for pass in passes_over(ephemeris.clone(), place, end) {
+            let pass = pass.map_err(|error| no_orbit(&error))?;
             rows.push(PassRow {
-                terminal: name.clone(),
+                terminal: place.name.clone(),
                 satellite: sky.name(pass.satellite.index()),
                 rise_s: pass.rise.as_secs_f64(),
                 set_s: pass.set.as_secs_f64(),
@@ -238,6 +342,21 @@ fn passes(sky: &Sky, end: SimTime) -> Result<Vec<PassRow>, Fault> {
         }
     }
     Ok(rows)
+}
+
+/// The passes over a terminal.
+fn passes_over(
+    mut ephemeris: Ephemeris,
+    place: &Place,
+    end: SimTime,
+) -> Vec<Result<Pass, OrbitError>> {
+    let observer = Observer::new(place.track.clone(), place.view.clone());
+    Passes::new(&mut ephemeris, observer, SimTime::ZERO, end).collect()
+}
+
+fn no_orbit(error: &OrbitError) -> Fault {
+    let allowed = "satellites with orbits during the run";
+    Fault::new("constellation.satellites", error.to_string(), allowed)
 }
 
 fn handovers(sky: &Sky, rows: &mut Vec<HandoverRow>) {

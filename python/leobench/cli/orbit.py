@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from leobench._core import Scenario
     from leobench.orbit import Survey
 
 NAME = "orbit"
@@ -48,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         action="append",
         default=[],
-        choices=("schedule", "mahimahi"),
-        help="also write what links offer as tables of the channel `schedule`, or as `mahimahi` traces",
+        choices=("schedule", "mahimahi", "czml"),
+        help="also write links as tables of the channel `schedule` or as `mahimahi` traces, or all as `czml`",
     )
     parser.add_argument("--json", action="store_true", help="print the numbers of all links as JSON")
 
@@ -65,10 +66,11 @@ def main(args: argparse.Namespace) -> int:
     if args.export and args.out is None:
         raise InputError("--export: needs a folder to write to; give --out")
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
-    seen = orbit.survey(load(args.scenario, None, dict(overrides)), args.interval)
+    scenario = load(args.scenario, None, dict(overrides))
+    seen = orbit.survey(scenario, args.interval)
     for warning in seen.warnings:
         print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
-    files = [] if args.out is None else _write(seen, args.out, args.export)
+    files = [] if args.out is None else _write(scenario, seen, args.out, args.export)
     if args.json:
         said = {"start": seen.start, "satellites": seen.satellites, "links": seen.links()}
         terminal.print_json(said | {"files": [str(file) for file in files]})
@@ -79,11 +81,13 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(seen: Survey, folder: Path, exports: Sequence[str]) -> list[Path]:
-    from leobench import orbit_exports, plots
+def _write(scenario: Scenario, seen: Survey, folder: Path, exports: Sequence[str]) -> list[Path]:
+    from leobench import czml, orbit_exports, plots
     from leobench.errors import InputError
     from leobench.plots import orbit
 
+    if "czml" in exports and seen.satellites is None:
+        raise InputError(f"--export czml: {czml.NO_PLACE}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -95,7 +99,10 @@ def _write(seen: Survey, folder: Path, exports: Sequence[str]) -> list[Path]:
             plots.save(figure, folder / f"{name}.png")
             files.append(folder / f"{name}.png")
     for form in dict.fromkeys(exports):
-        files += orbit_exports.write(seen, form, folder)
+        if form == "czml":
+            files += czml.write(scenario, seen, folder)
+        else:
+            files += orbit_exports.write(seen, form, folder)
     return files
 
 
