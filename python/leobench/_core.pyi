@@ -18,6 +18,15 @@ class Scenario:
     def name(self) -> str: ...
     @property
     def seed(self) -> int: ...
+    @property
+    def engine(self) -> str:
+        """What drives a run: `virtual` or `real`."""
+    @property
+    def duration(self) -> float:
+        """Seconds during which the sources produce messages."""
+    @property
+    def real(self) -> tuple[float, float, float, float]:
+        """Settings of a run in real time, in seconds: lateness, stall, spin, settle."""
     def to_json(self) -> str: ...
 
 @final
@@ -65,13 +74,17 @@ class Emulation:
     def __init__(
         self,
         scenario: Scenario,
-        hosts: Sequence[tuple[str, Sequence[tuple[Sequence[str], int]]]],
+        hosts: Sequence[tuple[str, Sequence[tuple[Sequence[str], int]], int]],
+        flows: bool,
         tables_dir: str | PathLike[str] | None,
+        qlog_dir: str | PathLike[str] | None,
+        pcap_dir: str | PathLike[str] | None,
+        snaplen: int | None,
         lateness: float,
         stall: float,
         spin: float,
     ) -> None: ...
-    def run(self, seconds: float) -> tuple[str, str]: ...
+    def run(self, seconds: float | None) -> tuple[str, str, dict[str, tuple[float, float]]]: ...
     def stop(self) -> None: ...
 
 @final
@@ -125,6 +138,7 @@ def run(
     snaplen: int | None = ...,
     progress: Callable[[float, float, int], object] | None = ...,
 ) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]: ...
+def check_kernel(scenario: Scenario) -> None: ...
 def places(
     scenario: Scenario,
 ) -> list[tuple[str, list[str], list[tuple[str, list[str], int]]]]: ...

@@ -38,7 +38,7 @@ def run(  # noqa: PLR0913 (every option of a run, by name)
     snaplen: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs a scenario in virtual time.
+    """Runs a scenario in virtual time, or in real time if it says so (`engine = "real"`).
 
     Args:
         scenario: The scenario file, TOML or JSON.
@@ -50,8 +50,8 @@ def run(  # noqa: PLR0913 (every option of a run, by name)
         qlog: Whether to write a qlog of every QUIC endpoint (needs `out`); other flows have none.
         pcap: Whether to write a packet capture of every end of every flow (needs `out`).
         snaplen: Bytes that captures keep of a packet, from 100 (headers) to 65,535 (all); 128 unless given.
-        progress: Called about ten times a second with the virtual time reached and the virtual time of
-            the end, both in seconds, and the number of packets carried. Its exceptions end the
+        progress: Called about ten times a second with the time of the run reached and that of the end,
+            both in seconds, and the number of packets carried (0 in real time). Its exceptions end the
             run.
 
     Raises:
@@ -74,7 +74,7 @@ def run_loaded(
     progress: Progress | None = None,
 ) -> Result:
     """Runs a loaded scenario; the other arguments are those of `run`."""
-    from leobench import _core, folder, manifest
+    from leobench import engine, folder, manifest
     from leobench.errors import InputError
     from leobench.result import Result, Tables
 
@@ -84,11 +84,11 @@ def run_loaded(
             if wanted:
                 raise InputError(f"{name}: needs a folder to write to; give `out`")
         started = time.perf_counter()
-        summary, arrow, stalls = _core.run(scenario, progress=progress)
+        ended = engine.run(scenario, engine.Recording(), progress)
         wall_s = time.perf_counter() - started
-        parsed, tables = json.loads(summary), Tables.from_arrow(arrow)
+        parsed, tables = json.loads(ended.summary), Tables.from_arrow(ended.tables)
         connected = manifest.connected(tables.events.lazy())
-        described = manifest.describe(scenario, parsed, wall_s, connected, stalls)
+        described = manifest.describe(scenario, parsed, wall_s, connected, ended.stalls, ended.clock)
         return Result(described, parsed, tables, None)
 
     target = Path(out)
@@ -101,13 +101,15 @@ def run_loaded(
             if asked is not None:
                 asked.mkdir()
         started = time.perf_counter()
-        summary, _, stalls = _core.run(scenario, tables_dir, qlog_dir, pcap_dir, snaplen, progress)
+        recording = engine.Recording(tables_dir, qlog_dir, pcap_dir, snaplen)
+        ended = engine.run(scenario, recording, progress)
         wall_s = time.perf_counter() - started
         if qlog_dir is not None and not any(qlog_dir.iterdir()):
             qlog_dir.rmdir()
         connected = manifest.connected(folder.scan(tables_dir, "events"))
-        described = manifest.describe(scenario, json.loads(summary), wall_s, connected, stalls)
-        folder.fill(partial, tables_dir, described, summary)
+        parsed = json.loads(ended.summary)
+        described = manifest.describe(scenario, parsed, wall_s, connected, ended.stalls, ended.clock)
+        folder.fill(partial, tables_dir, described, ended.summary)
     return open(target)
 
 
@@ -125,7 +127,7 @@ def emulate_loaded(
         scenario: The scenario; its flows are left out.
         programs: What runs where. An empty name stands for the first host.
         out: Folder to write the results to; nothing is written unless given.
-        settings: How the network follows the clock.
+        settings: How the network follows the clock; as the scenario says unless given.
         force: Whether to replace a result folder that exists.
 
     Raises:
@@ -137,8 +139,9 @@ def emulate_loaded(
 
     from leobench import folder, manifest
     from leobench.emulation import check, session
+    from leobench.engine import Recording
 
-    settings = settings or session.Settings()
+    settings = settings or session.Settings.of(scenario)
     programs = check.checked(scenario, programs)
     with ExitStack() as held:
         partial = tables_dir = None
@@ -146,7 +149,7 @@ def emulate_loaded(
             partial = held.enter_context(folder.writing(Path(out), force=force))
             tables_dir = partial / "arrow"
             tables_dir.mkdir()
-        ended = session.run(scenario, programs, settings, tables_dir)
+        ended = session.run(scenario, programs, settings, Recording(tables_dir))
         if partial is not None and tables_dir is not None:
             described = manifest.of_emulation(scenario, programs, ended)
             folder.fill(partial, tables_dir, described, ended.summary)

@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 # stays below it if the run lasts a hundred times as long as a delay.
 _UNDER_WAY = 0.01
 
+# The verdict on a run in real time whose times cannot be trusted.
+INVALID = "invalid"
+
+# Congestion controllers that the kernel calls by another name.
+KERNEL_NAMES = {"newreno": "reno"}
+
 
 @dataclass(frozen=True)
 class Doubt:
     """A reason not to take the numbers of a flow at face value.
 
     Attributes:
-        kind: `lost`, `unconnected`, `silent`, `stalled` or `undelivered`; `docs/campaigns.md` explains them.
+        kind: `clock`, `lost`, `unconnected`, `silent`, `stalled` or `undelivered`; `docs/campaigns.md`
+            explains them.
         text: What a user is told.
     """
 
@@ -44,6 +51,7 @@ def describe(
     wall_s: float,
     connected: Container[str],
     stalls: Stalls,
+    clock: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The manifest of a finished run. Only here may values depend on the clock or the machine.
 
@@ -53,6 +61,7 @@ def describe(
         wall_s: How long it took, in seconds.
         connected: Names of the flows whose handshake was completed by at least one end.
         stalls: By flow, from when to when (in seconds) it stood still, if it did.
+        clock: How far the times can be trusted, of a run in real time.
     """
     from leobench import _core
 
@@ -60,15 +69,36 @@ def describe(
     warnings = [doubt.text for doubt in doubts(resolved, summary, connected, stalls)]
     if "constellation" in resolved:
         warnings = [*_core.sky_warnings(scenario), *warnings]
-    return {
+    warnings = [*(doubt.text for doubt in clock_doubts(clock)), *warnings]
+    verdict = "warnings" if warnings else "ok"
+    described = {
         "leobench": _core.__version__,
         "engine": summary["engine"],
         "seed": scenario.seed,
         "wall_s": round(wall_s, 3),
         "machine": machine(),
-        "validity": {"verdict": "warnings" if warnings else "ok", "warnings": warnings},
+        "validity": {"verdict": verdict, "warnings": warnings},
         "scenario": resolved,
     }
+    if clock is not None:
+        if clock["verdict"] == INVALID:
+            described["validity"]["verdict"] = INVALID
+        described["clock"] = _figures(clock)
+        described["kernel_tcp"] = {
+            flow["name"]: KERNEL_NAMES.get(flow["congestion"], flow["congestion"])
+            for flow in summary["flows"]
+            if flow["transport"] == "tcp"
+        }
+    return described
+
+
+def clock_doubts(clock: Mapping[str, Any] | None) -> list[Doubt]:
+    """Reasons not to trust the times of a run in real time."""
+    return [Doubt("clock", f"invalid: {reason}") for reason in clock["reasons"]] if clock else []
+
+
+def _figures(clock: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: figure for name, figure in clock.items() if name not in {"verdict", "reasons"}}
 
 
 def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) -> dict[str, Any]:
@@ -83,7 +113,7 @@ def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) 
         "wall_s": round(verdict["elapsed_s"], 3),
         "machine": machine(),
         "validity": {"verdict": verdict["verdict"], "warnings": verdict["reasons"]},
-        "clock": {name: figure for name, figure in verdict.items() if name not in {"verdict", "reasons"}},
+        "clock": _figures(verdict),
         "programs": [{"host": program.host, "command": list(program.words)} for program in programs],
         "exit_code": ended.code,
         "scenario": json.loads(scenario.to_json()),

@@ -223,3 +223,32 @@ pub struct Datagram {
     /// Payload bytes of the message in this datagram.
     pub payload: Bytes,
 }
+
+impl Datagram {
+    /// Bytes at the start of a datagram on a socket that say what it is.
+    const HEADER: usize = 10;
+
+    /// Writes the bytes of a datagram on a socket, and nothing else, to `bytes`: as many as its payload, but no fewer than
+    /// the header that says what it is.
+    pub fn encode(&self, bytes: &mut Vec<u8>) {
+        let payload = self.payload.get() as usize;
+        bytes.clear();
+        bytes.extend_from_slice(&(self.stream as u16).to_be_bytes());
+        bytes.extend_from_slice(&self.message.to_be_bytes()[2..]);
+        bytes.extend_from_slice(&(payload as u16).to_be_bytes());
+        bytes.resize(payload.max(Self::HEADER), 0);
+    }
+
+    /// The datagram that bytes from a socket are.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (header, _) = bytes.split_first_chunk::<{ Self::HEADER }>()?;
+        let [a, b, message @ .., c, d] = *header;
+        let mut number = [0; 8];
+        number[2..].copy_from_slice(&message);
+        Some(Self {
+            stream: u16::from_be_bytes([a, b]).into(),
+            message: u64::from_be_bytes(number),
+            payload: Bytes::new(u16::from_be_bytes([c, d]).into()),
+        })
+    }
+}

@@ -17,7 +17,7 @@ use crate::packet::{Body, Ecn, Meta, Packet, Protocol};
 use crate::quic::{Datagram, Zeros};
 use crate::segment::{Flags, Options, Segment};
 
-pub use parse::{ParseError, parse};
+pub use parse::{ParseError, parse, udp_payload};
 pub use too_big::{TooBigError, too_big};
 
 /// Maximum length of an IPv4 packet, or of the payload of an IPv6 packet (RFC 791 section 3.1, RFC 8200 section 3).

@@ -1,25 +1,32 @@
 //! Time as it passes.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use leobench_base::SimTime;
 
 /// The time since a start, by the machine's monotonic clock. Copies agree with each other.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct WallClock {
-    start: Instant,
+    start: Arc<OnceLock<Instant>>,
 }
 
 impl WallClock {
-    /// A clock that starts now.
-    pub fn start() -> Self {
-        Self { start: instant() }
+    /// A clock that shows zero until it is started.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Starts it, and all its copies, unless it has been.
+    pub fn start(&self) {
+        self.start.get_or_init(instant);
     }
 
     /// What it shows.
     #[inline]
     pub fn now(&self) -> SimTime {
-        let elapsed = instant().duration_since(self.start);
+        let Some(start) = self.start.get() else { return SimTime::ZERO };
+        let elapsed = instant().duration_since(*start);
         SimTime::from_nanos(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
     }
 }

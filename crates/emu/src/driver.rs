@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::WallClock;
 use crate::device::Device;
+use crate::flows::{Ready, Woken};
 use crate::port::Outside;
 use crate::verdict::{Budget, Verdict};
 
@@ -46,6 +47,9 @@ pub enum DriveError {
     /// A device could not be read.
     #[error("a TUN device cannot be read: {0}")]
     Device(#[source] io::Error),
+    /// The sockets of flows cannot be watched.
+    #[error("cannot watch sockets: {0}")]
+    Sockets(#[source] io::Error),
     /// The driver cannot wait.
     #[error("cannot wait for packets: {0}")]
     Wait(#[source] rustix::io::Errno),
@@ -57,9 +61,21 @@ pub struct Driver {
     clock: WallClock,
     settings: Settings,
     devices: Vec<(PortId, Device)>,
+    /// The sockets of the network's own flows, if they are on any.
+    sockets: Option<Ready>,
+    woken: Vec<Woken>,
     outside: Outside,
     buffer: BytesMut,
     verdict: Verdict,
+}
+
+/// When a run in real time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Until {
+    /// At the latest.
+    pub time: SimTime,
+    /// Whether as soon as every byte of the network's own flows has arrived.
+    pub drained: bool,
 }
 
 impl Driver {
@@ -71,28 +87,37 @@ impl Driver {
         outside: Outside,
     ) -> Self {
         let (buffer, verdict) = (BytesMut::new(), Verdict::default());
-        Self { clock, settings, devices, outside, buffer, verdict }
+        let (sockets, woken) = (None, Vec::new());
+        Self { clock, settings, devices, sockets, woken, outside, buffer, verdict }
     }
 
-    /// Follows the clock until it shows `end` or `stop` is set.
+    /// Wakes the ends of flows whose sockets have something for them.
+    pub fn watch(&mut self, sockets: Ready) {
+        self.sockets = Some(sockets);
+    }
+
+    /// Follows the clock, which it starts unless it runs, until the run is over or `stop` is set.
     ///
     /// # Errors
     /// If the network cannot go on, or a device is gone.
     pub fn run(
         &mut self,
         network: &mut Network,
-        end: SimTime,
+        until: Until,
         stop: &AtomicBool,
     ) -> Result<(), DriveError> {
+        let Until { time: end, drained } = until;
+        self.clock.start();
         sharpen_timers();
         take_precedence();
         let cpu = cpu_time();
         let mut readable = vec![true; self.devices.len()];
         let begin = self.clock.now();
         let mut now = begin;
-        while now < end && !stop.load(Ordering::Relaxed) {
+        while now < end && !stop.load(Ordering::Relaxed) && !(drained && network.is_drained()) {
             network.advance(now)?;
             self.read(network, &readable)?;
+            self.wake(network)?;
             let due = network.next_wake().unwrap_or(SimTime::MAX).min(end);
             let until = due.min(now + LONGEST_SLEEP);
             let waits_from = self.clock.now();
@@ -102,6 +127,7 @@ impl Driver {
             let stall = now.saturating_since(until.max(waits_from));
             self.verdict.longest_stall = self.verdict.longest_stall.max(stall);
         }
+        network.advance(now.min(end))?;
         self.verdict.elapsed += now.saturating_since(begin);
         self.verdict.cpu += cpu_time().saturating_sub(cpu);
         Ok(())
@@ -141,10 +167,26 @@ impl Driver {
         Ok(())
     }
 
+    /// Lets the ends of flows act that have something on their sockets.
+    fn wake(&mut self, network: &mut Network) -> Result<(), DriveError> {
+        let Some(sockets) = &self.sockets else { return Ok(()) };
+        sockets.take(&mut self.woken).map_err(DriveError::Sockets)?;
+        if !self.woken.is_empty() {
+            let now = self.clock.now();
+            network.advance(now)?;
+            for Woken { flow, end } in self.woken.drain(..) {
+                network.wake(now, flow, end);
+            }
+            network.advance(now)?;
+        }
+        Ok(())
+    }
+
     /// Waits for packets until a time: asleep at first, then awake.
     fn wait(&self, until: SimTime, readable: &mut [bool]) -> Result<(), DriveError> {
         let mut polled: Vec<_> =
             self.devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN)).collect();
+        polled.extend(self.sockets.iter().map(|sockets| PollFd::new(sockets, PollFlags::IN)));
         loop {
             let left = until.saturating_since(self.clock.now());
             let sleep = left.saturating_sub(self.settings.spin);

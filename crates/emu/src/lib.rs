@@ -7,11 +7,12 @@
 mod clock;
 mod device;
 mod driver;
+pub mod flows;
 mod port;
 mod verdict;
 
 pub use clock::WallClock;
 pub use device::Device;
-pub use driver::{DriveError, Driver, Settings};
+pub use driver::{DriveError, Driver, Settings, Until};
 pub use port::{Outside, open_port};
 pub use verdict::{Budget, Lateness, Verdict};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use leobench_base::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
 use leobench_base::spec::Limit;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime, wire};
-use leobench_emu::{Budget, Device, Driver, Outside, Settings, WallClock, open_port};
+use leobench_emu::{Budget, Device, Driver, Outside, Settings, Until, WallClock, open_port};
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
@@ -29,7 +29,8 @@ struct Bench {
 }
 
 fn bench() -> Bench {
-    let (clock, outside) = (WallClock::start(), Outside::default());
+    let (clock, outside) = (WallClock::new(), Outside::default());
+    clock.start();
     let mut builder = NetworkBuilder::default();
     let nodes = ["client", "server"].map(|name| builder.node(name));
     let rng = RngTree::new(1);
@@ -57,12 +58,12 @@ fn bench() -> Bench {
         end.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let device = Device::new(OwnedFd::from(inside));
         let own = vec![(address(node.index()), device.share().unwrap())];
-        let port = builder.port(node, open_port(own, &outside, clock, Budget::default()));
+        let port = builder.port(node, open_port(own, &outside, clock.clone(), Budget::default()));
         devices.push((port, device));
         ends.push(end);
     }
     let network = builder.build().unwrap();
-    let driver = Driver::new(clock, Settings::default(), devices, outside);
+    let driver = Driver::new(clock.clone(), Settings::default(), devices, outside);
     Bench { network, driver, clock, ends: ends.try_into().unwrap() }
 }
 
@@ -92,8 +93,9 @@ fn packet(size: u64, from: usize) -> Vec<u8> {
 
 impl Bench {
     fn run(&mut self, millis: u64) {
-        let end = self.clock.now() + SimDuration::from_millis(millis);
-        self.driver.run(&mut self.network, end, &AtomicBool::new(false)).unwrap();
+        let time = self.clock.now() + SimDuration::from_millis(millis);
+        let until = Until { time, drained: false };
+        self.driver.run(&mut self.network, until, &AtomicBool::new(false)).unwrap();
     }
 }
 

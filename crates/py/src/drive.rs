@@ -25,8 +25,11 @@ const LONG_SLICE: Duration = Duration::from_millis(50);
 /// Wall time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// The summary as JSON, the tables by name, and by flow its longest stall: seconds of its start and its end.
-type Finished<'py> = (String, Bound<'py, PyDict>, BTreeMap<String, (f64, f64)>);
+/// By flow, its longest stall: seconds of its start and its end.
+pub(crate) type Stalls = BTreeMap<String, (f64, f64)>;
+
+/// The summary as JSON, the tables by name, and the stalls.
+type Finished<'py> = (String, Bound<'py, PyDict>, Stalls);
 
 /// Runs a scenario. Tables go to Arrow files in `tables_dir`, or are returned as the bytes of such files.
 #[pyfunction]
@@ -73,9 +76,12 @@ pub(crate) fn run<'py>(
             tables.set_item(table.table.name(), PyBytes::new(py, &bytes))?;
         }
     }
+    Ok((as_json(&finished.summary)?, tables, told_stalls(finished.stalls)))
+}
+
+pub(crate) fn told_stalls(stalls: Vec<(String, Stall)>) -> Stalls {
     let seconds = |stall: Stall| (stall.from.as_secs_f64(), stall.to.as_secs_f64());
-    let stalls = finished.stalls.into_iter().map(|(flow, stall)| (flow, seconds(stall)));
-    Ok((as_json(&finished.summary)?, tables, stalls.collect()))
+    stalls.into_iter().map(|(flow, stall)| (flow, seconds(stall))).collect()
 }
 
 pub(crate) fn sink(folder: Option<PathBuf>) -> PyResult<Box<dyn TableSink>> {

@@ -6,12 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use leobench_base::{PortId, SimDuration, SimTime};
-use leobench_emu::{Budget, Device, Driver, Outside, Settings, Verdict, WallClock, open_port};
+use leobench_emu::flows::{Host, HostSockets, Ready, congestion_name, offered};
+use leobench_emu::{
+    Budget, Device, Driver, Outside, Settings, Until, Verdict, WallClock, open_port,
+};
+use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
+use leobench_sim::network::Sockets;
+use leobench_sim::scenario::TransportSpec;
 use leobench_sim::{Run, RunOptions, network};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::drive::{failed, sink};
+use crate::drive::{Stalls, failed, sink, told_stalls};
+use crate::errors::ScenarioError;
 use crate::plugin::Interpreter;
 use crate::scenario::{PyScenario, as_json};
 
@@ -20,6 +27,28 @@ type Place = (String, [String; 2], Vec<(String, [String; 2], u64)>);
 
 /// The two addresses of an interface, and the descriptor of the TUN device there.
 type Attached = ([String; 2], RawFd);
+
+/// A node's name, its interfaces, and the descriptor of its network namespace.
+type Made = (String, Vec<Attached>, RawFd);
+
+/// Checks that this machine's kernel can run the flows of a scenario.
+#[pyfunction]
+pub(crate) fn check_kernel(scenario: &PyScenario) -> PyResult<()> {
+    let offered = offered().map_err(failed)?;
+    for (name, flow) in &scenario.0.spec.flows {
+        let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
+        let wanted = congestion_name(&tcp.congestion);
+        if !offered.iter().any(|known| known == wanted) {
+            let listed: Vec<_> = offered.iter().map(|known| format!("`{known}`")).collect();
+            return Err(ScenarioError::new_err(format!(
+                "flows.{name}.transport.congestion: {wanted} is not in this kernel; allowed in real time: {} \
+                 (`reno` is `newreno` here), or load its module",
+                listed.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}
 
 /// The nodes of a scenario with their IPv4 and IPv6 addresses.
 #[pyfunction]
@@ -51,13 +80,18 @@ pub(crate) struct Emulation {
 
 #[pymethods]
 impl Emulation {
-    /// `hosts` has by node, for each of its interfaces, the addresses and the descriptor of the TUN device there. The clock
-    /// starts at once. Times are in seconds.
+    /// `hosts` has by node, for each of its interfaces, the addresses and the descriptor of the TUN device there. With `flows`,
+    /// the scenario's own flows run on them. Times are in seconds.
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
     fn new(
         scenario: &PyScenario,
-        hosts: Vec<(String, Vec<Attached>)>,
+        hosts: Vec<Made>,
+        flows: bool,
         tables_dir: Option<PathBuf>,
+        qlog_dir: Option<PathBuf>,
+        pcap_dir: Option<PathBuf>,
+        snaplen: Option<u32>,
         lateness: f64,
         stall: f64,
         spin: f64,
@@ -65,9 +99,9 @@ impl Emulation {
         let time = |seconds: f64| SimDuration::from_nanos((seconds * 1e9) as u64);
         let budget = Budget { lateness: time(lateness), stall: time(stall) };
         let settings = Settings { spin: time(spin), budget };
-        let (clock, outside) = (WallClock::start(), Outside::default());
-        let (mut ports, mut devices) = (Vec::new(), Vec::new());
-        for (number, (node, interfaces)) in hosts.into_iter().enumerate() {
+        let (clock, outside) = (WallClock::new(), Outside::default());
+        let (mut ports, mut devices, mut namespaces) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, (node, interfaces, namespace)) in hosts.into_iter().enumerate() {
             let mut own = Vec::new();
             for (addresses, descriptor) in interfaces {
                 let device = Device::new(duplicate(descriptor)?);
@@ -76,30 +110,46 @@ impl Emulation {
                 }
                 devices.push((PortId::from(number), device));
             }
-            ports.push((node, open_port(own, &outside, clock, budget)));
+            namespaces.push((node.clone(), Host::new(duplicate(namespace)?)));
+            ports.push((node, open_port(own, &outside, clock.clone(), budget)));
         }
         let plugins = Interpreter::beside(scenario.0.folder.clone());
-        let options = RunOptions { plugins, ..RunOptions::default() };
+        let snaplen = snaplen.unwrap_or(DEFAULT_SNAPLEN);
+        let capture = pcap_dir.map(|folder| CaptureOptions { folder, snaplen });
+        let options = RunOptions { qlog: qlog_dir, capture, plugins };
         let sink = sink(tables_dir)?;
-        let run = Run::real(&scenario.0, scenario.0.spec.seed, options, sink, ports);
-        let run = run.map_err(failed)?;
-        let driver = Driver::new(clock, settings, devices, outside);
+        let spec = &scenario.0.spec;
+        let mut driver = Driver::new(clock, settings, devices, outside);
+        let mut sockets: Option<Box<dyn Sockets>> = None;
+        if flows {
+            let ready = Ready::new()?;
+            driver.watch(ready.clone());
+            sockets = Some(Box::new(HostSockets::new(namespaces, ready, spec.record.interval)));
+        }
+        let outside = leobench_sim::Outside { ports, sockets };
+        let run = Run::real(&scenario.0, spec.seed, options, sink, outside).map_err(failed)?;
         let built = Mutex::new(Some(Parts { run, driver }));
         Ok(Self { parts: built, stop: AtomicBool::new(false), budget })
     }
 
-    /// Follows the clock for so many seconds, or until it is stopped. Returns the summary and the verdict, as JSON.
-    fn run(&self, py: Python<'_>, seconds: f64) -> PyResult<(String, String)> {
+    /// Follows the clock for so many seconds, without a number until the scenario's flows are over, or until it is stopped.
+    /// Returns the summary and the verdict as JSON, and by flow its longest stall.
+    fn run(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<(String, String, Stalls)> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Parts { mut run, mut driver }) = parts else {
             return Err(PyRuntimeError::new_err("an emulation runs once"));
         };
-        let end = SimTime::from_nanos((seconds * 1e9) as u64);
-        let driven = py.detach(|| driver.run(run.network(), end, &self.stop));
+        let (time, drained) = match seconds {
+            Some(seconds) => (SimTime::from_nanos((seconds * 1e9) as u64), false),
+            None => run.end(),
+        };
+        let until = Until { time, drained };
+        let driven = py.detach(|| driver.run(run.network(), until, &self.stop));
         driven.map_err(failed)?;
         let verdict = told(&driver.verdict(), &self.budget);
         let finished = py.detach(|| run.finish()).map_err(failed)?;
-        Ok((as_json(&finished.summary)?, as_json(&verdict)?))
+        let stalls = told_stalls(finished.stalls);
+        Ok((as_json(&finished.summary)?, as_json(&verdict)?, stalls))
     }
 
     /// Lets it end within some milliseconds.

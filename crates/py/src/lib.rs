@@ -30,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::Stream>()?;
     module.add_class::<emulate::Emulation>()?;
     module.add_function(wrap_pyfunction!(emulate::places, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::check_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use leobench_base::SimDuration;
 use leobench_sim::scenario::{self, Scenario};
 use pyo3::prelude::*;
 
@@ -35,6 +36,26 @@ impl PyScenario {
     #[getter]
     fn seed(&self) -> u64 {
         self.0.spec.seed
+    }
+
+    #[getter]
+    fn engine(&self) -> &'static str {
+        self.0.spec.engine.word()
+    }
+
+    /// Seconds during which the sources produce messages.
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.0.spec.duration.as_secs_f64()
+    }
+
+    /// Settings of a run in real time, in seconds: lateness, stall, spin, settle.
+    #[getter]
+    fn real(&self) -> (f64, f64, f64, f64) {
+        let real = &self.0.spec.real;
+        let [lateness, stall, spin, settle] =
+            [real.lateness, real.stall, real.spin, real.settle].map(SimDuration::as_secs_f64);
+        (lateness, stall, spin, settle)
     }
 
     /// The scenario as JSON, every default spelled out.

@@ -14,4 +14,4 @@ pub mod summary;
 pub mod survey;
 pub mod topology;
 
-pub use run::{Outcome, Progress, Run, RunError, RunOptions};
+pub use run::{Outcome, Outside, Progress, Run, RunError, RunOptions};

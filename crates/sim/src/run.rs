@@ -5,21 +5,17 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use leobench_base::{Bytes, FlowId, SimTime};
-use leobench_transport::quic::QlogWriter;
+use leobench_transport::quic::{Protected, QlogWriter};
 use leobench_transport::{EndpointError, Plugins};
 
 use crate::capture::{CaptureOptions, Captures};
-use crate::network::{BuildError, Egress, Network, NetworkError, Sinks, Stall};
+use crate::network::{BuildError, Egress, Network, NetworkError, Sinks, Sockets, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
-use crate::scenario::{FlowSpec, Scenario, Streams, TransportSpec, Until};
+use crate::scenario::{Engine, FlowSpec, Scenario, Streams, TransportSpec, Until};
 use crate::summary::{
     ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput, RunSummaryInput,
     Summary,
 };
-
-/// What drives a run, as results name it: the next event sets the time, or a clock does.
-const VIRTUAL: &str = "virtual";
-const REAL: &str = "real";
 
 /// What a run may be asked for beside its scenario.
 #[derive(Clone, Debug, Default)]
@@ -32,11 +28,19 @@ pub struct RunOptions {
     pub plugins: Plugins,
 }
 
+/// What is outside the network of a run in real time.
+pub struct Outside {
+    /// Where packets leave: by the name of a node, in the order of the ports' numbers.
+    pub ports: Vec<(String, Box<dyn Egress>)>,
+    /// The sockets of the scenario's flows; without, the flows are left out.
+    pub sockets: Option<Box<dyn Sockets>>,
+}
+
 /// A run of a scenario.
 pub struct Run {
     scenario: Scenario,
     seed: u64,
-    engine: &'static str,
+    engine: Engine,
     network: Network,
     /// By link and direction, the bytes of the limits that depend on what links carry.
     queue_limits: Vec<Option<Bytes>>,
@@ -104,11 +108,10 @@ impl Run {
         options: RunOptions,
         sink: Box<dyn TableSink>,
     ) -> Result<Self, RunError> {
-        Self::build(scenario, seed, options, sink, Vec::new(), VIRTUAL)
+        Self::build(scenario, seed, options, sink, None)
     }
 
-    /// Sets up a run whose [network](Self::network) a clock drives, and whose packets come from outside: through ports, numbered
-    /// in this order, at nodes by name. The scenario's flows are left out.
+    /// Sets up a run whose [network](Self::network) a clock drives, and whose packets come from outside through ports.
     ///
     /// # Errors
     /// If the network cannot be built.
@@ -117,11 +120,18 @@ impl Run {
         seed: u64,
         options: RunOptions,
         sink: Box<dyn TableSink>,
-        ports: Vec<(String, Box<dyn Egress>)>,
+        outside: Outside,
     ) -> Result<Self, RunError> {
         let mut scenario = scenario.clone();
-        scenario.spec.flows.clear();
-        Self::build(&scenario, seed, options, sink, ports, REAL)
+        if outside.sockets.is_none() {
+            scenario.spec.flows.clear();
+        }
+        for (_, flow) in &mut scenario.spec.flows {
+            if let TransportSpec::Quic(quic) = &mut flow.transport {
+                quic.protection = Protected::Tls;
+            }
+        }
+        Self::build(&scenario, seed, options, sink, Some(outside))
     }
 
     fn build(
@@ -129,9 +139,10 @@ impl Run {
         seed: u64,
         options: RunOptions,
         sink: Box<dyn TableSink>,
-        ports: Vec<(String, Box<dyn Egress>)>,
-        engine: &'static str,
+        outside: Option<Outside>,
     ) -> Result<Self, RunError> {
+        let engine = if outside.is_some() { Engine::Real } else { Engine::Virtual };
+        let (ports, sockets) = outside.map(|it| (it.ports, it.sockets)).unwrap_or_default();
         let sources_end = SimTime::ZERO + scenario.spec.duration;
         let (end, drains_from) = match scenario.spec.until {
             Until::Time => (sources_end, SimTime::MAX),
@@ -144,11 +155,16 @@ impl Run {
         let captures = capture.map(|options| Captures::new(&options, flows));
         let captures = captures.transpose().map_err(BuildError::Capture)?;
         let mut open_qlog = |flow: &str, end: &str| qlog(folder.as_deref(), flow, end);
-        let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog, ports };
+        let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog, ports, sockets };
         let network = Network::new(scenario, seed, &plugins, sinks)?;
         let queue_limits = scenario.carried_limits();
         let scenario = scenario.clone();
         Ok(Self { scenario, seed, engine, network, queue_limits, end, drains_from, done: false })
+    }
+
+    /// When it ends at the latest, and whether it ends as soon as every byte has arrived.
+    pub fn end(&self) -> (SimTime, bool) {
+        (self.end, self.drains_from < self.end)
     }
 
     /// The network, for a driver of its own.
@@ -213,7 +229,7 @@ impl Run {
         let run = RunSummaryInput {
             scenario: &scenario.spec.name,
             seed,
-            engine,
+            engine: engine.word(),
             end: network.now(),
             warm_up: SimTime::ZERO + scenario.spec.warm_up,
             packets: network.packets(),
@@ -243,7 +259,7 @@ impl Run {
                 rtt: &ended.senders[number].rtts,
                 dropped: &ended.observed.dropped[number],
                 marked: ended.observed.marked[number],
-                losses: ended.observed.losses[number].totals,
+                losses: (engine == Engine::Virtual).then(|| ended.observed.losses[number].totals),
                 handovers: ended.observed.handovers.as_ref().map(|flows| HandoversInput {
                     flow: &flows[number],
                     repeats: &ended.observed.losses[number].repeats,

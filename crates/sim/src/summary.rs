@@ -119,8 +119,8 @@ pub struct FlowSummary {
     pub dropped_packets: ByCause,
     /// Its packets, either way, that queues marked with congestion experienced.
     pub marked_packets: u64,
-    /// Its sender's packets by what became of them, and what the sender concluded.
-    pub losses: LossesSummary,
+    /// Its sender's packets by what became of them, and what the sender concluded; not known in real time.
+    pub losses: Option<LossesSummary>,
     /// What it noticed of handovers; only where nodes move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handovers: Option<HandoversSummary>,
@@ -266,8 +266,8 @@ pub struct FlowSummaryInput<'a> {
     pub dropped: &'a Tallies,
     /// Its packets, either way, that queues marked after the warm-up.
     pub marked: u64,
-    /// Its sender's packets that were lost, or declared lost, after the warm-up.
-    pub losses: LossTotals,
+    /// Its sender's packets that were lost, or declared lost, after the warm-up, if that is known.
+    pub losses: Option<LossTotals>,
     /// What it noticed of handovers, if nodes move.
     pub handovers: Option<HandoversInput<'a>>,
     /// The state of its paths at the end, their totals since the end of the warm-up.
@@ -336,7 +336,7 @@ impl FlowSummaryInput<'_> {
             ecn_marks: self.totals.ecn_marks,
             dropped_packets: ByCause::since(&Tallies::default(), self.dropped),
             marked_packets: self.marked,
-            losses: LossesSummary::new(self.losses),
+            losses: self.losses.map(LossesSummary::new),
             handovers: self.handovers.map(HandoversSummary::new),
             completion_s: statistics.completion().filter(|_| whole).map(SimTime::as_secs_f64),
             lost: self.lost.map(|(end, loss)| LossSummary {

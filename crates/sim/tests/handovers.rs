@@ -70,7 +70,7 @@ fn datagrams_see_exactly_the_outage() {
     assert_eq!((seen.dip_depth, seen.dip_ms), (Some(1.0), Some(200.0)));
     let flow = &outcome.summary.flows[0];
     assert_eq!(flow.dropped_packets.of("no_route"), 200);
-    let losses = flow.losses;
+    let losses = flow.losses.unwrap();
     assert_eq!(
         (losses.noticed_packets, losses.unnoticed_packets, losses.spurious_packets),
         (0, 200, 0)
@@ -155,7 +155,7 @@ fn the_bytes_that_a_dropped_link_takes_along_are_repeated() {
         assert!(taken.len() > 50, "{transport}: {}", taken.len());
         assert_eq!(seen.lost_bytes, taken.iter().sum::<u64>(), "{transport}");
         let flow = &outcome.summary.flows[0];
-        let losses = flow.losses;
+        let losses = flow.losses.unwrap();
         assert_eq!(losses.noticed_packets + losses.unnoticed_packets, taken.len() as u64);
         // At most the packet that a probe repeated was never declared lost.
         assert!(losses.unnoticed_packets <= 1, "{transport}: {losses:?}");
@@ -179,8 +179,8 @@ fn losses_are_paired_with_what_senders_know_themselves() {
     let outcome = run(&scenario(&moving(quic, handover, ["20 ms", "10 ms"])), 1);
     let flow = &outcome.summary.flows[0];
     assert!(flow.spurious_losses > 10, "{}", flow.spurious_losses);
-    assert_eq!(flow.losses.spurious_packets, flow.spurious_losses);
-    assert_eq!(flow.losses.noticed_packets, 0);
+    assert_eq!(flow.losses.unwrap().spurious_packets, flow.spurious_losses);
+    assert_eq!(flow.losses.unwrap().noticed_packets, 0);
     assert!(only(&outcome).retransmitted_in_vain_bytes > 0);
     let lossy = "rate = \"10 Mbps\"\ndelay = \"20 ms\"\nloss = { kind = \"bernoulli\", probability = 0.01 }";
     for transport in ["tcp", "quic"] {
@@ -189,7 +189,7 @@ fn losses_are_paired_with_what_senders_know_themselves() {
         let text = one_link("duration = \"60 s\"\nuntil = \"drained\"", lossy, &flow);
         let outcome = run(&scenario(&text), 1);
         let flow = &outcome.summary.flows[0];
-        let losses = flow.losses;
+        let losses = flow.losses.unwrap();
         let rows = table(&outcome, Table::Losses);
         let (ends, places) = (rows.texts("end"), rows.texts("place"));
         let sent =

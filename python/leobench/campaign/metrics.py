@@ -68,7 +68,13 @@ def produced(campaign: Campaign) -> set[str] | None:
 def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
     from leobench import _core
 
-    short: dict[str, object] = {"duration": "1 ms", "warm_up": "0 s", "until": "time", "record.series": False}
+    short: dict[str, object] = {
+        "engine": "virtual",
+        "duration": "1 ms",
+        "warm_up": "0 s",
+        "until": "time",
+        "record.series": False,
+    }
     for name, flow in campaign.scenarios[variant.name]["flows"].items():
         short[f"flows.{name}.start"] = "0 s"
         if flow.get("stop") is not None:

@@ -32,7 +32,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     Raises:
         InputError: If its scenario has changed since it was planned, or this process has another leobench.
     """
-    from leobench import _core, manifest
+    from leobench import _core, engine, manifest
 
     if _core.__version__ != version:
         raise InputError(f"the campaign is run by leobench {version}, but a worker has {_core.__version__}")
@@ -41,18 +41,21 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     if provenance.fingerprint(resolved, run.scenario.parent) != run.fingerprint:
         raise InputError(f"{run.scenario}: has changed, or a file it names, while the campaign ran")
     try:
-        summary, recorded, stalls = _core.run(scenario)
+        ended = engine.run(scenario, engine.Recording())
     except (RunError, ScenarioError) as error:
         return Outcome(None, str(error), {})
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
         return Outcome(None, f"a bug in leobench: {error}", {})
-    numbers = json.loads(summary)
+    numbers, recorded = json.loads(ended.summary), ended.tables
     if run.spreads:
         spreads.add(numbers, metrics.frame(recorded["messages"]))
     connected = manifest.connected(metrics.frame(recorded["events"]).lazy())
-    doubts = manifest.doubts(resolved, numbers, connected, stalls)
+    doubts = [
+        *manifest.clock_doubts(ended.clock),
+        *manifest.doubts(resolved, numbers, connected, ended.stalls),
+    ]
     return Outcome(
         numbers, None, {name: as_parquet(metrics.frame(recorded[name])) for name in tables}, doubts
     )

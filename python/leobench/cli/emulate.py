@@ -42,32 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: nothing is written)")
     parser.add_argument("--force", action="store_true", help="replace an existing result folder")
-    for name, default, what in (
-        ("lateness", 1.0, "by which 99 of 100 packets may leave late"),
-        ("stall", 20.0, "for which the driver may stand still"),
-        ("spin", 0.05, "before something is due in which the driver does not sleep"),
-        ("settle", 300.0, "that the other programs have before the main one starts"),
-    ):
-        parser.add_argument(
-            f"--{name}",
-            metavar="MS",
-            type=options.milliseconds,
-            default=default / 1e3,
-            help=f"time {what} (default: {default:g})",
-        )
+    options.add_real(parser, programs=True)
     parser.add_argument("--quiet", action="store_true", help="say nothing beside what the programs say")
 
 
 def main(args: argparse.Namespace) -> int:
     """Runs the programs and returns the exit code of the main one; 1 if that is 0 and the run invalid."""
     from leobench import api
-    from leobench.emulation.session import Settings
     from leobench.scenario import load
 
-    overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
+    overrides = [*args.overrides, *options.real_overrides(args)]
+    overrides += [("seed", args.seed)] if args.seed is not None else []
     scenario = load(args.scenario, None, dict(overrides))
-    settings = Settings(args.lateness, args.stall, args.spin, args.settle)
-    ended = api.emulate_loaded(scenario, _programs(args), args.out, settings=settings, force=args.force)
+    ended = api.emulate_loaded(scenario, _programs(args), args.out, force=args.force)
     verdict = ended.verdict
     is_valid = verdict["verdict"] == "valid"
     if not args.quiet or not is_valid:

@@ -31,6 +31,31 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
     )
 
 
+_REAL = (
+    ("lateness", "by which 99 of 100 packets may leave late"),
+    ("stall", "for which the driver may stand still"),
+    ("spin", "before something is due in which the driver does not sleep"),
+    ("settle", "that the other programs have before the main one starts"),
+)
+
+
+def add_real(parser: argparse.ArgumentParser, *, programs: bool) -> None:
+    """Declares what replaces the scenario's table `real`; `settle` only where there are programs."""
+    for name, what in _REAL if programs else _REAL[:-1]:
+        parser.add_argument(
+            f"--{name}",
+            metavar="MS",
+            type=milliseconds,
+            help=f"real time only: time {what} (default: the scenario's real.{name})",
+        )
+
+
+def real_overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """What these arguments replace in a scenario."""
+    given = [(name, getattr(args, name, None)) for name, _ in _REAL]
+    return [(f"real.{name}", f"{value * 1e3:.9g} ms") for name, value in given if value is not None]
+
+
 def whole(given: str) -> int:
     """An argument that is a whole number."""
     try:

@@ -1,4 +1,4 @@
-"""Runs a scenario in virtual time and writes tables and a summary."""
+"""Runs a scenario, in virtual or in real time, and writes tables and a summary."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=options.whole,
         help="bytes kept of each captured packet (default: 128, all headers; 65535: whole packets)",
     )
+    parser.add_argument(
+        "--engine",
+        metavar="ENGINE",
+        type=options.text,
+        help="virtual or real: real runs flows on sockets, by the clock (default: the scenario's)",
+    )
+    options.add_real(parser, programs=False)
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
@@ -49,7 +56,10 @@ def main(args: argparse.Namespace) -> int:
     from leobench.cli.progress import Progress
     from leobench.scenario import load
 
-    overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
+    overrides = [*args.overrides, *options.real_overrides(args)]
+    for name in ("seed", "engine"):
+        given = getattr(args, name)
+        overrides += [(name, given)] if given is not None else []
     scenario = load(args.scenario, None, dict(overrides))
     target = args.out or Path("results") / f"{scenario.name}-{scenario.seed}"
     folder.refuse_existing(target, force=args.force)
@@ -65,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
             progress=progress,
         )
     _say(result, args)
-    return 0
+    return 1 if result.manifest["validity"]["verdict"] == "invalid" else 0
 
 
 def _say(result: Result, args: argparse.Namespace) -> None:
@@ -93,10 +103,18 @@ def _say(result: Result, args: argparse.Namespace) -> None:
         terminal.print_json(said)
     elif not args.quiet:
         summary, wall_s = result.summary, result.manifest["wall_s"]
+        for reason in result.warnings if result.manifest["validity"]["verdict"] == "invalid" else []:
+            if reason.startswith("invalid"):
+                print(terminal.on_one_line(reason.upper()[:7] + reason[7:]))
+        clock = result.manifest.get("clock")
+        if clock is None:
+            time = f"{summary['virtual_s']:.2f} virtual s"
+            speed = f" ({summary['virtual_s'] / max(wall_s, 1e-3):,.0f} virtual s per second)"
+        else:
+            time, speed = f"{summary['virtual_s']:.2f} s in real time", ""
         print(
-            f"{summary['scenario']}, seed {summary['seed']}: {summary['virtual_s']:.2f} virtual s, "
-            f"{summary['packets']:,} packets in {wall_s:.2f} s "
-            f"({summary['virtual_s'] / max(wall_s, 1e-3):,.0f} virtual s per second)\n"
+            f"{summary['scenario']}, seed {summary['seed']}: {time}, "
+            f"{summary['packets']:,} packets in {wall_s:.2f} s{speed}\n"
         )
         print(summary_tables.render(summary))
         tables = ", ".join(result.tables)

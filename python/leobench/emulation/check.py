@@ -42,6 +42,18 @@ def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
     return placed
 
 
+def check_flows(scenario: Scenario) -> None:
+    """Checks that the flows of a scenario, which is for real time, can run on this machine.
+
+    Raises:
+        InputError: If this machine or user cannot have hosts, or its kernel lacks what a flow asks for.
+    """
+    from leobench import _core
+
+    check_machine()
+    _core.check_kernel(scenario)
+
+
 def _check_scenario(scenario: Scenario, count: int) -> None:
     spec = json.loads(scenario.to_json())
     if count > _MOST_HOSTS:

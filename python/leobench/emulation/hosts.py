@@ -92,12 +92,17 @@ class Made:
     """A host that was made.
 
     Attributes:
-        namespaces: Descriptors of its namespaces.
+        namespaces: Descriptors of its namespaces, that of networks first.
         devices: Descriptors of its devices, in the order of the interfaces.
     """
 
     namespaces: tuple[int, ...]
     devices: tuple[int, ...]
+
+    @property
+    def network(self) -> int:
+        """The descriptor of its network namespace."""
+        return self.namespaces[0]
 
     def enter(self) -> None:
         """Enters the host with this thread."""

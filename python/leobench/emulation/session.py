@@ -1,21 +1,22 @@
-"""Programs on hosts: a sandbox of processes around the driver, which leaves nothing behind.
+"""Programs or flows on hosts: a sandbox of processes around the driver, which leaves nothing behind.
 
 This process makes a child, which leaves the namespaces of processes and mounts. Its own child is the first
-process of the new ones: it makes the hosts, starts the programs, and drives the network. Each dies with its
-parent, and with the first process of a namespace the kernel kills all others. No namespace and no device has
-a name outside, so all of them vanish with the processes, even if this one is killed.
+process of the new ones: it makes the hosts, starts the programs if there are any, and drives the network.
+Each dies with its parent, and with the first process of a namespace the kernel kills all others. No namespace
+and no device has a name outside, so all of them vanish with the processes, even if this one is killed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,14 +24,19 @@ from leobench.emulation import hosts, kernel
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from leobench._core import Scenario
+    from leobench.engine import Recording
+
+    Progress = Callable[[float, float, int], object]
 
 # Longer than anybody waits; the driver is stopped when the main program has ended.
 _FOREVER_S = 1e9
 # How long the other programs have after they were asked to end.
 _GRACE_S = 1.0
+# Time between two reports of progress.
+_REPORT_EVERY_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the network follows the clock; all times in seconds.
+    """How the network follows the clock; all times in seconds, as in the table `real` of a scenario.
 
     Attributes:
         lateness: By how much 99 of 100 packets may be late.
@@ -57,10 +63,15 @@ class Settings:
         settle: How long the other programs have before the main one starts.
     """
 
-    lateness: float = 1e-3
-    stall: float = 20e-3
-    spin: float = 50e-6
-    settle: float = 0.3
+    lateness: float
+    stall: float
+    spin: float
+    settle: float
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Settings:
+        """Those of a scenario."""
+        return cls(*scenario.real)
 
 
 @dataclass(frozen=True)
@@ -71,17 +82,33 @@ class Ended:
         code: The exit code of the main program; that of a shell if a signal ended it.
         summary: The summary of the network, as JSON.
         verdict: How far the times can be trusted.
+        stalls: By flow of the scenario, from when to when (in seconds) it stood still, if it did.
     """
 
     code: int
     summary: str
     verdict: dict[str, Any]
+    stalls: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def run(
-    scenario: Scenario, programs: Sequence[Program], settings: Settings, tables_dir: Path | None
+    scenario: Scenario,
+    programs: Sequence[Program],
+    settings: Settings,
+    recording: Recording,
+    progress: Progress | None = None,
 ) -> Ended:
     """Runs programs on the hosts of a scenario until the last one, the main program, ends.
+
+    Without a program, the flows of the scenario run on the hosts, as long as the scenario says.
+
+    Args:
+        scenario: The scenario.
+        programs: What runs where.
+        settings: How the network follows the clock.
+        recording: What is written.
+        progress: Called about ten times a second with the seconds that have passed, those that the sources
+            run, and a zero. Its exceptions end the run.
 
     Raises:
         RunError: If the sandbox cannot be made, or the network breaks off.
@@ -92,22 +119,43 @@ def run(
     child = os.fork()
     if child == 0:
         os.close(reports)
-        _leave(lambda: _isolate(scenario, programs, settings, tables_dir, report), report)
+        _leave(lambda: _isolate(_Job(scenario, programs, settings, recording), report), report)
     os.close(report)
-    former = signal.signal(signal.SIGINT, lambda *_: None)  # it is the programs' affair
+    # Without programs it ends the run, and with programs it is their affair.
+    former = signal.signal(signal.SIGINT, lambda *_: None) if programs else None
     try:
         with os.fdopen(reports, "rb") as pipe:
+            if progress is not None:
+                _wait_for(pipe.fileno(), scenario, progress)
             said = pipe.read()
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        signal.signal(signal.SIGINT, former)
+        if programs:
+            signal.signal(signal.SIGINT, former)
     if not said:
         raise RunError("the emulation was killed; its network and its hosts are gone")
     told = json.loads(said)
     if "error" in told:
         raise RunError(told["error"])
-    return Ended(told["code"], told["summary"], told["verdict"])
+    return Ended(told["code"], told["summary"], told["verdict"], told["stalls"])
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What the processes of the sandbox work on: the arguments of `run`."""
+
+    scenario: Scenario
+    programs: Sequence[Program]
+    settings: Settings
+    recording: Recording
+
+
+def _wait_for(report: int, scenario: Scenario, progress: Progress) -> None:
+    """Tells how far a run is until it reports."""
+    began = time.monotonic()
+    while not select.select([report], [], [], _REPORT_EVERY_S)[0]:
+        progress(time.monotonic() - began, scenario.duration, 0)
 
 
 def _leave(work: Any, report: int) -> NoReturn:
@@ -120,13 +168,7 @@ def _leave(work: Any, report: int) -> NoReturn:
     os._exit(0)
 
 
-def _isolate(
-    scenario: Scenario,
-    programs: Sequence[Program],
-    settings: Settings,
-    tables_dir: Path | None,
-    report: int,
-) -> None:
+def _isolate(job: _Job, report: int) -> None:
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         signal.signal(getattr(signal, name), lambda *_: None)
     user, group = os.geteuid(), os.getegid()
@@ -146,7 +188,7 @@ def _isolate(
         os.set_blocking(alive, False)
         if _is_closed(alive):  # the parent ended before it could be asked for
             os._exit(0)
-        _leave(lambda: _drive(scenario, programs, settings, tables_dir, report), report)
+        _leave(lambda: _drive(job, report), report)
     os.close(report)
     os.waitpid(child, 0)
 
@@ -158,31 +200,36 @@ def _is_closed(pipe: int) -> bool:
         return False
 
 
-def _drive(
-    scenario: Scenario,
-    programs: Sequence[Program],
-    settings: Settings,
-    tables_dir: Path | None,
-    report: int,
-) -> None:
+def _drive(job: _Job, report: int) -> None:
     """The first process of the sandbox."""
     from leobench import _core
 
-    known = hosts.of(scenario)
+    known = hosts.of(job.scenario)
     _mount(hosts.table(known))
     made = {host.name: hosts.make(host) for host in known}
     devices = []
     for host in known:
         addresses = [list(interface.addresses) for interface in host.interfaces]
-        devices.append((host.name, list(zip(addresses, made[host.name].devices, strict=True))))
+        attached = list(zip(addresses, made[host.name].devices, strict=True))
+        devices.append((host.name, attached, made[host.name].network))
+    settings, recording = job.settings, job.recording
     emulation = _core.Emulation(
-        scenario, devices, tables_dir, settings.lateness, settings.stall, settings.spin
+        job.scenario,
+        devices,
+        not job.programs,
+        recording.tables,
+        recording.qlog,
+        recording.pcap,
+        recording.snaplen,
+        settings.lateness,
+        settings.stall,
+        settings.spin,
     )
     ended: dict[str, Any] = {}
 
     def follow() -> None:
         try:
-            ended["summary"], verdict = emulation.run(_FOREVER_S)
+            ended["summary"], verdict, ended["stalls"] = emulation.run(_FOREVER_S if job.programs else None)
             ended["verdict"] = json.loads(verdict)
         except Exception as error:
             ended["error"] = str(error)
@@ -192,9 +239,11 @@ def _drive(
     signal.signal(signal.SIGUSR1, lambda *_: None)
     driver = threading.Thread(target=follow)
     driver.start()
-    code = _supervise(programs, made, settings, driver)
-    ended["main"] = code
-    emulation.stop()
+    code = 0
+    if job.programs:
+        code = _supervise(job.programs, made, settings, driver)
+        ended["main"] = code
+        emulation.stop()
     driver.join()
     told = {"error": ended["error"]} if "error" in ended else {"code": code, **ended}
     with os.fdopen(report, "w", encoding="utf-8") as pipe:

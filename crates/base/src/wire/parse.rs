@@ -63,6 +63,13 @@ pub(super) struct Layout {
     pub content: Option<usize>,
 }
 
+/// The payload of a UDP packet; none of any other, or of a fragment but the first.
+pub fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
+    const HEADER: usize = 8;
+    let layout = layout(packet).ok().filter(|layout| layout.protocol == ip_number::UDP)?;
+    packet.get(layout.content? + HEADER..layout.length)
+}
+
 /// Reads a packet of any IP protocol; the body keeps its bytes, without those behind its end. `id` and `arrival` are those of
 /// its header. Packets without ports have the ports zero: other protocols than TCP and UDP, and fragments but the first.
 ///

@@ -3,7 +3,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
-    IpAddress, IpProtocol, Ipv4Packet, Ipv6Packet, TcpOption, TcpPacket, UdpPacket, UdpRepr,
+    IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, Ipv6Packet, TcpOption, TcpPacket, UdpPacket,
+    UdpRepr,
 };
 
 use super::*;
@@ -298,5 +299,35 @@ proptest! {
         prop_assert_eq!(flags, segment.flags);
         let numbers = (tcp.seq_number().0 as u32, tcp.ack_number().0 as u32, tcp.window_len());
         prop_assert_eq!(numbers, (segment.seq, segment.ack, segment.window));
+    }
+}
+
+proptest! {
+    /// The payload of a packet that another library wrote is the datagram that was encoded.
+    #[test]
+    fn a_datagram_is_what_its_bytes_say(stream in 0..65_536usize, message in 0u64..1 << 48, payload in 1u64..9_000) {
+        let datagram = Datagram { stream, message, payload: Bytes::new(payload) };
+        let mut bytes = Vec::new();
+        datagram.encode(&mut bytes);
+        prop_assert_eq!(bytes.len() as u64, payload.max(10));
+        prop_assert_eq!(Datagram::decode(&bytes), Some(datagram));
+        let udp = UdpRepr { src_port: 1, dst_port: 2 };
+        let ends = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
+        let ip = Ipv4Repr {
+            src_addr: ends[0],
+            dst_addr: ends[1],
+            next_header: IpProtocol::Udp,
+            payload_len: 8 + bytes.len(),
+            hop_limit: 64,
+        };
+        let mut raw = vec![0; ip.buffer_len() + ip.payload_len];
+        let checksums = ChecksumCapabilities::default();
+        ip.emit(&mut Ipv4Packet::new_unchecked(&mut raw), &checksums);
+        let (from, to) = (ends[0].into(), ends[1].into());
+        let fill = |room: &mut [u8]| room.copy_from_slice(&bytes);
+        udp.emit(&mut UdpPacket::new_unchecked(&mut raw[20..]), &from, &to, bytes.len(), fill, &checksums);
+        prop_assert_eq!(udp_payload(&raw), Some(&bytes[..]));
+        raw[9] = 6;
+        prop_assert_eq!(udp_payload(&raw), None);
     }
 }

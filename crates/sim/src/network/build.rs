@@ -21,7 +21,7 @@ use leobench_transport::{Endpoint, EndpointError, Plugins};
 use super::application::{self, Application};
 use super::builder::{EndParts, FlowParts, NetworkBuilder};
 use super::stalls::StallWatch;
-use super::{Egress, Network, NetworkError};
+use super::{Egress, End, Network, NetworkError};
 use crate::capture::{CaptureError, Captures, Secrets};
 use crate::ledger::FlowLedger;
 use crate::record::{FlowNames, RecordSettings, SinkError, TableSink};
@@ -78,6 +78,16 @@ pub enum BuildError {
         /// Why not.
         error: io::Error,
     },
+    /// There is no socket for the end of a flow.
+    #[error("the {} of flow `{flow}`: {error}", .end.name())]
+    Socket {
+        /// Name of the flow.
+        flow: String,
+        /// Which end of it.
+        end: End,
+        /// Why not.
+        error: io::Error,
+    },
     /// Results cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
@@ -110,6 +120,43 @@ pub struct Sinks<'a> {
     pub qlogs: &'a mut OpenQlog<'a>,
     /// By the name of a node, where packets leave that no endpoint there takes. Ports are numbered in this order.
     pub ports: Vec<(String, Box<dyn Egress>)>,
+    /// Puts the ends of flows on sockets outside, if they go there.
+    pub sockets: Option<Box<dyn Sockets>>,
+}
+
+/// Puts the ends of flows on sockets outside the network.
+pub trait Sockets {
+    /// The end of a flow on a socket; `inside` is what it would be inside the network.
+    ///
+    /// # Errors
+    /// If there is no such socket.
+    fn place(
+        &mut self,
+        place: &SocketPlace<'_>,
+        inside: Box<dyn Endpoint>,
+    ) -> io::Result<Box<dyn Endpoint>>;
+}
+
+/// An end of a flow for which a socket is needed.
+#[derive(Clone, Copy, Debug)]
+pub struct SocketPlace<'a> {
+    /// The flow.
+    pub flow: FlowId,
+    /// What the scenario says about it.
+    pub spec: &'a FlowSpec,
+    /// Which end.
+    pub end: End,
+    /// Name of its node.
+    pub node: &'a str,
+    /// Its own address and the other end's.
+    pub addresses: [SocketAddr; 2],
+}
+
+impl SocketPlace<'_> {
+    /// Whether this end opens the connection.
+    pub fn opens(&self) -> bool {
+        (self.spec.opened_by == OpenedBy::From) == (self.end == End::Sender)
+    }
 }
 
 /// What is being built, and from what.
@@ -121,6 +168,7 @@ struct FromScenario<'a> {
     sky: Option<Sky>,
     plugins: &'a Plugins,
     qlogs: &'a mut OpenQlog<'a>,
+    sockets: Option<Box<dyn Sockets>>,
     /// Where the secrets of encrypted connections go, if packets are captured.
     secrets: Option<Secrets>,
 }
@@ -161,6 +209,7 @@ impl Network {
             sky,
             plugins,
             qlogs: sinks.qlogs,
+            sockets: sinks.sockets,
             secrets,
         };
         parts.build(sinks.ports)
@@ -191,13 +240,16 @@ impl FromScenario<'_> {
         for (name, handover) in &self.spec.handovers {
             self.handover(name, handover)?;
         }
+        if self.sockets.is_some() {
+            self.builder.ends_outside();
+        }
         for (number, (name, flow)) in self.spec.flows.iter().enumerate() {
             let ends = self.ends(FlowId::from(number), flow)?;
             let told = flow.forecast.map(|forecast| {
                 let rng = self.rng.child("flows").child(name).child("forecast").rng();
                 forecast.config(flow.start, rng)
             });
-            let flow = self.flow(name, flow, &ends)?;
+            let flow = self.flow(FlowId::from(number), (name, flow), &ends)?;
             let number = self.builder.flow(flow);
             if let Some(told) = told {
                 self.builder.forecast(number, told);
@@ -320,8 +372,14 @@ impl FromScenario<'_> {
         Ok(Ends { from, to, sender, receiver, paths })
     }
 
-    fn flow(&mut self, name: &str, flow: &FlowSpec, ends: &Ends) -> Result<FlowParts, BuildError> {
-        let [sender, receiver] = self.endpoints(name, flow, ends)?;
+    fn flow(
+        &mut self,
+        number: FlowId,
+        (name, flow): (&str, &FlowSpec),
+        ends: &Ends,
+    ) -> Result<FlowParts, BuildError> {
+        let endpoints = self.endpoints(name, flow, ends)?;
+        let [sender, receiver] = self.placed(number, (name, flow), ends, endpoints)?;
         let protocol = match flow.transport {
             TransportSpec::Tcp(_) => Protocol::Tcp,
             TransportSpec::Quic(_) | TransportSpec::Udp(_) => Protocol::Udp,
@@ -341,6 +399,26 @@ impl FromScenario<'_> {
             ledger: self.ledger(flow),
             stalls: flow.transport.model().connects().then(|| StallWatch::new(think)),
         })
+    }
+
+    /// The ends of a flow where they belong: inside the network, or on sockets outside.
+    fn placed(
+        &mut self,
+        number: FlowId,
+        (name, spec): (&str, &FlowSpec),
+        ends: &Ends,
+        endpoints: [Box<dyn Endpoint>; 2],
+    ) -> Result<[Box<dyn Endpoint>; 2], BuildError> {
+        let Some(sockets) = &mut self.sockets else { return Ok(endpoints) };
+        let mut place = |end, node, addresses, inside| {
+            let place = SocketPlace { flow: number, spec, end, node, addresses };
+            let placed = sockets.place(&place, inside);
+            placed.map_err(|error| BuildError::Socket { flow: name.to_owned(), end, error })
+        };
+        let [sender, receiver] = endpoints;
+        let (there, back) = ([ends.sender, ends.receiver], [ends.receiver, ends.sender]);
+        let receiver = place(End::Receiver, &spec.to, back, receiver)?;
+        Ok([place(End::Sender, &spec.from, there, sender)?, receiver])
     }
 
     fn ledger(&self, flow: &FlowSpec) -> FlowLedger {

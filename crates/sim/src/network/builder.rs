@@ -46,6 +46,7 @@ pub struct NetworkBuilder {
     sink: Box<dyn TableSink>,
     handovers: Vec<String>,
     satellites: Vec<String>,
+    ends_outside: bool,
     captures: Option<Captures>,
     limits: LimitsSpec,
     warm_up: SimTime,
@@ -100,6 +101,7 @@ impl Default for NetworkBuilder {
             sink: Box::new(Nowhere),
             handovers: Vec::new(),
             satellites: Vec::new(),
+            ends_outside: false,
             captures: None,
             limits: LimitsSpec::DEFAULT,
             warm_up: SimTime::ZERO,
@@ -166,6 +168,12 @@ impl NetworkBuilder {
     /// Adds a port at `node`, where packets for it leave that no endpoint takes.
     pub fn port(&mut self, node: NodeId, egress: Box<dyn Egress>) -> PortId {
         self.ports.push_and_get_key(Port { node, egress })
+    }
+
+    /// The endpoints of all flows send and receive on sockets outside: what they put into the network comes in through ports,
+    /// and what is for them leaves by ports. [`Network::wake`] polls them.
+    pub fn ends_outside(&mut self) {
+        self.ends_outside = true;
     }
 
     /// The address of a node that does not change when its links do.
@@ -291,6 +299,7 @@ impl NetworkBuilder {
             listeners,
             ports: self.ports,
             egress_at,
+            ends_outside: self.ends_outside,
             observer: Observer::new(parts),
             captures: self.captures,
             store: PacketStore::default(),

@@ -1,10 +1,15 @@
 //! The edges of the network: where packets of the world outside come in and go out.
 
-use leobench_base::{Descriptor, LinkId, NodeId, Packet, PortId, SimTime, wire};
+use leobench_base::packet::Datagram;
+use leobench_base::{
+    Descriptor, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId, SimTime, wire,
+};
 use leobench_link::Cause;
 
 use super::forwarding::Forwarding;
-use super::{Network, NetworkError};
+use super::schedule::Entity;
+use super::{End, Network, NetworkError};
+use crate::capture::Passage;
 
 /// Takes the packets that leave the network at a port.
 pub trait Egress: Send {
@@ -32,19 +37,52 @@ impl Network {
         self.now = self.now.max(now);
         let node = self.ports[port].node;
         packet.meta.arrival = self.now;
-        self.originate(node, packet)
+        let from = self.outside(node, &packet.meta, packet.meta.source.port());
+        if let Some(from) = from {
+            packet.meta.back = self.endpoints[from].end == End::Receiver;
+        }
+        self.originate(node, packet, from)
     }
 
-    /// A packet that no endpoint has sent enters at a node.
-    fn originate(&mut self, node: NodeId, mut packet: Packet) -> Result<(), NetworkError> {
+    /// An endpoint outside acts at `now`, which is not before anything was worked off: its socket has something for it.
+    pub fn wake(&mut self, now: SimTime, flow: FlowId, end: End) {
+        self.now = self.now.max(now);
+        let endpoint = self.flows[flow].ends[end as usize];
+        self.wakes.set(Entity::Endpoint(endpoint), Some(self.now));
+    }
+
+    /// The endpoint outside that a packet at a node is from or for, by its port there.
+    fn outside(&self, node: NodeId, meta: &Meta, port: u16) -> Option<EndpointId> {
+        let found = self.ends_outside.then(|| self.listeners.get(&(node, meta.protocol, port)));
+        found.flatten().copied()
+    }
+
+    /// A packet that no endpoint of the network has sent enters at a node; one outside may have.
+    fn originate(
+        &mut self,
+        node: NodeId,
+        mut packet: Packet,
+        from: Option<EndpointId>,
+    ) -> Result<(), NetworkError> {
         let to = self.forwarding.destination(packet.meta.destination.ip());
         self.forwarding.expect(to);
         packet.meta.id = self.packets;
-        packet.meta.label(None, to);
+        packet.meta.label(from.map(|from| self.endpoints[from].flow), to);
         self.packets += 1;
+        if let (Some(captures), Some(from)) = (&mut self.captures, from) {
+            captures.record(self.now, from, Passage::Outbound, &packet)?;
+        }
         let bound_to = self.forwarding.bound_to(node, packet.meta.source.ip());
         let packet = self.store.put(packet);
         self.enter(node, bound_to, packet)
+    }
+
+    /// The part of a message that a packet of an endpoint outside carries, if its flow sends nothing again.
+    #[cold]
+    pub(super) fn outside_datagram(&self, meta: &Meta, packet: &[u8]) -> Option<Datagram> {
+        let flow = meta.label.flow.filter(|_| self.ends_outside && !meta.back)?;
+        let is_unreliable = self.observer.is_unreliable(flow);
+        is_unreliable.then(|| wire::udp_payload(packet).and_then(Datagram::decode)).flatten()
     }
 
     /// A packet from outside is longer than the next link carries: the node before the link answers it, if it answers such
@@ -59,7 +97,7 @@ impl Network {
         let router = Forwarding::own_address(node);
         let answer = wire::too_big(packet, router, self.links[link].mtu()).ok().flatten();
         match answer.and_then(|answer| wire::parse(answer.into(), 0, self.now).ok()) {
-            Some(answer) => self.originate(node, answer),
+            Some(answer) => self.originate(node, answer, None),
             None => Ok(()),
         }
     }
@@ -75,6 +113,10 @@ impl Network {
             return self.strand(node, packet, Cause::NO_PORT);
         };
         let packet = self.store.take(packet);
+        let to = self.outside(node, &packet.meta, packet.meta.destination.port());
+        if let (Some(captures), Some(to)) = (&mut self.captures, to) {
+            captures.record(self.now, to, Passage::Inbound, &packet)?;
+        }
         self.ports[port].egress.take(self.now, packet);
         Ok(())
     }

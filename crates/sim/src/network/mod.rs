@@ -39,7 +39,7 @@ use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
 pub use application::{Action, Application, End, ObjectTimes};
-pub use build::{BuildError, OpenQlog, Sinks};
+pub use build::{BuildError, OpenQlog, Sinks, SocketPlace, Sockets};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};
 pub use edge::Egress;
 pub use forecasts::ForecastConfig;
@@ -84,6 +84,8 @@ pub struct Network {
     ports: TiVec<PortId, edge::Port>,
     /// By node, where packets leave that no endpoint is there for.
     egress_at: TiVec<NodeId, Option<PortId>>,
+    /// Whether the packets of all endpoints enter and leave through ports: endpoints send and receive on sockets outside.
+    ends_outside: bool,
     observer: Observer,
     captures: Option<Captures>,
     /// The packets in the network; links carry their descriptors.
@@ -302,7 +304,12 @@ impl Network {
     fn lose(&mut self, place: Place, packet: Descriptor, cause: Cause) -> Result<(), NetworkError> {
         let Packet { meta, body } = self.store.take(packet);
         self.observer.dropped(self.now, place, &meta, cause)?;
-        if let (Some(flow), Body::Datagram(datagram)) = (meta.label.flow, &body) {
+        let datagram = match &body {
+            Body::Datagram(datagram) => Some(*datagram),
+            Body::Raw(raw) => self.outside_datagram(&meta, raw),
+            Body::Quic(_) | Body::Tcp(_) | Body::Filler => None,
+        };
+        if let (Some(flow), Some(datagram)) = (meta.label.flow, datagram) {
             self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
         } else if let (Place::Link(link), Body::Raw(raw)) = (place, body)
             && cause == Cause::MTU
@@ -369,7 +376,8 @@ impl Network {
             return self.strand(node, packet, Cause::NO_PORT);
         }
         let Meta { protocol, destination, .. } = self.store.get(&packet).meta;
-        let Some(&endpoint) = self.listeners.get(&(node, protocol, destination.port())) else {
+        let listener = self.listeners.get(&(node, protocol, destination.port()));
+        let Some(&endpoint) = listener.filter(|_| !self.ends_outside) else {
             return self.leave_network(node, packet);
         };
         let packet = self.store.end(packet);

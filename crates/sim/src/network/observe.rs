@@ -209,6 +209,11 @@ impl Observer {
         self.ledgers[flow].is_drained()
     }
 
+    /// Whether what a flow has lost is not sent again.
+    pub(super) fn is_unreliable(&self, flow: FlowId) -> bool {
+        self.stalls[flow].is_none()
+    }
+
     pub(super) fn created(&mut self, flow: FlowId, stream: usize, message: Message) {
         self.settle(flow, |ledger, _| ledger.created(stream, message));
         if let Some(watch) = &mut self.stalls[flow] {

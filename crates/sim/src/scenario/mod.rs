@@ -14,6 +14,7 @@ mod link;
 mod load;
 mod overrides;
 mod page;
+mod real;
 mod spec;
 
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub use load::{ScenarioError, Source, Syntax, load, load_file};
 pub use page::ObjectSpec;
+pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
 
 /// A scenario that was read and checked, and may be run.

@@ -9,6 +9,7 @@ use super::constellation::ConstellationSpec;
 use super::flow::FlowSpec;
 use super::handover::HandoverSpec;
 use super::link::{Direction, LinkSpec};
+use super::real::{Engine, RealSpec};
 use crate::limits::LimitsSpec;
 use crate::routes::{Edge, Routes};
 
@@ -37,6 +38,10 @@ leobench_base::spec! {
         pub until: Until = Until::Time,
         /// Maximum time after `duration` to wait for the last byte.
         pub drain_limit: SimDuration = SimDuration::from_secs(600),
+        /// What drives the run: the next event (`virtual`), or a clock (`real`).
+        pub engine: Engine = Engine::Virtual,
+        /// How a run in real time follows the clock.
+        pub real: RealSpec = RealSpec::DEFAULT,
         /// Initial time that the summary leaves out.
         pub warm_up: SimDuration = SimDuration::ZERO,
         /// What is recorded.

@@ -49,7 +49,7 @@ fn flow<'a>(
         rtt,
         dropped: &NO_DROPS,
         marked: 0,
-        losses: LossTotals { noticed: 2, unnoticed: 1, spurious: 3 },
+        losses: Some(LossTotals { noticed: 2, unnoticed: 1, spurious: 3 }),
         handovers: None,
         paths: &[],
         lost: None,

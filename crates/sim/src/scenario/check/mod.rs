@@ -8,6 +8,7 @@ mod links;
 mod multipath;
 mod page;
 mod preferred;
+mod real;
 
 use leobench_base::spec::{At, SpecError, Value, quoted};
 use leobench_transport::Plugins;
@@ -97,6 +98,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Value, plugins: &Plugins) -> Res
     flows::check(spec, &nodes, plugins, &root.key("flows"))?;
     handovers::kinds(spec, &root.key("handovers"))?;
     limits::check(spec, &root)?;
+    real::check(spec, &root)?;
     reference(spec, &root.key("competition").key("reference"))
 }
 

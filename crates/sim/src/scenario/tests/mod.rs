@@ -4,6 +4,7 @@ mod handovers;
 mod limits;
 mod overrides;
 mod pages;
+mod real;
 mod refusals;
 mod shipped;
 mod transports;

@@ -1,0 +1,66 @@
+//! The scenario's own flows on sockets of its hosts: TCP by the kernel, QUIC and datagrams by leobench's own endpoints over UDP.
+//!
+//! An end of a flow stays an [`Endpoint`] of the network, which hands it messages and the time, and records what it reports. Only
+//! its packets take another way: from a socket through the host's device into the network, and out of it through the device
+//! of the other host.
+
+mod host;
+mod kernel;
+mod ready;
+mod tcp;
+mod udp;
+
+use std::io;
+use std::sync::Arc;
+
+use leobench_base::SimDuration;
+use leobench_sim::network::{SocketPlace, Sockets};
+use leobench_sim::scenario::TransportSpec;
+use leobench_transport::Endpoint;
+
+pub use self::host::Host;
+pub use self::kernel::{congestion_name, offered};
+pub use self::ready::{Ready, Woken};
+use self::tcp::KernelTcp;
+use self::udp::{Carries, OverUdp};
+
+/// The sockets of a scenario's flows, on its hosts.
+#[derive(Debug)]
+pub struct HostSockets {
+    hosts: Vec<(String, Arc<Host>)>,
+    ready: Ready,
+    /// Time between two looks at the state of the kernel's TCP.
+    interval: SimDuration,
+}
+
+impl HostSockets {
+    /// On hosts by the names of their nodes; sockets tell `ready` when there is something for them.
+    pub fn new(hosts: Vec<(String, Host)>, ready: Ready, interval: SimDuration) -> Self {
+        let hosts = hosts.into_iter().map(|(name, host)| (name, Arc::new(host))).collect();
+        Self { hosts, ready, interval }
+    }
+}
+
+impl Sockets for HostSockets {
+    fn place(
+        &mut self,
+        place: &SocketPlace<'_>,
+        inside: Box<dyn Endpoint>,
+    ) -> io::Result<Box<dyn Endpoint>> {
+        let host = self.hosts.iter().find(|(name, _)| name == place.node);
+        let (_, host) = host.ok_or_else(|| io::Error::other("its node has no host"))?;
+        let watch = self.ready.watch(place.flow, place.end);
+        Ok(match &place.spec.transport {
+            TransportSpec::Tcp(spec) => {
+                host.set_up(spec)?;
+                Box::new(KernelTcp::new(place, spec, host, watch, self.interval)?)
+            }
+            other => {
+                let is_quic = matches!(other, TransportSpec::Quic(_));
+                let carries = if is_quic { Carries::Quic } else { Carries::Messages };
+                let port = place.addresses[0].port();
+                Box::new(OverUdp::new(inside, carries, port, host, watch)?)
+            }
+        })
+    }
+}

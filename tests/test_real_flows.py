@@ -1,0 +1,194 @@
+"""The scenario's own flows in real time, on sockets of its hosts."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from programs import leobench
+
+from leobench import errors
+from leobench.emulation import check
+
+# What a busy machine may do to the clock is not what most of these tests are about.
+PATIENT = ("--lateness", "10000", "--stall", "10000")
+
+STEADY = """\
+name = "steady"
+duration = "2 s"
+until = "drained"
+
+[nodes.client]
+[nodes.server]
+
+[links.path]
+between = ["client", "server"]
+rate = "20 Mbps"
+delay = "25 ms"
+queue = { kind = "fifo", limit = "100 packets" }
+
+[flows.main]
+transport = { kind = "tcp", congestion = "cubic" }
+from = "client"
+to = "server"
+source = { kind = "poisson", rate = "5 Mbps", size = "1000 B" }
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def possible() -> None:
+    """Skips where hosts cannot be made; fails where it was promised that they can."""
+    try:
+        check.check_machine()
+    except errors.InputError as error:
+        if os.environ.get("LEOBENCH_HAS_HOSTS"):
+            raise
+        pytest.skip(str(error))
+
+
+def run(folder: Path, engine: str, *args: object, expected: int = 0) -> tuple[dict[str, Any], Path]:
+    """A run of `STEADY`, changed by some overrides; its summary and its folder."""
+    scenario = folder / "steady.toml"
+    scenario.write_text(STEADY, encoding="utf-8")
+    out = folder / engine
+    budget = PATIENT if engine == "real" else ()
+    ended = leobench("run", scenario, "--engine", engine, "--out", out, *budget, *args, cwd=folder)
+    assert ended.returncode == expected, ended.stderr
+    summary: dict[str, Any] = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    return summary, out
+
+
+@pytest.mark.parametrize(
+    "transport",
+    ['{ kind = "tcp", congestion = "cubic" }', '{ kind = "quic", congestion = "cubic" }', "udp"],
+)
+def test_both_engines_carry_the_same_messages(transport: str, tmp_path: Path) -> None:
+    """The same seed writes the same messages at the same times; all arrive, and none before it can.
+
+    25 ms of delay and 0.4 ms or more to serialise 1,000 bytes at 20 Mbit/s.
+    """
+    found = []
+    for engine in ("virtual", "real"):
+        summary, out = run(tmp_path, engine, "--set", f"flows.main.transport={transport}")
+        (flow,) = summary["flows"]
+        assert summary["engine"] == engine
+        assert flow["undelivered_messages"] == 0
+        messages = pl.read_parquet(out / "messages.parquet").sort("created_ns")
+        delay = messages["delivered_ns"] - messages["created_ns"]
+        assert (delay >= 25_400_000).all()
+        assert (messages["first_sent_ns"] >= messages["created_ns"]).all()
+        found.append(messages.select("created_ns", "size_bytes"))
+        assert 4.0 < flow["goodput_bps"] / 1e6 < 6.0
+        assert summary["links"][0]["dropped_packets"] == {"queue": 0, "channel": 0, "down": 0, "mtu": 0}
+    assert found[0].equals(found[1])
+
+
+def test_the_kernels_tcp_is_sampled(tmp_path: Path) -> None:
+    """A transfer fills a queue of 100 packets: the network drops some, and the kernel repeats them.
+
+    The window stays below what the path and the queue hold, 183 packets, and what is under way then.
+    """
+    source = 'flows.main.source={ kind = "bulk", size = "4 MB" }'
+    summary, out = run(tmp_path, "real", "--set", source, "--pcap")
+    (flow,) = summary["flows"]
+    assert flow["completion_s"] > 4e6 * 8 / 20e6
+    dropped = flow["dropped_packets"]["queue"]
+    assert dropped > 0
+    assert flow["retransmitted_packets"] >= dropped
+    assert flow["congestion_events"] > 0
+    assert flow["losses"] is None
+    assert 50 < flow["rtt_ms"]["mean"] < 125
+    samples = pl.read_parquet(out / "transport.parquet")
+    assert samples.height > 50
+    assert (samples["cwnd_bytes"] <= 400 * 1_448).all()
+    assert (samples["cwnd_bytes"] >= 40 * 1_448).any()
+    assert {"slow-start", "avoidance"} <= set(samples["phase"])
+    assert (samples["pacing_bps"] > 1e6).any()
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["engine"] == "real"
+    assert manifest["kernel_tcp"] == {"main": "cubic"}
+    assert manifest["clock"]["packets_in"] > 2_000
+    captured = (out / "pcap" / "main-sender.pcapng").stat().st_size
+    assert captured > 2_000 * 100
+
+
+def test_quic_has_real_tls_and_a_qlog(tmp_path: Path) -> None:
+    _, out = run(tmp_path, "real", "--set", 'flows.main.transport="quic"', "--qlog", "--pcap")
+    secrets = (out / "pcap" / "tls-secrets.log").read_text(encoding="utf-8")
+    assert "CLIENT_TRAFFIC_SECRET_0" in secrets
+    assert (out / "qlog" / "main-sender.sqlog").stat().st_size > 10_000
+
+
+def test_lost_datagrams_hold_nothing_up(tmp_path: Path) -> None:
+    """Datagrams that the channel drops are known to be lost: the run ends once the others have arrived."""
+    loss = 'links.path.forward.loss={ kind = "bernoulli", probability = 0.05 }'
+    summary, _ = run(tmp_path, "real", "--set", 'flows.main.transport="udp"', "--set", loss)
+    (flow,) = summary["flows"]
+    assert flow["undelivered_messages"] == flow["dropped_packets"]["channel"] > 10
+    assert summary["virtual_s"] < 3
+
+
+def test_flows_go_through_a_handover_and_both_ways(tmp_path: Path) -> None:
+    """A download that the client asks for over TCP, and one over QUIC, while the client changes its link."""
+    changes = (
+        'links.space={ between = ["client", "server"], rate = "20 Mbps", delay = "35 ms" }',
+        'handovers.move={ node = "client", links = ["path", "space"], at = ["1 s"], outage = "50 ms" }',
+        'flows.main.opened_by="to"',
+        'flows.main.from="server"',
+        'flows.main.to="client"',
+        'flows.other={ transport = "quic", from = "client", to = "server", '
+        'source = { kind = "cbr", rate = "2 Mbps", size = "1000 B" } }',
+    )
+    overrides = [word for change in changes for word in ("--set", change)]
+    summary, _ = run(tmp_path, "real", *overrides)
+    for flow in summary["flows"]:
+        assert flow["undelivered_messages"] == 0
+        assert flow["handovers"]["count"] == 1
+    carried = {link["name"]: link["delivered_packets"] for link in summary["links"]}
+    assert min(carried.values()) > 100
+
+
+def test_an_invalid_run_says_so_first(tmp_path: Path) -> None:
+    scenario = tmp_path / "steady.toml"
+    scenario.write_text(STEADY, encoding="utf-8")
+    budget = ("--lateness", "0", "--stall", "10000", "--set", "duration=500 ms")
+    ended = leobench("run", scenario, "--engine", "real", "--out", "out", *budget, cwd=tmp_path)
+    assert ended.returncode == 1
+    assert ended.stdout.startswith("INVALID: one packet in 100 left ")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["validity"]["verdict"] == "invalid"
+    assert manifest["scenario"]["real"]["lateness"] == "0 ns"
+
+
+def test_what_cannot_run_in_real_time_leaves_nothing(tmp_path: Path) -> None:
+    scenario = tmp_path / "steady.toml"
+    scenario.write_text(STEADY, encoding="utf-8")
+    offered = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
+    listed = ", ".join(f"`{name}`" for name in offered)
+    for change, message in [
+        (
+            "flows.main.transport.tls=true",
+            "flows.main.transport.tls = true: is not what the kernel's TCP does",
+        ),
+        ("flows.main.transport.congestion=bbr3", f"allowed in real time: {listed}"),
+    ]:
+        ended = leobench("run", scenario, "--engine", "real", "--out", "out", "--set", change, cwd=tmp_path)
+        assert ended.returncode == 2
+        assert message in ended.stderr
+        assert len(ended.stderr.splitlines()) == 1
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["steady.toml"]
+
+
+def test_the_budget_stands_in_the_scenario(tmp_path: Path) -> None:
+    scenario = tmp_path / "steady.toml"
+    budget = "[real]\nlateness = '10 s'\nstall = '10 s'\n"
+    scenario.write_text(STEADY + budget, encoding="utf-8")
+    command = ("--host", "client", "--out", "out", "--", "ping", "-c", "1", "server")
+    ended = leobench("emulate", scenario, *command, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["clock"]["budget_ms"] == [10_000, 10_000]
