@@ -192,3 +192,35 @@ def test_the_budget_stands_in_the_scenario(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["clock"]["budget_ms"] == [10_000, 10_000]
+
+
+def test_engines_are_compared(tmp_path: Path) -> None:
+    """UDP, whose packets no congestion control holds up: both engines deliver what is offered."""
+    scenario = tmp_path / "steady.toml"
+    text = STEADY.replace('{ kind = "tcp", congestion = "cubic" }', '"udp"').replace('"2 s"', '"1 s"')
+    scenario.write_text(text, encoding="utf-8")
+    asked = ("agree", scenario, "--engines", "virtual,real", "--seeds", "2", "--json", "--out", "out")
+    ended = leobench(*asked, "--set", "real.lateness=10 s", "--set", "real.stall=10 s", cwd=tmp_path)
+    found = json.loads(ended.stdout)
+    assert (found["axis"], found["sides"]) == ("engine", ["virtual", "real"])
+    (cell,) = found["cells"]
+    assert len(cell["seeds"]) == 2
+    judged = {measure["metric"]: measure for measure in cell["measures"]}
+    assert [name for name, each in judged.items() if each["verdict"]] == ["goodput_bps", "delay_ms.p50"]
+    goodput = judged["goodput_bps"]
+    assert goodput["bound"] == 0.02
+    assert goodput["ratio"]["value"] == pytest.approx(1.0, abs=0.1)
+    assert judged["delay_ms.p50"]["mean"]["real"] >= 25.4
+    assert (
+        (tmp_path / "out" / "agreement.md")
+        .read_text(encoding="utf-8")
+        .startswith("# Engines virtual and real")
+    )
+
+
+def test_only_two_engines_can_be_compared(tmp_path: Path) -> None:
+    scenario = tmp_path / "steady.toml"
+    scenario.write_text(STEADY, encoding="utf-8")
+    ended = leobench("agree", scenario, "--engines", "virtual,rael", cwd=tmp_path)
+    message = "--engines virtual,rael: rael: unknown; allowed: `virtual`, `real`; did you mean `real`?"
+    assert (ended.returncode, ended.stderr) == (2, f"leobench: {message}\n")

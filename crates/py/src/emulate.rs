@@ -18,7 +18,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::drive::{Stalls, failed, sink, told_stalls};
-use crate::errors::ScenarioError;
+use crate::errors::InputError;
 use crate::plugin::Interpreter;
 use crate::scenario::{PyScenario, as_json};
 
@@ -40,7 +40,7 @@ pub(crate) fn check_kernel(scenario: &PyScenario) -> PyResult<()> {
         let wanted = congestion_name(&tcp.congestion);
         if !offered.iter().any(|known| known == wanted) {
             let listed: Vec<_> = offered.iter().map(|known| format!("`{known}`")).collect();
-            return Err(ScenarioError::new_err(format!(
+            return Err(InputError::new_err(format!(
                 "flows.{name}.transport.congestion: {wanted} is not in this kernel; allowed in real time: {} \
                  (`reno` is `newreno` here), or load its module",
                 listed.join(", ")

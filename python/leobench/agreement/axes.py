@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from leobench.agreement.measures import MEASURES, limited
 from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from leobench.agreement.measures import Measure
+
+# How much engines may differ. The kernel's TCP is another implementation, and a clock is never exact.
+_ENGINE_LIMITS = {"goodput_bps": 0.02, "delay_ms.p50": 0.1}
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,8 @@ class Side:
         overrides: What it replaces in a resolved scenario, by place.
         flows: The flows of a resolved scenario that it concerns. A scenario without any is refused.
         without: Why it is refused.
+        measures: What is compared, and how much it may differ.
+        alone: Whether its runs need the machine for themselves.
     """
 
     axis: str
@@ -28,6 +36,8 @@ class Side:
     overrides: Callable[[Mapping[str, Any]], Mapping[str, object]] = field(repr=False)
     flows: Callable[[Mapping[str, Any]], Sequence[str]] = field(repr=False)
     without: str
+    measures: Sequence[Measure] = field(default=MEASURES, repr=False)
+    alone: bool = False
 
 
 def stacks(words: str) -> tuple[Side, Side]:
@@ -38,6 +48,16 @@ def stacks(words: str) -> tuple[Side, Side]:
     """
     first, second = _two("--stacks", words, known_stacks())
     return _stack(first), _stack(second)
+
+
+def engines(words: str) -> tuple[Side, Side]:
+    """The sides of `--engines virtual,real`: the same flows in virtual time, and in real time on sockets.
+
+    Raises:
+        InputError: If these are not both engines.
+    """
+    first, second = _two("--engines", words, ("virtual", "real"))
+    return _engine(first), _engine(second)
 
 
 def known_stacks() -> list[str]:
@@ -76,6 +96,18 @@ def _stack(name: str) -> Side:
         lambda scenario: {f"flows.{flow}.transport.stack": name for flow in quic_flows(scenario)},
         quic_flows,
         "has no QUIC flow, so no stack to compare; allowed: a scenario with one",
+    )
+
+
+def _engine(name: str) -> Side:
+    return Side(
+        "engine",
+        name,
+        lambda _: {"engine": name},
+        lambda scenario: list(scenario["flows"]),
+        "has no flow to compare; allowed: a scenario with one",
+        limited(_ENGINE_LIMITS),
+        alone=True,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,12 @@ MEASURES = (
     Measure("congestion events", "congestion_events", "", 1.0, 0.15, counts=True),
     Measure("mean window", "cwnd_bytes.mean", "kB", 1e3),
 )
+
+
+def limited(limits: Mapping[str, float]) -> tuple[Measure, ...]:
+    """All measures, judged by these limits only."""
+    return tuple(dataclasses.replace(measure, limit=limits.get(measure.path)) for measure in MEASURES)
+
 
 # The table that the mean window is computed from.
 WINDOWS = "transport"

@@ -64,7 +64,8 @@ def markdown(report: Report) -> str:
     flows = {flow for flow, _ in columns}
     heads = [f"{name} of {flow}" if len(flows) > 1 else name for flow, name in columns]
     lines = [
-        f"# Stacks {report.sides[0]} and {report.sides[1]}: ratios and differences with 95 % intervals",
+        f"# {report.axis.capitalize()}s {report.sides[0]} and {report.sides[1]}: "
+        "ratios and differences with 95 % intervals",
         "",
     ]
     lines += _table(["", "cells", *judge.VERDICTS], totals(report))

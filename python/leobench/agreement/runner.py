@@ -97,7 +97,7 @@ def compare(  # noqa: PLR0913 (every option, by name)
         seeds: Seeds of every cell.
         most_seeds: Cells with a verdict of "cannot tell" get more seeds, up to this number, their number
             doubled each time. As many as `seeds` unless given.
-        workers: As in `leobench.sweep`.
+        workers: As in `leobench.sweep`; 1 if a side needs the machine for itself.
         resume: As in `leobench.sweep`; the numbers of seeds may change.
         force: As in `leobench.sweep`.
         progress: As in `leobench.sweep`; the total grows as seeds are added.
@@ -113,6 +113,8 @@ def compare(  # noqa: PLR0913 (every option, by name)
         opened = [
             stack.enter_context(_opened(target, Path(out), resume=resume, force=force)) for target in targets
         ]
+        if any(side.alone for target in targets for side in target.sides):
+            workers = 1
         rounds = _Rounds(opened, workers, progress or (lambda _: None))
         number = seeds
         while True:
@@ -227,7 +229,7 @@ class _Opened:
         findings = tuple(
             judging.judge(flow, measure, *(_values(side, flow, measure.path) for side in sides))
             for flow in self.target.flows[name]
-            for measure in measures.MEASURES
+            for measure in self.target.sides[0].measures
             if seeds
         )
         return Cell(self.target.name, name, tuple(seeds), findings, tuple(failures))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from leobench import manifest
 from leobench.campaign import dataset, metrics, processes, provenance, store, task
 from leobench.campaign.result import CampaignResult, read_manifest
+from leobench.engine import REAL
 from leobench.errors import InputError, RunError, positive
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ def _run(
     progress: Callable[[Status], object],
 ) -> None:
     """Executes the remaining runs; adds a session to the manifest even if interrupted."""
+    if any(scenario["engine"] == REAL for scenario in campaign.scenarios.values()):
+        workers = 1  # A run in real time needs the machine for itself.
     started = time.perf_counter()
     read = ((run.stem, opened.read(run, campaign.tables)) for run in plan)
     before = {stem: outcome.error is not None for stem, outcome in read if outcome is not None}

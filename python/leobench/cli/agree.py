@@ -1,4 +1,4 @@
-"""Runs scenarios or campaigns with both of two QUIC stacks under the same seeds, and compares them.
+"""Compares two QUIC stacks, or virtual and real time, in scenarios or campaigns under the same seeds.
 
 Exit code: 0 if nothing differs, 1 if a cell differs or a run failed, 2 for invalid input.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from leobench.agreement import Report, Target
 
 NAME = "agree"
-HELP = "compare two QUIC stacks in the same scenario, seed by seed"
+HELP = "compare two QUIC stacks, or virtual with real time, in the same scenario, seed by seed"
 EXAMPLE = "leobench agree scenarios/khan2023-ka.toml --stacks own,noq --seeds 10 --set duration='10 s'"
 
 
@@ -31,12 +31,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="scenario file, or campaign file, of which every variant is compared",
     )
-    parser.add_argument(
+    axes = parser.add_mutually_exclusive_group()
+    axes.add_argument(
         "--stacks",
         metavar="FIRST,SECOND",
         type=options.text,
         default="own,noq",
         help="the stacks of all QUIC flows; ratios are the first over the second (default: own,noq)",
+    )
+    axes.add_argument(
+        "--engines",
+        metavar="FIRST,SECOND",
+        type=options.text,
+        help="virtual,real: compare virtual time with real time, one run after the other",
     )
     parser.add_argument(
         "--seeds", metavar="N", type=options.whole, default=10, help="runs of each (default: 10)"
@@ -68,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
     from leobench.agreement import files
     from leobench.errors import InputError
 
-    sides = agreement.stacks(args.stacks)
+    sides = agreement.stacks(args.stacks) if args.engines is None else agreement.engines(args.engines)
     if args.out is None and (args.resume or args.force):
         raise InputError("--resume and --force: need the folder of the results: --out DIR")
     targets = [agreement.Target.load(file, sides, dict(args.overrides), args.seed) for file in args.files]

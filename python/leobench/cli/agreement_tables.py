@@ -64,7 +64,8 @@ def _cells(report: Report) -> str:
 def _total(report: Report) -> str:
     if len(report.cells) == 1:
         (cell,) = report.cells
-        return f"{cell.target}, {len(cell.seeds)} seeds, stacks {' and '.join(report.sides)}: {cell.verdict}"
+        compared = f"{report.axis}s {' and '.join(report.sides)}"
+        return f"{cell.target}, {len(cell.seeds)} seeds, {compared}: {cell.verdict}"
     counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in judge.VERDICTS)
     total = f"{len(report.cells)} variants: {counts}"
     found = rows.totals(report)

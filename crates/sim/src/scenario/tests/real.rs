@@ -72,8 +72,8 @@ fn a_new_connection_and_too_many_hosts_are_refused() {
         load_text(&text, &[]).unwrap_err(),
         "t.toml: flows.main.reconnect = { after = \"1 s\" }: runs in virtual time only; allowed: no `reconnect`"
     );
-    let nodes: String = (0..199).map(|number| format!("[nodes.n{number}]\n")).collect();
-    let error = load_text(&format!("{}{nodes}", real("\"tcp\"")), &[]).unwrap_err();
+    let nodes: Vec<_> = (0..199).map(|number| format!("[nodes.n{number}]\n")).collect();
+    let error = load_text(&format!("{}{}", real("\"tcp\""), nodes.concat()), &[]).unwrap_err();
     assert!(error.ends_with("are too many for real time; allowed: up to 200"), "{error}");
 }
 

@@ -26,7 +26,8 @@ fn keys_and_words() {
             "duration = ",
             "druation = ",
             "druation = \"10 s\": unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, `constellation`; did you mean `duration`?",
+             `engine`, `real`, `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, \
+             `constellation`; did you mean `duration`?",
         ),
         ("duration = \"10 s\"", "", "duration: is required but missing"),
         (
