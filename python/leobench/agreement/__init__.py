@@ -1,7 +1,7 @@
 """Agreement: whether two ways of running a scenario come out alike, seed by seed.
 
-An axis says what differs: the QUIC stacks of the scenario's flows, or the engines that drive it. A target is a
-scenario, or a campaign whose variants are compared one by one.
+An axis says what differs: the QUIC stacks of the scenario's flows, or the engines that drive it. A target
+is a scenario, or a campaign whose variants are compared one by one.
 """
 
 from leobench.agreement.axes import Side, engines, stacks
