@@ -2,6 +2,7 @@
 //! lengths and checksums. Payload without content is zeros. Reading: the packets of other programs, of any IP protocol.
 
 mod parse;
+mod readdress;
 mod too_big;
 
 use std::net::{IpAddr, SocketAddr};
@@ -68,7 +69,9 @@ pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
         Body::Raw(raw) => {
             let start = bytes.len();
             bytes.extend_from_slice(raw);
-            set_ecn(&mut bytes[start..], meta.ecn)
+            let packet = &mut bytes[start..];
+            readdress::readdress(packet, meta).map_err(|_| WireError::NotIp(raw.len()))?;
+            set_ecn(packet, meta.ecn)
         }
         Body::Filler => write_filler(meta, bytes),
     }
