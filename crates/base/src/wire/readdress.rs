@@ -64,7 +64,8 @@ pub(super) fn readdress(bytes: &mut [u8], meta: &Meta) -> Result<(), ParseError>
         replace(content, meta.source.port().to_be_bytes(), false);
         replace(content + 2, meta.destination.port().to_be_bytes(), false);
     }
-    if let Some(at) = sum.filter(|at| layout.protocol == ip_number::UDP && word(bytes, *at) == [0, 0])
+    if let Some(at) =
+        sum.filter(|at| layout.protocol == ip_number::UDP && word(bytes, *at) == [0, 0])
     {
         bytes[at..at + 2].fill(0xff);
     }

@@ -236,7 +236,7 @@ impl Endpoint for KernelTcp {
             }
             Input::Finish => self.finished = true,
             // Packets are the kernel's affair, which learns of its devices by itself.
-            Input::Packet(_) | Input::Interface(_) | Input::Hint(_) => {}
+            Input::Packet(_) | Input::Interface(_) | Input::Forecast(_) => {}
         }
         Ok(())
     }

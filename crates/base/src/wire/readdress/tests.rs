@@ -61,7 +61,8 @@ fn other_protocols_keep_their_content() {
     assert_eq!(SocketAddr::new(ip.src_addr().into(), 0), ends[0]);
 
     let (source, destination) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
-    let mut whole = written(&Packet { meta: meta(Protocol::ICMPV6, true, 100), body: Body::Filler });
+    let mut whole =
+        written(&Packet { meta: meta(Protocol::ICMPV6, true, 100), body: Body::Filler });
     let mut echo = Icmpv6Packet::new_unchecked(&mut whole[40..]);
     echo.set_msg_type(smoltcp::wire::Icmpv6Message::EchoRequest);
     echo.fill_checksum(&source, &destination);

@@ -60,6 +60,10 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         return Err(error.allowed(format!("up to {longest} in real time")));
     }
     match &flow.transport {
+        TransportSpec::Tcp(_) if flow.forecast.is_some() => {
+            let error = at.key("forecast").error("cannot be told to the kernel's TCP");
+            Err(error.allowed("no `forecast`, or the transport `quic`, in real time"))
+        }
         TransportSpec::Tcp(tcp) => check_tcp(tcp, &transport),
         TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
             Err(virtual_only(&transport.key("stack"), "`own`"))

@@ -78,6 +78,22 @@ fn a_new_connection_and_too_many_hosts_are_refused() {
 }
 
 #[test]
+fn the_kernel_is_told_no_forecasts() {
+    let van = include_str!("../../../../../scenarios/emergency.toml");
+    let load = |transport, engine| {
+        let transport = ("flows.upload.transport", transport);
+        load_text(van, &[transport, ("flows.upload.forecast", "{}"), ("engine", engine)])
+    };
+    load("tcp", "virtual").unwrap();
+    load("quic", "real").unwrap();
+    assert_eq!(
+        load("tcp", "real").unwrap_err(),
+        "t.toml: flows.upload.forecast = {}: cannot be told to the kernel's TCP; allowed: no `forecast`, or the transport \
+         `quic`, in real time"
+    );
+}
+
+#[test]
 fn hosts_have_one_setting_for_all_their_connections() {
     let other = "[flows.other]\ntransport = { kind = \"tcp\", sack = false }\nfrom = \"server\"\nto = \"client\"\n\
                  source = { kind = \"cbr\", rate = \"1 Mbps\", size = \"1000 B\" }\n";
