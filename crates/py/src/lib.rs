@@ -36,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
     module.add_function(wrap_pyfunction!(survey::orbit, module)?)?;
+    module.add_function(wrap_pyfunction!(survey::positions_of, module)?)?;
     module.add_function(wrap_pyfunction!(survey::scene, module)?)?;
     module.add_function(wrap_pyfunction!(survey::sky_warnings, module)?)?;
     module.add_function(wrap_pyfunction!(drive::run, module)?)
