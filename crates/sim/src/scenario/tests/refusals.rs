@@ -34,7 +34,7 @@ fn keys_and_words() {
             "duration = ",
             "sed = 3\nduration = ",
             "sed = 3: unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, `constellation`; did you mean `seed`?",
+             `engine`, `real`, `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, `constellation`; did you mean `seed`?",
         ),
         (
             "duration = ",
