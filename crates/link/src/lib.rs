@@ -14,7 +14,7 @@ pub use access::{AccessModel, AccessSpec, MediumAccess};
 pub use channel::{
     Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Mean, Service,
 };
-pub use link::{Link, LinkConfig, LinkCounters, LinkOutput};
+pub use link::{AfterOverlap, Link, LinkConfig, LinkCounters, LinkOutput};
 pub use loss::{LossModel, LossProcess, LossSpec};
 pub use queue::{
     Backlog, Capacity, Cause, Causes, Drop, Fates, Mark, QueueDiscipline, QueueModel, QueueSpec,

@@ -1,9 +1,13 @@
 //! One direction of a link: a queue, a transmitter served by the channel, loss, and propagation.
 
+mod overlap;
+
 use std::collections::VecDeque;
 
 use leobench_base::{Bytes, Descriptor, LogHistogram, RngTree, SimDuration, SimRng, SimTime};
 
+pub use self::overlap::AfterOverlap;
+use self::overlap::Former;
 use crate::access::MediumAccess;
 use crate::channel::ChannelState;
 use crate::loss::LossProcess;
@@ -92,6 +96,10 @@ pub struct Link {
     /// Packets on the wire and propagating, in the order of their arrival. The one being transmitted is the last; when
     /// it will arrive is not known yet.
     flight: VecDeque<Flying>,
+    /// The way that it had before, during an overlap.
+    former: Option<Box<Former>>,
+    /// What former ways could have sent.
+    former_bits: u128,
     loss: Option<Box<dyn LossProcess>>,
     access: Option<Box<dyn MediumAccess>>,
     state_loss: f64,
@@ -128,6 +136,8 @@ impl Link {
             sent_at: None,
             held_until: None,
             flight: VecDeque::new(),
+            former: None,
+            former_bits: 0,
             loss: config.loss,
             access: config.access,
             state_loss: state.loss,
@@ -202,6 +212,9 @@ impl Link {
         while let Some(at) = self.due().filter(|at| *at <= now) {
             self.go_on(at, out);
         }
+        if self.former.is_some() {
+            return self.work_off_both(now, out);
+        }
         while self.flight.front().is_some_and(|flying| flying.arrival <= now) {
             if let Some(Flying { packet, .. }) = self.flight.pop_front() {
                 self.counters.delivered.count(packet.meta.size);
@@ -213,7 +226,10 @@ impl Link {
     /// When something is due next; `None` if nothing ever is unless a packet or a state of the channel comes.
     #[inline]
     pub fn next_wake(&self) -> Option<SimTime> {
-        let arrival = self.flight.front().map(|flying| flying.arrival);
+        let mut arrival = self.flight.front().map(|flying| flying.arrival);
+        if let Some(former) = &self.former {
+            arrival = arrival.into_iter().chain(former.arrival()).min();
+        }
         match (self.due(), arrival) {
             (Some(due), Some(arrival)) => Some(due.min(arrival)),
             (due, arrival) => due.or(arrival),
@@ -222,6 +238,7 @@ impl Link {
 
     /// Takes every waiting packet off the link at `now`, in order of arrival; the one on the wire goes on.
     pub fn flush(&mut self, now: SimTime, packets: &mut Vec<Descriptor>, out: &mut LinkOutput) {
+        self.end_overlap(now, AfterOverlap::Drain, out);
         self.advance(now, out);
         let first = packets.len();
         self.queue.flush(now, packets);
@@ -233,6 +250,7 @@ impl Link {
 
     /// Drops every waiting packet at `now`; the one on the wire goes on.
     pub fn drop_waiting(&mut self, now: SimTime, cause: Cause, out: &mut LinkOutput) {
+        self.end_overlap(now, AfterOverlap::Drain, out);
         self.advance(now, out);
         let mut packets = Vec::new();
         self.queue.flush(now, &mut packets);
@@ -258,17 +276,25 @@ impl Link {
 
     /// How much waits, the packet on the wire not counted.
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+        let mut backlog = self.queue.backlog();
+        if let Some(former) = &self.former {
+            let (bytes, packets) = former.backlog();
+            backlog.bytes += bytes;
+            backlog.packets += packets;
+        }
+        backlog
     }
 
     /// How many packets are on the wire or propagating.
     pub fn in_flight(&self) -> u64 {
-        self.flight.len() as u64
+        self.flight.len() as u64 + self.former.as_ref().map_or(0, |former| former.in_flight())
     }
 
     /// The totals up to and including `now`, which must not be before the last call.
     pub fn counters(&self, now: SimTime) -> LinkCounters {
-        LinkCounters { capacity_bits: self.transmitter.offered_bits(now), ..self.counters.clone() }
+        let former = self.former.as_ref().map_or(0, |former| former.offered_bits(now));
+        let capacity_bits = self.transmitter.offered_bits(now) + self.former_bits + former;
+        LinkCounters { capacity_bits, ..self.counters.clone() }
     }
 
     /// Time from a packet's arrival to the start of its transmission, in nanoseconds, over the packets sent.
@@ -283,11 +309,18 @@ impl Link {
 
     /// When a transmission ends or the queue is asked again.
     fn due(&self) -> Option<SimTime> {
-        self.sent_at.or(self.held_until)
+        let due = self.sent_at.or(self.held_until);
+        match &self.former {
+            None => due,
+            Some(former) => due.into_iter().chain(former.due()).min(),
+        }
     }
 
     /// Ends the transmission that is due at `at`, if there is one, and starts the next.
     fn go_on(&mut self, at: SimTime, out: &mut LinkOutput) {
+        if self.former.as_ref().is_some_and(|former| former.due() == Some(at)) {
+            return self.finish_former(at, out);
+        }
         if self.sent_at.is_some() {
             self.finish(at, out);
         }
@@ -373,8 +406,13 @@ impl Link {
 
     /// Bytes of an IP packet of `size` on the wire.
     fn wire_size(&self, size: Bytes) -> Bytes {
-        Bytes::new(size.get().saturating_add_signed(self.overhead).max(1))
+        wire_size(size, self.overhead)
     }
+}
+
+/// Bytes of an IP packet of `size` on the wire with this overhead.
+fn wire_size(size: Bytes, overhead: i64) -> Bytes {
+    Bytes::new(size.get().saturating_add_signed(overhead).max(1))
 }
 
 /// How many packets had been dropped and marked.

@@ -46,6 +46,14 @@ impl Transmitter {
         Self { mode, up: state.up, scale, offered: 0, since: SimTime::ZERO }
     }
 
+    /// The rate, and the remainder of back-to-back packets; none if a trace serves.
+    pub fn rate(&self) -> Option<(BitRate, u64)> {
+        match &self.mode {
+            Mode::Rate { rate, carry } => Some((*rate, *carry)),
+            Mode::Trace { .. } => None,
+        }
+    }
+
     /// Whether a packet could be started.
     pub fn is_ready(&self) -> bool {
         self.up

@@ -9,6 +9,7 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_orbit::{
     Angle, Constellation, Epoch, Geodetic, SatelliteId, Shell, Site, Vector, frame::LIGHT_SPEED,
 };
+use leobench_sim::Outcome;
 use leobench_sim::record::Table;
 use leobench_sim::sky::Sky;
 
@@ -163,6 +164,33 @@ fn packets_on_the_way_can_be_lost() {
     assert_eq!(busy("drain").0, 0);
     let (lost, handovers) = busy("drop");
     assert!(handovers > 0 && lost > 5 * handovers, "{lost} packets in {handovers} handovers");
+}
+
+/// With an overlap, what is under way arrives over the old satellite although it is dropped where that is left, and nothing waits.
+#[test]
+fn an_overlap_is_make_before_break() {
+    let busy = |gap: &str| {
+        let sky = format!("{gap}\nold_packets = \"drop\"");
+        let text = bologna("duration = \"30 s\"", &sky, "delay = \"20 ms\"");
+        run(&scenario(&text.replace("80 kbps", "7.6 Mbps")), 1)
+    };
+    let dropped = |outcome: &Outcome| outcome.summary.flows[0].dropped_packets.of("handover");
+    assert!(dropped(&busy("")) > 10, "{}", dropped(&busy("")));
+    let outcome = busy("overlap = \"100 ms\"");
+    assert_eq!(dropped(&outcome), 0);
+    let rows = table(&outcome, Table::Handovers);
+    let (times, stages) = (rows.integers("t_ns"), rows.texts("stage"));
+    assert!(rows.rows() >= 2);
+    for begin in (0..rows.rows()).step_by(2) {
+        assert_eq!([&*stages[begin], &*stages[begin + 1]], ["begin", "end"]);
+        assert_eq!(times[begin + 1] - times[begin], 100_000_000);
+    }
+    let labels = table(&outcome, Table::Channel).texts("label");
+    assert!(labels.iter().all(|label| label != "handover"), "the new satellite serves at once");
+    let seen = outcome.summary.flows[0].handovers.as_ref().unwrap();
+    assert_eq!(seen.phases.no_way_ms.max, Some(0.0));
+    // Too short an overlap loses what is still on its way of 33 ms when it ends.
+    assert!(dropped(&busy("overlap = \"10 ms\"")) > 10);
 }
 
 /// A single plane of one satellite rises and sets within the run.

@@ -202,7 +202,7 @@ impl Network {
                 Change::Attach { cable, attachment, .. } if *attachment != Attachment::Active => {
                     ahead.moved.push(*cable);
                 }
-                Change::Attach { .. } | Change::Leave { .. } => {}
+                _ => {}
             });
         }
         ahead

@@ -155,6 +155,9 @@ impl HandoverWatch {
                 let is_one_of_several =
                     paths.len() > 1 && matches!(stage.from, Access::Satellite(..));
                 watch.concern(now, base_rtt, Some(*path).filter(|_| is_one_of_several));
+                if matches!(stage.from, Access::Satellite(..)) && stage.overlaps {
+                    watch.present().into_iter().for_each(|crossing| crossing.answer.on_way(now));
+                }
             }
         }
     }

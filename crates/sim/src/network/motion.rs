@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use leobench_base::{CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, SimTime};
-use leobench_link::{Cause, ChannelState};
+use leobench_link::{AfterOverlap, Cause, ChannelState};
 use leobench_transport::Input;
 use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 
@@ -66,6 +66,12 @@ impl Network {
             Change::Leave { cable, left } => {
                 cable.links().into_iter().try_for_each(|link| self.leave(link, left))
             }
+            Change::BeginOverlap { cable } => {
+                cable.links().into_iter().try_for_each(|link| self.begin_overlap(link))
+            }
+            Change::EndOverlap { cable, left } => {
+                cable.links().into_iter().try_for_each(|link| self.end_overlap(link, left))
+            }
             Change::Handover(stage) => Ok(self.observer.handover(self.now, topology, &stage)?),
         }
     }
@@ -119,6 +125,25 @@ impl Network {
                 self.held.extend(packets.into_iter().map(|packet| Held { node, packet }));
             }
         }
+        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
+        self.deliver(link)
+    }
+
+    /// What is on a link goes on over its former way.
+    fn begin_overlap(&mut self, link: LinkId) -> Result<(), NetworkError> {
+        self.links[link].begin_overlap(self.now, &mut self.link_output);
+        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
+        self.deliver(link)
+    }
+
+    /// The former way of a link is left.
+    fn end_overlap(&mut self, link: LinkId, left: LeftPackets) -> Result<(), NetworkError> {
+        let after = match left {
+            LeftPackets::Drain | LeftPackets::Forward => AfterOverlap::Drain,
+            LeftPackets::Deliver => AfterOverlap::DropWaiting(Cause::HANDOVER),
+            LeftPackets::Drop => AfterOverlap::DropAll(Cause::HANDOVER),
+        };
+        self.links[link].end_overlap(self.now, after, &mut self.link_output);
         self.wakes.set(Entity::Link(link), self.links[link].next_wake());
         self.deliver(link)
     }

@@ -99,8 +99,9 @@ pub(super) fn build(
         Satellites::Chain(chain, reading) => {
             let subflows = passages.iter().map(|passage| subflow(passage, is_chain));
             let subflows = subflows.collect::<Result<Vec<_>, _>>()?;
-            let outage = SimDuration::from_nanos(spec.outage.mean().round() as u64);
-            let sky = ChainSky::new(chain, reading, subflows, outage);
+            let gap = [&spec.outage, &spec.overlap];
+            let gap = gap.map(|span| SimDuration::from_nanos(span.mean().round() as u64));
+            let sky = ChainSky::new(chain, reading, subflows, gap);
             (Kind::Chain(sky), Vec::new(), Vec::new())
         }
         Satellites::Orbits { constellation, warnings, .. } => {
@@ -297,7 +298,7 @@ fn orbits(
             observer: places.terminals[passage.terminal].observer(),
             gateways: if routing.is_some() { Vec::new() } else { observers.collect() },
             policy: policy(spec, places, passage, &rng)?,
-            gap: Gap { outage: spec.outage.clone(), ..Gap::default() },
+            gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
             rng: rng.child("outage").rng(),
         });
     }

@@ -15,7 +15,8 @@ pub(super) struct ChainSky {
     next: Option<Stage>,
     subflows: Vec<usize>,
     serving: Vec<Option<usize>>,
-    outage: SimDuration,
+    /// Outage and overlap of every handover.
+    gap: [SimDuration; 2],
     reading: Reading,
     /// Satellites in use, each with the time at which it came into use.
     since: Vec<(u64, SimTime)>,
@@ -26,13 +27,13 @@ impl ChainSky {
         chain: Chain,
         reading: Reading,
         subflows: Vec<usize>,
-        outage: SimDuration,
+        gap: [SimDuration; 2],
     ) -> Self {
         let mut stages = chain.stages(reading);
         let first = Stage { at: SimTime::ZERO, access: Access::Single, satellites: [0, 0] };
         let stage = stages.next().unwrap_or(first);
         let (next, serving) = (stages.next(), vec![None; subflows.len()]);
-        Self { chain, stages, stage, next, subflows, serving, outage, reading, since: Vec::new() }
+        Self { chain, stages, stage, next, subflows, serving, gap, reading, since: Vec::new() }
     }
 
     pub(super) fn next_due(&self) -> Option<SimTime> {
@@ -60,8 +61,10 @@ impl ChainSky {
             let to = (!idle).then(|| self.stage.satellites[subflow] as usize);
             let from = std::mem::replace(&mut self.serving[path], to);
             if from != to {
-                let outage = if from.is_some() { self.outage } else { SimDuration::ZERO };
-                moves.push(Move { path, from, to, outage });
+                let [outage, overlap] =
+                    if from.is_some() { self.gap } else { [SimDuration::ZERO; 2] };
+                let overlap = if to.is_some() { overlap } else { SimDuration::ZERO };
+                moves.push(Move { path, from, to, outage, overlap });
             }
         }
         for (path, state) in states.iter_mut().enumerate() {

@@ -101,6 +101,8 @@ pub struct Move {
     pub to: Option<usize>,
     /// Time in which packets wait.
     pub outage: SimDuration,
+    /// Time in which the satellite before goes on for what was sent over it.
+    pub overlap: SimDuration,
 }
 
 /// Name of a satellite of a chain.

@@ -74,6 +74,7 @@ impl OrbitSky {
             from: handover.from.map(SatelliteId::index),
             to: handover.to.map(SatelliteId::index),
             outage: handover.outage,
+            overlap: handover.overlap,
         }));
         if let Some(routing) = &mut self.routing {
             routing.follow(now, &self.fleet, moves, &self.exchanges);

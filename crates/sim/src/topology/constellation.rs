@@ -37,8 +37,10 @@ struct Pending {
     number: u64,
     from: Option<usize>,
     to: Option<usize>,
-    /// The end of its outage; none while no satellite serves.
+    /// The end of its outage, or its overlap; none while no satellite serves.
     ends: Option<SimTime>,
+    /// Whether both satellites are there until then.
+    overlaps: bool,
 }
 
 impl Constellation {
@@ -78,17 +80,27 @@ impl Constellation {
             node: self.sky.node(path),
             from: Access::Satellite(cable, pending.from),
             to: Access::Satellite(cable, pending.to),
-            overlaps: false,
+            overlaps: pending.overlaps,
             stage,
         })
     }
 
-    /// Ends the outages that are over.
+    /// Ends a handover under way, as another one begins or its time is over.
+    fn complete(&self, path: usize, pending: Pending, stage: Stage, changes: &mut Vec<Change>) {
+        if pending.overlaps {
+            let cable = self.sky.cable(path);
+            changes.push(Change::EndOverlap { cable, left: self.left });
+        }
+        let stage = if pending.overlaps { Stage::End } else { stage };
+        changes.push(self.stage(path, pending, stage));
+    }
+
+    /// Ends the outages and overlaps that are over.
     fn end(&mut self, now: SimTime, changes: &mut Vec<Change>) {
         for path in 0..self.paths.len() {
             let pending = self.paths[path].pending;
             if let Some(pending) = pending.filter(|p| p.ends.is_some_and(|ends| ends <= now)) {
-                changes.push(self.stage(path, pending, Stage::End));
+                self.complete(path, pending, Stage::End, changes);
                 self.paths[path].pending = None;
             }
         }
@@ -96,23 +108,27 @@ impl Constellation {
 
     /// Another satellite serves a link, or none.
     fn hand_over(&mut self, now: SimTime, step: Move, changes: &mut Vec<Change>) {
-        let Move { path, from, to, outage } = step;
+        let Move { path, from, to, outage, overlap } = step;
         let before = self.paths[path].pending.take();
         if from.is_none() {
             // After a gap; at first, no satellite is left.
             if let Some(gap) = before {
+                debug_assert!(!gap.overlaps, "without a satellite, nothing overlaps");
                 changes.push(self.stage(path, Pending { to, ..gap }, Stage::End));
             }
             return;
         }
         if let Some(before) = before {
-            changes.push(self.stage(path, before, Stage::Cut));
+            self.complete(path, before, Stage::Cut, changes);
         }
-        let ends = to.map(|_| now + outage);
-        let pending = Pending { number: self.number, from, to, ends };
+        let overlaps = !overlap.is_zero();
+        let ends = to.map(|_| now + outage.max(overlap));
+        let pending = Pending { number: self.number, from, to, ends, overlaps };
         self.number += 1;
         changes.push(self.stage(path, pending, Stage::Begin));
-        if to.is_some() && self.left != LeftPackets::Drain {
+        if overlaps {
+            changes.push(Change::BeginOverlap { cable: self.sky.cable(path) });
+        } else if to.is_some() && self.left != LeftPackets::Drain {
             changes.push(Change::Leave { cable: self.sky.cable(path), left: self.left });
         }
         if ends == Some(now) {
@@ -136,7 +152,8 @@ impl Topology for Constellation {
             self.hand_over(now, self.sky.moves()[index], changes);
         }
         for (path, known) in self.paths.iter_mut().enumerate() {
-            let silent = known.pending.is_some_and(|pending| pending.ends.is_some());
+            let in_outage = |pending: Pending| pending.ends.is_some() && !pending.overlaps;
+            let silent = known.pending.is_some_and(in_outage);
             let offered = states(&self.sky, self.sky.state(path), silent);
             let links = self.sky.cable(path).links();
             for ((link, state), known) in links.into_iter().zip(offered).zip(&mut known.offered) {

@@ -252,11 +252,11 @@ mod tests {
                 Change::Handover(HandoverStage { from, to, stage: Stage::Begin, .. }) => {
                     format!("[{}>{}", from.cable().index(), to.cable().index())
                 }
-                Change::Channel { .. } | Change::Leave { .. } => unreachable!("links only move"),
                 Change::Handover(HandoverStage { from, to, stage, .. }) => {
                     let sign = if *stage == Stage::Cut { '/' } else { ']' };
                     format!("{}>{}{sign}", from.cable().index(), to.cable().index())
                 }
+                _ => unreachable!("links only move"),
             });
             let words: Vec<_> = words.collect();
             seen.push(format!("{}: {}", due.as_nanos() / 1_000_000, words.join(" ")));

@@ -61,6 +61,18 @@ pub enum Change {
         /// What becomes of the packets on it.
         left: LeftPackets,
     },
+    /// A link through a constellation has another way from now on, while the old one goes on for what is on it.
+    BeginOverlap {
+        /// The link.
+        cable: CableId,
+    },
+    /// The old way is left.
+    EndOverlap {
+        /// The link.
+        cable: CableId,
+        /// What becomes of the packets that are still on it.
+        left: LeftPackets,
+    },
     /// A stage of a handover is reached, for the record.
     Handover(HandoverStage),
 }

@@ -1,6 +1,7 @@
 mod conservation;
 mod held;
 mod managed;
+mod overlap;
 mod service;
 mod theory;
 mod trace;

@@ -44,7 +44,10 @@ leobench_base::spec! {
         pub reconfigure_phase: Option<SimDuration>,
         /// Time at each handover in which packets wait.
         pub outage: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
-        /// What becomes of packets that are under way at a handover. By default all arrive, those in queues over the new
+        /// Make before break: time at each handover in which the old satellite goes on for the packets that are on the link. New ones
+        /// go over the new satellite.
+        pub overlap: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
+        /// What becomes of packets that are under way at a handover, or at the end of its overlap. By default all arrive, those in queues over the new
         /// satellite.
         pub old_packets: LeftPackets = LeftPackets::Drain,
         /// Links between satellites; without them, each satellite needs a gateway in view (bent pipe).
@@ -104,6 +107,10 @@ impl ConstellationSpec {
         if self.old_packets == LeftPackets::Forward {
             let allowed = "`drain`, `deliver` or `drop`: the queues stay where they are";
             return Err(Fault::new("old_packets", "leads nowhere else", allowed));
+        }
+        if self.overlap.mean() > 0.0 && self.outage.mean() > 0.0 {
+            let allowed = "an `outage` (break before make) or an `overlap` (make before break)";
+            return Err(Fault::new("overlap", "is given with an `outage`", allowed));
         }
         if self.terminals.is_empty() {
             return Err(Fault::new("terminals", "is empty", "at least one terminal"));

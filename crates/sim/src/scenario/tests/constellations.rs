@@ -190,6 +190,16 @@ fn settings_that_do_not_fit() {
     }
 }
 
+#[test]
+fn an_overlap_takes_the_place_of_an_outage() {
+    refused(
+        "start = ",
+        "outage = \"40 ms\"\noverlap = \"15 ms\"\nstart = ",
+        "constellation.overlap = \"15 ms\": is given with an `outage`; allowed: an `outage` (break before make) or an `overlap` \
+         (make before break)",
+    );
+}
+
 /// A set of March 2026 from a catalogue.
 const TLE: &str = "STARLINK-1008\n\
     1 44714U 19074B   26078.50000000  .00001000  00000-0  85000-4 0  9997\n\
