@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 from conftest import ROOT
@@ -12,6 +13,7 @@ from conftest import ROOT
 import leobench
 from leobench import cli, plots
 from leobench.overrides import as_text
+from leobench.plots import orbit as orbit_plots
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,3 +123,32 @@ def test_a_timeline_does_not_name_every_satellite() -> None:
     assert names == ["satellites of roof"]
     written = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert not any("starlink" in text for text in written)
+
+
+# Capes by common knowledge: longitude and latitude in degrees.
+CAPES = {
+    "Horn": (-67.3, -56.0),
+    "Good Hope": (18.5, -34.4),
+    "Finisterre": (-9.3, 42.9),
+    "Comorin": (77.5, 8.1),
+    "Flattery": (-124.7, 48.4),
+}
+
+
+def test_the_map_has_the_coasts_of_the_earth() -> None:
+    lines = orbit_plots.coastlines()
+    points = np.concatenate(lines)
+    assert (np.abs(points) <= [180, 90]).all()
+    assert max(np.abs(np.diff(line[:, 0])).max() for line in lines) < 30, "a line goes around the Earth"
+    for name, cape in CAPES.items():
+        assert np.hypot(*(points - cape).T).min() < 0.8, name
+    # The middle of the South Atlantic and of Siberia have no coast.
+    for nowhere in ((-15.0, -30.0), (100.0, 60.0)):
+        assert np.hypot(*(points - nowhere).T).min() > 8
+
+
+def test_coasts_do_not_widen_the_map() -> None:
+    figure = orbit_plots.ground(leobench.survey(HOUR, overrides={"duration": "30 s"}))
+    assert figure is not None
+    west, east = figure.axes[0].get_xlim()
+    assert -150 < west < -122 < east < -95

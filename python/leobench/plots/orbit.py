@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,6 +94,7 @@ def ground(seen: Survey) -> Figure | None:
             size = 9 if mark == "*" else 4.5
             axes.plot(east, north, mark, color=colour, markersize=size, linestyle="", label=name)
     _name(axes, seen)
+    _coast(axes)
     axes.set_xlabel("longitude (degrees)", fontsize=style.FONT, color=style.INK)
     style.dress(axes, "Ground below the serving satellites", "latitude (degrees)", zero=False)
     middle = np.mean(axes.get_ylim())
@@ -110,6 +112,21 @@ def _unbroken(longitude: Array, latitude: Array) -> tuple[Array, Array]:
     """A line that is lifted where it leaves the map on one side and comes in on the other."""
     breaks = np.flatnonzero(np.abs(np.diff(longitude)) > 180) + 1
     return np.insert(longitude, breaks, np.nan), np.insert(latitude, breaks, np.nan)
+
+
+def coastlines() -> list[Array]:
+    """The coastlines of the Earth, each as rows of longitude and latitude in degrees."""
+    text = resources.files("leobench.plots").joinpath("coastlines.txt").read_text(encoding="ascii")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    return [np.array([point.split(",") for point in line.split()], dtype=float) for line in lines]
+
+
+def _coast(axes: Axes) -> None:
+    """Draws the coastlines behind all else; they do not widen the map."""
+    from matplotlib.collections import LineCollection
+
+    lines = LineCollection(coastlines(), colors="#b0b0b0", linewidths=0.7, zorder=0.5)
+    axes.add_collection(lines, autolim=False)
 
 
 def _name(axes: Axes, seen: Survey) -> None:
