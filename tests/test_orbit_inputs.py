@@ -65,18 +65,22 @@ def checked(line: str) -> str:
     return line + str(sum(1 if c == "-" else int(c) if c.isdigit() else 0 for c in line) % 10)
 
 
-@pytest.fixture
-def plane(tmp_path: Path) -> Path:
-    """A scenario of a plane at 800 km/h under one satellite."""
+def write_plane(folder: Path) -> Path:
+    """Writes a scenario of a plane at 800 km/h under one satellite, and its files."""
     lines = "\n".join(checked(line) for line in ELEMENTS.splitlines())
-    (tmp_path / "one.tle").write_text(lines + "\n", encoding="utf-8")
+    (folder / "one.tle").write_text(lines + "\n", encoding="utf-8")
     track = "time,latitude,longitude,altitude\n0,47.0,-123.0,10000\n780,48.5,-122.0,11000\n"
-    (tmp_path / "track.csv").write_text(track, encoding="utf-8")
+    (folder / "track.csv").write_text(track, encoding="utf-8")
     gateways = "name,latitude,longitude\nRedmond,47.674,-122.1215\nFar Away,-33.8,151.1\n"
-    (tmp_path / "gateways.csv").write_text(gateways, encoding="utf-8")
-    file = tmp_path / "plane.toml"
+    (folder / "gateways.csv").write_text(gateways, encoding="utf-8")
+    file = folder / "plane.toml"
     file.write_text(SCENARIO, encoding="utf-8")
     return file
+
+
+@pytest.fixture
+def plane(tmp_path: Path) -> Path:
+    return write_plane(tmp_path)
 
 
 def test_a_satellite_passes_over_a_plane_and_a_listed_gateway(plane: Path) -> None:
@@ -231,3 +235,28 @@ def test_an_export_needs_a_folder(plane: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit, match="2"):
         cli.main(["orbit", str(plane), "--export", "kml", "--out", "x"])
     assert "kml: unknown word; allowed: `schedule`, `mahimahi`, `czml`" in capsys.readouterr().err
+
+
+def test_a_campaign_warns_of_old_elements_too(plane: Path) -> None:
+    text = """\
+name = "old"
+scenario = "plane.toml"
+replicates = 2
+metrics = ["flows.main.goodput_bps"]
+
+[set]
+"constellation.start" = "2026-03-28T12:00:00Z"
+"constellation.step" = "10 s"
+"duration" = "24 h"
+"flows.main.source.rate" = "1 kbps"
+"record.interval" = "1 min"
+
+[[grid]]
+"links.up.forward.rate" = ["1 Mbps"]
+"""
+    (plane.parent / "old.toml").write_text(text, encoding="utf-8")
+    result = leobench.sweep(plane.parent / "old.toml", plane.parent / "out", workers=1)
+    assert result.failures.height == 0
+    warned = result.warned().filter(kind="constellation")
+    assert warned["runs"].to_list() == [2]
+    assert "have elements more than 7 days from the run" in warned["warning"][0]

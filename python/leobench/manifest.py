@@ -66,10 +66,12 @@ def describe(
     from leobench import _core
 
     resolved: dict[str, Any] = json.loads(scenario.to_json())
-    warnings = [doubt.text for doubt in doubts(resolved, summary, connected, stalls)]
-    if "constellation" in resolved:
-        warnings = [*_core.sky_warnings(scenario), *warnings]
-    warnings = [*(doubt.text for doubt in clock_doubts(clock)), *warnings]
+    of_run = [
+        *clock_doubts(clock),
+        *of_sky(scenario, resolved),
+        *doubts(resolved, summary, connected, stalls),
+    ]
+    warnings = [doubt.text for doubt in of_run]
     verdict = "warnings" if warnings else "ok"
     described = {
         "leobench": _core.__version__,
@@ -137,6 +139,15 @@ def connected(events: pl.LazyFrame) -> set[str]:
 
     established = events.filter(pl.col("kind") == "established").select("subject").unique().collect()
     return {subject.partition("/")[0] for subject in established["subject"]}
+
+
+def of_sky(scenario: Scenario, resolved: dict[str, Any]) -> list[Doubt]:
+    """Reasons to distrust the constellation of a scenario, such as old element sets."""
+    from leobench import _core
+
+    if "constellation" not in resolved:
+        return []
+    return [Doubt("constellation", text) for text in _core.sky_warnings(scenario)]
 
 
 def doubts(

@@ -54,6 +54,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     connected = manifest.connected(metrics.frame(recorded["events"]).lazy())
     doubts = [
         *manifest.clock_doubts(ended.clock),
+        *manifest.of_sky(scenario, resolved),
         *manifest.doubts(resolved, numbers, connected, ended.stalls),
     ]
     return Outcome(
