@@ -5,6 +5,7 @@
 mod engine;
 mod floor;
 mod memory;
+mod orbit;
 mod paths;
 mod scale;
 mod schedulers;
@@ -97,6 +98,8 @@ fn main() {
         }
         (Some("streams"), stack) => streams::compare(stack.as_deref()),
         (Some("many"), stack) => streams::compare_many(stack.as_deref()),
+        (Some("orbit"), None) => orbit::compare(),
+        (Some("orbit"), Some(terminals)) => orbit::child(&terminals),
         (Some("paths"), None) => paths::compare(),
         (Some("paths"), Some(paths)) => drop(paths::run(paths.parse().unwrap_or(1))),
         (Some("transports"), names) => transports::compare(names.as_deref()),
@@ -110,7 +113,7 @@ fn main() {
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, schedulers, stream, streams, many, paths, transports, tcp, scale or instructions, or none"
+                "unknown argument {other}: engine, floor, schedulers, stream, streams, many, orbit, paths, transports, tcp, scale or instructions, or none"
             );
         }
     }

@@ -30,9 +30,14 @@ pub(crate) fn child(seconds: &str) {
     if let Err(error) = run(seconds) {
         panic!("the benchmark's own scenario failed: {error}");
     }
+    println!("{}", peak());
+}
+
+/// The process's peak resident memory in KiB (Linux).
+pub(crate) fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    println!("{}", peak.unwrap_or("unknown").trim().trim_end_matches(" kB"));
+    peak.unwrap_or("unknown").trim().trim_end_matches(" kB").to_owned()
 }
 
 fn run(seconds: &str) -> Result<(), Box<dyn std::error::Error>> {

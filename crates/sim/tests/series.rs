@@ -5,7 +5,7 @@
 mod common;
 
 use common::frame::Frame;
-use common::{run, scenario, table};
+use common::{bytes, one_link, run, scenario, table};
 use leobench_sim::Outcome;
 use leobench_sim::record::Table;
 
@@ -163,4 +163,21 @@ fn without_series_only_messages_and_events_are_kept() {
     assert_eq!(table(&quiet, Table::Messages).rows(), 0);
     // What is recorded does not change what happens.
     assert_eq!(quiet.summary, network("{ packets = true }").summary);
+}
+
+/// Links that no flow can use add no rows, and change none of the others.
+#[test]
+fn idle_links_add_no_rows() {
+    let text = one_link(
+        "duration = \"2 s\"",
+        "rate = \"5 Mbps\"",
+        "transport = \"quic\"\nsource = \"bulk\"",
+    );
+    let idle = text.replace("nodes = { a = {}, b = {} }", "nodes = { a = {}, b = {}, hill = {}, valley = {} }\nlinks.idle = { between = [\"hill\", \"valley\"], rate = \"1 Mbps\" }\nlinks.end = { between = [\"b\", \"hill\"], rate = \"1 Mbps\" }");
+    let [alone, beside] = [text, idle].map(|text| run(&scenario(&text), 1));
+    for (one, other) in alone.tables.iter().zip(&beside.tables) {
+        assert_eq!(bytes(one), bytes(other), "{}", one.table.name());
+    }
+    assert!(table(&alone, Table::Queues).rows() > 100);
+    assert_eq!(beside.summary.links.len(), 3 * alone.summary.links.len());
 }

@@ -17,6 +17,7 @@ use super::application::{Application, End};
 use super::edge::{Egress, Port};
 use super::forecasts::{ForecastConfig, Forecaster};
 use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
+use super::idle::idle_links;
 use super::limits;
 use super::nat::Nat;
 use super::observe::{LinkView, Observer, ObserverParts};
@@ -229,6 +230,7 @@ impl NetworkBuilder {
             delay: link.config.delay,
         });
         let forwarding = Forwarding::new(self.nodes.len(), edges.collect());
+        let idle = self.idle();
         let views: TiVec<LinkId, _> =
             self.links.iter().map(|link| LinkView::new(&link.config)).collect();
         let links = links(self.links, &self.channels, !self.topologies.is_empty());
@@ -273,6 +275,7 @@ impl NetworkBuilder {
             ledgers,
             stalls,
             links: views,
+            idle,
             flows: flows.iter().map(|flow: &FlowSlot| flow.nodes).collect(),
             warm_up: self.warm_up,
         };
@@ -316,6 +319,17 @@ impl NetworkBuilder {
         };
         network.start()?;
         Ok(network)
+    }
+
+    /// The links that nobody can use: none where packets of the world outside may go anywhere.
+    fn idle(&self) -> TiVec<LinkId, bool> {
+        let mut used: TiVec<NodeId, bool> =
+            self.nodes.iter().map(|_| !self.ports.is_empty()).collect();
+        for end in self.flows.iter().flat_map(|flow| &flow.ends) {
+            used[end.node] = true;
+        }
+        let links: TiVec<LinkId, _> = self.links.iter().map(|link| link.ends).collect();
+        idle_links(&used, &links)
     }
 
     /// What tables call everything.

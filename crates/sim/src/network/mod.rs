@@ -14,6 +14,7 @@ mod end;
 mod forecasts;
 mod forwarding;
 mod handovers;
+mod idle;
 mod limits;
 mod losses;
 mod motion;

@@ -33,6 +33,8 @@ pub(super) struct Observer {
     /// `None` for flows whose data does not wait for anything.
     stalls: TiVec<FlowId, Option<StallWatch>>,
     links: TiVec<LinkId, LinkView>,
+    /// The links that are sampled: all that a flow can use.
+    sampled: Vec<LinkId>,
     /// Totals of the senders at the end of the warm-up, and their paths.
     before: TiVec<FlowId, SenderState>,
     routes: TiVec<FlowId, FlowRoutes>,
@@ -123,6 +125,8 @@ pub(super) struct ObserverParts {
     pub(super) ledgers: TiVec<FlowId, FlowLedger>,
     pub(super) stalls: TiVec<FlowId, Option<StallWatch>>,
     pub(super) links: TiVec<LinkId, LinkView>,
+    /// Whether no flow can use a link.
+    pub(super) idle: TiVec<LinkId, bool>,
     /// The nodes at the ends of every flow.
     pub(super) flows: TiVec<FlowId, [NodeId; 2]>,
     pub(super) warm_up: SimTime,
@@ -148,7 +152,8 @@ impl LinkView {
 
 impl Observer {
     pub(super) fn new(parts: ObserverParts) -> Self {
-        let ObserverParts { settings, names, sink, ledgers, stalls, links, flows, warm_up } = parts;
+        let ObserverParts { settings, names, sink, ledgers, stalls, links, idle, flows, warm_up } =
+            parts;
         let ends = |name: &str| ["sender", "receiver"].map(|end| format!("{name}/{end}"));
         let routes = flows.iter().map(|ends| FlowRoutes::new(*ends));
         Self {
@@ -165,6 +170,11 @@ impl Observer {
             kept: (0, 0),
             stalls,
             links,
+            sampled: idle
+                .iter_enumerated()
+                .filter(|(_, idle)| !**idle)
+                .map(|(link, _)| link)
+                .collect(),
             before: TiVec::new(),
             next_sample: SimTime::ZERO,
             warm_up,
@@ -287,6 +297,9 @@ impl Observer {
         view.up = state.up;
         view.open = state.up && rate.is_none_or(|rate| !rate.is_zero());
         let delay = view.own_delay + state.delay;
+        if self.sampled.binary_search(&link).is_err() {
+            return Ok(());
+        }
         let (loss, up, label) = (state.loss, state.up, &*state.label);
         self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
     }
@@ -305,7 +318,8 @@ impl Observer {
         if !self.recorder.settings().series {
             return Ok(());
         }
-        for (number, link) in links.iter_enumerated() {
+        for &number in &self.sampled {
+            let link = &links[number];
             self.recorder.queue(now, number, link.backlog())?;
             if self.links[number].channel.1.is_none() {
                 let bits = link.counters(now).capacity_bits;
