@@ -100,3 +100,37 @@ fn a_path_that_is_about_to_move_is_left_alone() {
         );
     }
 }
+
+/// A feeder is a link of its own behind the gateway: flows of two terminals meet in its queue.
+#[test]
+fn terminals_share_the_feeder_behind_a_gateway() {
+    let flow = |name: &str, van: &str| {
+        format!(
+            "[flows.{name}]\ntransport = \"quic\"\nfrom = \"{van}\"\nto = \"pop\"\nsource = \"bulk\"\n"
+        )
+    };
+    let text = two_terminals("outage = \"40 ms\"", "policy = \"sticky\"");
+    let (head, _) = text.split_once("[flows.main]").unwrap();
+    let head = head
+        .replace(
+            "nodes = { van = {}, office = {} }",
+            "nodes = { van = {}, car = {}, office = {}, pop = {} }",
+        )
+        .replace(
+            "[links.second]\n        between = [\"van\"",
+            "[links.second]\n        between = [\"car\"",
+        );
+    let feeder = "[links.feeder]\nbetween = [\"office\", \"pop\"]\nrate = \"10 Mbps\"\nqueue = { kind = \"fifo\", limit = \"60 kB\" }\n";
+    let text = format!("{head}{feeder}{}{}", flow("one", "van"), flow("other", "car"));
+    let outcome = run(&scenario(&text), 1);
+    let goodputs: Vec<_> =
+        outcome.summary.flows.iter().map(|flow| flow.goodput_bps.unwrap()).collect();
+    let total = goodputs.iter().sum::<f64>();
+    assert!((9e6..10e6).contains(&total), "{goodputs:?}");
+    assert!(goodputs.iter().all(|goodput| *goodput > 2e6), "{goodputs:?}");
+    let dropped = |name: &str| {
+        let links = outcome.summary.links.iter().filter(|link| link.name.starts_with(name));
+        links.map(|link| link.dropped_packets.of("queue")).sum::<u64>()
+    };
+    assert!(dropped("feeder") > 0, "the queue builds at the feeder");
+}
