@@ -72,7 +72,7 @@ fn a_place_that_is_not_there_is_refused_with_the_nearest_that_is() {
         (
             "links.wire.dely",
             "1 ms",
-            "t.toml: links.wire.dely = \"1 ms\": unknown key; allowed: `between`, `channel`, `rate`, `constellation`, `delay`, `loss`, \
+            "t.toml: links.wire.dely = \"1 ms\": unknown key; allowed: `between`, `channel`, `rate`, `constellation`, `delay`, `loss`, `access`, \
              `queue`, `mtu`, `overhead`, `overtaking`, `independent`, `forward`, `backward`; did you mean `delay`?",
         ),
         (
