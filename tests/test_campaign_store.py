@@ -23,6 +23,9 @@ from leobench.campaign import Campaign, Status, store, task
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# What the core returns of a run: summary, tables, stalls.
+Ran = tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]
+
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
@@ -202,7 +205,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_rest(
 ) -> None:
     genuine, seen = _core.run, []
 
-    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
+    def run(scenario: _core.Scenario, *rest: Any) -> Ran:
         resolved = json.loads(scenario.to_json())
         seen.append(scenario.seed)
         if (
@@ -210,7 +213,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_rest(
             and resolved["links"]["uplink"]["queue"]["limit"] == "unlimited"
         ):
             raise leobench.RunError("the queue ran away")
-        return genuine(scenario)
+        return genuine(scenario, *rest)
 
     monkeypatch.setattr(_core, "run", run)
     args = ["sweep", str(tiny), "--out", str(tmp_path / "out"), "--workers", "1", "--quiet"]
@@ -234,7 +237,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_rest(
 def test_a_campaign_of_which_every_run_fails(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(_: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
+    def run(*_: object) -> Ran:
         raise leobench.RunError("no luck")
 
     monkeypatch.setattr(_core, "run", run)
@@ -362,10 +365,10 @@ def test_a_panic_of_the_core_fails_its_run_only(
 
     genuine = _core.run
 
-    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
+    def run(scenario: _core.Scenario, *rest: Any) -> Ran:
         if scenario.seed == 3300144296342471641:
             raise PanicException("index out of bounds")
-        return genuine(scenario)
+        return genuine(scenario, *rest)
 
     monkeypatch.setattr(_core, "run", run)
     result = leobench.sweep(tiny, tmp_path / "out", workers=1)
@@ -378,10 +381,10 @@ def test_an_error_that_is_not_the_run_s_ends_the_campaign_and_keeps_what_is_fini
 ) -> None:
     genuine = _core.run
 
-    def run(scenario: _core.Scenario) -> tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]:
+    def run(scenario: _core.Scenario, *rest: Any) -> Ran:
         if scenario.seed == 3300144296342471641:
             raise MemoryError
-        return genuine(scenario)
+        return genuine(scenario, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(_core, "run", run)
