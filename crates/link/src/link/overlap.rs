@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use leobench_base::{BitRate, Bytes, Descriptor, SimDuration, SimTime};
 
 use super::{Before, Flying, Link, LinkOutput, wire_size};
-use crate::queue::Cause;
+use crate::queue::{Cause, Fates};
 
 /// The former way of a link. Its rate and its delay stay what they were.
 #[derive(Debug)]
@@ -120,7 +120,12 @@ impl Link {
                 }
             }
         }
-        let wire = wire.map(|(at, packet)| Flying { arrival: at + delay, packet });
+        let wire = wire.and_then(|(at, packet)| match after {
+            AfterOverlap::DropAll(_) => Some(Flying { arrival: at, packet }),
+            AfterOverlap::Drain | AfterOverlap::DropWaiting(_) => self
+                .leave_former(now, packet, &mut out.fates)
+                .map(|packet| Flying { arrival: at + delay, packet }),
+        });
         for Flying { arrival, packet } in flight.into_iter().chain(wire) {
             if let AfterOverlap::DropAll(cause) = after {
                 out.fates.drop(packet, cause);
@@ -151,16 +156,14 @@ impl Link {
     pub(super) fn finish_former(&mut self, at: SimTime, out: &mut LinkOutput) {
         let Some(former) = &mut self.former else { return };
         let (Some((_, packet)), delay) = (former.wire.take(), former.delay) else { return };
-        let size = packet.meta.size;
-        self.counters.sent.count(size);
-        self.counters.wire_bytes += wire_size(size, self.overhead);
-        if self.is_lost(at, &packet) {
-            let before = Before::of(&out.fates);
-            out.fates.drop(packet, Cause::CHANNEL);
-            self.count(&out.fates, before);
-        } else if let Some(former) = &mut self.former {
-            former.flight.push_back(Flying { arrival: at + delay, packet });
+        let before = Before::of(&out.fates);
+        if let Some(packet) = self.leave_former(at, packet, &mut out.fates) {
+            let leaves = self.access.as_mut().map_or(at, |access| access.leaves(at));
+            if let Some(former) = &mut self.former {
+                former.flight.push_back(Flying { arrival: leaves + delay, packet });
+            }
         }
+        self.count(&out.fates, before);
         self.start_former(at);
     }
 
@@ -183,6 +186,23 @@ impl Link {
                 out.arrivals.push(packet);
             }
         }
+    }
+
+    /// A packet has been sent on the former way, unless the channel loses it.
+    fn leave_former(
+        &mut self,
+        at: SimTime,
+        packet: Descriptor,
+        fates: &mut Fates,
+    ) -> Option<Descriptor> {
+        let size = packet.meta.size;
+        self.counters.sent.count(size);
+        self.counters.wire_bytes += wire_size(size, self.overhead);
+        if self.is_lost(at, &packet) {
+            fates.drop(packet, Cause::CHANNEL);
+            return None;
+        }
+        Some(packet)
     }
 
     /// Whether the channel loses a packet whose transmission ends.

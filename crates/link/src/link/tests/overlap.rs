@@ -1,15 +1,24 @@
 //! Overlaps: a link has another way, and what was on it goes on over the former one.
 
 use super::*;
+use crate::access::MediumAccess;
 use crate::link::{AfterOverlap, LinkCounters};
 
 /// 1 Mbit/s: a packet of 1,000 B takes 8 ms. The way is 20 ms long, then another one of 5 ms and 8 Mbit/s.
 fn handed_over(after: AfterOverlap, overlap_ms: u64) -> (Vec<(u64, u64)>, Vec<u64>, LinkCounters) {
+    handed_over_with(None, after, overlap_ms)
+}
+
+fn handed_over_with(
+    access: Option<Box<dyn MediumAccess>>,
+    after: AfterOverlap,
+    overlap_ms: u64,
+) -> (Vec<(u64, u64)>, Vec<u64>, LinkCounters) {
     let state = |rate, delay| ChannelState {
         delay: SimDuration::from_millis(delay),
         ..ChannelState::at_rate(BitRate::from_bps(rate), "way")
     };
-    let config = LinkConfig { overtaking: true, ..plain() };
+    let config = LinkConfig { overtaking: true, access, ..plain() };
     let mut link = Link::new(config, &state(1_000_000, 20));
     let mut out = LinkOutput::default();
     let ms = |millis: u64| SimTime::ZERO + SimDuration::from_millis(millis);
@@ -54,9 +63,10 @@ fn what_is_on_the_link_goes_on_over_the_former_way() {
 /// The overlap ends at 18 ms: 1 has left the wire, 2 is on it, 3 waits.
 #[test]
 fn at_its_end_what_is_left_takes_the_new_way_or_is_lost() {
-    let (seen, lost, _) = handed_over(AfterOverlap::Drain, 8);
+    let (seen, lost, counters) = handed_over(AfterOverlap::Drain, 8);
     assert_eq!(seen, [(4, 16), (5, 17), (3, 24), (0, 28), (1, 36), (2, 44)]);
     assert!(lost.is_empty());
+    assert_eq!((counters.sent.packets, counters.wire_bytes.get()), (6, 6_000));
     let (seen, lost, _) = handed_over(AfterOverlap::DropWaiting(Cause::HANDOVER), 8);
     assert_eq!(seen, [(4, 16), (5, 17), (0, 28), (1, 36), (2, 44)]);
     assert_eq!(lost, [3]);
@@ -65,4 +75,17 @@ fn at_its_end_what_is_left_takes_the_new_way_or_is_lost() {
     assert_eq!(lost, [3, 0, 1, 2]);
     let (dropped, delivered) = (counters.dropped_packets(), counters.delivered.packets);
     assert_eq!((dropped, delivered), (4, 2));
+}
+
+/// Packets wait 3 ms for the medium before they leave, over either way.
+#[test]
+fn packets_wait_for_the_medium_of_either_way() {
+    struct Later;
+    impl MediumAccess for Later {
+        fn leaves(&mut self, ready: SimTime) -> SimTime {
+            ready + SimDuration::from_millis(3)
+        }
+    }
+    let (seen, ..) = handed_over_with(Some(Box::new(Later)), AfterOverlap::Drain, 50);
+    assert_eq!(seen, [(4, 19), (5, 20), (0, 31), (1, 39), (2, 47), (3, 55)]);
 }
