@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import array
 import hashlib
 import random
 import socket
+import struct
 import sys
 import time
 import urllib.request
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PORT = 7_000
+# What is before the data of a datagram that is sent to be measured: its number, and when it was sent.
+STAMP = struct.Struct("qq")
+# `linux/socket.h`: the kernel's own time of a packet's arrival, in a control message.
+SO_TIMESTAMPNS = 35
+# `linux/udp.h`: what is sent at once becomes datagrams of this size.
+UDP_SEGMENT = 103
 
 
 def payload(number: int, size: int) -> bytes:
@@ -45,6 +57,37 @@ def probe(host: str) -> None:
                 sys.stdout.write(f"{took * 1e3:.3f}\n")
 
 
+def move(host: str) -> None:
+    """Asks for two seconds which of its addresses are answered: by new sockets, and by one that stays."""
+    begin = time.monotonic()
+    answered: list[str] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as old:
+        old.connect((host, PORT))
+        home = old.getsockname()[0]
+        while time.monotonic() < begin + 2:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as new:
+                for client in (old, new):
+                    own = _ask(client, host)
+                    kind = "old" if client is old else "new"
+                    if own is not None and answered[-1:] != [f"{kind} {own}"]:
+                        answered.append(f"{kind} {own}")
+            time.sleep(0.02)
+    sys.stdout.write("\n".join([home, *dict.fromkeys(answered)]) + "\n")
+
+
+def _ask(client: socket.socket, host: str) -> str | None:
+    """The own address of a socket, if there is a way from it at the moment and it is answered."""
+    try:
+        client.settimeout(0.15)
+        if client.getsockname()[1] == 0:
+            client.connect((host, PORT))
+        client.send(b"?")
+        client.recv(100)
+        return str(client.getsockname()[0])
+    except OSError:
+        return None
+
+
 def serve(host: str) -> None:
     """Gives every connection so many bytes as it asks for, for ever."""
     del host
@@ -76,5 +119,55 @@ def load(host: str) -> None:
         sys.stdout.write(f"{len(answer.read())}\n")
 
 
+def send(host: str, count: str, size: str, gap_us: str) -> None:
+    """Sends so many datagrams of so many bytes, with a time between them, a second after it was started."""
+    time.sleep(1)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.connect((host, PORT))
+        filling = bytes(int(size) - STAMP.size)
+        gap = int(gap_us) * 1_000
+        if gap == 0:
+            burst(client, int(count), filling)
+            return
+        began = time.time_ns()
+        for number in range(int(count)):
+            due = began + number * gap
+            while (now := time.time_ns()) < due:
+                time.sleep(max(0, (due - now - 20_000) / 1e9))
+            client.send(STAMP.pack(number, time.time_ns()) + filling)
+
+
+def burst(client: socket.socket, count: int, filling: bytes) -> None:
+    """Sends datagrams as fast as can be: the kernel, or the device, makes 40 of what it is given at once."""
+    together = 40
+    client.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, STAMP.size + len(filling))
+    for first in range(0, count, together):
+        numbers = range(first, min(first + together, count))
+        client.send(b"".join(STAMP.pack(number, time.time_ns()) + filling for number in numbers))
+
+
+def take(path: str) -> None:
+    """Receives datagrams until none has come for a second: number, sent, received, in a file."""
+    got = array.array("q")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        server.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        server.bind(("", PORT))
+        server.settimeout(8)
+        try:
+            while True:
+                data, control, _, _ = server.recvmsg(STAMP.size, 64)
+                seconds, nanos = struct.unpack("qq", control[0][2])
+                got.extend((*STAMP.unpack(data), seconds * 1_000_000_000 + nanos))
+                server.settimeout(1)
+        except TimeoutError:
+            pass
+    with open(path, "wb") as file:  # noqa: PTH123 (so as to start quickly)
+        got.tofile(file)
+
+
 if __name__ == "__main__":
-    {"echo": echo, "probe": probe, "serve": serve, "fetch": fetch, "load": load}[sys.argv[1]](sys.argv[2])
+    programs: dict[str, Callable[..., None]] = {
+        program.__name__: program for program in (echo, probe, move, serve, fetch, load, send, take)
+    }
+    programs[sys.argv[1]](*sys.argv[2:])
