@@ -59,8 +59,9 @@ lint: $(VENV)/.requirements
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(VENV)/.requirements
+bench: install
 	cargo run --profile fast -p leobench-bench
+	$(BIN)/python benchmarks/emulation.py target/fast/leobench-bench
 
 # Instructions per packet by the number of flows; needs valgrind.
 instructions: $(VENV)/.requirements

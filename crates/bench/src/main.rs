@@ -7,6 +7,7 @@ mod floor;
 mod memory;
 mod orbit;
 mod paths;
+mod relay;
 mod scale;
 mod schedulers;
 mod streams;
@@ -109,11 +110,16 @@ fn main() {
             let seconds = std::env::args().nth(3).and_then(|seconds| seconds.parse().ok());
             scale::run(load.parse().unwrap_or(0), seconds.unwrap_or(1));
         }
+        (Some("relay"), seconds) => {
+            let seconds = seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(1.0);
+            relay::run(Duration::from_secs_f64(seconds))
+                .expect("standard input and output are TUN devices");
+        }
         (Some("tcp"), case) => transports::tcp(chosen(case)),
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, schedulers, stream, streams, many, orbit, paths, transports, tcp, scale or instructions, or none"
+                "unknown argument {other}: engine, floor, schedulers, stream, streams, many, orbit, paths, transports, tcp, scale, relay or instructions, or none"
             );
         }
     }

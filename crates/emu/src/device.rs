@@ -4,16 +4,38 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A TUN device without packet information (`IFF_NO_PI`), opened so that it never blocks.
+use crate::offload;
+
+/// What stands before each packet of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Nothing (`IFF_NO_PI`).
+    Bare,
+    /// The header of virtio (`IFF_VNET_HDR`), by which hosts hand over long segments and leave checksums to the device.
+    Virtio,
+}
+
+impl Framing {
+    /// Bytes before a packet.
+    pub const fn header(self) -> usize {
+        match self {
+            Self::Bare => 0,
+            Self::Virtio => offload::HEADER,
+        }
+    }
+}
+
+/// A TUN device, opened so that it never blocks.
 #[derive(Debug)]
 pub struct Device {
     file: File,
+    framing: Framing,
 }
 
 impl Device {
     /// The device behind a descriptor.
-    pub fn new(descriptor: OwnedFd) -> Self {
-        Self { file: descriptor.into() }
+    pub fn new(descriptor: OwnedFd, framing: Framing) -> Self {
+        Self { file: descriptor.into(), framing }
     }
 
     /// The same device once more.
@@ -21,10 +43,15 @@ impl Device {
     /// # Errors
     /// If there are too many open files.
     pub fn share(&self) -> io::Result<Self> {
-        Ok(Self { file: self.file.try_clone()? })
+        Ok(Self { file: self.file.try_clone()?, framing: self.framing })
     }
 
-    /// Reads a packet into `buffer`: its size, or `None` if there is none at the moment.
+    /// What stands before each packet.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Reads a frame into `buffer`: its size, or `None` if there is none at the moment.
     ///
     /// # Errors
     /// If the device is gone.
@@ -39,11 +66,11 @@ impl Device {
         }
     }
 
-    /// Writes a packet. Returns whether the device took it; it does not while it is down or has no room.
-    pub fn write(&self, packet: &[u8]) -> bool {
+    /// Writes a frame. Returns whether the device took it; it does not while it is down or has no room.
+    pub fn write(&self, frame: &[u8]) -> bool {
         loop {
-            match (&self.file).write(packet) {
-                Ok(size) => return size == packet.len(),
+            match (&self.file).write(frame) {
+                Ok(size) => return size == frame.len(),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return false,
             }

@@ -1,32 +1,38 @@
 //! Lets the network follow the clock.
 
+use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::BytesMut;
+use bytes::Bytes;
 use leobench_base::{PortId, SimDuration, SimTime, wire};
 use leobench_sim::network::{Network, NetworkError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::WallClock;
-use crate::device::Device;
+use crate::device::{Device, Framing};
 use crate::flows::{Ready, Woken};
+use crate::offload::{self, Arena};
 use crate::port::Outside;
 use crate::verdict::{Budget, Verdict};
 
-/// The longest packet of any kind.
-const LONGEST: usize = 65_535;
-/// Room for packets that were read; a packet keeps its part of it for as long as it is in the network.
-const CHUNK: usize = 4 * LONGEST;
+/// The longest frame of a device: a packet of any kind, with a header before it.
+const LONGEST: usize = 65_536 + offload::HEADER;
 /// Packets read from one device before the others have their turn and what is due is done.
 const BATCH: usize = 64;
 /// The driver looks around at least so often: whether it is to stop, and whether it stood still.
 const LONGEST_SLEEP: SimDuration = SimDuration::from_millis(10);
 
+/// The driver is awake for nothing during one part in so many of its time at most: programs need the processor, too.
+const SPIN_SHARE: u64 = 4;
+/// What it may save up of that.
+const MOST_CREDIT: SimDuration = SimDuration::from_millis(2);
+
 /// How the driver waits, and what it may deviate from the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How long before something is due it does not sleep any more.
+    /// How long before something is due it does not sleep any more, as long as this takes no more than a quarter of its time.
+    /// If it would, it looks around once in this time only.
     pub spin: SimDuration,
     /// What may be late.
     pub budget: Budget,
@@ -65,7 +71,7 @@ pub struct Driver {
     sockets: Option<Ready>,
     woken: Vec<Woken>,
     outside: Outside,
-    buffer: BytesMut,
+    intake: Intake,
     verdict: Verdict,
 }
 
@@ -78,6 +84,18 @@ pub struct Until {
     pub drained: bool,
 }
 
+/// What packets are read with.
+#[derive(Debug)]
+struct Intake {
+    clock: WallClock,
+    frame: Vec<u8>,
+    arena: Arena,
+    /// The packets of a frame.
+    packets: Vec<Bytes>,
+    /// By device, frames read since it was seen empty.
+    waiting: Vec<u64>,
+}
+
 impl Driver {
     /// A driver for a network whose ports go to these devices, by `clock`.
     pub fn new(
@@ -86,9 +104,15 @@ impl Driver {
         devices: Vec<(PortId, Device)>,
         outside: Outside,
     ) -> Self {
-        let (buffer, verdict) = (BytesMut::new(), Verdict::default());
-        let (sockets, woken) = (None, Vec::new());
-        Self { clock, settings, devices, sockets, woken, outside, buffer, verdict }
+        let intake = Intake {
+            clock: clock.clone(),
+            frame: vec![0; LONGEST],
+            arena: Arena::default(),
+            packets: Vec::new(),
+            waiting: vec![0; devices.len()],
+        };
+        let (sockets, woken, verdict) = (None, Vec::new(), Verdict::default());
+        Self { clock, settings, devices, sockets, woken, outside, intake, verdict }
     }
 
     /// Wakes the ends of flows whose sockets have something for them.
@@ -110,27 +134,45 @@ impl Driver {
         self.clock.start();
         sharpen_timers();
         take_precedence();
+        let Self { clock, settings, devices, sockets, woken, intake, verdict, .. } = self;
+        let polled = devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN));
+        let mut polled: Vec<_> = polled.collect();
+        polled.extend(sockets.iter().map(|sockets| PollFd::new(sockets, PollFlags::IN)));
+        let mut waiter = Waiter::new(clock.clone(), settings.spin);
         let cpu = cpu_time();
-        let mut readable = vec![true; self.devices.len()];
-        let begin = self.clock.now();
+        let begin = clock.now();
         let mut now = begin;
+        let mut is_first = true;
         while now < end && !stop.load(Ordering::Relaxed) && !(drained && network.is_drained()) {
             network.advance(now)?;
-            self.read(network, &readable)?;
-            self.wake(network)?;
+            for (number, (port, device)) in devices.iter().enumerate() {
+                if is_first || polled[number].revents().contains(PollFlags::IN) {
+                    intake.read(number, (*port, device), network, verdict)?;
+                }
+            }
+            is_first = false;
+            if let Some(sockets) = &*sockets {
+                wake(sockets, woken, clock, network)?;
+            }
             let due = network.next_wake().unwrap_or(SimTime::MAX).min(end);
             let until = due.min(now + LONGEST_SLEEP);
-            let waits_from = self.clock.now();
-            self.wait(until, &mut readable)?;
-            now = self.clock.now();
+            let waits_from = clock.now();
+            waiter.wait(until, &mut polled)?;
+            now = clock.now();
             // It meant to go on at `until`, or at once if that had passed.
             let stall = now.saturating_since(until.max(waits_from));
-            self.verdict.longest_stall = self.verdict.longest_stall.max(stall);
+            verdict.longest_stall = verdict.longest_stall.max(stall);
         }
         network.advance(now.min(end))?;
-        self.verdict.elapsed += now.saturating_since(begin);
-        self.verdict.cpu += cpu_time().saturating_sub(cpu);
+        verdict.elapsed += now.saturating_since(begin);
+        verdict.cpu += cpu_time().saturating_sub(cpu);
+        verdict.spun += waiter.spun;
         Ok(())
+    }
+
+    /// Writes changes of interfaces to `news`, a line for each: the address, and `up` or `down`.
+    pub fn report_interfaces(&self, news: File) {
+        self.outside.lock().news = Some(news);
     }
 
     /// What came of it.
@@ -143,67 +185,126 @@ impl Driver {
             ..self.verdict.clone()
         }
     }
+}
 
-    /// Takes in what programs have sent.
-    fn read(&mut self, network: &mut Network, readable: &[bool]) -> Result<(), DriveError> {
-        for ((port, device), _) in self.devices.iter().zip(readable).filter(|(_, is)| **is) {
-            for _ in 0..BATCH {
-                if self.buffer.len() < LONGEST {
-                    self.buffer = BytesMut::zeroed(CHUNK);
-                }
-                let read = device.read(&mut self.buffer[..LONGEST]).map_err(DriveError::Device)?;
-                let Some(size) = read else { break };
-                let bytes = self.buffer.split_to(size).freeze();
-                let now = self.clock.now();
-                let Ok(packet) = wire::parse(bytes, 0, now) else {
-                    self.verdict.malformed += 1;
-                    continue;
-                };
-                self.verdict.packets_in += 1;
-                network.advance(now)?;
-                network.inject(now, *port, packet)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets the ends of flows act that have something on their sockets.
-    fn wake(&mut self, network: &mut Network) -> Result<(), DriveError> {
-        let Some(sockets) = &self.sockets else { return Ok(()) };
-        sockets.take(&mut self.woken).map_err(DriveError::Sockets)?;
-        if !self.woken.is_empty() {
+impl Intake {
+    /// Takes in what programs have sent, until the device is empty or the others must have their turn.
+    fn read(
+        &mut self,
+        number: usize,
+        (port, device): (PortId, &Device),
+        network: &mut Network,
+        verdict: &mut Verdict,
+    ) -> Result<(), DriveError> {
+        let mut taken = 0;
+        while taken < BATCH {
+            let Some(size) = device.read(&mut self.frame).map_err(DriveError::Device)? else {
+                self.waiting[number] = 0;
+                break;
+            };
+            self.waiting[number] += 1;
+            verdict.device_queue_peak = verdict.device_queue_peak.max(self.waiting[number]);
             let now = self.clock.now();
             network.advance(now)?;
-            for Woken { flow, end } in self.woken.drain(..) {
-                network.wake(now, flow, end);
+            self.cut(device.framing(), size, verdict);
+            taken += self.packets.len().max(1);
+            for bytes in self.packets.drain(..) {
+                let Ok(packet) = wire::parse(bytes, 0, now) else {
+                    verdict.malformed += 1;
+                    continue;
+                };
+                verdict.packets_in += 1;
+                network.inject(now, port, packet)?;
             }
-            network.advance(now)?;
         }
         Ok(())
     }
 
-    /// Waits for packets until a time: asleep at first, then awake.
-    fn wait(&self, until: SimTime, readable: &mut [bool]) -> Result<(), DriveError> {
-        let mut polled: Vec<_> =
-            self.devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN)).collect();
-        polled.extend(self.sockets.iter().map(|sockets| PollFd::new(sockets, PollFlags::IN)));
-        loop {
-            let left = until.saturating_since(self.clock.now());
-            let sleep = left.saturating_sub(self.settings.spin);
-            let timeout = Timespec { tv_sec: 0, tv_nsec: sleep.as_nanos() as i64 };
-            let count = match poll(&mut polled, Some(&timeout)) {
-                Ok(count) => count,
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(error) => return Err(DriveError::Wait(error)),
-            };
-            if count > 0 || left.is_zero() {
-                for (is, polled) in readable.iter_mut().zip(&polled) {
-                    *is = polled.revents().contains(PollFlags::IN);
-                }
-                return Ok(());
+    /// Makes packets of the frame that was read.
+    fn cut(&mut self, framing: Framing, size: usize, verdict: &mut Verdict) {
+        let frame = &self.frame[..size];
+        match framing {
+            Framing::Bare => self.packets.push(self.arena.packet([frame, &[]]).freeze()),
+            Framing::Virtio => {
+                let cut = offload::cut(frame, &mut self.arena, &mut self.packets);
+                verdict.malformed += u64::from(cut.is_err());
             }
         }
     }
+}
+
+/// Lets the ends of flows act that have something on their sockets.
+fn wake(
+    sockets: &Ready,
+    woken: &mut Vec<Woken>,
+    clock: &WallClock,
+    network: &mut Network,
+) -> Result<(), DriveError> {
+    sockets.take(woken).map_err(DriveError::Sockets)?;
+    if !woken.is_empty() {
+        let now = clock.now();
+        network.advance(now)?;
+        for Woken { flow, end } in woken.drain(..) {
+            network.wake(now, flow, end);
+        }
+        network.advance(now)?;
+    }
+    Ok(())
+}
+
+/// How the driver waits.
+#[derive(Debug)]
+struct Waiter {
+    clock: WallClock,
+    spin: SimDuration,
+    /// For how long it may be awake for nothing.
+    credit: SimDuration,
+    credited: SimTime,
+    /// For how long it was.
+    spun: SimDuration,
+}
+
+impl Waiter {
+    fn new(clock: WallClock, spin: SimDuration) -> Self {
+        let credited = clock.now();
+        Self { clock, spin, credit: MOST_CREDIT, credited, spun: SimDuration::ZERO }
+    }
+
+    /// Waits for packets until a time: asleep at first, awake at last.
+    fn wait(&mut self, until: SimTime, polled: &mut [PollFd<'_>]) -> Result<(), DriveError> {
+        let mut now = self.clock.now();
+        self.credit += now.saturating_since(self.credited) / SPIN_SHARE;
+        self.credit = self.credit.min(MOST_CREDIT);
+        self.credited = now;
+        if self.credit.is_zero() && until > now {
+            // Packets and what is due gather meanwhile, as in a network card that moderates its interrupts.
+            nap(until.saturating_since(now).min(self.spin));
+            now = self.clock.now();
+        }
+        loop {
+            let left = until.saturating_since(now);
+            let sleep = left.saturating_sub(self.spin.min(self.credit));
+            let timeout = Timespec { tv_sec: 0, tv_nsec: sleep.as_nanos() as i64 };
+            match poll(polled, Some(&timeout)) {
+                Ok(count) if count > 0 || left.is_zero() => return Ok(()),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(DriveError::Wait(error)),
+            }
+            let since = std::mem::replace(&mut now, self.clock.now());
+            if sleep.is_zero() {
+                let spun = now.saturating_since(since);
+                self.credit = self.credit.saturating_sub(spun);
+                self.spun += spun;
+            }
+        }
+    }
+}
+
+/// Sleeps, whatever comes.
+fn nap(span: SimDuration) {
+    let span = Timespec { tv_sec: 0, tv_nsec: span.as_nanos() as i64 };
+    // If a signal cuts it short, it was long enough.
+    _ = rustix::thread::nanosleep(&span);
 }
 
 /// Asks for wake-ups as exact as the machine has them: by default the kernel gathers those within 50 µs.

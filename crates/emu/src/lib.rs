@@ -8,11 +8,12 @@ mod clock;
 mod device;
 mod driver;
 pub mod flows;
+mod offload;
 mod port;
 mod verdict;
 
 pub use clock::WallClock;
-pub use device::Device;
+pub use device::{Device, Framing};
 pub use driver::{DriveError, Driver, Settings, Until};
 pub use port::{Outside, open_port};
 pub use verdict::{Budget, Lateness, Verdict};

@@ -1,5 +1,7 @@
 //! Where packets leave the network for a real host.
 
+use std::fs::File;
+use std::io::Write;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +21,8 @@ pub(crate) struct Left {
     pub(crate) packets: u64,
     pub(crate) refused: u64,
     pub(crate) lateness: Lateness,
+    /// Where changes of interfaces are written.
+    pub(crate) news: Option<File>,
 }
 
 impl Outside {
@@ -33,7 +37,7 @@ struct Host {
     outside: Outside,
     clock: WallClock,
     budget: Budget,
-    bytes: Vec<u8>,
+    frame: Vec<u8>,
 }
 
 /// A port that writes to the devices of a host: a packet to the address of an interface to the device there, any other to the
@@ -44,20 +48,36 @@ pub fn open_port(
     clock: WallClock,
     budget: Budget,
 ) -> Box<dyn Egress> {
-    Box::new(Host { devices, outside: outside.clone(), clock, budget, bytes: Vec::new() })
+    Box::new(Host { devices, outside: outside.clone(), clock, budget, frame: Vec::new() })
+}
+
+impl Host {
+    /// Writes a packet to its device; whether that took it.
+    fn write(&mut self, packet: &Packet) -> bool {
+        let to = packet.meta.destination.ip();
+        let device = self.devices.iter().find(|(address, _)| *address == to);
+        let Some((_, device)) = device.or(self.devices.first()) else { return false };
+        self.frame.clear();
+        // A header of zeros: a whole packet with a finished checksum.
+        self.frame.resize(device.framing().header(), 0);
+        wire::write(packet, &mut self.frame).is_ok() && device.write(&self.frame)
+    }
 }
 
 impl Egress for Host {
     fn take(&mut self, now: SimTime, packet: Packet) {
-        let to = packet.meta.destination.ip();
-        let device = self.devices.iter().find(|(address, _)| *address == to);
-        let device = device.or(self.devices.first()).map(|(_, device)| device);
-        self.bytes.clear();
-        let is_taken = wire::write(&packet, &mut self.bytes).is_ok()
-            && device.is_some_and(|device| device.write(&self.bytes));
+        let is_taken = self.write(&packet);
         let mut left = self.outside.lock();
         left.packets += u64::from(is_taken);
         left.refused += u64::from(!is_taken);
         left.lateness.record(now, self.clock.now(), &self.budget);
+    }
+
+    fn on_interface(&mut self, address: IpAddr, up: bool) {
+        if let Some(news) = &mut self.outside.lock().news {
+            let line = format!("{address} {}\n", if up { "up" } else { "down" });
+            // If nobody reads them any more, the run is about to end.
+            _ = news.write_all(line.as_bytes());
+        }
     }
 }

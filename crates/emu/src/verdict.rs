@@ -49,12 +49,18 @@ pub struct Verdict {
     pub malformed: u64,
     /// Packets that a device did not take.
     pub refused: u64,
+    /// The most frames that waited in a device at once, or fewer: those read before it was seen empty.
+    pub device_queue_peak: u64,
+    /// Packets of hosts that their devices had no room for, as the driver did not read them in time.
+    pub overruns: u64,
     /// How late packets left.
     pub lateness: Lateness,
     /// The longest time for which the driver stood still although it wanted to go on.
     pub longest_stall: SimDuration,
     /// Processor time of the driver.
     pub cpu: SimDuration,
+    /// The part of it in which the driver was awake only to be on time.
+    pub spun: SimDuration,
 }
 
 impl Verdict {
@@ -75,6 +81,12 @@ impl Verdict {
         }
         if self.refused > 0 {
             doubts.push(format!("hosts did not take {} packets", self.refused));
+        }
+        if self.overruns > 0 {
+            doubts.push(format!(
+                "devices had no room for {} packets of programs, as the driver read too late",
+                self.overruns
+            ));
         }
         doubts
     }
@@ -108,5 +120,13 @@ mod tests {
         };
         assert_eq!(stalled(20), Vec::<String>::new());
         assert_eq!(stalled(50), ["the driver stood still for 50.0 ms; allowed: 20 ms"]);
+    }
+
+    #[test]
+    fn packets_that_never_came_in_are_a_doubt() {
+        let verdict = Verdict { overruns: 3, ..Verdict::default() };
+        let doubts = verdict.doubts(&Budget::default());
+        assert_eq!(doubts.len(), 1);
+        assert!(doubts[0].starts_with("devices had no room for 3 packets"), "{doubts:?}");
     }
 }

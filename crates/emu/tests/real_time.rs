@@ -11,7 +11,9 @@ use std::time::Duration;
 use leobench_base::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
 use leobench_base::spec::Limit;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime, wire};
-use leobench_emu::{Budget, Device, Driver, Outside, Settings, Until, WallClock, open_port};
+use leobench_emu::{
+    Budget, Device, Driver, Framing, Outside, Settings, Until, WallClock, open_port,
+};
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
@@ -56,7 +58,7 @@ fn bench() -> Bench {
     for ((inside, end), node) in pairs.into_iter().zip(nodes) {
         inside.set_nonblocking(true).unwrap();
         end.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        let device = Device::new(OwnedFd::from(inside));
+        let device = Device::new(OwnedFd::from(inside), Framing::Bare);
         let own = vec![(address(node.index()), device.share().unwrap())];
         let port = builder.port(node, open_port(own, &outside, clock.clone(), Budget::default()));
         devices.push((port, device));

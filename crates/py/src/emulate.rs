@@ -2,13 +2,13 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use leobench_base::{PortId, SimDuration, SimTime};
 use leobench_emu::flows::{Host, HostSockets, Ready, congestion_name, offered};
 use leobench_emu::{
-    Budget, Device, Driver, Outside, Settings, Until, Verdict, WallClock, open_port,
+    Budget, Device, Driver, Framing, Outside, Settings, Until, Verdict, WallClock, open_port,
 };
 use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::network::Sockets;
@@ -75,13 +75,15 @@ struct Parts {
 pub(crate) struct Emulation {
     parts: Mutex<Option<Parts>>,
     stop: AtomicBool,
+    overruns: AtomicU64,
     budget: Budget,
 }
 
 #[pymethods]
 impl Emulation {
-    /// `hosts` has by node, for each of its interfaces, the addresses and the descriptor of the TUN device there. With `flows`,
-    /// the scenario's own flows run on them. Times are in seconds.
+    /// `hosts` has by node, for each of its interfaces, the addresses and the descriptor of the TUN device there, which
+    /// puts a virtio header before each packet if it has `offloads`. With `flows`, the scenario's own flows run on them.
+    /// Times are in seconds.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
     fn new(
@@ -95,16 +97,18 @@ impl Emulation {
         lateness: f64,
         stall: f64,
         spin: f64,
+        offloads: bool,
     ) -> PyResult<Self> {
         let time = |seconds: f64| SimDuration::from_nanos((seconds * 1e9) as u64);
         let budget = Budget { lateness: time(lateness), stall: time(stall) };
         let settings = Settings { spin: time(spin), budget };
         let (clock, outside) = (WallClock::new(), Outside::default());
+        let framing = if offloads { Framing::Virtio } else { Framing::Bare };
         let (mut ports, mut devices, mut namespaces) = (Vec::new(), Vec::new(), Vec::new());
         for (number, (node, interfaces, namespace)) in hosts.into_iter().enumerate() {
             let mut own = Vec::new();
             for (addresses, descriptor) in interfaces {
-                let device = Device::new(duplicate(descriptor)?);
+                let device = Device::new(duplicate(descriptor)?, framing);
                 for address in addresses {
                     own.push((address.parse().map_err(failed)?, device.share()?));
                 }
@@ -129,7 +133,8 @@ impl Emulation {
         let outside = leobench_sim::Outside { ports, sockets };
         let run = Run::real(&scenario.0, spec.seed, options, sink, outside).map_err(failed)?;
         let built = Mutex::new(Some(Parts { run, driver }));
-        Ok(Self { parts: built, stop: AtomicBool::new(false), budget })
+        let (stop, overruns) = (AtomicBool::new(false), AtomicU64::new(0));
+        Ok(Self { parts: built, stop, overruns, budget })
     }
 
     /// Follows the clock for so many seconds, without a number until the scenario's flows are over, or until it is stopped.
@@ -146,14 +151,25 @@ impl Emulation {
         let until = Until { time, drained };
         let driven = py.detach(|| driver.run(run.network(), until, &self.stop));
         driven.map_err(failed)?;
-        let verdict = told(&driver.verdict(), &self.budget);
+        let overruns = self.overruns.load(Ordering::Relaxed);
+        let verdict = told(&Verdict { overruns, ..driver.verdict() }, &self.budget);
         let finished = py.detach(|| run.finish()).map_err(failed)?;
         let stalls = told_stalls(finished.stalls);
         Ok((as_json(&finished.summary)?, as_json(&verdict)?, stalls))
     }
 
-    /// Lets it end within some milliseconds.
-    fn stop(&self) {
+    /// Writes changes of interfaces to a pipe, a line for each: the address, and `up` or `down`. Does nothing once it runs.
+    fn report_interfaces(&self, news: RawFd) -> PyResult<()> {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Parts { driver, .. }) = &*parts {
+            driver.report_interfaces(duplicate(news)?.into());
+        }
+        Ok(())
+    }
+
+    /// Lets it end within some milliseconds. `overruns` is how many packets the devices had no room for.
+    fn stop(&self, overruns: u64) {
+        self.overruns.store(overruns, Ordering::Relaxed);
         self.stop.store(true, Ordering::Relaxed);
     }
 }
@@ -174,9 +190,12 @@ struct Told {
     reasons: Vec<String>,
     elapsed_s: f64,
     driver_cpu_s: f64,
+    driver_spin_s: f64,
     packets_in: u64,
     packets_out: u64,
     packets_refused: u64,
+    ring_overruns: u64,
+    device_queue_peak: u64,
     packets_malformed: u64,
     packets_over_budget: u64,
     lateness_ms: Option<Quantiles>,
@@ -206,9 +225,12 @@ fn told(verdict: &Verdict, budget: &Budget) -> Told {
         reasons,
         elapsed_s: verdict.elapsed.as_secs_f64(),
         driver_cpu_s: verdict.cpu.as_secs_f64(),
+        driver_spin_s: verdict.spun.as_secs_f64(),
         packets_in: verdict.packets_in,
         packets_out: verdict.packets_out,
         packets_refused: verdict.refused,
+        ring_overruns: verdict.overruns,
+        device_queue_peak: verdict.device_queue_peak,
         packets_malformed: verdict.malformed,
         packets_over_budget: verdict.lateness.over_budget,
         lateness_ms: lateness_ms(),

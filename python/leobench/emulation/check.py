@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -37,7 +36,7 @@ def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
             raise InputError(f"{program.host}: is no host of the scenario; {allowed(program.host, names)}")
         if shutil.which(program.words[0]) is None:
             raise InputError(f"{program.words[0]}: no such program; install it, or give its whole path")
-    _check_scenario(scenario, len(names))
+    _check_count(len(names))
     check_machine()
     return placed
 
@@ -54,16 +53,9 @@ def check_flows(scenario: Scenario) -> None:
     _core.check_kernel(scenario)
 
 
-def _check_scenario(scenario: Scenario, count: int) -> None:
-    spec = json.loads(scenario.to_json())
+def _check_count(count: int) -> None:
     if count > _MOST_HOSTS:
         raise InputError(f"nodes: {count:,} are too many for real time; allowed: up to {_MOST_HOSTS}")
-    for name, handover in spec.get("handovers", {}).items():
-        if handover["kind"] == "migrate":
-            raise InputError(
-                f"handovers.{name}.kind: `migrate` runs in virtual time only, as programs would have to be "
-                "told of their new address; allowed: `reroute`, `rebind`"
-            )
 
 
 def check_machine() -> None:

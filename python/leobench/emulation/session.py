@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.emulation import hosts, kernel
+from leobench.emulation import hosts, kernel, moves
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _drive(job: _Job, report: int) -> None:
     """The first process of the sandbox."""
     from leobench import _core
 
-    known = hosts.of(job.scenario)
+    known = hosts.of(job.scenario, moving=bool(job.programs))
     _mount(hosts.table(known))
     made = {host.name: hosts.make(host) for host in known}
     devices = []
@@ -224,7 +224,10 @@ def _drive(job: _Job, report: int) -> None:
         settings.lateness,
         settings.stall,
         settings.spin,
+        hosts.OFFLOADS,
     )
+    if any(host.moves for host in known):
+        moves.follow(emulation, known, made)
     ended: dict[str, Any] = {}
 
     def follow() -> None:
@@ -243,7 +246,7 @@ def _drive(job: _Job, report: int) -> None:
     if job.programs:
         code = _supervise(job.programs, made, settings, driver)
         ended["main"] = code
-        emulation.stop()
+        emulation.stop(hosts.overruns(made.values()))
     driver.join()
     told = {"error": ended["error"]} if "error" in ended else {"code": code, **ended}
     with os.fdopen(report, "w", encoding="utf-8") as pipe:

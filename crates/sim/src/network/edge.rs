@@ -1,5 +1,7 @@
 //! The edges of the network: where packets of the world outside come in and go out.
 
+use std::net::IpAddr;
+
 use leobench_base::packet::Datagram;
 use leobench_base::{
     Descriptor, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId, SimTime, wire,
@@ -15,6 +17,9 @@ use crate::capture::Passage;
 pub trait Egress: Send {
     /// Takes a packet that is due at `now`.
     fn take(&mut self, now: SimTime, packet: Packet);
+
+    /// The node's interface with this address can be used from now on, or not any more.
+    fn on_interface(&mut self, _address: IpAddr, _up: bool) {}
 }
 
 /// A port at a node: packets for the node that no endpoint of the network is there for leave by it.

@@ -157,6 +157,9 @@ impl Network {
                 self.input(endpoint, Input::Interface(InterfaceChange { address, up }))?;
             }
         }
+        if let Some(port) = self.egress_at[node] {
+            self.ports[port].egress.on_interface(address, up);
+        }
         Ok(())
     }
 

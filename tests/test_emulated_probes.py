@@ -1,0 +1,270 @@
+"""What links do in real time, measured from outside by the kernel's time of their arrival."""
+
+from __future__ import annotations
+
+import array
+import json
+import math
+import os
+import random
+import statistics
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from programs import leobench
+
+from leobench import api, errors
+from leobench.emulation import check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROGRAMS = Path(__file__).with_name("emulated.py")
+# Bytes of the headers of IPv4 and UDP.
+HEADERS = 28
+SCENARIO = """\
+name = "probe"
+duration = "1 h"
+{more}
+
+[nodes.client]
+[nodes.server]
+
+[links.path]
+between = ["client", "server"]
+{link}
+
+[flows.main]
+transport = {{ kind = "udp" }}
+from = "client"
+to = "server"
+source = {{ kind = "cbr", rate = "1 Mbps", size = "1000 B" }}
+"""
+
+
+class Arrival(NamedTuple):
+    """A datagram that arrived; times in nanoseconds."""
+
+    number: int
+    sent: int
+    received: int
+
+
+class Probed(NamedTuple):
+    """What came of a probe."""
+
+    arrivals: list[Arrival]
+    manifest: dict[str, Any]
+    folder: Path
+
+
+@pytest.fixture(autouse=True, scope="module")
+def possible() -> None:
+    """Skips where hosts cannot be made; fails where it was promised that they can."""
+    try:
+        check.check_machine()
+    except errors.InputError as error:
+        if os.environ.get("LEOBENCH_HAS_HOSTS"):
+            raise
+        pytest.skip(str(error))
+
+
+def probe(folder: Path, link: str, *, count: int, size: int, gap_us: int, more: str = "") -> Probed:
+    """Sends datagrams whose IP packets have this size from the client to the server."""
+    folder.mkdir(exist_ok=True)
+    scenario = folder / "scenario.toml"
+    scenario.write_text(SCENARIO.format(link=link, more=more), encoding="utf-8")
+    sender = f"{sys.executable} {PROGRAMS} send server {count} {size - HEADERS} {gap_us}"
+    taker = f"{sys.executable} {PROGRAMS} take {folder / 'got'}"
+    options = ["--settle", "0", "--out", "out", "--force"]
+    ended = leobench(
+        "emulate", scenario, "--on", "client", sender, "--on", "server", taker, *options, cwd=folder
+    )
+    assert ended.returncode in {0, 1}, ended.stderr
+    got = array.array("q")
+    got.frombytes((folder / "got").read_bytes())
+    arrivals = [Arrival(*got[place : place + 3]) for place in range(0, len(got), 3)]
+    manifest = json.loads((folder / "out" / "manifest.json").read_text(encoding="utf-8"))
+    return Probed(arrivals, manifest, folder / "out")
+
+
+def until_valid(
+    folder: Path, link: str, enough: Callable[[Probed], bool] = lambda _: True, **probe_options: Any
+) -> Probed:
+    """A run whose clock can be trusted by its own verdict; a busy machine has five attempts."""
+    for attempt in range(5):
+        probed = probe(folder / str(attempt), link, **probe_options)
+        if probed.manifest["validity"]["verdict"] == "valid" and enough(probed):
+            return probed
+    pytest.skip(f"this machine is too busy: {probed.manifest['validity']['warnings']}")
+
+
+def test_a_delay_is_that_of_propagation_and_serialisation(tmp_path: Path) -> None:
+    """20 ms, and 1,000 bytes at 10 Mbit/s: 0.8 ms. Within 0.3 ms at the median, in the budget at p99."""
+    link = 'rate = "10 Mbps"\ndelay = "20 ms"\nqueue = { kind = "fifo", limit = "100 packets" }'
+    probed = until_valid(tmp_path, link, count=300, size=1_000, gap_us=3_000)
+    late = sorted((arrival.received - arrival.sent) / 1e6 - 20.8 for arrival in probed.arrivals)
+    assert len(late) == 300
+    assert late[0] > 0
+    assert statistics.median(late) < 0.3
+    assert late[296] < 1
+
+
+@pytest.mark.parametrize(("rate_mbps", "count"), [(1, 80), (10, 300), (100, 1_500), (500, 4_000)])
+def test_a_rate_is_that_of_the_link(rate_mbps: int, count: int, tmp_path: Path) -> None:
+    """A burst that waits in the queue leaves at the rate of the link, within 1 %."""
+    link = f'rate = "{rate_mbps} Mbps"\ndelay = "1 ms"\nqueue = {{ kind = "fifo", limit = "10000 packets" }}'
+    serialised = 1_428 * 8 / rate_mbps * 1e3
+
+    def backlogged(probed: Probed) -> list[Arrival]:
+        """The longest part in which each waited for a millisecond and for others: the sender was ahead."""
+        runs = groupby(
+            probed.arrivals, lambda arrival: arrival.received - arrival.sent > 1e6 + max(1e6, 3 * serialised)
+        )
+        waited = [list(run) for has_waited, run in runs if has_waited]
+        return max(waited, key=len, default=[])
+
+    probed = until_valid(
+        tmp_path, link, lambda probed: len(backlogged(probed)) > count / 2, count=count, size=1_428, gap_us=0
+    )
+    # A busy receiver may have lost some: their numbers count.
+    first, *_, last = backlogged(probed)
+    rate = (last.number - first.number) * 1_428 * 8 / ((last.received - first.received) / 1e9)
+    assert rate == pytest.approx(rate_mbps * 1e6, rel=0.01)
+
+
+def test_losses_are_as_frequent_as_the_link_says(tmp_path: Path) -> None:
+    """One in ten of 3,000: four standard deviations are 2.2 %."""
+    link = (
+        'rate = "100 Mbps"\ndelay = "1 ms"\nqueue = { kind = "fifo", limit = "10000 packets" }\n'
+        'loss = { kind = "bernoulli", probability = 0.1 }'
+    )
+    probed = until_valid(tmp_path, link, count=3_000, size=200, gap_us=200)
+    share = 1 - len(probed.arrivals) / 3_000
+    assert share == pytest.approx(0.1, abs=4 * math.sqrt(0.1 * 0.9 / 3_000))
+
+
+def test_a_mahimahi_trace_delivers_its_bytes(tmp_path: Path) -> None:
+    """A line of the trace is an opportunity for 1,500 bytes in that millisecond; a full queue uses each."""
+    draw = random.Random(5)  # noqa: S311
+    times = sorted(draw.sample(range(1, 3_000), 600))
+    (tmp_path / "trace").write_text("".join(f"{time}\n" for time in times), encoding="ascii")
+    link = (
+        'queue = { kind = "fifo", limit = "1000 packets" }\n'
+        f'channel = {{ kind = "trace", file = "{tmp_path / "trace"}" }}'
+    )
+    probed = until_valid(tmp_path, link, count=400, size=1_500, gap_us=0)
+    # The trace repeats after its last line.
+    line = [time + times[-1] * round_ for round_ in range(4) for time in times]
+    arrived = [arrival.received / 1e6 for arrival in probed.arrivals]
+    assert len(arrived) == 400
+
+    def spread(shift: int) -> float:
+        late = sorted(time - line[place + shift] for place, time in enumerate(arrived))
+        return late[-5] - late[0]
+
+    # When the trace began is known to the network only: the shift at which arrivals follow it.
+    shift = min(range(len(line) - 400), key=spread)
+    assert spread(shift) < 1
+    origin = min(time - line[place + shift] for place, time in enumerate(arrived))
+    begin = line[shift]
+    bins = [0] * 50
+    expected = [0] * 50
+    for place, time in enumerate(arrived):
+        # Opportunities come at whole milliseconds: half of one keeps what is a little late in its bin.
+        bins[int((time - origin - begin + 0.5) // 100)] += 1_500
+        expected[int((line[place + shift] - begin + 0.5) // 100)] += 1_500
+    assert sum(bins) == 600_000
+    assert all(abs(got - due) <= 1_500 for got, due in zip(bins, expected, strict=True)), (bins, expected)
+
+
+class CoDel:
+    """RFC 8289 section 5: what a queue under CoDel drops of packets that arrive at known times."""
+
+    TARGET, INTERVAL, MTU = 5_000_000, 100_000_000, 1_500
+
+    def __init__(self, arrivals: list[tuple[int, int, int]], rate_bps: int) -> None:
+        self.arrivals, self.rate = arrivals, rate_bps
+        self.taken = 0
+        self.dropped: list[int] = []
+        self.first_above = self.drop_next = 0
+        self.count = self.last_count = 0
+        self.dropping = False
+
+    def run(self) -> list[int]:
+        """The packets that are dropped, in their order."""
+        now = 0
+        while self.taken < len(self.arrivals):
+            now = max(now, self.arrivals[self.taken][0])
+            packet = self._dequeue(now)
+            if packet is None:
+                continue
+            now += -(-packet[2] * 8 * 1_000_000_000 // self.rate)
+        return self.dropped
+
+    def _backlog(self, now: int) -> int:
+        waiting = 0
+        for arrival, _, size in self.arrivals[self.taken :]:
+            if arrival > now:
+                break
+            waiting += size
+        return waiting
+
+    def _do_dequeue(self, now: int) -> tuple[tuple[int, int, int] | None, bool]:
+        if self.taken == len(self.arrivals) or self.arrivals[self.taken][0] > now:
+            self.first_above = 0
+            return None, False
+        packet = self.arrivals[self.taken]
+        self.taken += 1
+        if now - packet[0] < self.TARGET or self._backlog(now) <= self.MTU:
+            self.first_above = 0
+            return packet, False
+        if self.first_above == 0:
+            self.first_above = now + self.INTERVAL
+            return packet, False
+        return packet, now >= self.first_above
+
+    def _next(self, time: int) -> int:
+        return time + int(self.INTERVAL / math.sqrt(self.count))
+
+    def _dequeue(self, now: int) -> tuple[int, int, int] | None:
+        packet, ok_to_drop = self._do_dequeue(now)
+        if self.dropping:
+            if not ok_to_drop:
+                self.dropping = False
+            while self.dropping and now >= self.drop_next and packet is not None:
+                self.dropped.append(packet[1])
+                self.count += 1
+                packet, ok_to_drop = self._do_dequeue(now)
+                if ok_to_drop:
+                    self.drop_next = self._next(self.drop_next)
+                else:
+                    self.dropping = False
+        elif ok_to_drop and packet is not None:
+            self.dropped.append(packet[1])
+            packet, _ = self._do_dequeue(now)
+            self.dropping = True
+            delta = self.count - self.last_count
+            is_recent = delta > 1 and now - self.drop_next < 16 * self.INTERVAL
+            self.count = delta if is_recent else 1
+            self.drop_next = self._next(now)
+            self.last_count = self.count
+        return packet
+
+
+def test_codel_drops_what_it_drops_for_the_same_arrivals(tmp_path: Path) -> None:
+    """The queue's decisions follow from its own times alone, however late packets leave."""
+    import polars as pl
+
+    link = 'rate = "2 Mbps"\ndelay = "5 ms"\nqueue = { kind = "codel", limit = "1000 packets" }'
+    probed = probe(tmp_path, link, count=500, size=1_000, gap_us=2_500, more="record = { packets = true }")
+    packets = api.open(probed.folder).tables.packets.filter(pl.col("link") == "path/client->server")
+    came = packets.filter(pl.col("event") == "enqueue").select("t_ns", "packet", "size_bytes").rows()
+    dropped = packets.filter(pl.col("event") == "drop")["packet"].to_list()
+    assert len(came) == 500
+    assert len(dropped) > 10
+    assert dropped == CoDel(came, 2_000_000).run()
+    assert len(probed.arrivals) == 500 - len(dropped)
