@@ -38,6 +38,8 @@ struct Host {
     clock: WallClock,
     budget: Budget,
     frame: Vec<u8>,
+    /// Addresses that the host does not have at the moment: what still arrives for them is nobody's fault.
+    gone: Vec<IpAddr>,
 }
 
 /// A port that writes to the devices of a host: a packet to the address of an interface to the device there, any other to the
@@ -48,7 +50,14 @@ pub fn open_port(
     clock: WallClock,
     budget: Budget,
 ) -> Box<dyn Egress> {
-    Box::new(Host { devices, outside: outside.clone(), clock, budget, frame: Vec::new() })
+    Box::new(Host {
+        devices,
+        outside: outside.clone(),
+        clock,
+        budget,
+        frame: Vec::new(),
+        gone: Vec::new(),
+    })
 }
 
 impl Host {
@@ -67,13 +76,18 @@ impl Host {
 impl Egress for Host {
     fn take(&mut self, now: SimTime, packet: Packet) {
         let is_taken = self.write(&packet);
+        let is_gone = self.gone.contains(&packet.meta.destination.ip());
         let mut left = self.outside.lock();
         left.packets += u64::from(is_taken);
-        left.refused += u64::from(!is_taken);
+        left.refused += u64::from(!is_taken && !is_gone);
         left.lateness.record(now, self.clock.now(), &self.budget);
     }
 
     fn on_interface(&mut self, address: IpAddr, up: bool) {
+        self.gone.retain(|gone| *gone != address);
+        if !up {
+            self.gone.push(address);
+        }
         if let Some(news) = &mut self.outside.lock().news {
             let line = format!("{address} {}\n", if up { "up" } else { "down" });
             // If nobody reads them any more, the run is about to end.
