@@ -1,30 +1,28 @@
 //! A network from a scenario.
 
 mod addresses;
+mod error;
+mod sinks;
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use leobench_base::spec::Fault;
 use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
-use leobench_transport::quic::{
-    Protected, QlogWriter, QuicConfig, QuicEndpoint, QuicSpec, Role, Stack,
-};
+use leobench_transport::quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec, Role, Stack};
 use leobench_transport::quic_noq::NoqEndpoint;
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
-use leobench_transport::{Endpoint, EndpointError, Plugins};
+use leobench_transport::{Endpoint, Plugins};
 
 use super::application::{self, Application};
 use super::builder::{EndParts, FlowParts, NetworkBuilder};
 use super::stalls::StallWatch;
-use super::{Egress, End, Network, NetworkError};
-use crate::capture::{CaptureError, Captures, Secrets};
+use super::{Egress, End, Network};
+use crate::capture::{Captures, Secrets};
 use crate::ledger::FlowLedger;
-use crate::record::{FlowNames, RecordSettings, SinkError, TableSink};
+use crate::record::{FlowNames, RecordSettings};
 use crate::scenario::{
     Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
     TransportSpec, capacity,
@@ -34,130 +32,13 @@ use crate::topology::{
     Constellation, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
 };
 
+pub use self::error::BuildError;
+use self::error::unsound;
+pub use self::sinks::{OpenQlog, Sinks, SocketPlace, Sockets};
+
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
 const SENDER_PORT: u16 = 32_768;
-
-/// Why a network could not be built.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// A channel cannot be built.
-    #[error("links.{link}: channel: {} {}; allowed: {}", .fault.field, .fault.problem, .fault.allowed)]
-    Channel {
-        /// Name of its link.
-        link: String,
-        /// What is wrong.
-        fault: Fault,
-    },
-    /// The limit of a queue does not come to anything.
-    #[error("links.{link}: queue: {} {}; allowed: {}", .fault.field, .fault.problem, .fault.allowed)]
-    Queue {
-        /// Name of its link.
-        link: String,
-        /// What is wrong.
-        fault: Fault,
-    },
-    /// An endpoint cannot be built.
-    #[error("flow `{flow}`: {error}")]
-    Endpoint {
-        /// Name of its flow.
-        flow: String,
-        /// What went wrong.
-        error: EndpointError,
-    },
-    /// The scenario was not checked: it names what does not exist, or leaves out what it must say.
-    #[error("the scenario is not sound: {0}")]
-    Unsound(String),
-    /// A qlog cannot be opened.
-    #[error("the qlog of the {end} of flow `{flow}`: {error}")]
-    Qlog {
-        /// Name of the flow.
-        flow: String,
-        /// Which end of it.
-        end: &'static str,
-        /// Why not.
-        error: io::Error,
-    },
-    /// There is no socket for the end of a flow.
-    #[error("the {} of flow `{flow}`: {error}", .end.name())]
-    Socket {
-        /// Name of the flow.
-        flow: String,
-        /// Which end of it.
-        end: End,
-        /// Why not.
-        error: io::Error,
-    },
-    /// Results cannot be written.
-    #[error(transparent)]
-    Sink(#[from] SinkError),
-    /// Packet captures cannot be written.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-}
-
-impl From<NetworkError> for BuildError {
-    fn from(error: NetworkError) -> Self {
-        match error {
-            NetworkError::Sink(error) => Self::Sink(error),
-            NetworkError::Capture(error) => Self::Capture(error),
-            NetworkError::Limit(error) => Self::Unsound(error.to_string()),
-            NetworkError::Flow { flow, error } => Self::Unsound(format!("{flow}: {error}")),
-        }
-    }
-}
-
-/// Opens the qlog of one end (`sender` or `receiver`) of the flow of a name; none if nobody wants it.
-pub type OpenQlog<'a> = dyn FnMut(&str, &str) -> io::Result<Option<QlogWriter>> + 'a;
-
-/// Where a network writes what it is asked for.
-pub struct Sinks<'a> {
-    /// The tables.
-    pub tables: Box<dyn TableSink>,
-    /// The packet captures.
-    pub captures: Option<Captures>,
-    /// The qlogs.
-    pub qlogs: &'a mut OpenQlog<'a>,
-    /// By the name of a node, where packets leave that no endpoint there takes. Ports are numbered in this order.
-    pub ports: Vec<(String, Box<dyn Egress>)>,
-    /// Puts the ends of flows on sockets outside, if they go there.
-    pub sockets: Option<Box<dyn Sockets>>,
-}
-
-/// Puts the ends of flows on sockets outside the network.
-pub trait Sockets {
-    /// The end of a flow on a socket; `inside` is what it would be inside the network.
-    ///
-    /// # Errors
-    /// If there is no such socket.
-    fn place(
-        &mut self,
-        place: &SocketPlace<'_>,
-        inside: Box<dyn Endpoint>,
-    ) -> io::Result<Box<dyn Endpoint>>;
-}
-
-/// An end of a flow for which a socket is needed.
-#[derive(Clone, Copy, Debug)]
-pub struct SocketPlace<'a> {
-    /// The flow.
-    pub flow: FlowId,
-    /// What the scenario says about it.
-    pub spec: &'a FlowSpec,
-    /// Which end.
-    pub end: End,
-    /// Name of its node.
-    pub node: &'a str,
-    /// Its own address and the other end's.
-    pub addresses: [SocketAddr; 2],
-}
-
-impl SocketPlace<'_> {
-    /// Whether this end opens the connection.
-    pub fn opens(&self) -> bool {
-        (self.spec.opened_by == OpenedBy::From) == (self.end == End::Sender)
-    }
-}
 
 /// What is being built, and from what.
 struct FromScenario<'a> {
@@ -567,8 +448,4 @@ struct Ends {
     receiver: SocketAddr,
     /// Addresses of the end that opens the connection, if it has several paths.
     paths: Vec<IpAddr>,
-}
-
-fn unsound(problem: impl Into<String>) -> BuildError {
-    BuildError::Unsound(problem.into())
 }

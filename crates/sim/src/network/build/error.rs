@@ -1,0 +1,83 @@
+//! Why a network cannot be built from a scenario.
+
+use std::io;
+
+use leobench_base::spec::Fault;
+use leobench_transport::EndpointError;
+
+use super::super::{End, NetworkError};
+use crate::capture::CaptureError;
+use crate::record::SinkError;
+
+/// Why a network could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A channel cannot be built.
+    #[error("links.{link}: channel: {} {}; allowed: {}", .fault.field, .fault.problem, .fault.allowed)]
+    Channel {
+        /// Name of its link.
+        link: String,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// The limit of a queue does not come to anything.
+    #[error("links.{link}: queue: {} {}; allowed: {}", .fault.field, .fault.problem, .fault.allowed)]
+    Queue {
+        /// Name of its link.
+        link: String,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// An endpoint cannot be built.
+    #[error("flow `{flow}`: {error}")]
+    Endpoint {
+        /// Name of its flow.
+        flow: String,
+        /// What went wrong.
+        error: EndpointError,
+    },
+    /// The scenario was not checked: it names what does not exist, or leaves out what it must say.
+    #[error("the scenario is not sound: {0}")]
+    Unsound(String),
+    /// A qlog cannot be opened.
+    #[error("the qlog of the {end} of flow `{flow}`: {error}")]
+    Qlog {
+        /// Name of the flow.
+        flow: String,
+        /// Which end of it.
+        end: &'static str,
+        /// Why not.
+        error: io::Error,
+    },
+    /// There is no socket for the end of a flow.
+    #[error("the {} of flow `{flow}`: {error}", .end.name())]
+    Socket {
+        /// Name of the flow.
+        flow: String,
+        /// Which end of it.
+        end: End,
+        /// Why not.
+        error: io::Error,
+    },
+    /// Results cannot be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// Packet captures cannot be written.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+}
+
+impl From<NetworkError> for BuildError {
+    fn from(error: NetworkError) -> Self {
+        match error {
+            NetworkError::Sink(error) => Self::Sink(error),
+            NetworkError::Capture(error) => Self::Capture(error),
+            NetworkError::Limit(error) => Self::Unsound(error.to_string()),
+            NetworkError::Flow { flow, error } => Self::Unsound(format!("{flow}: {error}")),
+        }
+    }
+}
+
+pub(super) fn unsound(problem: impl Into<String>) -> BuildError {
+    BuildError::Unsound(problem.into())
+}

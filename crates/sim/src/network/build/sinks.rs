@@ -1,0 +1,65 @@
+//! Where a run writes to, and the sockets that its flows may have.
+
+use std::io;
+use std::net::SocketAddr;
+
+use leobench_base::FlowId;
+use leobench_transport::Endpoint;
+use leobench_transport::quic::QlogWriter;
+
+use super::super::{Egress, End};
+use crate::capture::Captures;
+use crate::record::TableSink;
+use crate::scenario::{FlowSpec, OpenedBy};
+
+/// Opens the qlog of one end (`sender` or `receiver`) of the flow of a name; none if nobody wants it.
+pub type OpenQlog<'a> = dyn FnMut(&str, &str) -> io::Result<Option<QlogWriter>> + 'a;
+
+/// Where a network writes what it is asked for.
+pub struct Sinks<'a> {
+    /// The tables.
+    pub tables: Box<dyn TableSink>,
+    /// The packet captures.
+    pub captures: Option<Captures>,
+    /// The qlogs.
+    pub qlogs: &'a mut OpenQlog<'a>,
+    /// By the name of a node, where packets leave that no endpoint there takes. Ports are numbered in this order.
+    pub ports: Vec<(String, Box<dyn Egress>)>,
+    /// Puts the ends of flows on sockets outside, if they go there.
+    pub sockets: Option<Box<dyn Sockets>>,
+}
+
+/// Puts the ends of flows on sockets outside the network.
+pub trait Sockets {
+    /// The end of a flow on a socket; `inside` is what it would be inside the network.
+    ///
+    /// # Errors
+    /// If there is no such socket.
+    fn place(
+        &mut self,
+        place: &SocketPlace<'_>,
+        inside: Box<dyn Endpoint>,
+    ) -> io::Result<Box<dyn Endpoint>>;
+}
+
+/// An end of a flow for which a socket is needed.
+#[derive(Clone, Copy, Debug)]
+pub struct SocketPlace<'a> {
+    /// The flow.
+    pub flow: FlowId,
+    /// What the scenario says about it.
+    pub spec: &'a FlowSpec,
+    /// Which end.
+    pub end: End,
+    /// Name of its node.
+    pub node: &'a str,
+    /// Its own address and the other end's.
+    pub addresses: [SocketAddr; 2],
+}
+
+impl SocketPlace<'_> {
+    /// Whether this end opens the connection.
+    pub fn opens(&self) -> bool {
+        (self.spec.opened_by == OpenedBy::From) == (self.end == End::Sender)
+    }
+}
