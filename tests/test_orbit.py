@@ -112,8 +112,11 @@ def test_bad_input_is_one_line_and_exit_code_2(
 def test_a_scenario_without_a_constellation_is_refused(quick: Path, capsys: Capture) -> None:
     assert cli.main(["orbit", str(quick)]) == 2
     assert "quick: has no constellation; allowed: " in capsys.readouterr().err
-    assert cli.main(["orbit", str(HOUR), "--interval", "0"]) == 2
-    assert "--interval = 0: is not above zero" in capsys.readouterr().err
+    for wrong in ("0", "-1", "nan", "inf", "1e-9"):
+        assert cli.main(["orbit", str(HOUR), f"--interval={wrong}"]) == 2
+        error = capsys.readouterr().err
+        assert f"--interval = {wrong.replace('1e-9', '1e-09')}: is not a time between two samples" in error
+        assert "allowed: 0.001 s or more" in error
 
 
 def test_a_timeline_does_not_name_every_satellite() -> None:

@@ -275,6 +275,7 @@ fn forecasts_that_cannot_be_are_refused() {
             "horizon",
             "next forecast",
         ),
+        (refused(timed, QUIC, "forecast = { every = \"1 us\" }"), "every", "1 ms or more"),
         (refused(timed, QUIC, "forecast = { rate_error = 1.5 }"), "rate_error", "from 0 to 1"),
     ];
     for (message, place, problem) in cases {

@@ -6,6 +6,7 @@ terminal, a map of the ground, and delay, rate and elevation over time.
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ NAME = "orbit"
 HELP = "show the passes, handovers and delays of a scenario's constellation"
 EXAMPLE = "leobench orbit scenarios/starlink-hour.toml --out results/sky"
 
+# Seconds between two samples, at least.
+SHORTEST_INTERVAL = 0.001
 # Rows of a table on the terminal.
 _ROWS = 12
 
@@ -61,8 +64,9 @@ def main(args: argparse.Namespace) -> int:
     from leobench.errors import InputError
     from leobench.scenario import load
 
-    if args.interval <= 0:
-        raise InputError(f"--interval = {args.interval:g}: is not above zero; allowed: seconds above zero")
+    if not SHORTEST_INTERVAL <= args.interval < math.inf:
+        problem = "is not a time between two samples"
+        raise InputError(f"--interval = {args.interval:g}: {problem}; allowed: {SHORTEST_INTERVAL:g} s or more")
     if args.export and args.out is None:
         raise InputError("--export: needs a folder to write to; give --out")
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]

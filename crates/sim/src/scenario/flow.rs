@@ -102,9 +102,15 @@ impl ForecastSpec {
     }
 }
 
+/// Forecasts more often than this would be most of a run.
+const SHORTEST_BETWEEN: SimDuration = SimDuration::from_millis(1);
+
 fn check_forecast(spec: &ForecastSpec) -> Result<(), Fault> {
     if spec.every.is_zero() {
         return Err(Fault::new("every", "is zero", "a time above zero"));
+    }
+    if spec.every < SHORTEST_BETWEEN {
+        return Err(Fault::new("every", "is too short", format!("{SHORTEST_BETWEEN} or more")));
     }
     if spec.horizon < spec.every {
         let allowed = format!("at least `every`, {}", spec.every);

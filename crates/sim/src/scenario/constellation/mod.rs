@@ -89,8 +89,16 @@ impl ConstellationSpec {
                 return Err(Fault::new(field, "is zero", "a time above zero"));
             }
         }
-        if self.step < SimDuration::from_millis(1) {
-            return Err(Fault::new("step", "is too short", "1 ms or more"));
+        let least = [
+            ("reconfigure_every", self.reconfigure_every, SimDuration::from_secs(1)),
+            ("step", Some(self.step), SimDuration::from_millis(1)),
+            ("knots", Some(self.knots), SimDuration::from_secs(1)),
+            ("isl.every", self.isl.as_ref().map(|isl| isl.every), SimDuration::from_millis(1)),
+        ];
+        for (field, time, least) in least {
+            if time.is_some_and(|time| time < least) {
+                return Err(Fault::new(field, "is too short", format!("{least} or more")));
+            }
         }
         if self.knots > SimDuration::from_secs(180) {
             let allowed = "at most 3 min, which keeps positions within 40 m";
@@ -111,6 +119,17 @@ impl ConstellationSpec {
         if self.overlap.mean() > 0.0 && self.outage.mean() > 0.0 {
             let allowed = "an `outage` (break before make) or an `overlap` (make before break)";
             return Err(Fault::new("overlap", "is given with an `outage`", allowed));
+        }
+        // That of `starlink` is its own.
+        let grid = match self.policy {
+            PolicySpec::Starlink(_) => Some(SimDuration::from_secs(15)),
+            _ => self.reconfigure_every,
+        };
+        for (field, span) in [("outage", &self.outage), ("overlap", &self.overlap)] {
+            if let Some(grid) = grid.filter(|grid| span.mean() >= grid.as_nanos() as f64) {
+                let problem = format!("is as long as the time between handovers, {grid}");
+                return Err(Fault::new(field, problem, format!("a time shorter than {grid}")));
+            }
         }
         if self.terminals.is_empty() {
             return Err(Fault::new("terminals", "is empty", "at least one terminal"));

@@ -200,6 +200,25 @@ fn an_overlap_takes_the_place_of_an_outage() {
     );
 }
 
+#[test]
+fn times_that_would_never_end_or_leave_nothing_are_refused() {
+    let slots = "is as long as the time between handovers, 15 s; allowed: a time shorter than 15 s";
+    for (key, value, problem) in [
+        ("knots", "\"1 ns\"", "is too short; allowed: 1 s or more"),
+        ("step", "\"1 us\"", "is too short; allowed: 1 ms or more"),
+        ("outage", "\"15 s\"", slots),
+        ("overlap", "\"1 h\"", slots),
+    ] {
+        let expected = format!("constellation.{key} = {value}: {problem}");
+        refused("start = ", &format!("{key} = {value}\nstart = "), &expected);
+    }
+    refused(
+        "start = ",
+        "policy = \"highest\"\nreconfigure_every = \"1 ns\"\nstart = ",
+        "constellation.reconfigure_every = \"1 ns\": is too short; allowed: 1 s or more",
+    );
+}
+
 /// A set of March 2026 from a catalogue.
 const TLE: &str = "STARLINK-1008\n\
     1 44714U 19074B   26078.50000000  .00001000  00000-0  85000-4 0  9997\n\
