@@ -66,7 +66,9 @@ def main(args: argparse.Namespace) -> int:
 
     if not SHORTEST_INTERVAL <= args.interval < math.inf:
         problem = "is not a time between two samples"
-        raise InputError(f"--interval = {args.interval:g}: {problem}; allowed: {SHORTEST_INTERVAL:g} s or more")
+        raise InputError(
+            f"--interval = {args.interval:g}: {problem}; allowed: {SHORTEST_INTERVAL:g} s or more"
+        )
     if args.export and args.out is None:
         raise InputError("--export: needs a folder to write to; give --out")
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
