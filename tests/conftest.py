@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -47,6 +48,20 @@ def quick(tmp_path: Path) -> Path:
     file = tmp_path / "quick.toml"
     file.write_text(QUICK, encoding="utf-8")
     return file
+
+
+@pytest.fixture(scope="session")
+def hosts() -> None:
+    """Skips where hosts of an emulation cannot be made; fails where it was promised that they can."""
+    from leobench import errors
+    from leobench.emulation import check
+
+    try:
+        check.check_machine()
+    except errors.InputError as error:
+        if os.environ.get("LEOBENCH_HAS_HOSTS"):
+            raise
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import array
 import json
 import math
-import os
 import random
 import statistics
 import sys
@@ -16,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from programs import leobench
 
-from leobench import api, errors
-from leobench.emulation import check
+from leobench import api
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+pytestmark = pytest.mark.usefixtures("hosts")
 
 PROGRAMS = Path(__file__).with_name("emulated.py")
 # Bytes of the headers of IPv4 and UDP.
@@ -59,17 +59,6 @@ class Probed(NamedTuple):
     arrivals: list[Arrival]
     manifest: dict[str, Any]
     folder: Path
-
-
-@pytest.fixture(autouse=True, scope="module")
-def possible() -> None:
-    """Skips where hosts cannot be made; fails where it was promised that they can."""
-    try:
-        check.check_machine()
-    except errors.InputError as error:
-        if os.environ.get("LEOBENCH_HAS_HOSTS"):
-            raise
-        pytest.skip(str(error))
 
 
 def probe(folder: Path, link: str, *, count: int, size: int, gap_us: int, more: str = "") -> Probed:

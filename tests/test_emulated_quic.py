@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import ROOT
+from programs import PATIENT
 from programs import leobench as run_leobench
 
 import leobench
-from leobench import errors
-from leobench.emulation import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("hosts")
+
 EXAMPLES = ROOT / "examples"
-PATIENT = ("--lateness", "10000", "--stall", "10000")
 
 # 1 % lost each way, and a handover every 1.1 s.
 SCENARIO = """\
@@ -65,17 +64,6 @@ from = "client"
 to = "server"
 source = {{ kind = "cbr", rate = "1 Mbps", size = "1000 B" }}
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def possible() -> None:
-    """Skips where hosts cannot be made; fails where it was promised that they can."""
-    try:
-        check.check_machine()
-    except errors.InputError as error:
-        if os.environ.get("LEOBENCH_HAS_HOSTS"):
-            raise
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

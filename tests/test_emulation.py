@@ -14,15 +14,12 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from programs import leobench, start
+from programs import PATIENT, leobench, start
 
-from leobench import errors
-from leobench.emulation import check
+pytestmark = pytest.mark.usefixtures("hosts")
 
 PROGRAMS = Path(__file__).with_name("emulated.py")
 ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
-# What a busy machine may do to the clock is not what most of these tests are about.
-PATIENT = ("--lateness", "10000", "--stall", "10000")
 
 TWO_WAYS = """\
 name = "two-ways"
@@ -56,17 +53,6 @@ from = "van"
 to = "office"
 source = { kind = "cbr", rate = "1 Mbps", size = "1000 B" }
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def possible() -> None:
-    """Skips where hosts cannot be made; fails where it was promised that they can."""
-    try:
-        check.check_machine()
-    except errors.InputError as error:
-        if os.environ.get("LEOBENCH_HAS_HOSTS"):
-            raise
-        pytest.skip(str(error))
 
 
 def program(what: str, host: str = "-") -> str:

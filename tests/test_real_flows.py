@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from programs import leobench
+from programs import PATIENT, leobench
 
-from leobench import errors
-from leobench.emulation import check
-
-# What a busy machine may do to the clock is not what most of these tests are about.
-PATIENT = ("--lateness", "10000", "--stall", "10000")
+pytestmark = pytest.mark.usefixtures("hosts")
 
 STEADY = """\
 name = "steady"
@@ -37,17 +32,6 @@ from = "client"
 to = "server"
 source = { kind = "poisson", rate = "5 Mbps", size = "1000 B" }
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def possible() -> None:
-    """Skips where hosts cannot be made; fails where it was promised that they can."""
-    try:
-        check.check_machine()
-    except errors.InputError as error:
-        if os.environ.get("LEOBENCH_HAS_HOSTS"):
-            raise
-        pytest.skip(str(error))
 
 
 def run(folder: Path, engine: str, *args: object, expected: int = 0) -> tuple[dict[str, Any], Path]:
