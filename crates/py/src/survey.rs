@@ -2,8 +2,10 @@
 
 use leobench_base::spec::Fault;
 use leobench_base::{SimDuration, SimTime};
+use leobench_sim::scenario::Scenario;
 use leobench_sim::{positions, sky::Sky, survey};
 use pyo3::prelude::*;
+use serde::Serialize;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{PyScenario, as_json};
@@ -15,11 +17,7 @@ pub(crate) fn orbit(
     scenario: &PyScenario,
     interval_s: f64,
 ) -> PyResult<Option<String>> {
-    let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
-    let seed = scenario.0.spec.seed;
-    let survey =
-        py.detach(|| survey::survey(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
-    survey.as_ref().map(as_json).transpose()
+    look(py, scenario, interval_s, survey::survey)
 }
 
 /// Where satellites, terminals and gateways are as JSON, a point every so many seconds; `None` without a constellation.
@@ -29,11 +27,20 @@ pub(crate) fn scene(
     scenario: &PyScenario,
     interval_s: f64,
 ) -> PyResult<Option<String>> {
+    look(py, scenario, interval_s, survey::scene)
+}
+
+/// What a look at the sky shows, as JSON.
+fn look<T: Serialize + Send>(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    interval_s: f64,
+    see: fn(&Scenario, u64, SimDuration) -> Result<Option<T>, Fault>,
+) -> PyResult<Option<String>> {
     let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
     let seed = scenario.0.spec.seed;
-    let scene =
-        py.detach(|| survey::scene(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
-    scene.as_ref().map(as_json).transpose()
+    let seen = py.detach(|| see(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
+    seen.as_ref().map(as_json).transpose()
 }
 
 /// What a user should know of the scenario's constellation before a run.

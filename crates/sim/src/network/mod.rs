@@ -11,6 +11,7 @@ mod build;
 mod builder;
 mod edge;
 mod end;
+mod fates;
 mod forecasts;
 mod forwarding;
 mod handovers;
@@ -31,10 +32,10 @@ mod way;
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Body, Descriptor, Destination, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId,
-    Protocol, SimTime,
+    Descriptor, Destination, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId, Protocol,
+    SimTime,
 };
-use leobench_link::{Cause, Channel, Drop, Link, LinkOutput, Mark};
+use leobench_link::{Cause, Channel, Link, LinkOutput};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
@@ -273,50 +274,6 @@ impl Network {
             self.forward(node, packet)?;
         }
         self.link_output.arrivals = arrivals;
-        Ok(())
-    }
-
-    #[cold]
-    fn account_fates(&mut self, link: LinkId) -> Result<(), NetworkError> {
-        let mut fates = std::mem::take(&mut self.link_output.fates);
-        for Mark { meta, cause } in fates.marks.drain(..) {
-            self.observer.marked(self.now, link, &meta, cause)?;
-        }
-        for Drop { packet, cause } in fates.drops.drain(..) {
-            self.lose(Place::Link(link), packet, cause)?;
-        }
-        self.link_output.fates = fates;
-        Ok(())
-    }
-
-    /// A packet goes no further, at a node.
-    #[cold]
-    fn strand(
-        &mut self,
-        node: NodeId,
-        packet: Descriptor,
-        cause: Cause,
-    ) -> Result<(), NetworkError> {
-        self.lose(Place::Node(node), packet, cause)
-    }
-
-    /// A packet is dropped, and the message of a datagram with it.
-    #[cold]
-    fn lose(&mut self, place: Place, packet: Descriptor, cause: Cause) -> Result<(), NetworkError> {
-        let Packet { meta, body } = self.store.take(packet);
-        self.observer.dropped(self.now, place, &meta, cause)?;
-        let datagram = match &body {
-            Body::Datagram(datagram) => Some(*datagram),
-            Body::Raw(raw) => self.outside_datagram(&meta, raw),
-            Body::Quic(_) | Body::Tcp(_) | Body::Filler => None,
-        };
-        if let (Some(flow), Some(datagram)) = (meta.label.flow, datagram) {
-            self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
-        } else if let (Place::Link(link), Body::Raw(raw)) = (place, body)
-            && cause == Cause::MTU
-        {
-            self.refuse_too_big(link, &raw)?;
-        }
         Ok(())
     }
 
