@@ -39,8 +39,8 @@ fn look<T: Serialize + Send>(
 ) -> PyResult<Option<String>> {
     let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
     let seed = scenario.0.spec.seed;
-    let seen = py.detach(|| see(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
-    seen.as_ref().map(as_json).transpose()
+    let view = py.detach(|| see(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
+    view.as_ref().map(as_json).transpose()
 }
 
 /// What a user should know of the scenario's constellation before a run.
