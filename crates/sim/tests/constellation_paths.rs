@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{run, scenario, table};
+use common::{VAN_SKY, run, scenario, table};
 use leobench_sim::Outcome;
 use leobench_sim::record::Table;
 
@@ -17,15 +17,8 @@ fn two_terminals(sky: &str, second: &str) -> String {
         duration = "60 s"
         nodes = {{ van = {{}}, office = {{}} }}
         [constellation]
-        satellites = {{ walker = {{ own = {{ altitude = "550 km", inclination = "53 deg", planes = 72, per_plane = 22, phasing = 17 }} }} }}
-        start = "2026-03-20T12:00:00Z"
+        {VAN_SKY}
         {sky}
-        [constellation.terminals.van]
-        latitude = "44.494 deg"
-        longitude = "11.343 deg"
-        [constellation.gateways.turin]
-        latitude = "45.07 deg"
-        longitude = "7.687 deg"
         [links.first]
         between = ["van", "office"]
         constellation = {{ terminal = "van" }}

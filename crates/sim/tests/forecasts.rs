@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{bytes, run, scenario, table};
+use common::{VAN_SKY, bytes, run, scenario, table};
 use leobench_sim::Outcome;
 use leobench_sim::record::Table;
 use leobench_sim::scenario::{Source, Syntax, load};
@@ -17,16 +17,9 @@ fn starlink(transport: &str, flow: &str) -> String {
         duration = "60 s"
         nodes = {{ van = {{}}, office = {{}} }}
         [constellation]
-        satellites = {{ walker = {{ own = {{ altitude = "550 km", inclination = "53 deg", planes = 72, per_plane = 22, phasing = 17 }} }} }}
-        start = "2026-03-20T12:00:00Z"
+        {VAN_SKY}
         outage = "40 ms"
         old_packets = "drop"
-        [constellation.terminals.van]
-        latitude = "44.494 deg"
-        longitude = "11.343 deg"
-        [constellation.gateways.turin]
-        latitude = "45.07 deg"
-        longitude = "7.687 deg"
         [links.sky]
         between = ["van", "office"]
         constellation = {{ terminal = "van" }}

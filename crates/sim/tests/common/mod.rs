@@ -49,6 +49,14 @@ pub fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
     load_file(&file, &overrides, Plugins::NONE).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Of a table `constellation`: 1,584 satellites over a van in Bologna, and a gateway in Turin.
+pub const VAN_SKY: &str = r#"
+    satellites = { walker = { own = { altitude = "550 km", inclination = "53 deg", planes = 72, per_plane = 22, phasing = 17 } } }
+    start = "2026-03-20T12:00:00Z"
+    terminals.van = { latitude = "44.494 deg", longitude = "11.343 deg" }
+    gateways.turin = { latitude = "45.07 deg", longitude = "7.687 deg" }
+"#;
+
 /// Runs to the end, tables in memory.
 pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
     run_with(scenario, seed, RunOptions::default())
