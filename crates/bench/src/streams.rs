@@ -11,7 +11,7 @@ use crate::{CASES, Case};
 const SPANS: [SimDuration; CASES.len()] =
     [SimDuration::from_secs(20), SimDuration::from_secs(10), SimDuration::from_secs(5)];
 /// How often each is measured; the fastest counts.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 7;
 /// The QUIC stacks.
 const STACKS: [&str; 2] = ["own", "noq"];
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
 use smallvec::SmallVec;
@@ -10,8 +10,10 @@ use smallvec::SmallVec;
 use crate::record::MessageRow;
 
 mod deliveries;
+mod statistics;
 
 pub(crate) use deliveries::Deliveries;
+pub use statistics::Statistics;
 
 /// Memory a message takes until it is delivered or lost: queues grow by doubling.
 pub(crate) const MEMORY_PER_OPEN_MESSAGE: Bytes = Bytes::new(2 * size_of::<Open>() as u64);
@@ -107,14 +109,29 @@ impl FlowLedger {
         self.streams[stream].created(message)
     }
 
+    /// Takes in a report that neither begins nor completes a message, as most do; returns the bytes delivered. `None` if
+    /// the report is another, or if deliveries are recorded: then [`report`](Self::report) takes it in.
+    #[inline]
+    pub fn progress(&mut self, now: SimTime, report: Report) -> Option<u64> {
+        match report {
+            Report::Sent { stream, offset } => (offset <= self.streams[stream].unsent).then_some(0),
+            Report::Room { .. } => Some(0),
+            Report::Delivered { stream, offset } => {
+                let stream = &mut self.streams[stream];
+                if offset >= stream.first_end || self.deliveries.is_some() {
+                    return None;
+                }
+                let arrived = stream.advance(now, offset);
+                self.statistics.arrived(now, arrived);
+                Some(arrived)
+            }
+            Report::Datagram { .. } => None,
+        }
+    }
+
     /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`; returns the
     /// bytes delivered.
     pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {
-        if let Report::Sent { stream, offset } = report
-            && offset <= self.streams[stream].unsent
-        {
-            return 0;
-        }
         let known = finished.len();
         let (Report::Sent { stream, .. }
         | Report::Delivered { stream, .. }
@@ -258,7 +275,18 @@ impl StreamLedger {
         self.unsent = self.open.get(self.sent).map_or(self.created_bytes, |unsent| unsent.start);
     }
 
-    /// Returns the bytes that are new.
+    /// All bytes below `offset` were delivered; returns how many of them are new.
+    #[inline]
+    fn advance(&mut self, now: SimTime, offset: u64) -> u64 {
+        let range = self.delivered_bytes..=self.created_bytes;
+        assert!(range.contains(&offset), "byte {offset} delivered outside of {range:?}");
+        let arrived = offset - self.delivered_bytes;
+        self.statistics.arrived(now, arrived);
+        self.delivered_bytes = offset;
+        arrived
+    }
+
+    /// The same where messages may end; returns the bytes that are new.
     fn delivered(
         &mut self,
         now: SimTime,
@@ -266,11 +294,7 @@ impl StreamLedger {
         offset: u64,
         finished: &mut Vec<MessageRow>,
     ) -> u64 {
-        let range = self.delivered_bytes..=self.created_bytes;
-        assert!(range.contains(&offset), "byte {offset} delivered outside of {range:?}");
-        let arrived = offset - self.delivered_bytes;
-        self.statistics.arrived(now, arrived);
-        self.delivered_bytes = offset;
+        let arrived = self.advance(now, offset);
         while self.first_end <= offset {
             self.close(0, stream, Some(now), finished);
         }
@@ -343,146 +367,6 @@ impl Open {
             first_sent: self.first_sent,
             delivered,
         }
-    }
-}
-
-/// What became of the messages of a flow or a stream.
-///
-/// Delays and counts are of the messages created after the warm-up. Goodput is of the bytes delivered after it, whether
-/// or not their message is complete, so that a bulk transfer cut short by the end of the run has one as well.
-#[derive(Clone, Debug)]
-#[repr(C)]
-pub struct Statistics {
-    warm_up: SimTime,
-    last_arrival: Option<SimTime>,
-    arrived: u64,
-    deadline: Option<SimDuration>,
-    late: u64,
-    messages: u64,
-    delay: LogHistogram,
-    last_delay: Option<SimDuration>,
-    delay_changes: u128,
-    first_created: Option<SimTime>,
-    last_loss: Option<SimTime>,
-    /// Messages delivered, lost and created, those of the warm-up included.
-    delivered_ever: u64,
-    lost_ever: u64,
-    created_ever: u64,
-}
-
-impl Statistics {
-    fn new(warm_up: SimTime) -> Self {
-        Self {
-            warm_up,
-            deadline: None,
-            late: 0,
-            messages: 0,
-            delay: LogHistogram::new(),
-            last_delay: None,
-            delay_changes: 0,
-            first_created: None,
-            last_arrival: None,
-            arrived: 0,
-            last_loss: None,
-            delivered_ever: 0,
-            lost_ever: 0,
-            created_ever: 0,
-        }
-    }
-
-    fn created(&mut self, created: SimTime) {
-        self.created_ever += 1;
-        self.first_created = Some(self.first_created.map_or(created, |first| first.min(created)));
-        self.messages += u64::from(created >= self.warm_up);
-    }
-
-    fn arrived(&mut self, now: SimTime, bytes: u64) {
-        if bytes > 0 {
-            self.last_arrival = Some(now);
-            self.arrived += if now >= self.warm_up { bytes } else { 0 };
-        }
-    }
-
-    fn lost(&mut self, now: SimTime, created: SimTime) {
-        self.lost_ever += 1;
-        self.last_loss = Some(now);
-        self.late += u64::from(created >= self.warm_up);
-    }
-
-    /// A message was neither delivered nor lost when the run ended.
-    fn left_open(&mut self, end: SimTime, created: SimTime) {
-        let missed = self.deadline.is_some_and(|deadline| created + deadline <= end);
-        self.late += u64::from(missed && created >= self.warm_up);
-    }
-
-    fn delivered(&mut self, now: SimTime, created: SimTime) {
-        self.delivered_ever += 1;
-        if created < self.warm_up {
-            return;
-        }
-        let delay = now - created;
-        self.late += u64::from(self.deadline.is_some_and(|deadline| delay > deadline));
-        self.delay.record(delay.as_nanos());
-        if let Some(last) = self.last_delay.replace(delay) {
-            self.delay_changes += u128::from(delay.as_nanos().abs_diff(last.as_nanos()));
-        }
-    }
-
-    /// When the application first had data, the warm-up included.
-    pub(crate) fn first_created(&self) -> Option<SimTime> {
-        self.first_created
-    }
-
-    /// Messages created.
-    pub fn messages(&self) -> u64 {
-        self.messages
-    }
-
-    /// Messages that have not been delivered.
-    pub fn undelivered(&self) -> u64 {
-        self.messages - self.delay.count()
-    }
-
-    /// Messages that missed their deadline: delivered later, lost, or not delivered at the end of the run though it
-    /// had passed; `None` without a deadline.
-    pub fn late(&self) -> Option<u64> {
-        self.deadline.map(|_| self.late)
-    }
-
-    /// Delays of the delivered messages, from creation to complete delivery, in nanoseconds.
-    pub fn delay(&self) -> &LogHistogram {
-        &self.delay
-    }
-
-    /// Mean absolute difference between the delays of one delivered message and the next, in nanoseconds; `None`
-    /// with fewer than two.
-    pub fn jitter_ns(&self) -> Option<f64> {
-        let changes = self.delay.count().checked_sub(1).filter(|changes| *changes > 0)?;
-        Some(self.delay_changes as f64 / changes as f64)
-    }
-
-    /// Bits per second delivered, from the first creation (or the end of the warm-up, if later) until the last message
-    /// was delivered or lost, or until the run's `end` if one was still waiting or travelling then; `None` if there was
-    /// nothing to deliver.
-    pub fn goodput_bps(&self, end: SimTime) -> Option<f64> {
-        let start = self.first_created?.max(self.warm_up);
-        if self.arrived == 0 {
-            return Some(0.0);
-        }
-        let until = self.settled().unwrap_or(end);
-        let span = until.saturating_since(start);
-        (!span.is_zero()).then(|| self.arrived as f64 * 8.0 / span.as_secs_f64())
-    }
-
-    /// When the last message created so far was delivered or lost, if all were, the warm-up's included.
-    pub fn settled(&self) -> Option<SimTime> {
-        let settled = self.delivered_ever + self.lost_ever == self.created_ever;
-        self.last_arrival.max(self.last_loss).filter(|_| settled)
-    }
-
-    /// The last delivery, if every message created so far has been delivered, the warm-up's included.
-    pub fn completion(&self) -> Option<SimTime> {
-        self.last_arrival.filter(|_| self.delivered_ever == self.created_ever)
     }
 }
 

@@ -121,20 +121,30 @@ impl StreamBuffer {
         self.created_sum += u128::from(message.created.as_nanos());
     }
 
+    #[inline]
     fn take(&mut self, bytes: u64) {
         assert!(bytes <= self.backlog, "{bytes} bytes taken from {}", self.backlog);
         self.backlog -= bytes;
         self.taken += bytes;
+        match self.waiting.front_mut() {
+            Some(head) if bytes < head.left => head.left -= bytes,
+            _ => self.take_messages(bytes),
+        }
+    }
+
+    /// Takes bytes that reach the end of a message.
+    #[inline(never)]
+    fn take_messages(&mut self, bytes: u64) {
         let mut rest = bytes;
         while rest > 0 {
             let Some(head) = self.waiting.front_mut() else { break };
-            let part = rest.min(head.left);
-            head.left -= part;
-            rest -= part;
-            if head.left == 0 {
-                self.created_sum -= u128::from(head.created.as_nanos());
-                self.waiting.pop_front();
+            if rest < head.left {
+                head.left -= rest;
+                return;
             }
+            rest -= head.left;
+            self.created_sum -= u128::from(head.created.as_nanos());
+            self.waiting.pop_front();
         }
     }
 }
@@ -200,6 +210,7 @@ impl SendBuffer {
     ///
     /// # Panics
     /// If fewer are waiting.
+    #[inline]
     pub fn take(&mut self, stream: usize, bytes: u64) {
         self.streams[stream].take(bytes);
         self.backlog -= bytes;

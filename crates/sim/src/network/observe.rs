@@ -237,10 +237,12 @@ impl Observer {
         flow: FlowId,
         report: Report,
     ) -> Result<(), SinkError> {
-        let arrived = self.settle(flow, |ledger, rows| ledger.report(now, report, rows));
         if let Some(watch) = &mut self.handovers {
             watch.progress(now, flow, report);
         }
+        let progress = self.ledgers[flow].progress(now, report);
+        let arrived = progress
+            .unwrap_or_else(|| self.settle(flow, |ledger, rows| ledger.report(now, report, rows)));
         if arrived > 0 {
             if let Some(watch) = &mut self.stalls[flow] {
                 let base_rtt = || self.routes[flow].base_rtt();

@@ -103,11 +103,14 @@ impl Streams {
         id: StreamId,
         data: (u64, u64, bool),
     ) -> Result<(), TransportError> {
-        if self.table.receive(id).is_none() {
-            self.enter(id, Part::Receive)?;
-        }
         let (room, rtt) = (self.receive_room(), self.rtt);
-        let Some(part) = self.table.receive(id) else { return Ok(()) };
+        let part = if let Some(part) = self.table.receive(id) {
+            part
+        } else {
+            self.enter(id, Part::Receive)?;
+            let Some(part) = self.table.receive(id) else { return Ok(()) };
+            part
+        };
         let arrival = part.on_data(now, data, room, rtt)?;
         let (due, done) = (part.is_credit_due(), part.is_done());
         let stopped = part.is_stopped();

@@ -43,7 +43,9 @@ impl Payload<'_> {
         }
         let fin = ends && len == want;
         self.room = if explicit_len { room - len - varint_size(len) } else { 0 };
-        self.frames.push(Frame::Stream { id, offset, len, fin, explicit_len });
+        // Made where it stays: a copy would wait until its small fields are written.
+        let frame = || Frame::Stream { id, offset, len, fin, explicit_len };
+        self.frames.extend(std::iter::once_with(frame));
         self.carried.push(Carried::Stream { id, start: offset, len: len as u32, fin });
         Some((len, fin))
     }

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use leobench_base::SimTime;
 
 use super::waiting::{Rank, Waiting};
-use super::{Part, most_streams, payload, round};
+use super::{MOST_STREAMS, Part, most_streams, payload, round};
 use crate::buffer::SendBuffer;
 use crate::scheduler::packet::frame_header;
 use crate::scheduler::{PacketShares, StreamScheduler};
@@ -28,10 +28,11 @@ pub(super) struct Redistribute {
     /// The number of busy periods: how often a stream became busy while all were idle.
     busy_period: u64,
     parts: Vec<Part>,
-    even: Vec<Even>,
+    even: [Even; MOST_STREAMS],
 }
 
 /// A stream's share of a packet in the usual case.
+#[derive(Clone, Copy, Debug, Default)]
 struct Even {
     stream: usize,
     weight: u64,
@@ -47,6 +48,37 @@ impl Even {
     /// Where its frame stands in the packet.
     fn order(&self) -> (u64, usize) {
         (self.bytes, self.stream)
+    }
+}
+
+/// Sums over the streams that share a packet evenly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Evens {
+    weights: u64,
+    /// Bytes served.
+    served: u64,
+    /// Bytes to be shared.
+    payload: u64,
+}
+
+impl Evens {
+    /// Raises all to the same level, by whole bytes; returns whether none is above it.
+    #[inline]
+    fn share_out(&self, even: &mut [Even]) -> bool {
+        let (weights, sum, mut given) = (self.weights, self.served + self.payload, 0);
+        for even in &mut *even {
+            let due = (even.weight * sum).checked_sub(even.served * weights);
+            let Some(due) = due else { return false };
+            (even.bytes, even.rest) = (due / weights, (due % weights) as i64);
+            given += even.bytes;
+        }
+        for _ in given..self.payload {
+            // The first stream among equals.
+            let most = even.iter_mut().max_by_key(|even| (even.rest, Reverse(even.stream)));
+            let Some(even) = most else { return false };
+            (even.bytes, even.rest) = (even.bytes + 1, even.rest - weights as i64);
+        }
+        true
     }
 }
 
@@ -74,12 +106,13 @@ impl Redistribute {
             waiting: Waiting::new(weights.len()),
             busy_period: 0,
             parts: Vec::new(),
-            even: Vec::new(),
+            even: Default::default(),
         }
     }
 
     /// A stream has bytes waiting again. It starts at the lowest level of the streams that were busy all along, or
     /// above: idle time earns no credit. If all were idle, a new busy period starts.
+    #[inline(never)]
     fn join(&mut self, stream: usize) {
         self.settle();
         let lowest = self.waiting.after(0).next().map(|stream| &self.accounts[stream]);
@@ -93,9 +126,11 @@ impl Redistribute {
             let level = (served * u128::from(account.weight)).div_ceil(weight);
             account.served = account.served.max(level as u64);
         }
+        self.waiting.insert(self.accounts[stream].rank(stream));
     }
 
     /// Orders the waiting streams by level.
+    #[inline(never)]
     fn settle(&mut self) {
         self.waiting.settle(|stream| self.accounts[stream].rank(stream));
     }
@@ -113,6 +148,7 @@ impl Redistribute {
     }
 
     /// Fills the packet with the lowest streams, and with the next ones if those leave room.
+    #[inline(never)]
     fn fill_in_rounds(&mut self, streams: &SendBuffer, packet: &mut PacketShares) {
         let mut passed = 0;
         loop {
@@ -125,27 +161,24 @@ impl Redistribute {
         }
     }
 
-    /// Makes the lowest streams share a packet evenly, `most` of `count`; returns whether numbers are small enough, and each has
-    /// more waiting than `room`.
-    fn choose_even(&mut self, count: usize, most: usize, room: u64, streams: &SendBuffer) -> bool {
-        if count > most {
-            self.settle();
-        }
-        self.even.clear();
-        let (accounts, even) = (&self.accounts, &mut self.even);
-        let mut add = |stream: usize| {
-            let Account { weight, served, .. } = accounts[stream];
+    /// Makes the first `count` streams share a packet evenly; `None` if numbers are large, or one has not more waiting than `room`.
+    #[inline]
+    fn choose_even(&mut self, count: usize, room: u64, streams: &SendBuffer) -> Option<Evens> {
+        let (mut sums, mut frames, mut is_usual) = (Evens::default(), 0, true);
+        let first = self.waiting.first(count);
+        for (even, stream) in self.even.iter_mut().zip(first.iter().map(|rank| rank.stream())) {
+            let Account { weight, served, .. } = self.accounts[stream];
             let buffer = &streams.streams()[stream];
             let header = frame_header(stream, buffer.taken());
-            even.push(Even { stream, weight, served, header, bytes: 0, rest: 0 });
-            buffer.backlog() > room && served <= LARGEST_SERVED
-        };
-        if count > most {
-            self.waiting.after(0).take(most).all(&mut add)
-        } else {
-            // All of them, whatever their order.
-            self.waiting.streams().all(&mut add)
+            (even.stream, even.header) = (stream, header);
+            (even.weight, even.served) = (weight, served);
+            frames += header + 2;
+            (sums.weights, sums.served) = (sums.weights + weight, sums.served + served);
+            is_usual &= buffer.backlog() > room && served <= LARGEST_SERVED;
         }
+        // The last frame has no length.
+        sums.payload = (room + 2).checked_sub(frames)?;
+        (is_usual && sums.weights <= LARGEST_WEIGHTS).then_some(sums)
     }
 
     /// Fills the packet in the usual case, just as the general one would: every stream has more waiting than the packet takes,
@@ -153,39 +186,23 @@ impl Redistribute {
     /// 64 bits. Returns whether this is the case; if not, the packet is as before.
     fn fill_evenly(&mut self, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
         let room = packet.room();
-        let (count, most) = (self.waiting.len(), most_streams(room));
-        if count < 2 || !self.choose_even(count, most, room, streams) {
+        let count = self.waiting.len().min(most_streams(room));
+        if count < 2 {
             return false;
         }
-        let (mut weights, mut sum, mut frames) = (0, 0, 0);
-        for even in &self.even {
-            (weights, sum) = (weights + even.weight, sum + even.served);
-            frames += even.header + 2;
+        if count < self.waiting.len() {
+            self.settle();
         }
-        // The last frame has no length.
-        let Some(payload) = (room + 2).checked_sub(frames) else { return false };
-        if weights > LARGEST_WEIGHTS {
+        let Some(sums) = self.choose_even(count, room, streams) else { return false };
+        let even = &mut self.even[..count];
+        if !sums.share_out(even) {
             return false;
         }
-        let (mut given, sum) = (0, sum + payload);
-        for even in &mut self.even {
-            let due = (even.weight * sum).checked_sub(even.served * weights);
-            let Some(due) = due else { return false };
-            (even.bytes, even.rest) = (due / weights, (due % weights) as i64);
-            given += even.bytes;
-        }
-        for _ in given..payload {
-            // The first stream among equals.
-            let most = self.even.iter_mut().max_by_key(|even| (even.rest, Reverse(even.stream)));
-            let Some(even) = most else { return false };
-            (even.bytes, even.rest) = (even.bytes + 1, even.rest - weights as i64);
-        }
-        sort(&mut self.even);
-        let (Some(least), Some(most)) = (self.even.first(), self.even.last()) else { return false };
-        if least.bytes < TWO_BYTE_LENGTHS.start || most.bytes >= TWO_BYTE_LENGTHS.end {
+        sort(even);
+        if even[0].bytes < TWO_BYTE_LENGTHS.start || even[count - 1].bytes >= TWO_BYTE_LENGTHS.end {
             return false;
         }
-        packet.fill(self.even.iter().map(|even| (even.stream, even.header, even.bytes)));
+        packet.fill(even.iter().map(|even| (even.stream, even.header, even.bytes)));
         true
     }
 
@@ -334,21 +351,13 @@ fn level(parts: &mut [Part], served: impl Fn(&Part) -> i128, left: u64) -> i128 
 impl StreamScheduler for Redistribute {
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
         let taken = streams.streams()[stream].taken();
-        let waiting = streams.is_occupied(stream);
-        let was_waiting = self.waiting.contains(stream);
         let account = &mut self.accounts[stream];
-        if account.taken == taken && was_waiting == waiting {
-            return;
-        }
         account.served += taken - account.taken;
         account.taken = taken;
-        match (was_waiting, waiting) {
+        match (self.waiting.contains(stream), streams.is_occupied(stream)) {
             (true, true) => self.waiting.on_served(stream),
             (true, false) => self.waiting.remove(stream),
-            (false, true) => {
-                self.join(stream);
-                self.waiting.insert(self.accounts[stream].rank(stream));
-            }
+            (false, true) => self.join(stream),
             (false, false) => {}
         }
     }

@@ -11,6 +11,8 @@ pub(super) struct Waiting {
     ranks: Ranks,
     /// Those that are not where they belong.
     moved: Vec<u32>,
+    /// The first ranks of a tree, where they were asked for.
+    front: [Rank; TOGETHER],
 }
 
 /// Where a stream is.
@@ -54,7 +56,8 @@ impl Rank {
 impl Waiting {
     /// None of so many streams.
     pub(super) fn new(streams: usize) -> Self {
-        Self { places: vec![Place::Nowhere; streams], ranks: Ranks::default(), moved: Vec::new() }
+        let (ranks, moved, front) = (Ranks::default(), Vec::new(), [Rank(0); TOGETHER]);
+        Self { places: vec![Place::Nowhere; streams], ranks, moved, front }
     }
 
     /// How many streams there are.
@@ -74,14 +77,21 @@ impl Waiting {
     }
 
     /// Notes that a stream was served.
+    #[inline]
     pub(super) fn on_served(&mut self, stream: usize) {
         if let Place::Settled(rank) = self.places[stream] {
             self.places[stream] = Place::Stale(rank);
-            self.moved.push(stream as u32);
+            self.note_moved(stream as u32);
         }
     }
 
+    #[inline(never)]
+    fn note_moved(&mut self, stream: u32) {
+        self.moved.push(stream);
+    }
+
     /// Removes a stream.
+    #[inline(never)]
     pub(super) fn remove(&mut self, stream: usize) {
         match self.places[stream] {
             Place::Nowhere => return,
@@ -127,9 +137,22 @@ impl Waiting {
         }
     }
 
-    /// All streams, in any order.
-    pub(super) fn streams(&self) -> impl Iterator<Item = usize> {
-        self.ranks.after(0).map(Rank::stream)
+    /// The first ranks, up to `count` or [`TOGETHER`]: the lowest if all are settled.
+    #[inline]
+    pub(super) fn first(&mut self, count: usize) -> &[Rank] {
+        if !self.ranks.many.is_empty() {
+            self.look_into_tree();
+            return &self.front[..count.min(TOGETHER).min(self.ranks.many.len())];
+        }
+        let few = self.ranks.few();
+        &few[..count.min(few.len())]
+    }
+
+    #[cold]
+    fn look_into_tree(&mut self) {
+        for (place, rank) in self.front.iter_mut().zip(&self.ranks.many) {
+            *place = *rank;
+        }
     }
 
     /// Those after the lowest `passed`, lowest first, if all are settled.
@@ -308,12 +331,29 @@ mod tests {
                 }
                 prop_assert_eq!(waiting.contains(stream), present[stream]);
                 let count = present.iter().filter(|present| **present).count();
-                prop_assert_eq!((waiting.len(), waiting.streams().count()), (count, count));
+                prop_assert_eq!((waiting.len(), waiting.after(0).count()), (count, count));
             }
             waiting.settle(|stream| Rank::new(stream, 1, served[stream]));
             let mut plain: Vec<_> = (0..served.len()).filter(|stream| present[*stream]).collect();
             plain.sort_by_key(|stream| (served[*stream], *stream));
             prop_assert!(waiting.after(0).eq(plain.iter().copied()));
+        }
+
+        /// Few or many, and with fewer left than were asked for before.
+        #[test]
+        fn the_first_are_the_lowest(
+            streams in prop::sample::select(vec![3, FEW, FEW + 20]),
+            count in 1usize..12,
+            gone in 0usize..1_040,
+        ) {
+            let mut waiting = Waiting::new(streams);
+            (0..streams).rev().for_each(|stream| waiting.insert(Rank::new(stream, 1, 7 * stream as u64)));
+            let first = |waiting: &mut Waiting| waiting.first(count).iter().map(|rank| rank.stream()).collect::<Vec<_>>();
+            prop_assert!(first(&mut waiting).into_iter().eq(0..count.min(streams)));
+            let gone = gone.min(streams);
+            (0..gone).for_each(|stream| waiting.remove(stream));
+            let count = count.min(streams - gone);
+            prop_assert!(first(&mut waiting)[..count].iter().copied().eq(gone..gone + count));
         }
     }
 }
