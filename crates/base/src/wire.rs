@@ -2,6 +2,7 @@
 //! lengths and checksums. Payload without content is zeros. Reading: the packets of other programs, of any IP protocol.
 
 mod parse;
+mod quoted;
 mod readdress;
 mod too_big;
 
@@ -19,6 +20,7 @@ use crate::quic::{Datagram, Zeros};
 use crate::segment::{Flags, Options, Segment};
 
 pub use parse::{ParseError, parse, udp_payload};
+pub use quoted::{Quoted, QuotedEnd, quoted, requote};
 pub use too_big::{TooBigError, too_big};
 
 /// Maximum length of an IPv4 packet, or of the payload of an IPv6 packet (RFC 791 section 3.1, RFC 8200 section 3).

@@ -101,15 +101,27 @@ pub fn parse(mut bytes: Payload, id: u64, arrival: SimTime) -> Result<Packet, Pa
 
 /// The layout of the packet that `bytes` start with.
 pub(super) fn layout(bytes: &[u8]) -> Result<Layout, ParseError> {
+    layout_of(bytes, whole)
+}
+
+/// The layout of a packet of which `bytes` are the beginning, or all.
+pub(super) fn layout_of_beginning(bytes: &[u8]) -> Result<Layout, ParseError> {
+    layout_of(bytes, |bytes, stated| Ok(&bytes[..stated.min(bytes.len())]))
+}
+
+/// Finds in bytes the packet that is as long as its header states.
+type Extent = fn(&[u8], usize) -> Result<&[u8], ParseError>;
+
+fn layout_of(bytes: &[u8], extent: Extent) -> Result<Layout, ParseError> {
     match bytes.first().map(|first| first >> 4) {
-        Some(4) => layout_v4(bytes),
-        Some(6) => layout_v6(bytes),
+        Some(4) => layout_v4(bytes, extent),
+        Some(6) => layout_v6(bytes, extent),
         Some(version) => Err(ParseError::Version(version)),
         None => Err(ParseError::Truncated { needed: Ipv4Header::MIN_LEN, present: 0 }),
     }
 }
 
-fn layout_v4(bytes: &[u8]) -> Result<Layout, ParseError> {
+fn layout_v4(bytes: &[u8], extent: Extent) -> Result<Layout, ParseError> {
     let header_length = 4 * usize::from(bytes[0] & 0xf);
     if header_length < Ipv4Header::MIN_LEN {
         return Err(ParseError::HeaderLength(header_length));
@@ -120,7 +132,7 @@ fn layout_v4(bytes: &[u8]) -> Result<Layout, ParseError> {
     if length < header_length {
         return Err(ParseError::TotalLength { stated: length, header: header_length });
     }
-    let packet = whole(bytes, length)?;
+    let packet = extent(bytes, length)?;
     let is_first = header.fragments_offset().value() == 0;
     let (protocol, content) = if is_first {
         upper_layer(header.protocol(), packet, header_length, false)?
@@ -137,11 +149,11 @@ fn layout_v4(bytes: &[u8]) -> Result<Layout, ParseError> {
     })
 }
 
-fn layout_v6(bytes: &[u8]) -> Result<Layout, ParseError> {
+fn layout_v6(bytes: &[u8], extent: Extent) -> Result<Layout, ParseError> {
     let truncated = ParseError::Truncated { needed: Ipv6Header::LEN, present: bytes.len() };
     let header = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated)?;
     let length = Ipv6Header::LEN + usize::from(header.payload_length());
-    let packet = whole(bytes, length)?;
+    let packet = extent(bytes, length)?;
     let (protocol, content) = upper_layer(header.next_header(), packet, Ipv6Header::LEN, true)?;
     Ok(Layout {
         source: header.source_addr().into(),

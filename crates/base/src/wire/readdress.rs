@@ -15,7 +15,7 @@ const V6: std::ops::Range<usize> = 8..40;
 const V4_CHECKSUM: usize = 10;
 
 /// Gives a packet the addresses and ports of its header in the network, which differ if it was translated on the way (RFC 3022
-/// section 4.1). Checksums are updated, so that a wrong one stays wrong. What an ICMP error quotes stays as it is.
+/// section 4.1). Checksums are updated, so that a wrong one stays wrong. What an ICMP error quotes was translated at the node that translates.
 pub(super) fn readdress(bytes: &mut [u8], meta: &Meta) -> Result<(), ParseError> {
     let mut addresses = [0; 32];
     let (place, addresses) = match (meta.source.ip(), meta.destination.ip()) {

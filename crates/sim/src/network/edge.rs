@@ -99,8 +99,9 @@ impl Network {
         packet: &[u8],
     ) -> Result<(), NetworkError> {
         let node = self.forwarding.edge(link).from;
-        let router = Forwarding::own_address(node);
-        let answer = wire::too_big(packet, router, self.links[link].mtu()).ok().flatten();
+        let is_v6 = packet.first().is_some_and(|byte| byte >> 4 == 6);
+        let own = if is_v6 { Forwarding::own_address_v6 } else { Forwarding::own_address };
+        let answer = wire::too_big(packet, own(node), self.links[link].mtu()).ok().flatten();
         match answer.and_then(|answer| wire::parse(answer.into(), 0, self.now).ok()) {
             Some(answer) => self.originate(node, answer, None),
             None => Ok(()),

@@ -86,6 +86,11 @@ impl Forwarding {
         IpAddr::V4(Ipv4Addr::from_bits(NODES + 1 + node.index() as u32))
     }
 
+    /// The same of IPv6.
+    pub(super) fn own_address_v6(node: NodeId) -> IpAddr {
+        IpAddr::V6((PREFIX | u128::from(NODES + 1 + node.index() as u32)).into())
+    }
+
     /// The address of the interface from which a link is entered.
     pub(super) fn interface_address(link: LinkId) -> IpAddr {
         let host = 1 + u32::from(link.is_backward());

@@ -20,6 +20,7 @@ mod limits;
 mod losses;
 mod motion;
 mod nat;
+mod nat_errors;
 mod observe;
 mod places;
 mod ready;
@@ -293,13 +294,17 @@ impl Network {
         link: LinkId,
         mut packet: Descriptor,
     ) -> Result<(), NetworkError> {
-        if let Some(nat) = &mut self.nats[node]
-            && nat.translates(link)
+        if self.is_outside(node, link)
             // What waited for another link when that was left has been translated already.
             && let Meta { source, protocol, .. } = self.store.get(&packet).meta
             && self.forwarding.bound_to(node, source.ip()).is_none()
         {
-            let Some(port) = nat.leave(link, protocol, source) else {
+            let port = if protocol == Protocol::ICMP && self.error_leaves(node, link, &mut packet) {
+                Some(0)
+            } else {
+                self.nats[node].as_mut().and_then(|nat| nat.leave(link, protocol, source))
+            };
+            let Some(port) = port else {
                 return self.strand(node, packet, Cause::NO_PORT);
             };
             let outside = Forwarding::interface_address(link);
@@ -319,7 +324,7 @@ impl Network {
 
     /// A packet has reached the node that it is addressed to.
     fn arrive(&mut self, node: NodeId, mut packet: Descriptor) -> Result<(), NetworkError> {
-        if let Some(inside) = self.translated(node, &packet) {
+        if let Some(inside) = self.translated(node, &mut packet) {
             let to = self.forwarding.destination(inside.ip());
             self.forwarding.expect(to);
             self.store.change(&mut packet, |Packet { meta, .. }| {

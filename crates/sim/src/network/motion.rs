@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, SimTime};
+use leobench_base::{
+    CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, Protocol, SimTime,
+};
 use leobench_link::{AfterOverlap, Cause, ChannelState};
 use leobench_transport::Input;
 use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
@@ -169,13 +171,22 @@ impl Network {
     }
 
     /// The address and port behind the translation at `node` that a packet to it is meant for, if it is.
-    pub(super) fn translated(&self, node: NodeId, packet: &Descriptor) -> Option<SocketAddr> {
+    pub(super) fn translated(
+        &mut self,
+        node: NodeId,
+        packet: &mut Descriptor,
+    ) -> Option<SocketAddr> {
         let (nat, Destination::Interface(link)) = (self.nats[node].as_ref()?, packet.meta.label.to)
         else {
             return None;
         };
         let Meta { protocol, destination, .. } = self.store.get(packet).meta;
-        nat.enter(link, protocol, destination.port())
+        let inside = nat.enter(link, protocol, destination.port());
+        if protocol == Protocol::ICMP {
+            self.error_enters(node, link, packet).or(inside)
+        } else {
+            inside
+        }
     }
 
     /// The ends of a flow have changed the addresses of its paths by themselves.

@@ -64,6 +64,17 @@ impl Nat {
         outside.inside.get(&(protocol, port)).copied()
     }
 
+    /// The port outside of `link` that stands for an address and port inside, if one does already.
+    pub(super) fn mapped(
+        &self,
+        link: LinkId,
+        protocol: Protocol,
+        inside: SocketAddr,
+    ) -> Option<u16> {
+        let outside = self.outside.iter().find(|outside| outside.link == link)?;
+        outside.ports.get(&(protocol, inside)).copied()
+    }
+
     /// Whether packets that leave by `link` are translated.
     pub(super) fn translates(&self, link: LinkId) -> bool {
         self.outside.iter().any(|outside| outside.link == link)
@@ -99,6 +110,8 @@ mod tests {
         assert_eq!(nat.enter(link, Protocol::Udp, 1_025), None);
         assert_eq!(nat.enter(LinkId::from(7), Protocol::Udp, 5_000), None);
         assert_eq!(nat.leave(LinkId::from(7), Protocol::Udp, host(1, 1)), None);
+        assert_eq!(nat.mapped(link, Protocol::Udp, host(2, 5_000)), Some(1_024));
+        assert_eq!(nat.mapped(link, Protocol::Udp, host(3, 5_000)), None, "it makes none");
     }
 
     #[test]
