@@ -27,7 +27,7 @@ FLAGS = ["--set", "duration=3 min", "--interval", "1", "--export", "czml"]
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Three minutes of Starlink over Seattle."""
-    out = tmp_path_factory.mktemp("czml")
+    out = tmp_path_factory.mktemp("czml") / "sky"
     assert cli.main(["orbit", str(HOUR), *FLAGS, "--out", str(out)]) == 0
     read = json.loads((out / "starlink-hour.czml").read_text(encoding="utf-8"))
     assert isinstance(read, list)

@@ -142,6 +142,17 @@ def test_ways_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "14.7" in said
 
 
+def test_ways_may_lead_over_stations(folder: Path) -> None:
+    """As those without links between satellites do."""
+    state = folder / STATE
+    text = state.read_text(encoding="utf-8")
+    over = (
+        text.replace(f"184,{DALIAN},183", f"184,{DALIAN},{PETERSBURG}") + f"{PETERSBURG},{DALIAN},183,0,0\n"
+    )
+    state.write_text(over, encoding="utf-8")
+    assert hypatia.load(folder).ways("Manila", "Dalian")[0][1] == (MANILA, 184, PETERSBURG, 183, 217, DALIAN)
+
+
 STATE = "dynamic_state_100ms_for_200s/fstate_0.txt"
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,6 +91,7 @@ def test_a_chain_has_no_ground(tmp_path: Path, capsys: Capture) -> None:
     [
         ({"constellation.terminals.seattle.altitude": "-2 km"}, ["below ground", "seattle.altitude"]),
         ({"constellation.lowest_elevation": "89.9 deg", "duration": "2 s"}, ["sees no satellite above 89.9"]),
+        ({"constellation.lowest_elevation": "100 deg"}, ["an elevation from 0 to 90 degrees"]),
         ({"constellation.satellites": {"preset": "starlnk"}}, ["did you mean `starlink`"]),
         ({"constellation.gateway_list": "none.csv"}, ["constellation.gateway_list", "no such file"]),
         ({"links.sky.constellation.terminal": "roof"}, ["no such terminal", "`seattle`"]),
@@ -155,3 +159,35 @@ def test_coasts_do_not_widen_the_map() -> None:
     assert figure is not None
     west, east = figure.axes[0].get_xlim()
     assert -150 < west < -122 < east < -95
+
+
+def test_a_folder_is_replaced_on_request_only(tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "sky"
+    command = ["orbit", str(HOUR), "--set", "duration=30s", "--out", str(out)]
+    assert cli.main([*command, "--export", "mahimahi"]) == 0
+    assert cli.main(command) == 2
+    assert f"{out}: exists already; choose another folder" in capsys.readouterr().err
+    assert cli.main([*command, "--force"]) == 0
+    assert not list(out.glob("*.mahimahi"))
+    (out / "thesis.txt").write_text("mine", encoding="utf-8")
+    assert cli.main([*command, "--force"]) == 2
+    assert "holds `thesis.txt`, which leobench did not write" in capsys.readouterr().err
+    assert (out / "thesis.txt").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_outages_are_not_served() -> None:
+    long = {"constellation.outage": "3 s", "duration": "10 min"}
+    (blind,), (whole,) = (
+        leobench.survey(HOUR, overrides=each).links() for each in (long, {"duration": "10 min"})
+    )
+    changes = round(blind["handovers_per_hour"] / 6)
+    assert blind["served"] == pytest.approx(1 - 3 * changes / 600, abs=1e-9)
+    assert whole["served"] == pytest.approx(1 - 0.04 * changes / 600, abs=1e-9)
+
+
+def test_a_long_look_heeds_an_interrupt() -> None:
+    """Ten days of it would take an hour."""
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        leobench.survey(HOUR, overrides={"duration": "240 h"})

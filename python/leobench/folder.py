@@ -15,9 +15,11 @@ from leobench.files import is_campaign
 from leobench.result import Result, Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import polars as pl
+
+    Ours = Callable[[Path], bool]
 
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
@@ -40,6 +42,9 @@ TABLES = (
     "losses",
 )
 
+# Tables that only runs in real time have.
+REAL_TABLES = ("spin",)
+
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}
 
@@ -50,8 +55,10 @@ _ON_REQUEST = {QLOG: ".sqlog", PCAP: ".pcapng"}
 _ROW_GROUP = 100_000
 
 
-def refuse_existing(target: Path, *, force: bool) -> None:
+def refuse_existing(target: Path, *, force: bool, ours: Ours | None = None) -> None:
     """Checks that results may be written to `target`; a link stands for what it leads to.
+
+    `ours` tells entries of folders other than those of runs.
 
     Raises:
         InputError: If something is there that may not be replaced, or it cannot be told.
@@ -68,9 +75,9 @@ def refuse_existing(target: Path, *, force: bool) -> None:
                 f"{target}: exists already; choose another folder with --out, or replace it with --force"
             )
         entries = sorted(entry.name for entry in place.iterdir())
-        if entries and not _is_manifest(place / MANIFEST):
+        if ours is None and entries and not _is_manifest(place / MANIFEST):
             raise InputError(f"{target}: is not the result folder of a run, so --force does not replace it")
-        foreign = [name for name in entries if not _is_ours(place / name)]
+        foreign = [name for name in entries if not (ours or _is_ours)(place / name)]
     if foreign:
         raise InputError(
             f"{target}: holds `{foreign[0]}`, which leobench did not write, so --force does not replace it; "
@@ -107,7 +114,7 @@ def _is_ours(entry: Path) -> bool:
         ours = (suffix, SECRETS) if entry.name == PCAP else (suffix,)
         return entry.is_dir() and all(file.name.endswith(ours) and file.is_file() for file in entry.iterdir())
     figure = entry.stem in plots.KINDS and entry.suffix in plots.FORMATS
-    table = entry.stem in TABLES and entry.suffix == ".parquet"
+    table = entry.stem in {*TABLES, *REAL_TABLES} and entry.suffix == ".parquet"
     return entry.is_file() and (entry.name in {MANIFEST, SUMMARY} or table or figure)
 
 
@@ -135,13 +142,13 @@ def refusing(target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def writing(target: Path, *, force: bool) -> Iterator[Path]:
+def writing(target: Path, *, force: bool, ours: Ours | None = None) -> Iterator[Path]:
     """A folder to write results into that becomes `target` if the block succeeds, and vanishes if not.
 
     Raises:
         InputError: If `target` exists and may not be replaced, or cannot be written to.
     """
-    refuse_existing(target, force=force)
+    refuse_existing(target, force=force, ours=ours)
     place = _behind_links(target)
     with refusing(target):
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +158,7 @@ def writing(target: Path, *, force: bool) -> Iterator[Path]:
         with refusing(target):
             partial = held.enter_context(unfinished.partial(place))
         yield partial
-        refuse_existing(target, force=force)
+        refuse_existing(target, force=force, ours=ours)
         with refusing(target):
             _move(partial, place)
 
@@ -229,7 +236,7 @@ def read(folder: Path) -> Result:
             raise InputError(
                 f"{folder / file}: is damaged: `{missing[0]}` is missing; run the scenario again"
             )
-    files = {name: folder / f"{name}.parquet" for name in TABLES}
+    files = {name: folder / f"{name}.parquet" for name in (*TABLES, *REAL_TABLES)}
     present = {name: file for name, file in files.items() if file.is_file()}
     lost = [name for name in TABLES if name not in present and name not in _ADDED_LATER]
     if lost:

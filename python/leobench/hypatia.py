@@ -316,10 +316,10 @@ def _changes(
             right = f"nodes below {nodes}, destinations from {satellites} on"
             raise _wrong(file, number, f"leads from {here} to {end}", right)
         pair = (min(here, following), max(here, following))
-        to_station = following == end and here < satellites
+        to_station = here < satellites <= following < nodes
         from_station = here >= satellites and 0 <= following < satellites
         if not (following == -1 or to_station or from_station or pair in links):
-            right = "a neighbour by isls.txt, the destination, or -1 for none"
+            right = "a neighbour by isls.txt, a station, or -1 for none"
             raise _wrong(file, number, f"leads from {here} on to {following}", right)
         changes[here, end] = following
     return changes

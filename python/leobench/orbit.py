@@ -82,7 +82,7 @@ class Survey:
     slots: pl.DataFrame
 
     def links(self) -> list[dict[str, Any]]:
-        """For each link: how long it has a way, its delays, and how its serving satellite is chosen."""
+        """For each link: how long it is served, outages aside, its delays, and who serves it."""
         import polars as pl
 
         names = self.samples["link"].unique(maintain_order=True).to_list()
@@ -92,9 +92,10 @@ class Survey:
         samples, slots = self.samples.filter(own), self.slots.filter(own)
         changes = self.handovers.filter(own & self.handovers["from"].is_not_null())
         delays = samples["delay_ms"].drop_nulls()
+        outage = float(changes["outage_ms"].sum()) / 1e3 / self.duration_s
         return {
             "link": name,
-            "served": delays.len() / max(samples.height, 1),
+            "served": max(delays.len() / max(samples.height, 1) - outage, 0.0),
             "delay_p5_ms": delays.quantile(0.05, "linear"),
             "delay_p50_ms": delays.median(),
             "delay_p95_ms": delays.quantile(0.95, "linear"),

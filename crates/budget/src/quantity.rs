@@ -159,6 +159,14 @@ quantity!(
 );
 
 quantity!(
+    /// A height above the horizon.
+    Elevation.degrees,
+    |degrees| (0.0..=90.0).contains(&degrees),
+    r#"an elevation from 0 to 90 degrees with its unit (deg), such as "25 deg""#,
+    ["deg": 1.0]
+);
+
+quantity!(
     /// A latitude, north positive.
     Latitude.degrees,
     |degrees| (-90.0..=90.0).contains(&degrees),

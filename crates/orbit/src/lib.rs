@@ -10,6 +10,7 @@ pub mod epoch;
 pub mod error;
 pub mod fleet;
 pub mod frame;
+pub mod hypatia;
 pub mod isl;
 pub mod orbit;
 pub mod passes;

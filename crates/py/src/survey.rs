@@ -3,12 +3,16 @@
 use leobench_base::spec::Fault;
 use leobench_base::{SimDuration, SimTime};
 use leobench_sim::scenario::Scenario;
+use leobench_sim::survey::GoOn;
 use leobench_sim::{positions, sky::Sky, survey};
 use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{PyScenario, as_json};
+
+/// Steps of a look between two questions for signals: some hundredths of a second.
+const STEPS: u64 = 64;
 
 /// Passes, handovers and samples of a scenario's constellation as JSON, a sample every so many seconds; `None` without one.
 #[pyfunction]
@@ -30,16 +34,32 @@ pub(crate) fn scene(
     look(py, scenario, interval_s, survey::scene)
 }
 
+/// A look at the sky that may be told to stop.
+type See<T> = fn(&Scenario, u64, SimDuration, &mut GoOn<'_>) -> Result<Option<T>, Fault>;
+
 /// What a look at the sky shows, as JSON.
 fn look<T: Serialize + Send>(
     py: Python<'_>,
     scenario: &PyScenario,
     interval_s: f64,
-    see: fn(&Scenario, u64, SimDuration) -> Result<Option<T>, Fault>,
+    see: See<T>,
 ) -> PyResult<Option<String>> {
     let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
     let seed = scenario.0.spec.seed;
-    let view = py.detach(|| see(&scenario.0, seed, interval)).map_err(|fault| wrong(&fault))?;
+    let (mut asked, mut signal) = (0u64, None);
+    let view = py.detach(|| {
+        see(&scenario.0, seed, interval, &mut || {
+            asked += 1;
+            if asked.is_multiple_of(STEPS) && signal.is_none() {
+                signal = Python::attach(|py| py.check_signals().err());
+            }
+            signal.is_none()
+        })
+    });
+    if let Some(signal) = signal {
+        return Err(signal);
+    }
+    let view = view.map_err(|fault| wrong(&fault))?;
     view.as_ref().map(as_json).transpose()
 }
 

@@ -160,6 +160,9 @@ pub struct Way {
     pub points: Vec<[f64; 4]>,
 }
 
+/// Asked time and again whether to go on; where not, what there is so far is returned.
+pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
+
 /// Where everything is, a point every `interval` and at the ends of each way; `None` without a constellation.
 ///
 /// # Errors
@@ -168,6 +171,7 @@ pub fn scene(
     scenario: &Scenario,
     seed: u64,
     interval: SimDuration,
+    go_on: &mut GoOn<'_>,
 ) -> Result<Option<Scene>, Fault> {
     let Some(sky) = Sky::new(scenario, seed)? else { return Ok(None) };
     let end = SimTime::ZERO + scenario.spec.duration;
@@ -178,7 +182,7 @@ pub fn scene(
     };
     let Places { terminals, gateways } = sky.places();
     Ok(Some(Scene {
-        satellites: satellites(&sky, end, interval)?,
+        satellites: satellites(&sky, end, interval, go_on)?,
         terminals: terminals.iter().map(moving).collect(),
         gateways: gateways.iter().map(still).collect(),
     }))
@@ -189,11 +193,16 @@ fn ecef(place: &Place, at: SimTime) -> Vector {
 }
 
 /// The ways of satellites while a terminal sees them.
-fn satellites(sky: &Sky, end: SimTime, interval: SimDuration) -> Result<Vec<Way>, Fault> {
+fn satellites(
+    sky: &Sky,
+    end: SimTime,
+    interval: SimDuration,
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<Way>, Fault> {
     let Some(ephemeris) = sky.ephemeris() else { return Ok(Vec::new()) };
     let mut spans = Vec::new();
     for place in &sky.places().terminals {
-        for pass in passes_over(ephemeris.clone(), place, end) {
+        for pass in passes_over(ephemeris.clone(), place, end, go_on) {
             let pass = pass.map_err(|error| no_orbit(&error))?;
             spans.push((pass.satellite.index(), pass.rise, pass.set));
         }
@@ -251,6 +260,7 @@ pub fn survey(
     scenario: &Scenario,
     seed: u64,
     interval: SimDuration,
+    go_on: &mut GoOn<'_>,
 ) -> Result<Option<Survey>, Fault> {
     let Some(mut sky) = Sky::new(scenario, seed)? else { return Ok(None) };
     let end = SimTime::ZERO + scenario.spec.duration;
@@ -263,7 +273,7 @@ pub fn survey(
         gateways: spots(&sky.places().gateways),
         ..Survey::default()
     };
-    survey.passes = passes(&sky, end)?;
+    survey.passes = passes(&sky, end, go_on)?;
     let mut observers = Vec::new();
     for path in 0..sky.len() {
         let Place { track, view, .. } = &sky.places().terminals[sky.terminal(path)];
@@ -280,7 +290,7 @@ pub fn survey(
             slots(&sky, &mut observers, &mut survey.slots);
         }
         grids.pass(now);
-        if now >= end {
+        if now >= end || !go_on() {
             return Ok(Some(survey));
         }
         let next = sky.next().min(grids.sample).min(grids.slot).min(end);
@@ -325,11 +335,11 @@ fn spots(places: &[Place]) -> Vec<Spot> {
     places.iter().map(spot).collect()
 }
 
-fn passes(sky: &Sky, end: SimTime) -> Result<Vec<PassRow>, Fault> {
+fn passes(sky: &Sky, end: SimTime, go_on: &mut GoOn<'_>) -> Result<Vec<PassRow>, Fault> {
     let mut rows = Vec::new();
     let Some(ephemeris) = sky.ephemeris() else { return Ok(rows) };
     for place in &sky.places().terminals {
-        for pass in passes_over(ephemeris.clone(), place, end) {
+        for pass in passes_over(ephemeris.clone(), place, end, go_on) {
             let pass = pass.map_err(|error| no_orbit(&error))?;
             rows.push(PassRow {
                 terminal: place.name.clone(),
@@ -349,9 +359,11 @@ fn passes_over(
     mut ephemeris: Ephemeris,
     place: &Place,
     end: SimTime,
+    go_on: &mut GoOn<'_>,
 ) -> Vec<Result<Pass, OrbitError>> {
     let observer = Observer::new(place.track.clone(), place.view.clone());
-    Passes::new(&mut ephemeris, observer, SimTime::ZERO, end).collect()
+    let passes = Passes::new(&mut ephemeris, observer, SimTime::ZERO, end);
+    passes.take_while(|_| go_on()).collect()
 }
 
 fn no_orbit(error: &OrbitError) -> Fault {

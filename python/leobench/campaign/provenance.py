@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from leobench.campaign.plan import Campaign
 
+# Keys whose value is the name of a file.
+_FILES = {"file", "elements", "gateway_list", "track"}
+
 
 def identity(campaign: Campaign) -> dict[str, Any]:
     """Everything that determines the bytes of a campaign's results.
@@ -87,7 +90,9 @@ def _relative(file: Path, campaign: Campaign) -> str:
 
 
 def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    named = {name: _sha256(folder / name) for name in sorted(set(_file_names(resolved["links"])))}
+    sky = resolved.get("constellation") or {}
+    names = {*_file_names(resolved["links"]), *_file_names(sky), *_generated(sky, folder)}
+    named = {name: _sha256(folder / name) for name in sorted(names)}
     return {**named, **plugins.sources(resolved, folder)}
 
 
@@ -122,12 +127,19 @@ def _place(before: Any, after: Any, at: str = "") -> str:
 
 
 def _file_names(tree: Any) -> Iterator[str]:
-    """The values of `file` and `..._file` anywhere in a tree."""
+    """The values of keys that name files, anywhere in a tree."""
     for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
         if isinstance(value, dict | list):
             yield from _file_names(value)
-        elif isinstance(value, str) and (key == "file" or str(key).endswith("_file")):
+        elif isinstance(value, str) and (key in _FILES or str(key).endswith("_file")):
             yield value
+
+
+def _generated(sky: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """The files of a folder that Hypatia generated."""
+    name = sky.get("satellites", {}).get("hypatia")
+    for file in sorted((folder / name).rglob("*.txt")) if name else ():
+        yield Path(os.path.relpath(file, folder)).as_posix()
 
 
 def _sha256(file: Path) -> str:

@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", metavar="N", type=options.text, help="seed of all random numbers (default: the scenario's)"
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="folder for tables and figures")
+    parser.add_argument("--force", action="store_true", help="replace an existing folder of `orbit`")
     parser.add_argument(
         "--interval",
         metavar="S",
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Prints tables, and writes them and figures if there is a folder."""
-    from leobench import orbit
+    from leobench import folder, orbit
     from leobench.errors import InputError
     from leobench.scenario import load
 
@@ -71,12 +72,14 @@ def main(args: argparse.Namespace) -> int:
         )
     if args.export and args.out is None:
         raise InputError("--export: needs a folder to write to; give --out")
+    if args.out is not None:
+        folder.refuse_existing(args.out, force=args.force, ours=_is_ours)
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
     scenario = load(args.scenario, None, dict(overrides))
     seen = orbit.survey(scenario, args.interval)
     for warning in seen.warnings:
         print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
-    files = [] if args.out is None else _write(scenario, seen, args.out, args.export)
+    files = [] if args.out is None else _write(scenario, seen, args.out, args.export, force=args.force)
     if args.json:
         said = {"start": seen.start, "satellites": seen.satellites, "links": seen.links()}
         terminal.print_json(said | {"files": [str(file) for file in files]})
@@ -87,29 +90,38 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(scenario: Scenario, seen: Survey, folder: Path, exports: Sequence[str]) -> list[Path]:
-    from leobench import czml, orbit_exports, plots
+def _write(
+    scenario: Scenario, seen: Survey, target: Path, exports: Sequence[str], *, force: bool
+) -> list[Path]:
+    from leobench import czml, folder, orbit_exports, plots
     from leobench.errors import InputError
     from leobench.plots import orbit
 
     if "czml" in exports and seen.satellites is None:
         raise InputError(f"--export czml: {czml.NO_PLACE}")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    files = seen.write(folder)
-    for name, draw in orbit.FIGURES.items():
-        figure = draw(seen)
-        if figure is not None:
-            plots.save(figure, folder / f"{name}.png")
-            files.append(folder / f"{name}.png")
-    for form in dict.fromkeys(exports):
-        if form == "czml":
-            files += czml.write(scenario, seen, folder)
-        else:
-            files += orbit_exports.write(seen, form, folder)
-    return files
+    with folder.writing(target, force=force, ours=_is_ours) as partial:
+        files = seen.write(partial)
+        for name, draw in orbit.FIGURES.items():
+            figure = draw(seen)
+            if figure is not None:
+                plots.save(figure, partial / f"{name}.png")
+                files.append(partial / f"{name}.png")
+        for form in dict.fromkeys(exports):
+            if form == "czml":
+                files += czml.write(scenario, seen, partial)
+            else:
+                files += orbit_exports.write(seen, form, partial)
+    return [target / file.name for file in files]
+
+
+def _is_ours(entry: Path) -> bool:
+    """Whether it is something that `orbit` writes."""
+    from leobench.plots import orbit
+
+    table = entry.name in {"passes.csv", "handovers.csv", "samples.csv", "slots.csv"}
+    figure = entry.stem in orbit.FIGURES and entry.suffix == ".png"
+    export = entry.name.endswith((".schedule.csv", ".mahimahi", ".czml"))
+    return entry.is_file() and not entry.is_symlink() and (table or figure or export)
 
 
 def _render(seen: Survey) -> str:

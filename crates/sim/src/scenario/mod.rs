@@ -23,10 +23,11 @@ use leobench_base::spec::{Schema, Spec, Value, json};
 
 pub(crate) use capacity::capacity;
 pub use competition::CompetitionSpec;
+pub(crate) use constellation::hypatia_fault;
 pub(crate) use constellation::text_of;
 pub use constellation::{
-    ConstellationSpec, GatewaySpec, Instant, IslSpec, PassageSpec, PolicyContext, PolicyModel,
-    PolicySpec, Satellites, SatellitesModel, SatellitesSpec, TerminalSpec,
+    ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, PolicyContext,
+    PolicyModel, PolicySpec, Satellites, SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
 };
 pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams,

@@ -1,10 +1,12 @@
 //! The sky of a scenario, from what it says.
 
+mod forwarded;
+
 use std::path::Path;
 
 use leobench_base::spec::{Fault, nearest};
 use leobench_base::{BitRate, CableId, RngTree, SimDuration, SimTime};
-use leobench_budget::quantity::{Angle as Degrees, Distance};
+use leobench_budget::quantity::{Distance, Elevation};
 use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::policy::on_grid::OnGrid;
@@ -83,11 +85,17 @@ pub(super) fn build(
     let length = scenario.spec.longest() + scenario.spec.foresight() + spec.knots * 2;
     let satellites = spec.satellites.model().build(folder, start, length);
     let satellites = satellites.map_err(|fault| within("constellation.satellites", fault))?;
+    let satellites = match satellites {
+        Satellites::Forwarded(network) => {
+            return forwarded::build(scenario, spec, *network, rng);
+        }
+        others => others,
+    };
     let preset = match &satellites {
         Satellites::Orbits { lowest, .. } => *lowest,
-        Satellites::Chain(..) => None,
+        Satellites::Chain(..) | Satellites::Forwarded(_) => None,
     };
-    let lowest = spec.lowest_elevation.map_or(preset.unwrap_or(LOWEST), Degrees::degrees);
+    let lowest = spec.lowest_elevation.map_or(preset.unwrap_or(LOWEST), Elevation::degrees);
     let places = places_of(folder, spec, lowest)?;
     let passages = passages(scenario, &places)?;
     let mut paths = Vec::new();
@@ -112,6 +120,7 @@ pub(super) fn build(
             let sky = orbits(scenario, spec, constellation, &places, &passages, rng)?;
             (Kind::Orbits(Box::new(sky)), names, warnings)
         }
+        Satellites::Forwarded(_) => unreachable!("it has a sky of its own"),
     };
     let states = paths.iter().map(|_| PathState::default()).collect();
     let (moves, step, now) = (Vec::new(), spec.step, SimTime::ZERO);
@@ -143,7 +152,7 @@ fn places_of(folder: &Path, spec: &ConstellationSpec, lowest: f64) -> Result<Pla
         let onwards = SimDuration::ZERO;
         all.terminals.push(Place { name: name.clone(), track, view, onwards });
     }
-    let lowest = spec.gateway_elevation.map_or(lowest, Degrees::degrees);
+    let lowest = spec.gateway_elevation.map_or(lowest, Elevation::degrees);
     let view = View::above(Angle::from_degrees(lowest));
     for (name, gateway) in &spec.gateways {
         let at = |fault| within(&format!("constellation.gateways.{name}"), fault);
@@ -388,6 +397,7 @@ fn signal(budget: Budget, air: (f64, f64)) -> Signal {
             gateway: None,
             hops: 0,
             delay: SimDuration::ZERO,
+            delay_back: SimDuration::ZERO,
             sharers: 1,
         };
         carrier_to_noise(&budget, air, &way)

@@ -100,6 +100,7 @@ impl ChainSky {
             gateway: None,
             hops: 0,
             delay: light_delay(range_m),
+            delay_back: light_delay(range_m),
             sharers: sharers as u64,
         }
     }

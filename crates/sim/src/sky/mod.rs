@@ -4,15 +4,17 @@
 
 mod build;
 mod chain;
+mod forwarded;
 mod orbits;
 mod rate;
 
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, CableId, NodeId, RngTree, SimDuration, SimTime};
-use leobench_orbit::{Ephemeris, Epoch, SkyGrid};
+use leobench_orbit::{Angle, Ephemeris, Epoch, SkyGrid, Vector};
 
 pub use build::Place;
 use chain::ChainSky;
+use forwarded::ForwardedSky;
 use orbits::OrbitSky;
 use rate::Rates;
 
@@ -35,6 +37,7 @@ pub struct Sky {
 enum Kind {
     Orbits(Box<OrbitSky>),
     Chain(ChainSky),
+    Forwarded(Box<ForwardedSky>),
 }
 
 /// Terminals and gateways by name.
@@ -84,8 +87,10 @@ pub struct WayState {
     pub gateway: Option<usize>,
     /// Links between satellites on the way.
     pub hops: usize,
-    /// Delay from end to end.
+    /// Delay from end to end, from the terminal.
     pub delay: SimDuration,
+    /// Delay to the terminal: the same, unless a forwarding state has another way back.
+    pub delay_back: SimDuration,
     /// Links that share the satellite and divide its rate.
     pub sharers: u64,
 }
@@ -103,6 +108,12 @@ pub struct Move {
     pub outage: SimDuration,
     /// Time in which the satellite before goes on for what was sent over it.
     pub overlap: SimDuration,
+}
+
+/// The angle at a satellite between a place on the ground and the nadir.
+fn nadir(satellite: Vector, ground: Vector) -> Angle {
+    let sight = ground - satellite;
+    Angle::acos(-sight.dot(satellite) / (sight.norm() * satellite.norm()))
 }
 
 /// Name of a satellite of a chain.
@@ -182,15 +193,16 @@ impl Sky {
     pub fn ephemeris(&self) -> Option<&Ephemeris> {
         match &self.kind {
             Kind::Orbits(sky) => Some(sky.ephemeris()),
+            Kind::Forwarded(sky) => Some(sky.ephemeris()),
             Kind::Chain(_) => None,
         }
     }
 
-    /// The satellites by place, for other observers; a chain has none.
+    /// The satellites by place, for other observers; a chain has none, nor a forwarding state.
     pub fn grid(&self) -> Option<&SkyGrid> {
         match &self.kind {
             Kind::Orbits(sky) => Some(sky.grid()),
-            Kind::Chain(_) => None,
+            Kind::Chain(_) | Kind::Forwarded(_) => None,
         }
     }
 
@@ -199,11 +211,16 @@ impl Sky {
         self.now
     }
 
+    /// Whether the ways are those of a forwarding state.
+    pub fn is_forwarded(&self) -> bool {
+        matches!(self.kind, Kind::Forwarded(_))
+    }
+
     /// Whether the terminal of a link sees any satellite now.
     pub fn sees_any(&self, path: usize) -> bool {
         match &self.kind {
             Kind::Orbits(sky) => sky.sees_any(path),
-            Kind::Chain(_) => true,
+            Kind::Chain(_) | Kind::Forwarded(_) => true,
         }
     }
 
@@ -224,6 +241,7 @@ impl Sky {
         let due = match &self.kind {
             Kind::Orbits(sky) => sky.next_due(self.now),
             Kind::Chain(sky) => sky.next_due(),
+            Kind::Forwarded(sky) => sky.next_due(),
         };
         due.map_or(regular, |due| due.min(regular))
     }
@@ -238,6 +256,7 @@ impl Sky {
         match &mut self.kind {
             Kind::Orbits(sky) => sky.advance(now, &mut self.moves, &mut self.states),
             Kind::Chain(sky) => sky.advance(now, &mut self.moves, &mut self.states),
+            Kind::Forwarded(sky) => sky.advance(now, &mut self.moves, &mut self.states),
         }
         for (parts, state) in self.paths.iter_mut().zip(&mut self.states) {
             let (latitude, altitude_km) = self.places.terminals[parts.terminal].air();

@@ -3,11 +3,11 @@
 use leobench_base::{SimDuration, SimTime};
 use leobench_orbit::route::light_delay;
 use leobench_orbit::{
-    Angle, DestinationId, Ephemeris, Exit, Fleet, GatewayId, Gateways, Observer, Router,
-    SatelliteId, Sighting, SkyGrid, TerminalId,
+    DestinationId, Ephemeris, Exit, Fleet, GatewayId, Gateways, Observer, Router, SatelliteId,
+    Sighting, SkyGrid, TerminalId,
 };
 
-use super::{Move, PathState, WayState};
+use super::{Move, PathState, WayState, nadir};
 
 /// A gateway as a link uses it.
 #[derive(Clone)]
@@ -98,15 +98,18 @@ impl OrbitSky {
             None => self.bent_pipe(path, serving)?,
             Some(routing) => routing.rest(path, self.fleet.ephemeris(), &self.exchanges[path])?,
         };
+        let satellite = self.fleet.ephemeris().position(serving.satellite);
+        let ground = self.fleet.observer(TerminalId::from(path)).site().position();
         Some(WayState {
             satellite: serving.satellite.index(),
             azimuth_deg: serving.look.azimuth.degrees(),
             elevation_deg: serving.look.elevation.degrees(),
             range_m: serving.look.range_m,
-            nadir_deg: self.nadir(path, serving).degrees(),
+            nadir_deg: nadir(satellite, ground).degrees(),
             gateway: Some(gateway),
             hops,
             delay: up + rest,
+            delay_back: up + rest,
             sharers: 1,
         })
     }
@@ -120,14 +123,6 @@ impl OrbitSky {
         };
         let (delay, gateway) = self.exchanges[path].iter().filter_map(down).min()?;
         Some((gateway, 0, delay))
-    }
-
-    /// The angle at the satellite between the terminal and the nadir.
-    fn nadir(&self, path: usize, serving: &Sighting) -> Angle {
-        let satellite = self.fleet.ephemeris().position(serving.satellite);
-        let ground = self.fleet.observer(TerminalId::from(path)).site().position();
-        let sight = ground - satellite;
-        Angle::acos(-sight.dot(satellite) / (sight.norm() * satellite.norm()))
     }
 }
 

@@ -172,14 +172,16 @@ fn states(sky: &Sky, state: &PathState, silent: bool) -> [ChannelState; 2] {
         let down = ChannelState { up: false, ..ChannelState::at_rate(BitRate::ZERO, NONE) };
         return [down.clone(), down];
     };
-    state.rates.map(|rate| {
-        let open = ChannelState { delay: way.delay, ..ChannelState::at_rate(rate, OUTAGE) };
+    let offer = |rate, delay| {
+        let open = ChannelState { delay, ..ChannelState::at_rate(rate, OUTAGE) };
         if silent {
             ChannelState { service: Service::Rate(BitRate::ZERO), ..open }
         } else {
             ChannelState { label: Cow::Owned(sky.name(way.satellite)), ..open }
         }
-    })
+    };
+    let [there, back] = state.rates;
+    [offer(there, way.delay), offer(back, way.delay_back)]
 }
 
 /// A channel that never changes by itself.

@@ -70,6 +70,10 @@ fn unreachable(sky: &Sky, path: usize, seen: bool) -> Fault {
     let terminal = &sky.places().terminals[sky.terminal(path)];
     let field = format!("links.{}.constellation", sky.link(path));
     let (name, lowest) = (&terminal.name, terminal.view.lowest.degrees());
+    if sky.is_forwarded() {
+        let problem = "never has a way there and back in the forwarding state";
+        return Fault::new(field, problem, "stations between which packets get through");
+    }
     if seen {
         let problem = format!(
             "never has a way: `{name}` sees satellites during the run, but none that may serve it leads to a gateway"

@@ -1,6 +1,7 @@
 //! Constellations: which satellites there are, where terminals and gateways stand, who chooses the serving satellite, and
 //! which links lead through all that.
 
+mod hypatia;
 mod passage;
 mod places;
 mod policy;
@@ -8,9 +9,11 @@ mod satellites;
 
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{DurationDistribution, SimDuration};
-use leobench_budget::quantity::{Angle, Distance};
+use leobench_budget::quantity::{Angle, Distance, Elevation};
 use leobench_orbit::Epoch;
 
+pub(crate) use hypatia::fault as hypatia_fault;
+pub use hypatia::{Forwarded, StateFile};
 pub use passage::PassageSpec;
 pub use places::{GatewaySpec, TerminalSpec};
 pub use policy::{PolicyContext, PolicyModel, PolicySpec};
@@ -26,16 +29,16 @@ leobench_base::spec! {
         pub satellites: SatellitesSpec,
         /// The instant at which the run starts, in UTC: `2026-03-20T12:00:00Z`.
         pub start: Instant,
-        /// Terminals by name.
-        pub terminals: Vec<(String, TerminalSpec)>,
+        /// Terminals by name; those of a folder of Hypatia are its ground stations.
+        pub terminals: Vec<(String, TerminalSpec)> = Vec::new(),
         /// Gateways by name.
         pub gateways: Vec<(String, GatewaySpec)> = Vec::new(),
         /// A CSV file with more gateways: `name`, `latitude`, `longitude` in degrees, and `altitude` in metres if needed.
         pub gateway_list: Option<String>,
         /// Lowest elevation at which terminals use satellites; that of the preset's filing, otherwise 25 degrees.
-        pub lowest_elevation: Option<Angle>,
+        pub lowest_elevation: Option<Elevation>,
         /// Lowest elevation at which gateways use satellites; that of the terminals unless given.
-        pub gateway_elevation: Option<Angle>,
+        pub gateway_elevation: Option<Elevation>,
         /// The choice of the serving satellite.
         pub policy: PolicySpec = PolicySpec::default(),
         /// Period of a grid outside of which no policy gives up a satellite that can still be used.
@@ -122,6 +125,7 @@ impl ConstellationSpec {
         }
         // That of `starlink` is its own.
         let grid = match self.policy {
+            _ if matches!(self.satellites, SatellitesSpec::Hypatia(_)) => None,
             PolicySpec::Starlink(_) => Some(SimDuration::from_secs(15)),
             _ => self.reconfigure_every,
         };
@@ -131,10 +135,36 @@ impl ConstellationSpec {
                 return Err(Fault::new(field, problem, format!("a time shorter than {grid}")));
             }
         }
+        if matches!(self.satellites, SatellitesSpec::Hypatia(_)) {
+            return self.check_forwarded();
+        }
         if self.terminals.is_empty() {
             return Err(Fault::new("terminals", "is empty", "at least one terminal"));
         }
         Ok(())
+    }
+}
+
+impl ConstellationSpec {
+    /// A forwarding state says who serves and which way packets take, and its folder has the stations.
+    fn check_forwarded(&self) -> Result<(), Fault> {
+        let given = [
+            ("terminals", !self.terminals.is_empty()),
+            ("gateways", !self.gateways.is_empty()),
+            ("gateway_list", self.gateway_list.is_some()),
+            ("lowest_elevation", self.lowest_elevation.is_some()),
+            ("gateway_elevation", self.gateway_elevation.is_some()),
+            ("policy", self.policy != PolicySpec::default()),
+            ("reconfigure_every", self.reconfigure_every.is_some()),
+            ("isl", self.isl.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let allowed = "no such key: stations and ways are those of the folder";
+                Err(Fault::new(key, "is given beside a folder of Hypatia", allowed))
+            }
+        }
     }
 }
 

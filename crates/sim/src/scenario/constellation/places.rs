@@ -4,7 +4,7 @@ use std::path::Path;
 
 use leobench_base::SimDuration;
 use leobench_base::spec::Fault;
-use leobench_budget::quantity::{Altitude, Angle, Bearing, Latitude, Longitude};
+use leobench_budget::quantity::{Altitude, Angle, Bearing, Elevation, Latitude, Longitude};
 use leobench_orbit::view::{Dish, Obstructions};
 use leobench_orbit::{Angle as Turn, Epoch, Geodetic, Track, View};
 
@@ -23,11 +23,11 @@ leobench_base::spec! {
         /// `longitude` and, if needed, `altitude`.
         pub track: Option<String>,
         /// Lowest elevation at which it uses satellites; that of the constellation unless given.
-        pub lowest_elevation: Option<Angle>,
+        pub lowest_elevation: Option<Elevation>,
         /// A dish that is tilted and reaches a part of the sky.
         pub dish: Option<DishSpec>,
         /// Lowest free elevations over equal sectors of azimuth, from north over east.
-        pub obstructions: Vec<Angle> = Vec::new(),
+        pub obstructions: Vec<Elevation> = Vec::new(),
         /// Smallest angle to the arc of the geostationary satellites.
         pub arc: Option<Angle>,
     }
@@ -39,7 +39,7 @@ leobench_base::spec! {
         /// Azimuth of its normal, from north over east.
         pub azimuth: Bearing,
         /// Elevation of its normal.
-        pub elevation: Angle,
+        pub elevation: Elevation,
         /// How far from its normal it reaches.
         pub reach: Angle,
     }
@@ -104,12 +104,13 @@ impl TerminalSpec {
         let obstructions = Obstructions::new(&sectors)
             .map_err(|problem| Fault::new("obstructions", problem, "elevations to 90 deg"))?;
         let turn = |angle: Angle| Turn::from_degrees(angle.degrees());
+        let height = |angle: Elevation| Turn::from_degrees(angle.degrees());
         let dish = self.dish.as_ref().map(|dish| Dish {
             azimuth: Turn::from_degrees(dish.azimuth.degrees()),
-            elevation: turn(dish.elevation),
+            elevation: height(dish.elevation),
             half_angle: turn(dish.reach),
         });
-        let lowest = self.lowest_elevation.map_or(lowest, turn);
+        let lowest = self.lowest_elevation.map_or(lowest, height);
         Ok(View { lowest, dish, obstructions, arc: self.arc.map(turn) })
     }
 }

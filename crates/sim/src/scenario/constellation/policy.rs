@@ -54,8 +54,8 @@ leobench_base::spec! {
     /// A random choice by a utility, every 15 s at the seconds 12, 27, 42 and 57 of a minute of UTC.
     ///
     /// A candidate of elevation e (1 at the zenith) is chosen with a probability in proportion to
-    /// exp(`elevation` e + `square` e² + `kept` if it serves already). The defaults are fitted to the choices at three sites
-    /// (Louvain, Kanazawa, Brisbane; SatInView data of July 2024).
+    /// exp(`elevation` e + `square` e² + `kept` if it serves already). The defaults are a first fit to the choices at three
+    /// sites (Louvain, Kanazawa, Brisbane; SatInView data of July 2024); `scenarios/starlink-sites.toml` has another one.
     pub struct StarlinkSpec: Default {
         /// Weight of the elevation.
         pub elevation: f64 = 5.5,

@@ -12,6 +12,8 @@ use leobench_orbit::presets::{PRESETS, preset};
 use leobench_orbit::walker::Pattern;
 use leobench_orbit::{Angle as Turn, Constellation, Epoch, Shell};
 
+use super::hypatia::{Forwarded, HypatiaSpec};
+
 /// Bytes of the largest file of elements, tracks or places; 10,000 satellites as XML take about 10 MB.
 const LARGEST_FILE: u64 = 100_000_000;
 
@@ -28,6 +30,8 @@ pub enum Satellites {
     },
     /// A chain in closed form.
     Chain(Chain, Reading),
+    /// Satellites with the ways that a forwarding state says.
+    Forwarded(Box<Forwarded>),
 }
 
 /// A specification of satellites: builds what it describes.
@@ -46,6 +50,7 @@ leobench_base::kinds! {
         Walker(WalkerSpec) = "walker",
         Elements(ElementsSpec) = "elements",
         Chain(ChainSpec) = "chain",
+        Hypatia(HypatiaSpec) = "hypatia",
     }
 }
 

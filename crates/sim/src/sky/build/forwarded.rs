@@ -1,0 +1,144 @@
+//! The sky of a scenario that names a folder of Hypatia.
+
+use leobench_base::spec::{Fault, nearest};
+use leobench_base::{RngTree, SimDuration, SimTime};
+use leobench_orbit::hypatia::Network;
+use leobench_orbit::{Angle, Constellation, Ephemeris, Gap, SatelliteId, Track, View};
+
+use super::super::forwarded::{Ends, ForwardedSky};
+use super::super::{Kind, PathState, Places, Sky};
+use super::{Passage, Place, passages, path, subflow, within};
+use crate::scenario::{ConstellationSpec, Forwarded, LinkSpec, Scenario, hypatia_fault};
+
+/// The sky in which packets follow a forwarding state.
+pub(super) fn build(
+    scenario: &Scenario,
+    spec: &ConstellationSpec,
+    forwarded: Forwarded,
+    rng: &RngTree,
+) -> Result<Sky, Fault> {
+    let Forwarded { network, states, length } = forwarded;
+    let into = offset(scenario, spec, &network, length)?;
+    let constellation = Constellation::of_satellites(network.satellites.clone());
+    let names = constellation.satellites().iter().map(|one| one.name.clone()).collect();
+    let wrong = |problem: String| within("constellation.satellites", hypatia_fault(problem));
+    let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
+    let ephemeris = ephemeris.map_err(|error| wrong(error.to_string()))?;
+    let places = places(scenario, &network, &ephemeris)?;
+    let passages = passages(scenario, &places)?;
+    let (mut paths, mut ends) = (Vec::new(), Vec::new());
+    for passage in &passages {
+        subflow(passage, false)?;
+        paths.push(path(scenario, &places, passage, rng)?);
+        ends.push(ends_of(spec, &network, passage, rng)?);
+    }
+    let sky = ForwardedSky::new(network, states, ephemeris, into, ends).map_err(wrong)?;
+    let (kind, warnings) = (Kind::Forwarded(Box::new(sky)), Vec::new());
+    let states = paths.iter().map(|_| PathState::default()).collect();
+    let (moves, step, start, now) = (Vec::new(), spec.step, spec.start.0, SimTime::ZERO);
+    Ok(Sky { kind, paths, states, moves, step, start, now, names, places, warnings })
+}
+
+/// How far into the forwarding state the run starts; it lasts as long as the run.
+fn offset(
+    scenario: &Scenario,
+    spec: &ConstellationSpec,
+    network: &Network,
+    length: SimDuration,
+) -> Result<SimDuration, Fault> {
+    let (start, epoch) = (spec.start.0, network.epoch);
+    let into = start.seconds_since(epoch);
+    if !(0.0..length.as_secs_f64()).contains(&into) {
+        let allowed =
+            format!("an instant within the {length} from {epoch} on that the state is for");
+        return Err(Fault::new("constellation.start", "is not in the forwarding state", allowed));
+    }
+    let into = SimDuration::from_secs_f64(into);
+    let longest = scenario.spec.longest();
+    if into + longest > length {
+        let problem = format!("ends {into} + {longest} into a forwarding state of {length}");
+        return Err(Fault::new("duration", problem, format!("at most {}", length - into)));
+    }
+    Ok(into)
+}
+
+/// The stations that links use.
+fn places(scenario: &Scenario, network: &Network, ephemeris: &Ephemeris) -> Result<Places, Fault> {
+    let mut places = Places::default();
+    for (name, link) in &scenario.spec.links {
+        let Some((terminal, gateway)) = stations_of(name, link)? else { continue };
+        let table = format!("links.{name}.constellation");
+        let terminal = station(network, format!("{table}.terminal"), terminal)?;
+        let gateway = station(network, format!("{table}.gateways[0]"), gateway)?;
+        if terminal == gateway {
+            let problem = "is the station of the terminal, too";
+            return Err(Fault::new(format!("{table}.gateways[0]"), problem, "another station"));
+        }
+        for (number, list) in [(terminal, &mut places.terminals), (gateway, &mut places.gateways)] {
+            let place = place(network, ephemeris, number)?;
+            if list.iter().all(|other| other.name != place.name) {
+                list.push(place);
+            }
+        }
+    }
+    Ok(places)
+}
+
+/// The stations that a link through the constellation names.
+fn stations_of<'a>(name: &str, link: &'a LinkSpec) -> Result<Option<(&'a str, &'a str)>, Fault> {
+    let Some(spec) = &link.constellation else { return Ok(None) };
+    let table = format!("links.{name}.constellation");
+    if spec.policy.is_some() {
+        let problem = "is given beside a folder of Hypatia";
+        let allowed = "no policy: the forwarding state says who serves";
+        return Err(Fault::new(format!("{table}.policy"), problem, allowed));
+    }
+    match spec.gateways.as_deref() {
+        Some([gateway]) => Ok(Some((&spec.terminal, gateway))),
+        other => {
+            let problem = match other {
+                None => "is required with a folder of Hypatia but missing".to_owned(),
+                Some(names) => format!("names {} stations", names.len()),
+            };
+            let allowed = "one ground station, at which the link ends";
+            Err(Fault::new(format!("{table}.gateways"), problem, allowed))
+        }
+    }
+}
+
+/// The number of a ground station.
+fn station(network: &Network, field: String, name: &str) -> Result<usize, Fault> {
+    network.stations.iter().position(|station| station.name == name).ok_or_else(|| {
+        let names: Vec<_> = network.stations.iter().map(|one| one.name.as_str()).collect();
+        let hint = nearest(name, &names).map(|name| format!("; did you mean `{name}`?"));
+        let hint = hint.unwrap_or_default();
+        Fault::new(field, "no such station", format!("a name of ground_stations.txt{hint}"))
+    })
+}
+
+fn place(network: &Network, ephemeris: &Ephemeris, number: usize) -> Result<Place, Fault> {
+    let station = &network.stations[number];
+    let track = Track::fixed(&station.place);
+    let track = track.map_err(|error| within("constellation.satellites", hypatia_fault(error)))?;
+    let height = ephemeris.position(SatelliteId::from(0));
+    let lowest = ForwardedSky::lowest_elevation(network, &station.place, height);
+    let view = View::above(Angle::from_degrees(lowest));
+    Ok(Place { name: station.name.clone(), track, view, onwards: SimDuration::ZERO })
+}
+
+fn ends_of(
+    spec: &ConstellationSpec,
+    network: &Network,
+    passage: &Passage<'_>,
+    rng: &RngTree,
+) -> Result<Ends, Fault> {
+    let (terminal, gateway) =
+        stations_of(passage.name, passage.link)?.expect("it leads through the sky");
+    let mut stations = [0; 2];
+    for (number, name) in stations.iter_mut().zip([terminal, gateway]) {
+        *number = station(network, format!("links.{}.constellation", passage.name), name)?;
+    }
+    let gap = Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() };
+    let rng = rng.child("links").child(passage.name).child("outage").rng();
+    Ok(Ends::new(stations, passage.gateways[0], gap, rng))
+}
