@@ -4,31 +4,26 @@
 
 The campaign is that of `leobench sweep`, and so are its tables and `--resume`; only the runs are in real
 time, by `leobench emulate`, one after the other. Each program has a folder of its own in `--out`. All have
-the same seeds, and so the same channel in a replicate. A run whose clock cannot be trusted is among the
-warnings.
+the same seeds, and so the same channel in a replicate. A run whose clock cannot be trusted does not count and
+is repeated.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
-import subprocess
 import sys
 import tempfile
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import real_runs
+
 import leobench
-from leobench.campaign.store import Outcome
-from leobench.manifest import Doubt
-from leobench.scenario import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from leobench.campaign.plan import PlannedRun
+    from collections.abc import Callable, Mapping
 
 HERE = Path(__file__).parent
 PYTHON = f"{shlex.quote(sys.executable)} {shlex.quote(str(HERE / 'quic_aioquic.py'))}"
@@ -62,49 +57,18 @@ def goodput(said: dict[str, Any]) -> float:
     return float(said["goodput_mbps"]) * 1e6
 
 
-class RealTime(Executor):
-    """Executes the runs of a campaign in real time, one after the other."""
+def commands(program: str, quic_go: Path, size: int, spec: Mapping[str, Any]) -> real_runs.Commands:
+    """What runs at both ends of the flow."""
+    (ends,) = spec["flows"].values()
+    sender, receiver = (
+        command.replace("{quic_go}", str(quic_go)) for command in PROGRAMS[program](ends["from"], size)
+    )
+    return real_runs.Commands(other=(ends["from"], sender), main=(ends["to"], receiver))
 
-    def __init__(self, program: str, quic_go: Path, size: int) -> None:
-        self._program, self._quic_go, self._size = program, quic_go, size
-        self._one = ThreadPoolExecutor(1)
 
-    def submit(self, _: object, run: PlannedRun, *__: object, **___: object) -> Future[Outcome]:  # type: ignore[override]
-        """Executes a run, by programs instead of by leobench's own transports."""
-        return self._one.submit(self._run, run)
-
-    def _run(self, run: PlannedRun) -> Outcome:
-        scenario = load(run.scenario, run.seed, run.overrides)
-        spec = json.loads(scenario.to_json())
-        ((flow, ends),) = spec["flows"].items()
-        commands = PROGRAMS[self._program](ends["from"], self._size)
-        sender, receiver = (command.replace("{quic_go}", str(self._quic_go)) for command in commands)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "scenario.json")
-            path.write_text(scenario.to_json(), encoding="utf-8")
-            places = ["--on", ends["from"], sender, "--on", ends["to"], receiver]
-            words = [
-                "-m",
-                "leobench",
-                "emulate",
-                str(path),
-                *places,
-                "--settle",
-                "1500",
-                "--out",
-                f"{folder}/out",
-            ]
-            ended = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-            results = Path(folder, "out")
-            if not (results / "manifest.json").exists():
-                return Outcome(None, ended.stderr.strip()[-500:], {})
-            manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
-            summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
-        if manifest["exit_code"] != 0:
-            return Outcome(None, f"{receiver}: exit code {manifest['exit_code']}: {ended.stderr[-500:]}", {})
-        summary["flows"] = [{"name": flow, "goodput_bps": goodput(json.loads(ended.stdout))}]
-        doubts = [Doubt("clock", reason) for reason in manifest["validity"]["warnings"]]
-        return Outcome(summary, None, {}, doubts)
+def measure(said: dict[str, Any]) -> dict[str, float]:
+    """What one of the programs says."""
+    return {"goodput_bps": goodput(said)}
 
 
 def main() -> int:
@@ -118,12 +82,12 @@ def main() -> int:
     parser.add_argument("--force", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        quic_go = Path(folder, "quic_go")
-        if "quic-go" in args.programs:
-            subprocess.run(["go", "build", "-o", str(quic_go), "."], cwd=HERE / "quic_go", check=True)
+        needed = "quic-go" in args.programs
+        quic_go = real_runs.build_quic_go(Path(folder)) if needed else Path(folder)
         failed = 0
         for program in args.programs:
-            executor = RealTime(program, quic_go, args.size)
+            placed = partial(commands, program, quic_go, args.size)
+            executor = real_runs.RealTime(placed, measure)
             out = args.out / program
             result = leobench.sweep(args.campaign, out, executor, resume=args.resume, force=args.force)
             failed += len(result.failures)
@@ -132,8 +96,10 @@ def main() -> int:
                 mean = f"{values.mean():,.0f}" if len(values) else "none"
                 print(f"{program}  {variant}  {metric}  {mean}  ({len(values)} runs)")
             print(f"{program}: {len(result.failures)} failed, {len(result.warnings)} warnings")
+            for reason in result.failures["error"].unique(maintain_order=True):
+                print(f"{program}: {reason}", file=sys.stderr)
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(real_runs.told(main))

@@ -24,6 +24,7 @@ from pathlib import Path
 from aioquic.asyncio import QuicConnectionProtocol, connect, serve
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import QuicEvent, StreamDataReceived
+from aioquic.quic.logger import QuicFileLogger
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -59,9 +60,20 @@ class Answers(QuicConnectionProtocol):
             self.transmit()
 
 
+def _logger() -> QuicFileLogger | None:
+    """Writes qlog to the folder `QLOGDIR`, if that is set."""
+    folder = os.environ.get("QLOGDIR")
+    if folder is None:
+        return None
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return QuicFileLogger(folder)
+
+
 async def answer(port: int) -> None:
     """Serves for ever."""
-    configuration = QuicConfiguration(is_client=False, alpn_protocols=[PROTOCOL], idle_timeout=PATIENCE)
+    configuration = QuicConfiguration(
+        is_client=False, alpn_protocols=[PROTOCOL], idle_timeout=PATIENCE, quic_logger=_logger()
+    )
     with tempfile.TemporaryDirectory() as folder:
         configuration.load_cert_chain(*_self_signed(Path(folder)))
     await serve("::", port, configuration=configuration, create_protocol=Answers)
@@ -75,7 +87,11 @@ async def fetch(host: str, port: int, size: int) -> dict[str, float]:
         ValueError: If others came than were sent.
     """
     configuration = QuicConfiguration(
-        is_client=True, alpn_protocols=[PROTOCOL], idle_timeout=PATIENCE, verify_mode=ssl.CERT_NONE
+        is_client=True,
+        alpn_protocols=[PROTOCOL],
+        idle_timeout=PATIENCE,
+        verify_mode=ssl.CERT_NONE,
+        quic_logger=_logger(),
     )
     began = time.monotonic()
     async with connect(host, port, configuration=configuration) as connection:

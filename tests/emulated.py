@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import hashlib
 import random
 import socket
 import struct
 import sys
+import threading
 import time
 import urllib.request
 from typing import TYPE_CHECKING
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PORT = 7_000
+# Seconds that another program has to start.
+START_S = 60.0
 # What is before the data of a datagram that is sent to be measured: its number, and when it was sent.
 STAMP = struct.Struct("qq")
 # `linux/socket.h`: the kernel's own time of a packet's arrival, in a control message.
@@ -44,8 +48,9 @@ def probe(host: str) -> None:
     """Sends datagrams of many sizes, fragmented ones too, and prints the round-trip times in milliseconds."""
     family = socket.AF_INET6 if host.endswith(".v6") else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as client:
-        client.settimeout(5)
         client.connect((host, PORT))
+        _wait_for_answers(client)
+        client.settimeout(5)
         for number, size in enumerate([1, 100, 1_000, 1_472, 1_473, 4_000, 9_000, *[100] * 20]):
             data = payload(number, size)
             began = time.monotonic()
@@ -57,13 +62,43 @@ def probe(host: str) -> None:
                 sys.stdout.write(f"{took * 1e3:.3f}\n")
 
 
+def volley(host: str, *blindly: str) -> None:
+    """Sends 40 datagrams at once, ten times, and compares the answers; sends only, if `blindly`."""
+    family = socket.AF_INET6 if host.endswith(".v6") else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as client:
+        client.settimeout(5)
+        client.connect((host, PORT))
+        client.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1_001)
+        for number in range(10):
+            # The last one is shorter.
+            data = payload(number, 39 * 1_001 + 500)
+            client.send(data)
+            answers = [] if blindly else [client.recv(65_535) for _ in range(40)]
+            assert b"".join(answers) == (b"" if blindly else data), "datagrams came back as others"
+            assert {len(answer) for answer in answers[:-1]} <= {1_001}
+    if blindly:
+        time.sleep(0.5)
+
+
+def deaf(host: str) -> None:
+    """Has a socket with room for few datagrams, and never reads."""
+    del host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        server.bind(("", PORT))
+        time.sleep(60)
+
+
 def move(host: str) -> None:
     """Asks for two seconds which of its addresses are answered: by new sockets, and by one that stays."""
-    begin = time.monotonic()
     answered: list[str] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as old:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
+            first.connect((host, PORT))
+            _wait_for_answers(first)
         old.connect((host, PORT))
         home = old.getsockname()[0]
+        begin = time.monotonic()
         while time.monotonic() < begin + 2:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as new:
                 for client in (old, new):
@@ -73,6 +108,34 @@ def move(host: str) -> None:
                         answered.append(f"{kind} {own}")
             time.sleep(0.02)
     sys.stdout.write("\n".join([home, *dict.fromkeys(answered)]) + "\n")
+
+
+def _wait_for_answers(client: socket.socket) -> None:
+    """Waits until the other program is there: on a busy machine, both start when they can."""
+    client.settimeout(0.3)
+    limit = time.monotonic() + START_S
+    while time.monotonic() < limit:
+        try:
+            client.send(b"?")
+            client.recv(100)
+        except OSError:
+            time.sleep(0.02)
+            continue
+        client.settimeout(0.3)
+        return
+    raise TimeoutError("nobody answers")
+
+
+def _connect(host: str) -> socket.socket:
+    """A connection to a server, once that is there."""
+    limit = time.monotonic() + START_S
+    while True:
+        try:
+            return socket.create_connection((host, PORT), 10)
+        except ConnectionRefusedError:
+            if time.monotonic() > limit:
+                raise
+            time.sleep(0.02)
 
 
 def _ask(client: socket.socket, host: str) -> str | None:
@@ -89,28 +152,69 @@ def _ask(client: socket.socket, host: str) -> str | None:
 
 
 def serve(host: str) -> None:
-    """Gives every connection so many bytes as it asks for, for ever."""
+    """Gives every connection the part that it asks for, of so many bytes, for ever."""
     del host
     with socket.create_server(("", PORT)) as server:
         while True:
             connection, _ = server.accept()
-            with connection:
-                size = int(connection.recv(100))
-                connection.sendall(payload(size, size))
+            threading.Thread(target=_give, args=(connection,), daemon=True).start()
+
+
+def _give(connection: socket.socket) -> None:
+    with connection:
+        size, begin = map(int, connection.recv(100).split())
+        with contextlib.suppress(OSError):  # its client may have another address now
+            connection.sendall(payload(size, size)[begin:])
 
 
 def fetch(host: str) -> None:
     """Fetches 2 MB over TCP, and compares them."""
     size = 2_000_000
-    with socket.create_connection((host, PORT), 10) as connection:
+    with _connect(host) as connection:
         connection.settimeout(60)
-        connection.sendall(str(size).encode())
+        connection.sendall(f"{size} 0".encode())
         got = bytearray()
         while len(got) < size:
             data = connection.recv(65_536)
             assert data, f"the connection ended after {len(got)} bytes"
             got += data
     assert hashlib.sha256(got).digest() == hashlib.sha256(payload(size, size)).digest()
+
+
+def resume(host: str) -> None:
+    """Fetches 4 MB over TCP, each time from where the last connection stopped, and prints its addresses."""
+    size = 4_000_000
+    got = bytearray()
+    limit = time.monotonic() + START_S
+    while len(got) < size:
+        assert time.monotonic() < limit, f"{len(got)} bytes came"
+        try:
+            with socket.create_connection((host, PORT), 0.5) as connection:
+                connection.settimeout(0.5)
+                connection.sendall(f"{size} {len(got)}".encode())
+                sys.stdout.write(f"{connection.getsockname()[0]}\n")
+                while data := connection.recv(65_536):
+                    got += data
+        except OSError:
+            time.sleep(0.02)
+    assert hashlib.sha256(got).digest() == hashlib.sha256(payload(size, size)).digest()
+
+
+def refused(host: str) -> None:
+    """Sends to a port where nobody is, until the kernel of the other end says so."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.connect((host, PORT))
+        client.settimeout(0.5)
+        for _ in range(20):
+            try:
+                client.send(b"?")
+                client.recv(100)
+            except ConnectionRefusedError:
+                sys.stdout.write("refused\n")
+                return
+            except TimeoutError:
+                continue
+    raise TimeoutError("nobody says that nobody is there")
 
 
 def load(host: str) -> None:
@@ -168,6 +272,7 @@ def take(path: str) -> None:
 
 if __name__ == "__main__":
     programs: dict[str, Callable[..., None]] = {
-        program.__name__: program for program in (echo, probe, move, serve, fetch, load, send, take)
+        program.__name__: program
+        for program in (echo, probe, volley, deaf, move, serve, fetch, resume, refused, load, send, take)
     }
     programs[sys.argv[1]](*sys.argv[2:])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+import time
+from pathlib import Path
 
 LEOBENCH = [sys.executable, "-m", "leobench"]
 # What a busy machine may do to the clock is not what most tests in real time are about.
@@ -38,3 +36,21 @@ def start(*args: object, cwd: Path, own_group: bool = False) -> subprocess.Popen
         text=True,
         start_new_session=own_group,
     )
+
+
+def wait_until_gone(mark: str) -> None:
+    """Waits until no process has this in its command line."""
+    limit = time.monotonic() + 10
+    while any(mark in command for command in _commands()):
+        assert time.monotonic() < limit, f"a program is left: {mark}"
+        time.sleep(0.05)
+
+
+def _commands() -> list[str]:
+    commands = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            commands.append((process / "cmdline").read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            continue  # it has just ended
+    return commands

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+import real_scenarios
+from busy_machine import witness
 from programs import leobench
+from real_scenarios import Link
 
 from leobench import api
 
@@ -25,24 +28,6 @@ pytestmark = pytest.mark.usefixtures("hosts")
 PROGRAMS = Path(__file__).with_name("emulated.py")
 # Bytes of the headers of IPv4 and UDP.
 HEADERS = 28
-SCENARIO = """\
-name = "probe"
-duration = "1 h"
-{more}
-
-[nodes.client]
-[nodes.server]
-
-[links.path]
-between = ["client", "server"]
-{link}
-
-[flows.main]
-transport = {{ kind = "udp" }}
-from = "client"
-to = "server"
-source = {{ kind = "cbr", rate = "1 Mbps", size = "1000 B" }}
-"""
 
 
 class Arrival(NamedTuple):
@@ -65,7 +50,8 @@ def probe(folder: Path, link: str, *, count: int, size: int, gap_us: int, more: 
     """Sends datagrams whose IP packets have this size from the client to the server."""
     folder.mkdir(exist_ok=True)
     scenario = folder / "scenario.toml"
-    scenario.write_text(SCENARIO.format(link=link, more=more), encoding="utf-8")
+    path = Link("path", ("client", "server"), link)
+    scenario.write_text(real_scenarios.scenario(path, duration="1 h", more=more), encoding="utf-8")
     sender = f"{sys.executable} {PROGRAMS} send server {count} {size - HEADERS} {gap_us}"
     taker = f"{sys.executable} {PROGRAMS} take {folder / 'got'}"
     options = ["--settle", "0", "--out", "out", "--force"]
@@ -83,12 +69,36 @@ def probe(folder: Path, link: str, *, count: int, size: int, gap_us: int, more: 
 def until_valid(
     folder: Path, link: str, enough: Callable[[Probed], bool] = lambda _: True, **probe_options: Any
 ) -> Probed:
-    """A run whose clock can be trusted by its own verdict; a busy machine has five attempts."""
+    """A run whose clock can be trusted by its own verdict; a busy machine has five attempts.
+
+    If none of them is, that is a failure, unless a witness that is not leobench's found the machine too busy
+    after most of them.
+    """
+    found = []
     for attempt in range(5):
         probed = probe(folder / str(attempt), link, **probe_options)
         if probed.manifest["validity"]["verdict"] == "valid" and enough(probed):
             return probed
-    pytest.skip(f"this machine is too busy: {probed.manifest['validity']['warnings']}")
+        reasons = probed.manifest["validity"]["warnings"] or ["its programs were too slow"]
+        found.append((reasons, witness()))
+    busy = [why for _, why in found if why is not None]
+    if len(busy) > len(found) / 2:
+        pytest.skip(f"this machine is too busy for real time: {busy[-1]}")
+    pytest.fail(f"no valid run on a machine that has time for it: {found}")
+
+
+@pytest.mark.parametrize(
+    ("busy", "outcome"), [([None] * 5, "Failed"), (["b"] * 2 + [None] * 3, "Failed"), (["b"] * 5, "Skipped")]
+)
+def test_only_a_busy_machine_excuses_invalid_runs(
+    busy: list[str | None], outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = {"validity": {"verdict": "invalid", "warnings": ["late"]}}
+    monkeypatch.setitem(globals(), "probe", lambda *_, **__: Probed([], late, tmp_path))
+    monkeypatch.setitem(globals(), "witness", iter(busy).__next__)
+    with pytest.raises(BaseException, match="machine") as raised:
+        until_valid(tmp_path, "", count=1)
+    assert raised.typename == outcome
 
 
 def test_a_delay_is_that_of_propagation_and_serialisation(tmp_path: Path) -> None:
@@ -249,7 +259,7 @@ def test_codel_drops_what_it_drops_for_the_same_arrivals(tmp_path: Path) -> None
     import polars as pl
 
     link = 'rate = "2 Mbps"\ndelay = "5 ms"\nqueue = { kind = "codel", limit = "1000 packets" }'
-    probed = probe(tmp_path, link, count=500, size=1_000, gap_us=2_500, more="record = { packets = true }")
+    probed = probe(tmp_path, link, count=500, size=1_000, gap_us=2_500, more="[record]\npackets = true")
     packets = api.open(probed.folder).tables.packets.filter(pl.col("link") == "path/client->server")
     came = packets.filter(pl.col("event") == "enqueue").select("t_ns", "packet", "size_bytes").rows()
     dropped = packets.filter(pl.col("event") == "drop")["packet"].to_list()

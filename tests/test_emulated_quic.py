@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import real_scenarios
 from conftest import ROOT
 from programs import PATIENT
 from programs import leobench as run_leobench
+from real_scenarios import Link, two_ways
 
 import leobench
 
@@ -21,49 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("hosts")
 
 EXAMPLES = ROOT / "examples"
-
-# 1 % lost each way, and a handover every 1.1 s.
-SCENARIO = """\
-name = "two-ways"
-duration = "10 s"
-
-[nodes.client]
-[nodes.router]
-[nodes.server]
-
-[links.access]
-between = ["client", "router"]
-rate = "1 Gbps"
-delay = "1 ms"
-queue = {{ kind = "fifo", limit = "1000 packets" }}
-
-[links.ground]
-between = ["router", "server"]
-rate = "20 Mbps"
-delay = "10 ms"
-queue = {{ kind = "fifo", limit = "100 packets" }}
-loss = {{ kind = "bernoulli", probability = 0.01 }}
-
-[links.space]
-between = ["router", "server"]
-rate = "20 Mbps"
-delay = "25 ms"
-queue = {{ kind = "fifo", limit = "100 packets" }}
-loss = {{ kind = "bernoulli", probability = 0.01 }}
-
-[handovers.backhaul]
-node = "router"
-kind = "{kind}"
-links = ["ground", "space"]
-every = "1100 ms"
-outage = "50 ms"
-
-[flows.main]
-transport = {{ kind = "udp" }}
-from = "client"
-to = "server"
-source = {{ kind = "cbr", rate = "1 Mbps", size = "1000 B" }}
-"""
+PATIENT_CAMPAIGN = '[set]\n"real.lateness" = "10 s"\n"real.stall" = "10 s"\n'
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +49,10 @@ def quic_go(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def transfer(folder: Path, kind: str, server: str, client: str, size: int) -> dict[str, Any]:
     """What a client says that fetched so many bytes, and the summary of the network."""
     scenario = folder / "scenario.toml"
-    scenario.write_text(SCENARIO.format(kind=kind), encoding="utf-8")
+    # 1 % lost each way, and a handover every 1.1 s.
+    links, handovers = two_ways(kind, "router", "1100 ms", share_lost=0.01)
+    access = Link.steady("access", ("client", "router"), "1 Gbps", "1 ms", packets=1_000)
+    scenario.write_text(real_scenarios.scenario(access, *links, more=handovers), encoding="utf-8")
     ended = run_leobench(
         "emulate",
         scenario,
@@ -130,13 +94,30 @@ def test_a_file_crosses_a_handover(
         assert counts["delivered_packets"] > 100, (link, counts)
 
 
+@pytest.mark.parametrize("stack", ["go", "python"])
+def test_stacks_of_others_keep_their_own_logs(
+    stack: str, tmp_path: Path, quic_go: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `QLOGDIR` says: programs have the environment of `leobench`."""
+    monkeypatch.setenv("QLOGDIR", str(tmp_path / "logs"))
+    python = f"{sys.executable} {EXAMPLES / 'quic_aioquic.py'}"
+    server, client = {
+        "go": (f"{quic_go} serve [::]:4433", f"{quic_go} fetch"),
+        "python": (f"{python} serve 4433", f"{python} fetch"),
+    }[stack]
+    transfer(tmp_path, "reroute", server, client, 100_000)
+    logs = [log.read_text(encoding="utf-8") for log in (tmp_path / "logs").iterdir()]
+    assert any("packet_sent" in log and "packet_received" in log for log in logs), logs
+
+
 def test_programs_of_others_as_a_campaign(tmp_path: Path) -> None:
     """The shipped campaign, once per queue, with the kernel's TCP; its results are those of any campaign."""
     if shutil.which("iperf3") is None:
         pytest.skip("iperf3 is not installed")
     campaign = tmp_path / "once.toml"
     campaign.write_text(
-        f'extends = "{EXAMPLES / "foreign.toml"}"\nname = "once"\nreplicates = 1\n', encoding="utf-8"
+        f'extends = "{EXAMPLES / "foreign.toml"}"\nname = "once"\nreplicates = 1\n{PATIENT_CAMPAIGN}',
+        encoding="utf-8",
     )
     words = [
         sys.executable,
@@ -161,3 +142,76 @@ def test_programs_of_others_as_a_campaign(tmp_path: Path) -> None:
     assert rows["variant"].to_list() == ["limit=15-packets", "limit=100-packets"]
     # The Ka-band channel has at most 80 Mbit/s.
     assert all(1e6 < rate < 80e6 for rate in rows["value"])
+
+
+def test_a_figure_beside_virtual_time(tmp_path: Path, quic_go: Path) -> None:
+    """Three runs of half a second in each engine; the claims about the figure are judged by both."""
+    del quic_go  # what Go has compiled, it need not compile again
+    campaign = tmp_path / "short.toml"
+    grid = "\n".join(
+        [
+            "[[grid]]",
+            '"links.uplink.channel.preset" = ["ka"]',
+            '"flows.main.source.rate" = ["45.33 Mbps"]',
+            "[[grid]]",
+            '"links.uplink.queue.limit" = ["7 packets", "15 packets", "unlimited"]',
+        ]
+    )
+    shipped = EXAMPLES / "khan2023_fig5.toml"
+    transports = "[[grid]]\n" + shipped.read_text(encoding="utf-8").split("[[grid]]\n")[-1]
+    campaign.write_text(
+        f'extends = "{shipped}"\nname = "short"\nreplicates = 1\n{PATIENT_CAMPAIGN}"duration" = "500 ms"\n'
+        f"{grid}\n{transports}",
+        encoding="utf-8",
+    )
+    words = [sys.executable, EXAMPLES / "khan2023_fig5.py", "--campaign", campaign, "--out", "out"]
+    path = os.environ["PATH"] + os.pathsep + "/usr/local/go/bin"
+    ran = subprocess.run(
+        [*map(str, words)],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    for engine in ("real", "virtual"):
+        result = leobench.CampaignResult.open(tmp_path / "out" / engine)
+        rows = result.runs.filter(metric="flows.main.delay_ms.mean")
+        assert len(rows) == 9
+        # 10 ms of propagation, and 0.1 ms or more to serialise 1,000 bytes at 80 Mbit/s.
+        assert (rows["value"] > 10.1).all()
+    verdicts = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in verdicts if line.startswith("| tcp-delay-above-quic | messages")]) == 3
+
+
+@pytest.mark.parametrize(("server", "spins"), [("python", True), ("go", False)])
+def test_the_spin_bit_shows_the_round_trip(server: str, spins: bool, tmp_path: Path, quic_go: Path) -> None:
+    """aioquic sets it: 60 ms, and what 300 kB wait in the queue of 20 Mbit/s. quic-go leaves it at zero."""
+    scenario = tmp_path / "scenario.toml"
+    link = Link.steady("path", ("client", "server"), "20 Mbps", "30 ms", packets=200)
+    scenario.write_text(real_scenarios.scenario(link), encoding="utf-8")
+    python = f"{sys.executable} {EXAMPLES / 'quic_aioquic.py'}"
+    servers = {"go": f"{quic_go} serve [::]:4433", "python": f"{python} serve 4433"}
+    clients = {"go": f"{quic_go} fetch", "python": f"{python} fetch"}
+    places = ("--on", "server", servers[server], "--on", "client", f"{clients[server]} server:4433 1000000")
+    ended = run_leobench(
+        "emulate", scenario, *PATIENT, "--settle", "1500", *places, "--out", "out", cwd=tmp_path
+    )
+    assert ended.returncode == 0, ended.stderr
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    directions = manifest["spin"]
+    assert len(directions) == 2
+    samples = leobench.open(tmp_path / "out").tables["spin"]
+    for direction in directions:
+        assert direction["packets"] > 5
+        if spins:
+            assert direction["spin_bit"] == "spins"
+            assert direction["samples"] >= 3
+            assert direction["rtt_ms"]["min"] > 60
+            assert direction["rtt_ms"]["p50"] < 60 + 120 + 25
+        else:
+            assert (direction["spin_bit"], direction["samples"]) == ("constant", 0)
+            assert direction["rtt_ms"] is None
+    assert samples.height == sum(direction["samples"] for direction in directions)

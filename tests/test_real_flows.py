@@ -9,38 +9,25 @@ from typing import Any
 import polars as pl
 import pytest
 from programs import PATIENT, leobench
+from real_scenarios import Link, scenario, two_ways
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
-STEADY = """\
-name = "steady"
-duration = "2 s"
-until = "drained"
-
-[nodes.client]
-[nodes.server]
-
-[links.path]
-between = ["client", "server"]
-rate = "20 Mbps"
-delay = "25 ms"
-queue = { kind = "fifo", limit = "100 packets" }
-
-[flows.main]
-transport = { kind = "tcp", congestion = "cubic" }
-from = "client"
-to = "server"
-source = { kind = "poisson", rate = "5 Mbps", size = "1000 B" }
-"""
+POISSON = '{ kind = "poisson", rate = "5 Mbps", size = "1000 B" }'
+TCP = '{ kind = "tcp", congestion = "cubic" }'
+PATH = Link.steady("path", ("client", "server"), "20 Mbps", "25 ms")
+STEADY = scenario(PATH, transport=TCP, source=POISSON, duration="2 s", until="drained")
 
 
-def run(folder: Path, engine: str, *args: object, expected: int = 0) -> tuple[dict[str, Any], Path]:
-    """A run of `STEADY`, changed by some overrides; its summary and its folder."""
-    scenario = folder / "steady.toml"
-    scenario.write_text(STEADY, encoding="utf-8")
+def run(
+    folder: Path, engine: str, *args: object, text: str = STEADY, expected: int = 0
+) -> tuple[dict[str, Any], Path]:
+    """A run of a scenario, changed by some overrides; its summary and its folder."""
+    file = folder / "steady.toml"
+    file.write_text(text, encoding="utf-8")
     out = folder / engine
     budget = PATIENT if engine == "real" else ()
-    ended = leobench("run", scenario, "--engine", engine, "--out", out, *budget, *args, cwd=folder)
+    ended = leobench("run", file, "--engine", engine, "--out", out, *budget, *args, cwd=folder)
     assert ended.returncode == expected, ended.stderr
     summary: dict[str, Any] = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     return summary, out
@@ -136,11 +123,59 @@ def test_flows_go_through_a_handover_and_both_ways(tmp_path: Path) -> None:
     assert min(carried.values()) > 100
 
 
+def test_quic_migrates_in_both_engines(tmp_path: Path) -> None:
+    """A client whose address goes away moves to that of the other link: 50 ms without a way, then 10 more."""
+    found = []
+    for engine in ("virtual", "real"):
+        links, handovers = two_ways("migrate", "van", "900 ms")
+        steady = '{ kind = "cbr", rate = "5 Mbps", size = "1000 B" }'
+        text = scenario(
+            *links, transport='"quic"', source=steady, duration="2 s", until="drained", more=handovers
+        )
+        summary, out = run(tmp_path, engine, text=text)
+        (flow,) = summary["flows"]
+        assert flow["undelivered_messages"] == 0
+        carried = {link["name"]: link["delivered_packets"] for link in summary["links"]}
+        assert min(carried.values()) > 100, carried
+        handover = flow["handovers"]
+        assert (handover["count"], handover["no_way_ms"]["max"]) == (2, 50)
+        # Without a way, and at least one way of the new link.
+        assert handover["outage_ms"]["mean"] > 50 + 10
+        found.append((flow, pl.read_parquet(out / "paths.parquet")))
+    (virtual, paths), (real, moved) = found
+    assert paths.equals(moved)
+    assert real["messages"] == virtual["messages"]
+
+
+def test_the_spin_bit_agrees_with_the_round_trips_of_quic(tmp_path: Path) -> None:
+    """Both ends of the own QUIC set it. Each sees 50 ms, and what is in the queue."""
+    summary, out = run(tmp_path, "real", "--set", 'flows.main.transport="quic"')
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    known = summary["flows"][0]["rtt_ms"]
+    assert len(manifest["spin"]) == 2
+    for direction in manifest["spin"]:
+        assert direction["spin_bit"] == "spins"
+        assert direction["samples"] > 20
+        assert direction["rtt_ms"]["min"] > 50
+        # An acknowledgement, and so an edge, may wait for 25 ms, and for the next message.
+        assert known["p50"] * 0.9 < direction["rtt_ms"]["p50"] < known["p50"] + 27
+
+
+def test_tcp_that_would_reconnect_is_for_virtual_time(tmp_path: Path) -> None:
+    links, handovers = two_ways("migrate", "van", "900 ms")
+    file = tmp_path / "migrate.toml"
+    file.write_text(scenario(*links, transport=TCP, more=f"reconnect = {{}}\n{handovers}"), encoding="utf-8")
+    ended = leobench("run", file, "--engine", "real", "--out", "out", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "flows.main.reconnect" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
 def test_an_invalid_run_says_so_first(tmp_path: Path) -> None:
-    scenario = tmp_path / "steady.toml"
-    scenario.write_text(STEADY, encoding="utf-8")
+    file = tmp_path / "steady.toml"
+    file.write_text(STEADY, encoding="utf-8")
     budget = ("--lateness", "0", "--stall", "10000", "--set", "duration=500 ms")
-    ended = leobench("run", scenario, "--engine", "real", "--out", "out", *budget, cwd=tmp_path)
+    ended = leobench("run", file, "--engine", "real", "--out", "out", *budget, cwd=tmp_path)
     assert ended.returncode == 1
     assert ended.stdout.startswith("INVALID: one packet in 100 left ")
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
@@ -149,8 +184,8 @@ def test_an_invalid_run_says_so_first(tmp_path: Path) -> None:
 
 
 def test_what_cannot_run_in_real_time_leaves_nothing(tmp_path: Path) -> None:
-    scenario = tmp_path / "steady.toml"
-    scenario.write_text(STEADY, encoding="utf-8")
+    file = tmp_path / "steady.toml"
+    file.write_text(STEADY, encoding="utf-8")
     offered = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
     listed = ", ".join(f"`{name}`" for name in offered)
     for change, message in [
@@ -160,7 +195,7 @@ def test_what_cannot_run_in_real_time_leaves_nothing(tmp_path: Path) -> None:
         ),
         ("flows.main.transport.congestion=bbr3", f"allowed in real time: {listed}"),
     ]:
-        ended = leobench("run", scenario, "--engine", "real", "--out", "out", "--set", change, cwd=tmp_path)
+        ended = leobench("run", file, "--engine", "real", "--out", "out", "--set", change, cwd=tmp_path)
         assert ended.returncode == 2
         assert message in ended.stderr
         assert len(ended.stderr.splitlines()) == 1
@@ -168,11 +203,11 @@ def test_what_cannot_run_in_real_time_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_budget_stands_in_the_scenario(tmp_path: Path) -> None:
-    scenario = tmp_path / "steady.toml"
+    file = tmp_path / "steady.toml"
     budget = "[real]\nlateness = '10 s'\nstall = '10 s'\n"
-    scenario.write_text(STEADY + budget, encoding="utf-8")
+    file.write_text(STEADY + budget, encoding="utf-8")
     command = ("--host", "client", "--out", "out", "--", "ping", "-c", "1", "server")
-    ended = leobench("emulate", scenario, *command, cwd=tmp_path)
+    ended = leobench("emulate", file, *command, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["clock"]["budget_ms"] == [10_000, 10_000]
@@ -180,10 +215,9 @@ def test_the_budget_stands_in_the_scenario(tmp_path: Path) -> None:
 
 def test_engines_are_compared(tmp_path: Path) -> None:
     """UDP, whose packets no congestion control holds up: both engines deliver what is offered."""
-    scenario = tmp_path / "steady.toml"
-    text = STEADY.replace('{ kind = "tcp", congestion = "cubic" }', '"udp"').replace('"2 s"', '"1 s"')
-    scenario.write_text(text, encoding="utf-8")
-    asked = ("agree", scenario, "--engines", "virtual,real", "--seeds", "2", "--json", "--out", "out")
+    file = tmp_path / "steady.toml"
+    file.write_text(scenario(PATH, source=POISSON, duration="1 s", until="drained"), encoding="utf-8")
+    asked = ("agree", file, "--engines", "virtual,real", "--seeds", "2", "--json", "--out", "out")
     ended = leobench(*asked, "--set", "real.lateness=10 s", "--set", "real.stall=10 s", cwd=tmp_path)
     found = json.loads(ended.stdout)
     assert (found["axis"], found["sides"]) == ("engine", ["virtual", "real"])
@@ -203,8 +237,8 @@ def test_engines_are_compared(tmp_path: Path) -> None:
 
 
 def test_only_two_engines_can_be_compared(tmp_path: Path) -> None:
-    scenario = tmp_path / "steady.toml"
-    scenario.write_text(STEADY, encoding="utf-8")
-    ended = leobench("agree", scenario, "--engines", "virtual,rael", cwd=tmp_path)
+    file = tmp_path / "steady.toml"
+    file.write_text(STEADY, encoding="utf-8")
+    ended = leobench("agree", file, "--engines", "virtual,rael", cwd=tmp_path)
     message = "--engines virtual,rael: rael: unknown; allowed: `virtual`, `real`; did you mean `real`?"
     assert (ended.returncode, ended.stderr) == (2, f"leobench: {message}\n")

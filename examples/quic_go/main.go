@@ -3,6 +3,12 @@
 //
 //	quic_go serve :4433
 //	quic_go fetch server:4433 2000000
+//
+// Or one end sends messages at a constant rate for some seconds, over several streams, and prints how they arrived: over QUIC, or
+// over the TCP of the kernel with one of its congestion controllers (`tcp/cubic`).
+//
+//	quic_go sink quic :4433
+//	quic_go load quic server:4433 45330000 15 8
 package main
 
 import (
@@ -24,6 +30,7 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/qlog"
 )
 
 const protocol = "leobench-fetch"
@@ -52,17 +59,31 @@ func run(args []string) error {
 			return err
 		}
 		return fetch(args[1], size)
+	case len(args) == 3 && args[0] == "sink":
+		return sink(args[1], args[2])
+	case len(args) == 6 && args[0] == "load":
+		return load(args[1], args[2], args[3:])
 	}
-	return fmt.Errorf("usage: quic_go serve ADDRESS, or quic_go fetch ADDRESS BYTES")
+	return fmt.Errorf("usage: quic_go serve ADDRESS, quic_go fetch ADDRESS BYTES, " +
+		"quic_go sink tcp|quic ADDRESS, or quic_go load tcp[/CONTROLLER]|quic ADDRESS BITS_PER_SECOND SECONDS STREAMS")
+}
+
+// What is not quic-go's own default. It writes qlog to the folder QLOGDIR, if that is set.
+func configuration(keepAlive time.Duration) *quic.Config {
+	return &quic.Config{MaxIdleTimeout: patience, KeepAlivePeriod: keepAlive, Tracer: qlog.DefaultConnectionTracer}
+}
+
+func listen(address string) (*quic.Listener, error) {
+	certificate, err := selfSigned()
+	if err != nil {
+		return nil, err
+	}
+	security := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{protocol}}
+	return quic.ListenAddr(address, security, configuration(0))
 }
 
 func serve(address string) error {
-	certificate, err := selfSigned()
-	if err != nil {
-		return err
-	}
-	security := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{protocol}}
-	listener, err := quic.ListenAddr(address, security, &quic.Config{MaxIdleTimeout: patience})
+	listener, err := listen(address)
 	if err != nil {
 		return err
 	}
@@ -104,7 +125,7 @@ func fetch(address string, size uint64) error {
 	context := context.Background()
 	security := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}} // the server is on this machine
 	began := time.Now()
-	connection, err := quic.DialAddr(context, address, security, &quic.Config{MaxIdleTimeout: patience, KeepAlivePeriod: keepAlive})
+	connection, err := quic.DialAddr(context, address, security, configuration(keepAlive))
 	if err != nil {
 		return err
 	}

@@ -86,6 +86,7 @@ def describe(
         if clock["verdict"] == INVALID:
             described["validity"]["verdict"] = INVALID
         described["clock"] = _figures(clock)
+        described["spin"] = clock["spin"]
         described["kernel_tcp"] = {
             flow["name"]: KERNEL_NAMES.get(flow["congestion"], flow["congestion"])
             for flow in summary["flows"]
@@ -100,7 +101,7 @@ def clock_doubts(clock: Mapping[str, Any] | None) -> list[Doubt]:
 
 
 def _figures(clock: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: figure for name, figure in clock.items() if name not in {"verdict", "reasons"}}
+    return {name: figure for name, figure in clock.items() if name not in {"verdict", "reasons", "spin"}}
 
 
 def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) -> dict[str, Any]:
@@ -116,6 +117,7 @@ def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) 
         "machine": machine(),
         "validity": {"verdict": verdict["verdict"], "warnings": verdict["reasons"]},
         "clock": _figures(verdict),
+        "spin": verdict["spin"],
         "programs": [{"host": program.host, "command": list(program.words)} for program in programs],
         "exit_code": ended.code,
         "scenario": json.loads(scenario.to_json()),

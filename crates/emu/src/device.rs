@@ -12,7 +12,10 @@ pub enum Framing {
     /// Nothing (`IFF_NO_PI`).
     Bare,
     /// The header of virtio (`IFF_VNET_HDR`), by which hosts hand over long segments and leave checksums to the device.
-    Virtio,
+    Virtio {
+        /// Whether hosts hand over several datagrams of UDP at once, and take them so (`TUN_F_USO4`, since Linux 6.2).
+        datagrams: bool,
+    },
 }
 
 impl Framing {
@@ -20,7 +23,7 @@ impl Framing {
     pub const fn header(self) -> usize {
         match self {
             Self::Bare => 0,
-            Self::Virtio => offload::HEADER,
+            Self::Virtio { .. } => offload::HEADER,
         }
     }
 }
@@ -38,7 +41,7 @@ impl Device {
         Self { file: descriptor.into(), framing }
     }
 
-    /// The same device once more.
+    /// The same device once more, to write to.
     ///
     /// # Errors
     /// If there are too many open files.

@@ -13,13 +13,15 @@ use crate::clock::WallClock;
 use crate::device::{Device, Framing};
 use crate::flows::{Ready, Woken};
 use crate::offload::{self, Arena};
+use crate::outlet::MODERATION;
 use crate::port::Outside;
-use crate::verdict::{Budget, Verdict};
+use crate::spin::SpinFlow;
+use crate::verdict::{Budget, Precedence, Verdict};
 
 /// The longest frame of a device: a packet of any kind, with a header before it.
 const LONGEST: usize = 65_536 + offload::HEADER;
-/// Packets read from one device before the others have their turn and what is due is done.
-const BATCH: usize = 64;
+/// Packets read from one device before the others have their turn and what is due is written: they take up to 0.3 ms.
+const BATCH: usize = 256;
 /// The driver looks around at least so often: whether it is to stop, and whether it stood still.
 const LONGEST_SLEEP: SimDuration = SimDuration::from_millis(10);
 
@@ -92,8 +94,17 @@ struct Intake {
     arena: Arena,
     /// The packets of a frame.
     packets: Vec<Bytes>,
-    /// By device, frames read since it was seen empty.
-    waiting: Vec<u64>,
+    /// By device.
+    queues: Vec<Queue>,
+}
+
+/// The frames that wait in a device, as far as can be told: the kernel does not say how many there are, nor since when.
+#[derive(Clone, Copy, Debug, Default)]
+struct Queue {
+    /// Frames read since it was seen empty.
+    frames: u64,
+    /// When it was seen empty.
+    empty_at: SimTime,
 }
 
 impl Driver {
@@ -109,7 +120,7 @@ impl Driver {
             frame: vec![0; LONGEST],
             arena: Arena::default(),
             packets: Vec::new(),
-            waiting: vec![0; devices.len()],
+            queues: vec![Queue::default(); devices.len()],
         };
         let (sockets, woken, verdict) = (None, Vec::new(), Verdict::default());
         Self { clock, settings, devices, sockets, woken, outside, intake, verdict }
@@ -133,8 +144,8 @@ impl Driver {
         let Until { time: end, drained } = until;
         self.clock.start();
         sharpen_timers();
-        take_precedence();
-        let Self { clock, settings, devices, sockets, woken, intake, verdict, .. } = self;
+        let Self { clock, settings, devices, sockets, woken, outside, intake, verdict } = self;
+        verdict.precedence = take_precedence();
         let polled = devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN));
         let mut polled: Vec<_> = polled.collect();
         polled.extend(sockets.iter().map(|sockets| PollFd::new(sockets, PollFlags::IN)));
@@ -142,11 +153,16 @@ impl Driver {
         let cpu = cpu_time();
         let begin = clock.now();
         let mut now = begin;
-        let mut is_first = true;
+        // Nobody has looked at the devices yet: they are read, and what is in them came just now.
+        let (mut is_first, mut was_empty) = (true, true);
         while now < end && !stop.load(Ordering::Relaxed) && !(drained && network.is_drained()) {
             network.advance(now)?;
             for (number, (port, device)) in devices.iter().enumerate() {
-                if is_first || polled[number].revents().contains(PollFlags::IN) {
+                let is_ready = polled[number].revents().contains(PollFlags::IN);
+                if was_empty || !is_ready {
+                    intake.queues[number] = Queue { frames: 0, empty_at: now };
+                }
+                if is_first || is_ready {
                     intake.read(number, (*port, device), network, verdict)?;
                 }
             }
@@ -155,15 +171,17 @@ impl Driver {
                 wake(sockets, woken, clock, network)?;
             }
             let due = network.next_wake().unwrap_or(SimTime::MAX).min(end);
-            let until = due.min(now + LONGEST_SLEEP);
+            let held = outside.flush(clock, due);
+            let until = held.unwrap_or_else(|| due.min(now + LONGEST_SLEEP));
             let waits_from = clock.now();
-            waiter.wait(until, &mut polled)?;
+            was_empty = waiter.wait(until, held.is_some(), &mut polled)?;
             now = clock.now();
             // It meant to go on at `until`, or at once if that had passed.
             let stall = now.saturating_since(until.max(waits_from));
             verdict.longest_stall = verdict.longest_stall.max(stall);
         }
         network.advance(now.min(end))?;
+        outside.finish(clock);
         verdict.elapsed += now.saturating_since(begin);
         verdict.cpu += cpu_time().saturating_sub(cpu);
         verdict.spun += waiter.spun;
@@ -175,13 +193,21 @@ impl Driver {
         self.outside.lock().news = Some(news);
     }
 
+    /// What QUIC connections of programs showed by their spin bit.
+    pub fn spin_flows(&self) -> Vec<SpinFlow> {
+        self.outside.lock().spin.flows().collect()
+    }
+
     /// What came of it.
     pub fn verdict(&self) -> Verdict {
         let left = self.outside.lock();
+        let departures = &left.departures;
         Verdict {
-            packets_out: left.packets,
-            refused: left.refused,
-            lateness: left.lateness.clone(),
+            packets_out: departures.packets,
+            frames_out: departures.frames,
+            refused: departures.refused,
+            lateness: departures.lateness.clone(),
+            owns_sockets: self.sockets.is_some(),
             ..self.verdict.clone()
         }
     }
@@ -197,14 +223,19 @@ impl Intake {
         verdict: &mut Verdict,
     ) -> Result<(), DriveError> {
         let mut taken = 0;
+        let queue = self.queues[number];
         while taken < BATCH {
+            let looked = self.clock.now();
             let Some(size) = device.read(&mut self.frame).map_err(DriveError::Device)? else {
-                self.waiting[number] = 0;
+                self.queues[number] = Queue { frames: 0, empty_at: looked };
                 break;
             };
-            self.waiting[number] += 1;
-            verdict.device_queue_peak = verdict.device_queue_peak.max(self.waiting[number]);
+            let frames = &mut self.queues[number].frames;
+            *frames += 1;
+            verdict.frames_in += 1;
+            verdict.device_queue_peak = verdict.device_queue_peak.max(*frames);
             let now = self.clock.now();
+            verdict.queued.record(now.saturating_since(queue.empty_at).as_nanos());
             network.advance(now)?;
             self.cut(device.framing(), size, verdict);
             taken += self.packets.len().max(1);
@@ -225,7 +256,7 @@ impl Intake {
         let frame = &self.frame[..size];
         match framing {
             Framing::Bare => self.packets.push(self.arena.packet([frame, &[]]).freeze()),
-            Framing::Virtio => {
+            Framing::Virtio { .. } => {
                 let cut = offload::cut(frame, &mut self.arena, &mut self.packets);
                 verdict.malformed += u64::from(cut.is_err());
             }
@@ -270,32 +301,40 @@ impl Waiter {
         Self { clock, spin, credit: MOST_CREDIT, credited, spun: SimDuration::ZERO }
     }
 
-    /// Waits for packets until a time: asleep at first, awake at last.
-    fn wait(&mut self, until: SimTime, polled: &mut [PollFd<'_>]) -> Result<(), DriveError> {
+    /// Waits for packets until a time: asleep at first, awake at last; whether devices were seen empty. Packets that
+    /// are held until then are no reason to be awake, and others gather meanwhile, as in a network card that moderates its interrupts.
+    fn wait(
+        &mut self,
+        until: SimTime,
+        is_held: bool,
+        polled: &mut [PollFd<'_>],
+    ) -> Result<bool, DriveError> {
         let mut now = self.clock.now();
         self.credit += now.saturating_since(self.credited) / SPIN_SHARE;
         self.credit = self.credit.min(MOST_CREDIT);
         self.credited = now;
-        if self.credit.is_zero() && until > now {
-            // Packets and what is due gather meanwhile, as in a network card that moderates its interrupts.
-            nap(until.saturating_since(now).min(self.spin));
+        if (is_held || self.credit.is_zero()) && until > now {
+            nap(until.saturating_since(now).min(if is_held { MODERATION } else { self.spin }));
             now = self.clock.now();
         }
+        let (mut sleep, mut was_empty) = (SimDuration::ZERO, false);
         loop {
-            let left = until.saturating_since(now);
-            let sleep = left.saturating_sub(self.spin.min(self.credit));
             let timeout = Timespec { tv_sec: 0, tv_nsec: sleep.as_nanos() as i64 };
+            let slept = !sleep.is_zero();
+            let left = until.saturating_since(now);
             match poll(polled, Some(&timeout)) {
-                Ok(count) if count > 0 || left.is_zero() => return Ok(()),
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Ok(count) if count > 0 || left.is_zero() => return Ok(was_empty || count == 0),
+                Ok(_) => was_empty = true,
+                Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(DriveError::Wait(error)),
             }
             let since = std::mem::replace(&mut now, self.clock.now());
-            if sleep.is_zero() {
+            if !slept {
                 let spun = now.saturating_since(since);
                 self.credit = self.credit.saturating_sub(spun);
                 self.spun += spun;
             }
+            sleep = until.saturating_since(now).saturating_sub(self.spin.min(self.credit));
         }
     }
 }
@@ -316,15 +355,17 @@ fn sharpen_timers() {
 /// Takes precedence over other programs, those on its own hosts too: whenever something is due, this thread goes on at once.
 /// Others would be left some milliseconds on a busy machine, however nice they are. It sleeps most of the time, and the kernel keeps
 /// 5 % of the processor for the others by default (`sched_rt_runtime_us`).
-fn take_precedence() {
+fn take_precedence() -> Precedence {
     let parameters = libc::sched_param { sched_priority: 1 };
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     #[expect(unsafe_code, reason = "no library sets it; the pointer is to a value that lives")]
     let result = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
-    if result != 0 {
-        // Where this is not allowed either, the programs compete with the driver, which the verdict shows.
-        _ = rustix::process::setpriority_process(None, -20);
+    if result == 0 {
+        return Precedence::RealTime;
     }
+    // Where this is not allowed either, the programs compete with the driver, which the lateness shows.
+    let raised = rustix::process::setpriority_process(None, -20);
+    if raised.is_ok() { Precedence::Raised } else { Precedence::Usual }
 }
 
 /// Processor time of this thread so far.

@@ -8,12 +8,16 @@ mod clock;
 mod device;
 mod driver;
 pub mod flows;
+mod losses;
 mod offload;
+mod outlet;
 mod port;
+pub mod spin;
 mod verdict;
 
 pub use clock::WallClock;
 pub use device::{Device, Framing};
 pub use driver::{DriveError, Driver, Settings, Until};
+pub use losses::Losses;
 pub use port::{Outside, open_port};
-pub use verdict::{Budget, Lateness, Verdict};
+pub use verdict::{Budget, Lateness, Precedence, Verdict};

@@ -2,7 +2,9 @@
 //!
 //! A host with a device that offers both hands over up to 64 KiB of one TCP connection, or several datagrams of the same size,
 //! with one set of headers and unfinished checksums. A link has to see packets as they would be on it, so that they are finished
-//! here, where they enter. What a frame needs is in the header before it (virtio 1.2, section 5.1.6: `virtio_net_hdr`).
+//! here, where they enter. Where they leave together, [`merge`] puts them into one again. What a frame needs is in the header before it (virtio 1.2, section 5.1.6: `virtio_net_hdr`).
+
+pub(crate) mod merge;
 
 use bytes::{Bytes, BytesMut};
 
@@ -163,19 +165,24 @@ impl<'a> Long<'a> {
         }
     }
 
-    /// The checksum over the pseudo-header, the transport header and the content (RFC 9293 section 3.1, RFC 768, RFC 8200
-    /// section 8.1).
+    /// The checksum over the pseudo-header, the transport header and the content.
     fn set_checksum(&self, packet: &mut [u8]) {
-        let (ip, transport) = packet.split_at_mut(self.start);
-        let addresses = if self.is_v4 { &ip[12..20] } else { &ip[8..40] };
-        let (protocol, at) = if self.is_udp { (17, 6) } else { (6, 16) };
+        let pseudo = pseudo_sum(packet, self.is_udp, packet.len() - self.start);
+        let transport = &mut packet[self.start..];
+        let at = if self.is_udp { 6 } else { 16 };
         transport[at..at + 2].fill(0);
-        let pseudo = sum(addresses) + sum(&[0, protocol]);
-        let pseudo = pseudo + sum(&(transport.len() as u32).to_be_bytes());
         let checksum = !folded(pseudo + sum(transport));
         let checksum = if checksum == 0 && self.is_udp { u16::MAX } else { checksum };
         transport[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
     }
+}
+
+/// The sum of the pseudo-header of a packet (RFC 9293 section 3.1, RFC 768, RFC 8200 section 8.1), with `length` bytes from the
+/// transport header on.
+fn pseudo_sum(packet: &[u8], is_udp: bool, length: usize) -> u64 {
+    let addresses = if packet[0] >> 4 == 4 { &packet[12..20] } else { &packet[8..40] };
+    let protocol = if is_udp { 17 } else { 6 };
+    sum(addresses) + sum(&[0, protocol]) + sum(&(length as u32).to_be_bytes())
 }
 
 /// The sum of the words of `bytes` in the machine's own order, not folded yet (RFC 1071 section 2 B: the order does not matter).

@@ -5,22 +5,25 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use leobench_base::{Packet, SimTime, wire};
+use leobench_base::{Body, Packet, Protocol, SimTime, wire};
 use leobench_sim::network::Egress;
 
 use crate::clock::WallClock;
 use crate::device::Device;
-use crate::verdict::{Budget, Lateness};
+use crate::outlet::{Departures, Outlet};
+use crate::spin::SpinObserver;
+use crate::verdict::Budget;
 
-/// What has left through the ports that share it. Only the driver's thread writes, so the lock is never waited for.
+/// The devices by which packets leave, of all ports that share it. Only the driver's thread writes, so the lock is never waited for.
 #[derive(Clone, Debug, Default)]
 pub struct Outside(Arc<Mutex<Left>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Left {
-    pub(crate) packets: u64,
-    pub(crate) refused: u64,
-    pub(crate) lateness: Lateness,
+    outlets: Vec<Outlet>,
+    pub(crate) departures: Departures,
+    /// What QUIC connections show by their spin bit.
+    pub(crate) spin: SpinObserver,
     /// Where changes of interfaces are written.
     pub(crate) news: Option<File>,
 }
@@ -29,58 +32,67 @@ impl Outside {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Left> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Writes packets that are due to the devices that may be written to. Returns until when packets gather, if they do: some
+    /// wait already, or something happens at `next` while a device may not be written to.
+    pub(crate) fn flush(&self, clock: &WallClock, next: SimTime) -> Option<SimTime> {
+        let Left { outlets, departures, .. } = &mut *self.lock();
+        for outlet in outlets.iter_mut() {
+            outlet.flush(clock, departures);
+        }
+        outlets.iter().filter_map(|outlet| outlet.gathers_until(next)).min()
+    }
+
+    /// Writes all packets that are due.
+    pub(crate) fn finish(&self, clock: &WallClock) {
+        let Left { outlets, departures, .. } = &mut *self.lock();
+        for outlet in outlets {
+            outlet.write(clock, departures);
+        }
+    }
 }
 
 /// The devices of a host, by the addresses of its interfaces.
 struct Host {
-    devices: Vec<(IpAddr, Device)>,
+    /// Each with the number of its outlet.
+    devices: Vec<(IpAddr, usize)>,
     outside: Outside,
-    clock: WallClock,
-    budget: Budget,
-    frame: Vec<u8>,
     /// Addresses that the host does not have at the moment: what still arrives for them is nobody's fault.
     gone: Vec<IpAddr>,
 }
 
-/// A port that writes to the devices of a host: a packet to the address of an interface to the device there, any other to the
-/// first device.
+/// A port that writes to the devices of a host, each with the addresses of an interface: a packet to one of them goes to the device
+/// there, any other to the first device.
 pub fn open_port(
-    devices: Vec<(IpAddr, Device)>,
+    devices: Vec<(Vec<IpAddr>, Device)>,
     outside: &Outside,
-    clock: WallClock,
     budget: Budget,
 ) -> Box<dyn Egress> {
-    Box::new(Host {
-        devices,
-        outside: outside.clone(),
-        clock,
-        budget,
-        frame: Vec::new(),
-        gone: Vec::new(),
-    })
-}
-
-impl Host {
-    /// Writes a packet to its device; whether that took it.
-    fn write(&mut self, packet: &Packet) -> bool {
-        let to = packet.meta.destination.ip();
-        let device = self.devices.iter().find(|(address, _)| *address == to);
-        let Some((_, device)) = device.or(self.devices.first()) else { return false };
-        self.frame.clear();
-        // A header of zeros: a whole packet with a finished checksum.
-        self.frame.resize(device.framing().header(), 0);
-        wire::write(packet, &mut self.frame).is_ok() && device.write(&self.frame)
+    let mut by_address = Vec::new();
+    let outlets = &mut outside.lock().outlets;
+    for (addresses, device) in devices {
+        by_address.extend(addresses.into_iter().map(|address| (address, outlets.len())));
+        outlets.push(Outlet::new(device, budget));
     }
+    Box::new(Host { devices: by_address, outside: outside.clone(), gone: Vec::new() })
 }
 
 impl Egress for Host {
     fn take(&mut self, now: SimTime, packet: Packet) {
-        let is_taken = self.write(&packet);
-        let is_gone = self.gone.contains(&packet.meta.destination.ip());
-        let mut left = self.outside.lock();
-        left.packets += u64::from(is_taken);
-        left.refused += u64::from(!is_taken && !is_gone);
-        left.lateness.record(now, self.clock.now(), &self.budget);
+        let to = packet.meta.destination.ip();
+        let device = self.devices.iter().find(|(address, _)| *address == to);
+        let device = device.or(self.devices.first());
+        let is_gone = self.gone.contains(&to);
+        let Left { outlets, departures, spin, .. } = &mut *self.outside.lock();
+        let is_taken =
+            device.is_some_and(|(_, outlet)| outlets[*outlet].push(now, &packet, is_gone));
+        departures.refused += u64::from(!is_taken && !is_gone);
+        if let Packet { meta, body: Body::Raw(raw) } = &packet
+            && meta.protocol == Protocol::Udp
+            && let Some(payload) = wire::udp_payload(raw)
+        {
+            spin.observe(now, meta.source, meta.destination, payload);
+        }
     }
 
     fn on_interface(&mut self, address: IpAddr, up: bool) {

@@ -2,6 +2,8 @@
 
 use leobench_base::{LogHistogram, SimDuration, SimTime};
 
+use crate::losses::Losses;
+
 /// What a run may deviate from its own times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -36,23 +38,56 @@ impl Lateness {
     }
 }
 
+/// How the kernel schedules the driver beside other programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precedence {
+    /// It goes on at once when something is due (`SCHED_FIFO`), which needs a privilege.
+    RealTime,
+    /// It gets a larger share of the processor (a nice value of -20), which needs a privilege too.
+    Raised,
+    /// As other programs.
+    #[default]
+    Usual,
+}
+
+impl Precedence {
+    /// The word for it in the results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RealTime => "real-time",
+            Self::Raised => "raised",
+            Self::Usual => "usual",
+        }
+    }
+}
+
 /// What a run in real time came to, beside its results.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
+    /// How the kernel scheduled the driver.
+    pub precedence: Precedence,
     /// How long it took.
     pub elapsed: SimDuration,
     /// Packets that came in.
     pub packets_in: u64,
     /// Packets that went out.
     pub packets_out: u64,
+    /// Frames in which they came in, read one by one: a long segment is one.
+    pub frames_in: u64,
+    /// Frames in which they went out, written one by one.
+    pub frames_out: u64,
     /// Bytes that came in and were no IP packets.
     pub malformed: u64,
     /// Packets that a device did not take.
     pub refused: u64,
     /// The most frames that waited in a device at once, or fewer: those read before it was seen empty.
     pub device_queue_peak: u64,
-    /// Packets of hosts that their devices had no room for, as the driver did not read them in time.
-    pub overruns: u64,
+    /// What hosts lost by themselves.
+    pub losses: Losses,
+    /// Whether the sockets on the hosts belong to flows of the network, and not to programs.
+    pub owns_sockets: bool,
+    /// Nanoseconds that frames waited in a device before they were read at most: the time since it was seen empty.
+    pub queued: LogHistogram,
     /// How late packets left.
     pub lateness: Lateness,
     /// The longest time for which the driver stood still although it wanted to go on.
@@ -75,6 +110,13 @@ impl Verdict {
                 "one packet in 100 left {p99:.2} ms late or later; allowed: {allowed} ms"
             ));
         }
+        let p99 = self.queued.quantile(0.99).map(SimDuration::from_nanos);
+        if let Some(p99) = p99.filter(|p99| *p99 > budget.lateness) {
+            let (p99, allowed) = (ms(p99), ms(budget.lateness));
+            doubts.push(format!(
+                "one frame of programs in 100 waited up to {p99:.2} ms or longer before it was read; allowed: {allowed} ms"
+            ));
+        }
         if self.longest_stall > budget.stall {
             let (stall, allowed) = (ms(self.longest_stall), ms(budget.stall));
             doubts.push(format!("the driver stood still for {stall:.1} ms; allowed: {allowed} ms"));
@@ -82,11 +124,16 @@ impl Verdict {
         if self.refused > 0 {
             doubts.push(format!("hosts did not take {} packets", self.refused));
         }
-        if self.overruns > 0 {
+        if self.losses.ring > 0 {
             doubts.push(format!(
                 "devices had no room for {} packets of programs, as the driver read too late",
-                self.overruns
+                self.losses.ring
             ));
+        }
+        // What programs do not read in time is up to them.
+        if self.owns_sockets && self.losses.sockets > 0 {
+            let count = self.losses.sockets;
+            doubts.push(format!("sockets had no room for {count} datagrams of flows"));
         }
         doubts
     }
@@ -124,9 +171,29 @@ mod tests {
 
     #[test]
     fn packets_that_never_came_in_are_a_doubt() {
-        let verdict = Verdict { overruns: 3, ..Verdict::default() };
+        let losses = Losses { ring: 3, sockets: 5 };
+        let mut verdict = Verdict { losses, ..Verdict::default() };
         let doubts = verdict.doubts(&Budget::default());
         assert_eq!(doubts.len(), 1);
         assert!(doubts[0].starts_with("devices had no room for 3 packets"), "{doubts:?}");
+        verdict.owns_sockets = true;
+        let doubts = verdict.doubts(&Budget::default());
+        assert_eq!(doubts[1..], ["sockets had no room for 5 datagrams of flows"]);
+    }
+
+    /// What waits in a device longer than packets may be late is not seen as late: its time begins when it is read.
+    #[test]
+    fn frames_that_wait_in_a_device_are_a_doubt() {
+        let waited = |millis: u64| {
+            let mut verdict = Verdict::default();
+            for number in 0..100 {
+                verdict.queued.record(if number < 98 { 20_000 } else { millis * 1_000_000 });
+            }
+            verdict.doubts(&Budget::default())
+        };
+        assert_eq!(waited(0), Vec::<String>::new());
+        let doubts = waited(4);
+        assert_eq!(doubts.len(), 1);
+        assert!(doubts[0].starts_with("one frame of programs in 100 waited up to"), "{doubts:?}");
     }
 }

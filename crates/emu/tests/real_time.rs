@@ -59,8 +59,8 @@ fn bench() -> Bench {
         inside.set_nonblocking(true).unwrap();
         end.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let device = Device::new(OwnedFd::from(inside), Framing::Bare);
-        let own = vec![(address(node.index()), device.share().unwrap())];
-        let port = builder.port(node, open_port(own, &outside, clock.clone(), Budget::default()));
+        let own = vec![(vec![address(node.index())], device.share().unwrap())];
+        let port = builder.port(node, open_port(own, &outside, Budget::default()));
         devices.push((port, device));
         ends.push(end);
     }

@@ -2,13 +2,15 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use leobench_base::{PortId, SimDuration, SimTime};
+use leobench_base::{LogHistogram, PortId, SimDuration, SimTime};
 use leobench_emu::flows::{Host, HostSockets, Ready, congestion_name, offered};
+use leobench_emu::spin::SpinFlow;
 use leobench_emu::{
-    Budget, Device, Driver, Framing, Outside, Settings, Until, Verdict, WallClock, open_port,
+    Budget, Device, Driver, Framing, Losses, Outside, Settings, Until, Verdict, WallClock,
+    open_port,
 };
 use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::network::Sockets;
@@ -75,14 +77,14 @@ struct Parts {
 pub(crate) struct Emulation {
     parts: Mutex<Option<Parts>>,
     stop: AtomicBool,
-    overruns: AtomicU64,
+    hosts: Vec<Arc<Host>>,
     budget: Budget,
 }
 
 #[pymethods]
 impl Emulation {
     /// `hosts` has by node, for each of its interfaces, the addresses and the descriptor of the TUN device there, which
-    /// puts a virtio header before each packet if it has `offloads`. With `flows`, the scenario's own flows run on them.
+    /// takes over `offloads`: `none`, `segments` of TCP, or `datagrams` too. With `flows`, the scenario's own flows run on them.
     /// Times are in seconds.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
@@ -97,25 +99,30 @@ impl Emulation {
         lateness: f64,
         stall: f64,
         spin: f64,
-        offloads: bool,
+        offloads: &str,
     ) -> PyResult<Self> {
         let time = |seconds: f64| SimDuration::from_nanos((seconds * 1e9) as u64);
         let budget = Budget { lateness: time(lateness), stall: time(stall) };
         let settings = Settings { spin: time(spin), budget };
         let (clock, outside) = (WallClock::new(), Outside::default());
-        let framing = if offloads { Framing::Virtio } else { Framing::Bare };
+        let framing = match offloads {
+            "none" => Framing::Bare,
+            "segments" => Framing::Virtio { datagrams: false },
+            "datagrams" => Framing::Virtio { datagrams: true },
+            other => return Err(InputError::new_err(format!("{other}: no such offloads"))),
+        };
         let (mut ports, mut devices, mut namespaces) = (Vec::new(), Vec::new(), Vec::new());
         for (number, (node, interfaces, namespace)) in hosts.into_iter().enumerate() {
             let mut own = Vec::new();
             for (addresses, descriptor) in interfaces {
                 let device = Device::new(duplicate(descriptor)?, framing);
-                for address in addresses {
-                    own.push((address.parse().map_err(failed)?, device.share()?));
-                }
+                let addresses = addresses.iter().map(|address| address.parse());
+                let addresses = addresses.collect::<Result<_, _>>().map_err(failed)?;
+                own.push((addresses, device.share()?));
                 devices.push((PortId::from(number), device));
             }
-            namespaces.push((node.clone(), Host::new(duplicate(namespace)?)));
-            ports.push((node, open_port(own, &outside, clock.clone(), budget)));
+            namespaces.push((node.clone(), Arc::new(Host::new(duplicate(namespace)?))));
+            ports.push((node, open_port(own, &outside, budget)));
         }
         let plugins = Interpreter::beside(scenario.0.folder.clone());
         let snaplen = snaplen.unwrap_or(DEFAULT_SNAPLEN);
@@ -125,6 +132,7 @@ impl Emulation {
         let spec = &scenario.0.spec;
         let mut driver = Driver::new(clock, settings, devices, outside);
         let mut sockets: Option<Box<dyn Sockets>> = None;
+        let known = namespaces.iter().map(|(_, host)| Arc::clone(host)).collect();
         if flows {
             let ready = Ready::new()?;
             driver.watch(ready.clone());
@@ -133,13 +141,16 @@ impl Emulation {
         let outside = leobench_sim::Outside { ports, sockets };
         let run = Run::real(&scenario.0, spec.seed, options, sink, outside).map_err(failed)?;
         let built = Mutex::new(Some(Parts { run, driver }));
-        let (stop, overruns) = (AtomicBool::new(false), AtomicU64::new(0));
-        Ok(Self { parts: built, stop, overruns, budget })
+        Ok(Self { parts: built, stop: AtomicBool::new(false), hosts: known, budget })
     }
 
     /// Follows the clock for so many seconds, without a number until the scenario's flows are over, or until it is stopped.
-    /// Returns the summary and the verdict as JSON, and by flow its longest stall.
-    fn run(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<(String, String, Stalls)> {
+    /// Returns the summary and the verdict as JSON, by flow its longest stall, and what QUIC's spin bit showed as JSON.
+    fn run(
+        &self,
+        py: Python<'_>,
+        seconds: Option<f64>,
+    ) -> PyResult<(String, String, Stalls, String)> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Parts { mut run, mut driver }) = parts else {
             return Err(PyRuntimeError::new_err("an emulation runs once"));
@@ -151,11 +162,15 @@ impl Emulation {
         let until = Until { time, drained };
         let driven = py.detach(|| driver.run(run.network(), until, &self.stop));
         driven.map_err(failed)?;
-        let overruns = self.overruns.load(Ordering::Relaxed);
-        let verdict = told(&Verdict { overruns, ..driver.verdict() }, &self.budget);
+        let mut losses = Losses::default();
+        for host in &self.hosts {
+            losses += host.losses()?;
+        }
+        let verdict = told(&Verdict { losses, ..driver.verdict() }, &self.budget);
+        let spin: Vec<_> = driver.spin_flows().iter().map(ToldSpin::of).collect();
         let finished = py.detach(|| run.finish()).map_err(failed)?;
         let stalls = told_stalls(finished.stalls);
-        Ok((as_json(&finished.summary)?, as_json(&verdict)?, stalls))
+        Ok((as_json(&finished.summary)?, as_json(&verdict)?, stalls, as_json(&spin)?))
     }
 
     /// Writes changes of interfaces to a pipe, a line for each: the address, and `up` or `down`. Does nothing once it runs.
@@ -167,9 +182,8 @@ impl Emulation {
         Ok(())
     }
 
-    /// Lets it end within some milliseconds. `overruns` is how many packets the devices had no room for.
-    fn stop(&self, overruns: u64) {
-        self.overruns.store(overruns, Ordering::Relaxed);
+    /// Lets it end within some milliseconds.
+    fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
@@ -188,19 +202,47 @@ fn duplicate(descriptor: RawFd) -> PyResult<OwnedFd> {
 struct Told {
     verdict: &'static str,
     reasons: Vec<String>,
+    precedence: &'static str,
     elapsed_s: f64,
     driver_cpu_s: f64,
     driver_spin_s: f64,
     packets_in: u64,
     packets_out: u64,
+    frames_in: u64,
+    frames_out: u64,
     packets_refused: u64,
     ring_overruns: u64,
+    socket_overruns: u64,
     device_queue_peak: u64,
     packets_malformed: u64,
     packets_over_budget: u64,
     lateness_ms: Option<Quantiles>,
+    device_wait_ms: Option<Quantiles>,
     longest_stall_ms: f64,
     budget_ms: [f64; 2],
+}
+
+/// A direction of a QUIC connection, with its samples: when, and the round-trip time, in nanoseconds.
+#[derive(serde::Serialize)]
+struct ToldSpin {
+    from: String,
+    to: String,
+    packets: u64,
+    spin_bit: &'static str,
+    samples: Vec<(u64, u64)>,
+}
+
+impl ToldSpin {
+    fn of(flow: &SpinFlow) -> Self {
+        let samples = flow.samples.iter().map(|each| (each.at.as_nanos(), each.rtt.as_nanos()));
+        Self {
+            from: flow.source.to_string(),
+            to: flow.destination.to_string(),
+            packets: flow.packets,
+            spin_bit: flow.spin.name(),
+            samples: samples.collect(),
+        }
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -211,29 +253,35 @@ struct Quantiles {
     max: f64,
 }
 
+/// Of nanoseconds, in milliseconds.
+fn quantiles(histogram: &LogHistogram) -> Option<Quantiles> {
+    let quantile = |q| histogram.quantile(q).map(|nanos| nanos as f64 / 1e6);
+    let (p50, p99, p999) = (quantile(0.5)?, quantile(0.99)?, quantile(0.999)?);
+    Some(Quantiles { p50, p99, p999, max: quantile(1.0)? })
+}
+
 fn told(verdict: &Verdict, budget: &Budget) -> Told {
     let reasons = verdict.doubts(budget);
     let ms = |duration: SimDuration| duration.as_secs_f64() * 1e3;
-    let histogram = &verdict.lateness.histogram;
-    let quantile = |q| histogram.quantile(q).map(|nanos| nanos as f64 / 1e6);
-    let lateness_ms = || {
-        let (p50, p99, p999) = (quantile(0.5)?, quantile(0.99)?, quantile(0.999)?);
-        Some(Quantiles { p50, p99, p999, max: quantile(1.0)? })
-    };
     Told {
         verdict: if reasons.is_empty() { "valid" } else { "invalid" },
         reasons,
+        precedence: verdict.precedence.name(),
         elapsed_s: verdict.elapsed.as_secs_f64(),
         driver_cpu_s: verdict.cpu.as_secs_f64(),
         driver_spin_s: verdict.spun.as_secs_f64(),
         packets_in: verdict.packets_in,
         packets_out: verdict.packets_out,
+        frames_in: verdict.frames_in,
+        frames_out: verdict.frames_out,
         packets_refused: verdict.refused,
-        ring_overruns: verdict.overruns,
+        ring_overruns: verdict.losses.ring,
+        socket_overruns: verdict.losses.sockets,
         device_queue_peak: verdict.device_queue_peak,
         packets_malformed: verdict.malformed,
         packets_over_budget: verdict.lateness.over_budget,
-        lateness_ms: lateness_ms(),
+        lateness_ms: quantiles(&verdict.lateness.histogram),
+        device_wait_ms: quantiles(&verdict.queued),
         longest_stall_ms: ms(verdict.longest_stall),
         budget_ms: [ms(budget.lateness), ms(budget.stall)],
     }

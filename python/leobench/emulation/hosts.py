@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import socket
 import struct
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from leobench._core import Scenario
 
 DEVICE = Path("/dev/net/tun")
-# Whether devices take over checksums and the cutting of long segments, as network cards do.
-OFFLOADS = True
 
 # `linux/if_tun.h`: the requests, and a device for IP packets with no header but that of offloads.
 _TUNSETIFF, _TUNSETOFFLOAD = 0x4004_54CA, 0x4004_54D0
@@ -39,10 +39,30 @@ _USUAL_MTU = 1_500
 # How many packets wait in a device for the driver: 20 ms of 1.4 Gbit/s in packets of 700 bytes.
 _WAITING = 5_000
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
+# The least MTU over which a host speaks IPv6 (RFC 8200 section 5).
+_LEAST_MTU_V6 = 1_280
 # `linux/if_addr.h`: an IPv6 address that may be used at once, without asking who else has it.
 _IFA_F_NODAD = 0x02
+# `net/ipv4/ping.c`: the last group that may be allowed to ping.
+_LAST_GROUP = 2**31 - 1
+# The metric of ways over links that do not change, on a host whose other links do.
+_LAST_RESORT = 1_000
 # The first of the routing tables that packets from an interface's address use.
 _FIRST_TABLE = 1_000
+
+
+class Offloads(StrEnum):
+    """What devices take over from hosts, as network cards do."""
+
+    NONE = "none"
+    # Checksums, and the cutting of long segments.
+    SEGMENTS = "segments"
+    # Of several datagrams at once, too.
+    DATAGRAMS = "datagrams"
+
+
+# The most that devices are asked for.
+OFFLOADS = Offloads.DATAGRAMS
 
 
 @dataclass(frozen=True)
@@ -54,12 +74,22 @@ class Interface:
         device: The name of the device on the host.
         addresses: The IPv4 and the IPv6 address.
         mtu: Bytes of the longest packet.
+        neighbour: On a host that moves, for a link that stays: the addresses of the host at its other end.
     """
 
     link: str
     device: str
     addresses: tuple[str, str]
     mtu: int
+    neighbour: tuple[str, str] | None = None
+
+    def families(self) -> list[tuple[int, int]]:
+        """The address families that the link carries, each with the place of its address."""
+        return [
+            (place, family)
+            for place, family in enumerate(_FAMILIES)
+            if family == socket.AF_INET or self.mtu >= _LEAST_MTU_V6
+        ]
 
 
 @dataclass(frozen=True)
@@ -85,16 +115,23 @@ def of(scenario: Scenario, *, moving: bool = True) -> list[Host]:
     """The hosts of a scenario, in its order; those that migrate change addresses if they may be `moving`."""
     from leobench import _core
 
-    unused = _unused(scenario) if moving else {}
+    changing = _changing(scenario) if moving else {}
+    places = _core.places(scenario)
+    own = {name: (addresses[0], addresses[1]) for name, addresses, _ in places}
+    ends: dict[str, list[str]] = {}
+    for name, _, links in places:
+        for link, _, _ in links:
+            ends.setdefault(link, []).append(name)
     hosts = []
-    for name, addresses, links in _core.places(scenario):
+    for name, _, links in places:
+        used, unused = changing.get(name, (set(), set()))
         devices = _device_names([link for link, _, _ in links])
-        interfaces = [
-            Interface(link, device, (its[0], its[1]), _mtu(mtu))
-            for (link, its, mtu), device in zip(links, devices, strict=True)
-        ]
-        own = addresses[0], addresses[1]
-        hosts.append(Host(name, own, tuple(interfaces), name in unused, frozenset(unused.get(name, ()))))
+        interfaces = []
+        for (link, its, mtu), device in zip(links, devices, strict=True):
+            stays = name in changing and link not in used | unused
+            others = [own[other] for other in ends[link] if other != name and stays]
+            interfaces.append(Interface(link, device, (its[0], its[1]), _mtu(mtu), *others[:1]))
+        hosts.append(Host(name, own[name], tuple(interfaces), name in changing, frozenset(unused)))
     return hosts
 
 
@@ -113,10 +150,12 @@ class Made:
     Attributes:
         namespaces: Descriptors of its namespaces, that of networks first.
         devices: Descriptors of its devices, in the order of the interfaces.
+        offloads: What its devices take over: the kernel tells.
     """
 
     namespaces: tuple[int, ...]
     devices: tuple[int, ...]
+    offloads: Offloads
 
     @property
     def network(self) -> int:
@@ -136,31 +175,23 @@ def make(host: Host) -> Made:
     own = Path("/proc/thread-self/ns")
     namespaces = [os.open(own / kind, os.O_RDONLY | os.O_CLOEXEC) for kind in ("net", "uts")]
     devices = [_open(interface.device) for interface in host.interfaces]
+    offloads = {_offload(device) for device in devices} or {OFFLOADS}
     _settle()
     _configure(host)
-    return Made(tuple(namespaces), tuple(devices))
+    return Made(tuple(namespaces), tuple(devices), offloads.pop())
 
 
-def overruns(made: Iterable[Made]) -> int:
-    """How many packets of hosts their devices had no room for. Leaves this thread on the last host."""
-    count = 0
-    for each in made:
-        each.enter()
-        # Behind the name: eight figures of what came in, then bytes, packets, errors, drops of what went out.
-        lines = Path("/proc/thread-self/net/dev").read_text("ascii").splitlines()[2:]
-        count += sum(int(line.rpartition(":")[2].split()[11]) for line in lines)
-    return count
-
-
-def _unused(scenario: Scenario) -> dict[str, set[str]]:
-    """The hosts whose address changes, each with the links that it does not use at the start."""
+def _changing(scenario: Scenario) -> dict[str, tuple[set[str], set[str]]]:
+    """The hosts whose address changes, each with the links that it uses at the start, and later."""
     spec = json.loads(scenario.to_json())
-    moving: dict[str, set[str]] = {}
+    changing: dict[str, tuple[set[str], set[str]]] = {}
     for handover in spec.get("handovers", {}).values():
         if handover["kind"] == "migrate":
             first, *others = handover["links"]
-            moving.setdefault(handover["node"], set()).update(set(others) - {first})
-    return moving
+            used, unused = changing.setdefault(handover["node"], (set(), set()))
+            used.add(first)
+            unused.update(set(others) - {first})
+    return changing
 
 
 def _device_names(links: Sequence[str]) -> list[str]:
@@ -182,14 +213,23 @@ def _open(name: str) -> int:
     import fcntl
 
     descriptor = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-    flags = _IFF_TUN | _IFF_NO_PI | (_IFF_VNET_HDR if OFFLOADS else 0)
+    flags = _IFF_TUN | _IFF_NO_PI | (0 if OFFLOADS is Offloads.NONE else _IFF_VNET_HDR)
     fcntl.ioctl(descriptor, _TUNSETIFF, struct.pack("16sH22x", name.encode(), flags))
-    if OFFLOADS:
-        try:
-            fcntl.ioctl(descriptor, _TUNSETOFFLOAD, _TUN_F_TCP | _TUN_F_UDP)
-        except OSError:
-            fcntl.ioctl(descriptor, _TUNSETOFFLOAD, _TUN_F_TCP)
     return descriptor
+
+
+def _offload(device: int) -> Offloads:
+    """Lets a device take over what it can; what that is."""
+    import fcntl
+
+    if OFFLOADS is Offloads.NONE:
+        return OFFLOADS
+    if OFFLOADS is Offloads.DATAGRAMS:
+        with contextlib.suppress(OSError):  # this kernel is older
+            fcntl.ioctl(device, _TUNSETOFFLOAD, _TUN_F_TCP | _TUN_F_UDP)
+            return OFFLOADS
+    fcntl.ioctl(device, _TUNSETOFFLOAD, _TUN_F_TCP)
+    return Offloads.SEGMENTS
 
 
 def _settle() -> None:
@@ -198,15 +238,22 @@ def _settle() -> None:
     for path, value in [
         *((f"ipv4/conf/{each}/rp_filter", "0") for each in ("all", "default")),
         *((f"ipv6/conf/{each}/accept_ra", "0") for each in ("all", "default")),
-        ("ipv4/ping_group_range", "0 2147483647"),
+        ("ipv4/ping_group_range", _groups()),
     ]:
         setting = networks / path
         if setting.exists():
-            setting.write_text(value, encoding="ascii")
+            kernel.write(setting, value)
     for device in (networks / "ipv6/conf").glob("*"):
         if device.name != "lo":
             # No link-local address, for which the kernel would solicit routers.
-            (device / "addr_gen_mode").write_text("1", encoding="ascii")
+            kernel.write(device / "addr_gen_mode", "1")
+
+
+def _groups() -> str:
+    """The first and the last group of this user namespace: all may ping."""
+    first, _, count = Path("/proc/self/gid_map").read_text(encoding="ascii").split()[:3]
+    # The kernel takes no more, and no group that the namespace lacks.
+    return f"{first} {min(int(first) + int(count) - 1, _LAST_GROUP)}"
 
 
 def _configure(host: Host) -> None:
@@ -240,8 +287,8 @@ def _attach(route: Any, host: Host, number: int, interface: Interface) -> None:
     index = route.link_lookup(ifname=interface.device)[0]
     route.link("set", index=index, mtu=interface.mtu, txqlen=_WAITING)
     table = _FIRST_TABLE + number
-    for family, address in zip(_FAMILIES, interface.addresses, strict=True):
-        route.rule("add", family=family, src=address, table=table, priority=table)
+    for place, family in interface.families():
+        route.rule("add", family=family, src=interface.addresses[place], table=table, priority=table)
     if interface.link not in host.unused:
         _raise(route, host, number, index)
 
@@ -252,14 +299,19 @@ def _raise(route: Any, host: Host, number: int, index: int) -> None:
     What has the host's own address leaves by the first one. A host that moves uses the address of a device.
     """
     route.link("set", index=index, state="up")
-    for each, family in enumerate(_FAMILIES):
-        address = host.interfaces[number].addresses[each]
+    interface = host.interfaces[number]
+    for each, family in interface.families():
+        address = interface.addresses[each]
         # Without a neighbourhood: answers leave from the host's own address, by the route of the moment.
         length = (32, 128)[each]
         route.addr("add", index=index, address=address, prefixlen=length, flags=_IFA_F_NODAD)
         way = {"family": family, "dst": ("0.0.0.0/0", "::/0")[each], "oif": index}
         route.route("add", **way, table=_FIRST_TABLE + number)
-        if host.moves:
+        if interface.neighbour is not None:
+            beside = way | {"dst": f"{interface.neighbour[each]}/{length}"}
+            route.route("add", **beside, prefsrc=address)
+            route.route("add", **way, prefsrc=address, priority=_LAST_RESORT + number)
+        elif host.moves:
             route.route("add", **way, prefsrc=address, priority=1 + number)
         elif number == 0:
             route.route("add", **way, prefsrc=host.addresses[each])

@@ -5,6 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWUTS = 0x0400_0000
@@ -44,6 +48,14 @@ def mount(source: str, target: str, kind: str, flags: int = 0) -> None:
 def die_with_parent() -> None:
     """Lets the kernel kill this process when its parent ends, however that happens."""
     _checked(_libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), "prctl")
+
+
+def write(setting: Path, text: str) -> None:
+    """Writes a setting of the kernel, whose errors name it."""
+    try:
+        setting.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise OSError(error.errno, f"{setting}: {text!r}: {error.strerror}") from None
 
 
 def _libc() -> ctypes.CDLL:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.emulation import hosts, kernel, moves
+from leobench.emulation import hosts, kernel, moves, spin
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _FOREVER_S = 1e9
 # How long the other programs have after they were asked to end.
 _GRACE_S = 1.0
+# How long they have to end without being asked.
+_OWN_END_S = 0.2
 # Time between two reports of progress.
 _REPORT_EVERY_S = 0.1
 
@@ -81,7 +83,7 @@ class Ended:
     Attributes:
         code: The exit code of the main program; that of a shell if a signal ended it.
         summary: The summary of the network, as JSON.
-        verdict: How far the times can be trusted.
+        verdict: How far the times can be trusted; and what QUIC's spin bit showed, as `spin`.
         stalls: By flow of the scenario, from when to when (in seconds) it stood still, if it did.
     """
 
@@ -136,9 +138,14 @@ def run(
     if not said:
         raise RunError("the emulation was killed; its network and its hosts are gone")
     told = json.loads(said)
+    if "interrupted" in told:
+        raise KeyboardInterrupt
     if "error" in told:
         raise RunError(told["error"])
-    return Ended(told["code"], told["summary"], told["verdict"], told["stalls"])
+    if recording.tables is not None:
+        spin.write(told["spin"], recording.tables)
+    verdict = {**told["verdict"], "spin": spin.summary(told["spin"])}
+    return Ended(told["code"], told["summary"], verdict, told["stalls"])
 
 
 @dataclass(frozen=True)
@@ -162,6 +169,9 @@ def _leave(work: Any, report: int) -> NoReturn:
     """Does the work of a child and ends it, without its parent's clean-up; tells of a failure."""
     try:
         work()
+    except KeyboardInterrupt:
+        with os.fdopen(os.dup(report), "w", encoding="utf-8") as pipe:
+            json.dump({"interrupted": True}, pipe)
     except BaseException as error:
         with os.fdopen(os.dup(report), "w", encoding="utf-8") as pipe:
             json.dump({"error": str(error) or type(error).__name__}, pipe)
@@ -171,14 +181,7 @@ def _leave(work: Any, report: int) -> NoReturn:
 def _isolate(job: _Job, report: int) -> None:
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         signal.signal(getattr(signal, name), lambda *_: None)
-    user, group = os.geteuid(), os.getegid()
-    if user == 0:
-        kernel.unshare(kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
-    else:
-        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
-        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-        Path("/proc/self/uid_map").write_text(f"0 {user} 1", encoding="ascii")
-        Path("/proc/self/gid_map").write_text(f"0 {group} 1", encoding="ascii")
+    _enter_namespaces()
     kernel.die_with_parent()
     alive, life = os.pipe()
     child = os.fork()
@@ -193,6 +196,21 @@ def _isolate(job: _Job, report: int) -> None:
     os.waitpid(child, 0)
 
 
+def _enter_namespaces() -> None:
+    """Leaves the namespaces of processes and mounts; a user becomes root of a namespace of users for it."""
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        kernel.unshare(kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
+        return
+    try:
+        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
+        kernel.write(Path("/proc/self/setgroups"), "deny")
+        kernel.write(Path("/proc/self/uid_map"), f"0 {user} 1")
+        kernel.write(Path("/proc/self/gid_map"), f"0 {group} 1")
+    except OSError as error:
+        raise RunError(f"this user may make no namespaces: {error.strerror}; run as root") from None
+
+
 def _is_closed(pipe: int) -> bool:
     try:
         return os.read(pipe, 1) == b""
@@ -202,6 +220,9 @@ def _is_closed(pipe: int) -> bool:
 
 def _drive(job: _Job, report: int) -> None:
     """The first process of the sandbox."""
+    if job.programs:
+        # Until the main program is there to be interrupted.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     from leobench import _core
 
     known = hosts.of(job.scenario, moving=bool(job.programs))
@@ -224,7 +245,7 @@ def _drive(job: _Job, report: int) -> None:
         settings.lateness,
         settings.stall,
         settings.spin,
-        hosts.OFFLOADS,
+        next((each.offloads for each in made.values() if each.devices), hosts.OFFLOADS),
     )
     if any(host.moves for host in known):
         moves.follow(emulation, known, made)
@@ -232,8 +253,9 @@ def _drive(job: _Job, report: int) -> None:
 
     def follow() -> None:
         try:
-            ended["summary"], verdict, ended["stalls"] = emulation.run(_FOREVER_S if job.programs else None)
-            ended["verdict"] = json.loads(verdict)
+            seconds = _FOREVER_S if job.programs else None
+            ended["summary"], verdict, ended["stalls"], shown = emulation.run(seconds)
+            ended["verdict"], ended["spin"] = json.loads(verdict), json.loads(shown)
         except Exception as error:
             ended["error"] = str(error)
         if "main" not in ended:
@@ -246,7 +268,7 @@ def _drive(job: _Job, report: int) -> None:
     if job.programs:
         code = _supervise(job.programs, made, settings, driver)
         ended["main"] = code
-        emulation.stop(hosts.overruns(made.values()))
+        emulation.stop()
     driver.join()
     told = {"error": ended["error"]} if "error" in ended else {"code": code, **ended}
     with os.fdopen(report, "w", encoding="utf-8") as pipe:
@@ -276,6 +298,7 @@ def _supervise(
     others = [_start(program, made[program.host], is_main=False) for program in programs[:-1]]
     if others:
         time.sleep(settings.settle)
+    signal.signal(signal.SIGINT, lambda *_: None)
     main = _start(programs[-1], made[programs[-1].host], is_main=True)
     running = {*others, main}
     code = 0
@@ -284,15 +307,22 @@ def _supervise(
         running.discard(ended)
         if ended == main:
             code = os.waitstatus_to_exitcode(status)
+    # A server that serves once ends by itself.
+    _await(running, _OWN_END_S)
     for other in running:
         os.kill(other, signal.SIGTERM)
-    limit = time.monotonic() + _GRACE_S
+    _await(running, _GRACE_S)
+    return code if code >= 0 else 128 - code
+
+
+def _await(running: set[int], seconds: float) -> None:
+    """Waits for programs to end, at most so long."""
+    limit = time.monotonic() + seconds
     while running and time.monotonic() < limit:
         ended, _ = _wait(os.WNOHANG)
         running.discard(ended)
         if ended == 0:
             time.sleep(0.01)
-    return code if code >= 0 else 128 - code
 
 
 def _wait(options: int) -> tuple[int, int]:

@@ -11,6 +11,8 @@ use leobench_transport::tcp::TcpSpec;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, ipproto, socket_with, sockopt};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use crate::losses::Losses;
+
 /// The largest buffer that the kernel can be told.
 const LARGEST_BUFFER: u64 = i32::MAX as u64 / 2;
 /// Room for datagrams that the driver has not read or the device not taken yet.
@@ -41,6 +43,14 @@ impl Host {
             });
             within.join().map_err(|_| io::Error::other("a thread on a host panicked"))?
         })
+    }
+
+    /// What it has lost by itself since it exists.
+    ///
+    /// # Errors
+    /// If its kernel does not tell.
+    pub fn losses(&self) -> io::Result<Losses> {
+        self.within(Losses::read)
     }
 
     /// Settings of the host's TCP, which has one of each.

@@ -35,8 +35,7 @@ pub struct HostSockets {
 
 impl HostSockets {
     /// On hosts by the names of their nodes; sockets tell `ready` when there is something for them.
-    pub fn new(hosts: Vec<(String, Host)>, ready: Ready, interval: SimDuration) -> Self {
-        let hosts = hosts.into_iter().map(|(name, host)| (name, Arc::new(host))).collect();
+    pub fn new(hosts: Vec<(String, Arc<Host>)>, ready: Ready, interval: SimDuration) -> Self {
         Self { hosts, ready, interval }
     }
 }

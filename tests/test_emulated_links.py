@@ -1,0 +1,85 @@
+"""How long packets may be on hosts, by which link they leave, and when an interrupt ends a session."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+import real_scenarios
+from conftest import ROOT
+from programs import PATIENT, leobench, start, wait_until_gone
+from real_scenarios import Link
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("hosts")
+
+NEEDS_PING = pytest.mark.skipif(shutil.which("ping") is None, reason="ping is not installed")
+
+
+def row(mtu: int) -> str:
+    """Three hosts in a row; the second link has this MTU."""
+    near = Link.steady("near", ("here", "between"), "10 Mbps", "5 ms")
+    far = Link.steady("far", ("between", "there"), "10 Mbps", "5 ms")
+    short = Link(far.name, far.ends, f'{far.body}\nmtu = "{mtu} B"')
+    return real_scenarios.scenario(near, short, transport='{ kind = "udp", payload = "400 B" }')
+
+
+@NEEDS_PING
+@pytest.mark.parametrize("name", ["there", "there.v6"])
+def test_a_node_on_the_way_says_how_long_packets_may_be(name: str, tmp_path: Path) -> None:
+    """RFC 1191 section 4 and RFC 4443 section 3.2: the sender learns the MTU of the second link."""
+    scenario = tmp_path / "row.toml"
+    scenario.write_text(row(1_300), encoding="utf-8")
+    family = "-6" if name.endswith(".v6") else "-4"
+    ping = ["ping", family, "-M", "do", "-s", "1300", "-c", "2", "-i", "0.3", "-W", "1", name]
+    ended = leobench("emulate", scenario, *PATIENT, "--host", "here", "--", *ping, cwd=tmp_path)
+    assert re.search("mtu ?= ?1300|mtu: 1300", ended.stdout + ended.stderr), ended.stdout + ended.stderr
+
+
+@NEEDS_PING
+def test_a_link_too_short_for_ipv6_carries_ipv4(tmp_path: Path) -> None:
+    """RFC 8200 section 5: IPv6 needs 1,280 bytes."""
+    scenario = tmp_path / "row.toml"
+    scenario.write_text(row(600), encoding="utf-8")
+    ping = ["ping", "-c", "2", "-i", "0.2", "there"]
+    ended = leobench("emulate", scenario, *PATIENT, "--host", "here", "--", *ping, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@NEEDS_PING
+def test_a_host_that_migrates_sends_over_the_link_in_use(tmp_path: Path) -> None:
+    """Over 10 ms and then 25 ms each way, and by a third link that stays only to the host beside it."""
+    beside = Link.steady("beside", ("device", "van"), "100 Mbps", "1 ms")
+    links, handovers = real_scenarios.two_ways("migrate", "van", "1 s")
+    moved = real_scenarios.scenario(beside, *links, transport='"quic"', more=handovers)
+    scenario = tmp_path / "van.toml"
+    scenario.write_text(moved.replace('from = "device"', 'from = "van"'), encoding="utf-8")
+    command = "ping -c 3 -i 0.2 office; sleep 0.8; ping -c 3 -i 0.2 office; ping -c 3 -i 0.2 device"
+    ended = leobench("emulate", scenario, *PATIENT, "--host", "van", "--", "sh", "-c", command, cwd=tmp_path)
+    least = [float(found) for found in re.findall(r"rtt min/avg/max/mdev = ([\d.]+)", ended.stdout)]
+    assert len(least) == 3, ended.stdout + ended.stderr
+    assert 20 <= least[0] < 40, ended.stdout
+    assert 50 <= least[1] < 70, ended.stdout
+    assert 2 <= least[2] < 15, ended.stdout
+
+
+def test_an_interrupt_before_the_main_program_ends_the_session(tmp_path: Path) -> None:
+    mark = f"3604.{os.getpid()}"
+    other = f"sh -c 'touch {tmp_path}/begun; sleep {mark}'"
+    one_flow = ROOT / "scenarios" / "one-flow.toml"
+    words = ["emulate", one_flow, "--settle", "30000", "--on", "server", other, "--", "sleep", mark]
+    process = start(*words, cwd=tmp_path, own_group=True)
+    limit = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < limit:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert (process.returncode, "interrupted" in said) == (130, True), said
+    wait_until_gone(mark)

@@ -1,0 +1,140 @@
+"""Hosts of a user who is not root, in a namespace of users."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import ROOT
+from programs import PATIENT, wait_until_gone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.usefixtures("hosts")
+
+# Nobody, who owns nothing.
+USER = 65_534
+UNSHARE = shutil.which("unshare") or "unshare"
+ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder of that user's, in one that everybody may read, as pytest's are not."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may become another user")
+    lacking = [tool for tool in ("unshare", "setpriv", "ping") if shutil.which(tool) is None]
+    if lacking:
+        pytest.skip(f"{', '.join(lacking)}: not installed")
+    folder = Path(tempfile.mkdtemp(prefix="leobench-users-", dir="/tmp"))
+    folder.chmod(0o755)
+    (folder / "home").mkdir()
+    os.chown(folder / "home", USER, USER)
+    yield folder / "home"
+    shutil.rmtree(folder)
+
+
+def opened(folder: Path) -> list[str]:
+    """Commands that let everybody read this Python and leobench where root keeps them for itself."""
+    needed = {Path(each).resolve() for each in (sys.base_prefix, sys.prefix, ROOT)}
+    closed = {
+        next((parent for parent in reversed(path.parents) if not parent.stat().st_mode & 1), None)
+        for path in needed
+    } - {None}
+    commands = []
+    for number, parent in enumerate(sorted(map(str, closed))):
+        aside = folder / f"aside-{number}"
+        commands += [
+            f"mkdir {aside}",
+            f"mount --bind {parent} {aside}",
+            f"mount -t tmpfs -o mode=755 none {parent}",
+        ]
+        for path in sorted(path for path in needed if path.is_relative_to(parent)):
+            behind = aside / path.relative_to(parent)
+            commands += [f"mkdir -p {path}", f"mount --bind {behind} {path}"]
+        commands.append(f"umount {aside}")
+    return commands
+
+
+def as_user(home: Path, *args: object, device: str = "open") -> subprocess.CompletedProcess[str]:
+    """Runs leobench as that user, where the TUN device is `open` to all, `closed` or `absent`."""
+    folder = home.parent
+    made = f"mkdir {folder}/dev; mount -t tmpfs -o mode=755 none {folder}/dev"
+    mode = "0666" if device == "open" else "0600"
+    node = f"mknod -m {mode} {folder}/dev/tun c 10 200; mount --bind {folder}/dev/tun /dev/net/tun"
+    hidden = f"mount --bind {folder}/dev /dev/net"
+    words = [sys.executable, "-m", "leobench", *args]
+    script = "\n".join(
+        [
+            "set -e",
+            *opened(folder),
+            made,
+            hidden if device == "absent" else node,
+            f"cd {home}",
+            f"export HOME={home}",
+            f"exec setpriv --reuid {USER} --regid {USER} --clear-groups --inh-caps=-all "
+            f"--bounding-set=-all {shlex.join(map(str, words))}",
+        ]
+    )
+    return subprocess.run(
+        [UNSHARE, "--mount", "sh", "-c", script], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_a_user_pings_across_a_link(home: Path) -> None:
+    """25 ms each way; the user's own exit code, and nothing is left of what ran."""
+    mark = f"3603.{os.getpid()}"
+    command = f"id -u; sleep {mark} & ping -c 3 -i 0.2 server && exit 7"
+    ended = as_user(
+        home, "emulate", ONE_FLOW, *PATIENT, "--out", "out",
+        "--on", "server", f"sleep {mark}", "--host", "client", "--", "sh", "-c", command,
+    )  # fmt: skip
+    assert ended.returncode == 7, ended.stdout + ended.stderr
+    # Root of its own namespace.
+    assert ended.stdout.startswith("0\n")
+    assert "3 received" in ended.stdout
+    out = home / "out"
+    assert {path.stat().st_uid for path in (out, *out.iterdir())} == {USER}
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["exit_code"] == 7
+    # Only a privilege of the machine's own lets a thread go first.
+    assert manifest["clock"]["precedence"] == "usual"
+    assert manifest["clock"]["packets_in"] >= 6
+    assert manifest["clock"]["lateness_ms"]["p50"] < 100
+    wait_until_gone(mark)
+
+
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_a_users_flows_in_real_time(transport: str, home: Path) -> None:
+    changes = {
+        "duration": "1 s",
+        "warm_up": "0 s",
+        "flows.main.transport": transport,
+        "flows.main.source": '{ kind = "cbr", rate = "1 Mbps", size = "1000 B" }',
+    }
+    set_ = [word for place, value in changes.items() for word in ("--set", f"{place}={value}")]
+    ended = as_user(home, "run", ONE_FLOW, "--engine", "real", *PATIENT, "--out", "out", *set_)
+    assert ended.returncode == 0, ended.stderr
+    summary = json.loads((home / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["flows"][0]["goodput_bps"] == pytest.approx(1e6, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("absent", "does not exist; load the kernel's module `tun` (modprobe tun)"),
+        ("closed", "may not be opened by this user; run as root, or let the user open it"),
+    ],
+)
+def test_without_the_device(device: str, message: str, home: Path) -> None:
+    ended = as_user(home, "emulate", ONE_FLOW, "--", "true", device=device)
+    assert (ended.returncode, ended.stderr) == (2, f"leobench: /dev/net/tun: {message}\n")
