@@ -214,23 +214,25 @@ def added_delay() -> float:
 
 
 @contextlib.contextmanager
-def precedence() -> Iterator[None]:
-    """Lets this process, and the programs that it starts, go before others, where that is allowed."""
-    group = Path("/proc/self/autogroup")
-    grouped = group.exists()
+def precedence(group: Path = Path("/proc/self/autogroup")) -> Iterator[None]:
+    """Lets this process, and the programs that it starts, go before others, where that is allowed.
+
+    Linux may share processors among sessions first, and by priority only within each: a session has a file `group`
+    for its priority, which is empty where the process belongs to none (sched(7), the autogroup feature).
+    """
     if os.geteuid() != 0:
         yield
         return
     os.setpriority(os.PRIO_PROCESS, 0, -20)
-    # Linux may share processors among sessions first, and by priority within each only.
-    kept = re.sub(r".* nice ", "", group.read_text("ascii").strip()) if grouped else ""
-    if grouped:
-        group.write_text("-20", "ascii")
+    told = group.read_text("ascii").strip() if group.exists() else ""
+    if not told:
+        yield
+        return
+    group.write_text("-20", "ascii")
     try:
         yield
     finally:
-        if grouped:
-            group.write_text(kept, "ascii")
+        group.write_text(re.sub(r".* nice ", "", told), "ascii")
 
 
 def show(rows: dict[tuple[str, str], list[dict[str, float]]]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -111,3 +113,19 @@ def test_the_benchmark_runs() -> None:
     rate = float(row.removeprefix("UDP GSO 1 Gbit/s").removeprefix("   link").split()[0].replace(",", ""))
     assert 1 < rate < 1_100, json.dumps([columns, row])
     assert ping.startswith("ping over 40 ms: +")
+
+
+@pytest.mark.parametrize("told", ["", "/autogroup-7 nice 3\n"])
+def test_the_benchmark_goes_before_other_sessions_where_there_are_some(told: str, tmp_path: Path) -> None:
+    """A process that belongs to no group of the scheduler's has an empty file, which it may not write to."""
+    group = tmp_path / "autogroup"
+    group.write_text(told, "ascii")
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    precedence = runpy.run_path(str(ROOT / "benchmarks" / "emulation.py"))["precedence"]
+    try:
+        with precedence(group):
+            assert group.read_text("ascii") == ("-20" if told else "")
+            assert os.getpriority(os.PRIO_PROCESS, 0) == -20
+        assert group.read_text("ascii") == ("3" if told else "")
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, before)
