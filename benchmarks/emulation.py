@@ -217,8 +217,8 @@ def added_delay() -> float:
 def precedence(group: Path = Path("/proc/self/autogroup")) -> Iterator[None]:
     """Lets this process, and the programs that it starts, go before others, where that is allowed.
 
-    Linux may share processors among sessions first, and by priority only within each: a session has a file `group`
-    for its priority, which is empty where the process belongs to none (sched(7), the autogroup feature).
+    Linux may share processors among sessions first, and by priority only within each: a session has a file
+    `group` for its priority, which is empty where the process belongs to none (sched(7), autogroups).
     """
     if os.geteuid() != 0:
         yield

@@ -72,6 +72,19 @@ def test_a_download_survives_a_handover(tmp_path: Path) -> None:
     assert delivered["space/office->van"] > 0, delivered
 
 
+def test_busy_processors_make_a_run_invalid(tmp_path: Path) -> None:
+    """Programs wait for them. Here, they may not be at work at all."""
+    sleep = ("--busy", "0", "--out", "out", "--", "sleep", "1")
+    ended = emulate(ONE_FLOW, *sleep, cwd=tmp_path)
+    assert ended.returncode == 1
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["clock"]["budget"]["busy"] == 0
+    assert 0 < manifest["clock"]["processors_busy"] <= 1
+    (reason,) = manifest["validity"]["warnings"]
+    assert reason.startswith("the processors were busy for")
+    assert reason in ended.stderr
+
+
 def test_web_server_and_client(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 300_000)
     server = f"{sys.executable} -m http.server 8000 --directory {tmp_path}"
@@ -309,6 +322,11 @@ def _driver(parent: int) -> int:
         ((), "there is no command; give one behind `--`, or with --on HOST COMMAND"),
         (("--on", "server", "'open"), '--on server: "\'open" cannot be read: No closing quotation'),
         (("--on", "server", ""), "--on server: is without a command"),
+        (("--busy", "much", "--", "true"), "--busy: much: is not a number; see `leobench emulate --help`"),
+        (
+            ("--busy", "95", "--", "true"),
+            f"{ONE_FLOW}: real.busy = 95.0: is out of range; allowed: a number from 0 to 1",
+        ),
         (
             ("--lateness", "soon", "--", "true"),
             "--lateness: soon: is not a number of milliseconds; see `leobench emulate --help`",

@@ -204,13 +204,13 @@ def test_what_cannot_run_in_real_time_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_budget_stands_in_the_scenario(tmp_path: Path) -> None:
     file = tmp_path / "steady.toml"
-    budget = "[real]\nlateness = '10 s'\nstall = '10 s'\n"
+    budget = "[real]\nlateness = '10 s'\nstall = '10 s'\nbusy = 1\n"
     file.write_text(STEADY + budget, encoding="utf-8")
     command = ("--host", "client", "--out", "out", "--", "ping", "-c", "1", "server")
     ended = leobench("emulate", file, *command, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["clock"]["budget_ms"] == [10_000, 10_000]
+    assert manifest["clock"]["budget"] == {"lateness_ms": 10_000, "stall_ms": 10_000, "busy": 1}
 
 
 def test_engines_are_compared(tmp_path: Path) -> None:

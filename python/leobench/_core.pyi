@@ -25,8 +25,8 @@ class Scenario:
     def duration(self) -> float:
         """Seconds during which the sources produce messages."""
     @property
-    def real(self) -> tuple[float, float, float, float]:
-        """Settings of a run in real time, in seconds: lateness, stall, spin, settle."""
+    def real(self) -> tuple[float, float, float, float, float]:
+        """Settings of a run in real time, in seconds: lateness, stall, spin, settle; and last, `busy`."""
     def to_json(self) -> str: ...
 
 @final
@@ -83,6 +83,7 @@ class Emulation:
         lateness: float,
         stall: float,
         spin: float,
+        busy: float,
         offloads: str,
     ) -> None: ...
     def run(self, seconds: float | None) -> tuple[str, str, dict[str, tuple[float, float]], str]: ...

@@ -15,6 +15,7 @@ use crate::flows::{Ready, Woken};
 use crate::offload::{self, Arena};
 use crate::outlet::MODERATION;
 use crate::port::Outside;
+use crate::processors::Processors;
 use crate::spin::SpinFlow;
 use crate::verdict::{Budget, Precedence, Verdict};
 
@@ -31,7 +32,7 @@ const SPIN_SHARE: u64 = 4;
 const MOST_CREDIT: SimDuration = SimDuration::from_millis(2);
 
 /// How the driver waits, and what it may deviate from the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// How long before something is due it does not sleep any more, as long as this takes no more than a quarter of its time.
     /// If it would, it looks around once in this time only.
@@ -150,7 +151,7 @@ impl Driver {
         let mut polled: Vec<_> = polled.collect();
         polled.extend(sockets.iter().map(|sockets| PollFd::new(sockets, PollFlags::IN)));
         let mut waiter = Waiter::new(clock.clone(), settings.spin);
-        let cpu = cpu_time();
+        let (cpu, processors) = (cpu_time(), Processors::read());
         let begin = clock.now();
         let mut now = begin;
         // Nobody has looked at the devices yet: they are read, and what is in them came just now.
@@ -184,6 +185,7 @@ impl Driver {
         outside.finish(clock);
         verdict.elapsed += now.saturating_since(begin);
         verdict.cpu += cpu_time().saturating_sub(cpu);
+        verdict.processors += Processors::read() - processors;
         verdict.spun += waiter.spun;
         Ok(())
     }

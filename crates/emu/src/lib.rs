@@ -12,6 +12,7 @@ mod losses;
 mod offload;
 mod outlet;
 mod port;
+mod processors;
 pub mod spin;
 mod verdict;
 

@@ -3,19 +3,26 @@
 use leobench_base::{LogHistogram, SimDuration, SimTime};
 
 use crate::losses::Losses;
+use crate::processors::Processors;
 
 /// What a run may deviate from its own times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// By how much 99 of 100 packets may leave too late at most.
     pub lateness: SimDuration,
     /// For how long the driver may stand still at most.
     pub stall: SimDuration,
+    /// The share of their time for which the processors may be at work while programs need them.
+    pub busy: f64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { lateness: SimDuration::from_millis(1), stall: SimDuration::from_millis(20) }
+        Self {
+            lateness: SimDuration::from_millis(1),
+            stall: SimDuration::from_millis(20),
+            busy: 0.95,
+        }
     }
 }
 
@@ -92,6 +99,8 @@ pub struct Verdict {
     pub lateness: Lateness,
     /// The longest time for which the driver stood still although it wanted to go on.
     pub longest_stall: SimDuration,
+    /// The time of the processors that it could use.
+    pub processors: Processors,
     /// Processor time of the driver.
     pub cpu: SimDuration,
     /// The part of it in which the driver was awake only to be on time.
@@ -120,6 +129,14 @@ impl Verdict {
         if self.longest_stall > budget.stall {
             let (stall, allowed) = (ms(self.longest_stall), ms(budget.stall));
             doubts.push(format!("the driver stood still for {stall:.1} ms; allowed: {allowed} ms"));
+        }
+        // The driver goes before others, and flows of the network go with it.
+        let busy = self.processors.share().filter(|_| !self.owns_sockets);
+        if let Some(busy) = busy.filter(|busy| *busy > budget.busy) {
+            let (busy, allowed) = (busy * 100.0, budget.busy * 100.0);
+            doubts.push(format!(
+                "the processors were busy for {busy:.1} % of the time, so programs waited for them; allowed: {allowed} %"
+            ));
         }
         if self.refused > 0 {
             doubts.push(format!("hosts did not take {} packets", self.refused));
@@ -167,6 +184,24 @@ mod tests {
         };
         assert_eq!(stalled(20), Vec::<String>::new());
         assert_eq!(stalled(50), ["the driver stood still for 50.0 ms; allowed: 20 ms"]);
+    }
+
+    /// What programs would have sent on a machine with more processors, nobody knows.
+    #[test]
+    fn processors_without_rest_are_a_doubt_beside_programs() {
+        let budget = Budget { busy: 0.5, ..Budget::default() };
+        let doubts = |busy, owns_sockets| {
+            let processors = Processors { busy, total: 200 };
+            Verdict { owns_sockets, processors, ..Verdict::default() }.doubts(&budget)
+        };
+        assert_eq!(doubts(100, false), Vec::<String>::new());
+        assert_eq!(
+            doubts(199, false),
+            [
+                "the processors were busy for 99.5 % of the time, so programs waited for them; allowed: 50 %"
+            ]
+        );
+        assert_eq!(doubts(199, true), Vec::<String>::new());
     }
 
     #[test]

@@ -99,10 +99,11 @@ impl Emulation {
         lateness: f64,
         stall: f64,
         spin: f64,
+        busy: f64,
         offloads: &str,
     ) -> PyResult<Self> {
         let time = |seconds: f64| SimDuration::from_nanos((seconds * 1e9) as u64);
-        let budget = Budget { lateness: time(lateness), stall: time(stall) };
+        let budget = Budget { lateness: time(lateness), stall: time(stall), busy };
         let settings = Settings { spin: time(spin), budget };
         let (clock, outside) = (WallClock::new(), Outside::default());
         let framing = match offloads {
@@ -219,7 +220,15 @@ struct Told {
     lateness_ms: Option<Quantiles>,
     device_wait_ms: Option<Quantiles>,
     longest_stall_ms: f64,
-    budget_ms: [f64; 2],
+    processors_busy: Option<f64>,
+    budget: ToldBudget,
+}
+
+#[derive(serde::Serialize)]
+struct ToldBudget {
+    lateness_ms: f64,
+    stall_ms: f64,
+    busy: f64,
 }
 
 /// A direction of a QUIC connection, with its samples: when, and the round-trip time, in nanoseconds.
@@ -283,6 +292,11 @@ fn told(verdict: &Verdict, budget: &Budget) -> Told {
         lateness_ms: quantiles(&verdict.lateness.histogram),
         device_wait_ms: quantiles(&verdict.queued),
         longest_stall_ms: ms(verdict.longest_stall),
-        budget_ms: [ms(budget.lateness), ms(budget.stall)],
+        processors_busy: verdict.processors.share(),
+        budget: ToldBudget {
+            lateness_ms: ms(budget.lateness),
+            stall_ms: ms(budget.stall),
+            busy: budget.busy,
+        },
     }
 }

@@ -49,13 +49,13 @@ impl PyScenario {
         self.0.spec.duration.as_secs_f64()
     }
 
-    /// Settings of a run in real time, in seconds: lateness, stall, spin, settle.
+    /// Settings of a run in real time, in seconds: lateness, stall, spin, settle; and last, `busy`.
     #[getter]
-    fn real(&self) -> (f64, f64, f64, f64) {
+    fn real(&self) -> (f64, f64, f64, f64, f64) {
         let real = &self.0.spec.real;
         let [lateness, stall, spin, settle] =
             [real.lateness, real.stall, real.spin, real.settle].map(SimDuration::as_secs_f64);
-        (lateness, stall, spin, settle)
+        (lateness, stall, spin, settle, real.busy)
     }
 
     /// The scenario as JSON, every default spelled out.

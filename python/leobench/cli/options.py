@@ -32,28 +32,36 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
 
 
 _REAL = (
-    ("lateness", "by which 99 of 100 packets may leave late"),
-    ("stall", "for which the driver may stand still"),
-    ("spin", "before something is due in which the driver does not sleep"),
-    ("settle", "that the other programs have before the main one starts"),
+    ("lateness", "time by which 99 of 100 packets may leave late"),
+    ("stall", "time for which the driver may stand still"),
+    ("spin", "time before something is due in which the driver does not sleep"),
+    ("settle", "time that the other programs have before the main one starts"),
+    ("busy", "share of their time for which the processors may be at work"),
 )
+# What concerns programs only.
+_OF_PROGRAMS = ("settle", "busy")
 
 
 def add_real(parser: argparse.ArgumentParser, *, programs: bool) -> None:
-    """Declares what replaces the scenario's table `real`; `settle` only where there are programs."""
-    for name, what in _REAL if programs else _REAL[:-1]:
-        parser.add_argument(
-            f"--{name}",
-            metavar="MS",
-            type=milliseconds,
-            help=f"real time only: time {what} (default: the scenario's real.{name})",
-        )
+    """Declares what replaces the scenario's table `real`: all of it only where there are programs."""
+    for name, what in _REAL:
+        if programs or name not in _OF_PROGRAMS:
+            parser.add_argument(
+                f"--{name}",
+                metavar="SHARE" if name == "busy" else "MS",
+                type=number if name == "busy" else milliseconds,
+                help=f"real time only: {what} (default: the scenario's real.{name})",
+            )
 
 
 def real_overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
     """What these arguments replace in a scenario."""
     given = [(name, getattr(args, name, None)) for name, _ in _REAL]
-    return [(f"real.{name}", f"{value * 1e3:.9g} ms") for name, value in given if value is not None]
+    return [
+        (f"real.{name}", f"{value:g}" if name == "busy" else f"{value * 1e3:.9g} ms")
+        for name, value in given
+        if value is not None
+    ]
 
 
 def whole(given: str) -> int:
@@ -62,6 +70,14 @@ def whole(given: str) -> int:
         return int(given)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{given}: is not a whole number") from None
+
+
+def number(given: str) -> float:
+    """An argument that is a number without a unit."""
+    try:
+        return float(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{given}: is not a number") from None
 
 
 def seconds(given: str) -> float:

@@ -56,19 +56,21 @@ class Program:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the network follows the clock; all times in seconds, as in the table `real` of a scenario.
+    """How the network follows the clock; times in seconds, as in the table `real` of a scenario.
 
     Attributes:
         lateness: By how much 99 of 100 packets may be late.
         stall: For how long the driver may stand still.
         spin: How long before something is due the driver does not sleep any more.
         settle: How long the other programs have before the main one starts.
+        busy: The share of their time for which the processors may be at work while programs need them.
     """
 
     lateness: float
     stall: float
     spin: float
     settle: float
+    busy: float
 
     @classmethod
     def of(cls, scenario: Scenario) -> Settings:
@@ -245,6 +247,7 @@ def _drive(job: _Job, report: int) -> None:
         settings.lateness,
         settings.stall,
         settings.spin,
+        settings.busy,
         next((each.offloads for each in made.values() if each.devices), hosts.OFFLOADS),
     )
     if any(host.moves for host in known):

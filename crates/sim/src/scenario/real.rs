@@ -1,6 +1,7 @@
 //! What a scenario says about the time: whether a clock drives the run, and what it may deviate from that.
 
 use leobench_base::SimDuration;
+use leobench_base::spec::Range;
 
 leobench_base::words! {
     /// What drives a run.
@@ -14,12 +15,15 @@ leobench_base::words! {
 
 leobench_base::spec! {
     /// How a run in real time follows the clock, and when its times can be trusted.
-    #[derive(Copy, Eq)]
+    #[derive(Copy)]
     pub struct RealSpec {
         /// Time by which one packet in 100 may leave late; later ones make the run invalid.
         pub lateness: SimDuration = Self::DEFAULT.lateness,
         /// Time for which the driver may stand still; a longer one makes the run invalid.
         pub stall: SimDuration = Self::DEFAULT.stall,
+        /// Share of their time for which the processors may be at work while programs of `leobench emulate` need them; more
+        /// makes the run invalid.
+        pub busy: f64 [Range::from(0.0).to(1.0)] = Self::DEFAULT.busy,
         /// Time before something is due in which the driver does not sleep: more is more punctual, and takes more of a
         /// processor.
         pub spin: SimDuration = Self::DEFAULT.spin,
@@ -33,6 +37,7 @@ impl RealSpec {
     pub const DEFAULT: Self = Self {
         lateness: SimDuration::from_millis(1),
         stall: SimDuration::from_millis(20),
+        busy: 0.95,
         spin: SimDuration::from_micros(50),
         settle: SimDuration::from_millis(300),
     };
