@@ -200,7 +200,7 @@ def check(scenario: str | PathLike[str], overrides: Mapping[str, object] | None 
     Raises:
         ScenarioError: If the scenario is wrong.
     """
-    resolved: dict[str, Any] = json.loads(load(scenario, None, overrides).to_json())
+    resolved: dict[str, Any] = json.loads(load(scenario, None, overrides, flows="optional").to_json())
     return resolved
 
 
@@ -225,7 +225,7 @@ def survey(
     """
     from leobench import orbit
 
-    return orbit.survey(load(scenario, seed, overrides), interval_s)
+    return orbit.survey(load(scenario, seed, overrides, flows="optional"), interval_s)
 
 
 def open(path: str | PathLike[str]) -> Result:  # noqa: A001 (read as `leobench.open`)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,13 +11,25 @@ if TYPE_CHECKING:
 
     from leobench._core import Scenario
 
+# What becomes of the flows: they run, they are looked at, or programs run instead.
+FlowUse = Literal["required", "optional", "unused"]
+
 
 def load(
     scenario: str | PathLike[str],
     seed: int | None = None,
     overrides: Mapping[str, object] | None = None,
+    *,
+    flows: FlowUse = "required",
 ) -> Scenario:
-    """Reads and checks a scenario; the arguments are those of `leobench.run`.
+    """Reads and checks a scenario; the other arguments are those of `leobench.run`.
+
+    Args:
+        scenario: The scenario file.
+        seed: Seed of all randomness.
+        overrides: Values to replace in the scenario.
+        flows: Of `required` flows there is at least one, and of `optional` ones there may be none. Flows that
+            are `unused` may also be such that they could not run over this network.
 
     Raises:
         ScenarioError: If the scenario is wrong.
@@ -40,7 +52,7 @@ def load(
     if is_device(Path(scenario)):
         raise ScenarioError(f"{scenario}: is a device; allowed: a scenario file")
     try:
-        return _core.Scenario.load(scenario, pairs)
+        return _core.Scenario.load(scenario, pairs, flows)
     except ScenarioError:
         _refuse_campaign(Path(scenario))
         raise

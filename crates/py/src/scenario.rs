@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use leobench_base::SimDuration;
-use leobench_sim::scenario::{self, Scenario};
+use leobench_sim::scenario::{self, FlowUse, Scenario};
 use pyo3::prelude::*;
 
-use crate::errors::ScenarioError;
+use crate::errors::{InputError, ScenarioError};
 use crate::plugin::{self, Interpreter};
 
 /// A scenario that was read and checked.
@@ -15,14 +15,21 @@ pub(crate) struct PyScenario(pub(crate) Scenario);
 
 #[pymethods]
 impl PyScenario {
-    /// Reads and checks a scenario file, with values put in place of its own.
+    /// Reads and checks a scenario file, with values put in place of its own. Its `flows` are `required`, `optional`, or
+    /// `unused`.
     #[staticmethod]
-    #[pyo3(signature = (path, overrides = Vec::new()))]
+    #[pyo3(signature = (path, overrides = Vec::new(), flows = "required"))]
     #[expect(clippy::needless_pass_by_value, reason = "converted from Python by value")]
-    fn load(path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
+    fn load(path: PathBuf, overrides: Vec<(String, String)>, flows: &str) -> PyResult<Self> {
+        let flows = match flows {
+            "required" => FlowUse::Required,
+            "optional" => FlowUse::Optional,
+            "unused" => FlowUse::Unused,
+            other => return Err(InputError::new_err(format!("{other}: no such use of flows"))),
+        };
         let folder = path.parent().unwrap_or(Path::new(""));
         let plugins = Interpreter::beside(folder.to_path_buf());
-        let loaded = scenario::load_file(&path, &overrides, &plugins);
+        let loaded = scenario::load_file(&path, &overrides, &plugins, flows);
         loaded.map(Self).map_err(|error| {
             plugin::take_interrupt().unwrap_or_else(|| ScenarioError::new_err(error.to_string()))
         })

@@ -53,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
 
     overrides = [*args.overrides, *options.real_overrides(args)]
     overrides += [("seed", args.seed)] if args.seed is not None else []
-    scenario = load(args.scenario, None, dict(overrides))
+    scenario = load(args.scenario, None, dict(overrides), flows="unused")
     ended = api.emulate_loaded(scenario, _programs(args), args.out, force=args.force)
     verdict = ended.verdict
     is_valid = verdict["verdict"] == "valid"

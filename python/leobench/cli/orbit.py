@@ -75,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
     if args.out is not None:
         folder.refuse_existing(args.out, force=args.force, ours=_is_ours)
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
-    scenario = load(args.scenario, None, dict(overrides))
+    scenario = load(args.scenario, None, dict(overrides), flows="optional")
     seen = orbit.survey(scenario, args.interval)
     for warning in seen.warnings:
         print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use leobench_base::spec::{At, Spec, SpecError, Value, quoted};
 use leobench_transport::Plugins;
 
-use super::{Scenario, ScenarioSpec, check, overrides};
+use super::{FlowUse, Scenario, ScenarioSpec, check, overrides};
 
 /// Bytes of the largest file that is parsed; a scenario of 10,000 links takes about a twentieth.
 const LARGEST_FILE: u64 = 16_000_000;
@@ -117,7 +117,7 @@ impl Syntax {
 /// Loads the scenario in a file, whose extension tells the syntax, with values put in place of its own: pairs of a
 /// place such as `links.uplink.queue.limit` and what would stand there in TOML (a string may go without its quotes).
 ///
-/// The host runs the plug-ins that it names, to check them.
+/// The host runs the plug-ins that it names, to check them. `flows` says which flows it must have.
 ///
 /// # Errors
 /// The first thing wrong with the file or the overrides.
@@ -125,6 +125,7 @@ pub fn load_file(
     path: &Path,
     overrides: &[(String, String)],
     plugins: &Plugins,
+    flows: FlowUse,
 ) -> Result<Scenario, ScenarioError> {
     let file = path.display().to_string();
     let Some(syntax) = Syntax::of(path) else {
@@ -149,10 +150,10 @@ pub fn load_file(
         offset: error.valid_up_to(),
     })?;
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    load_with(&Source { file: &file, text, syntax, folder }, overrides, plugins)
+    load_with(&Source { file: &file, text, syntax, folder }, overrides, plugins, flows)
 }
 
-/// Loads a scenario without plug-ins from a text, with values put in place of its own as in [`load_file`].
+/// Loads a scenario with flows and without plug-ins from a text, with values put in place of its own as in [`load_file`].
 ///
 /// # Errors
 /// The first thing wrong with the text or the overrides.
@@ -160,13 +161,15 @@ pub fn load(
     source: &Source<'_>,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ScenarioError> {
-    load_with(source, overrides, Plugins::NONE)
+    load_with(source, overrides, Plugins::NONE, FlowUse::Required)
 }
 
-fn load_with(
+/// Loads a scenario from a text as [`load_file`] does from a file.
+pub(super) fn load_with(
     source: &Source<'_>,
     overrides: &[(String, String)],
     plugins: &Plugins,
+    flows: FlowUse,
 ) -> Result<Scenario, ScenarioError> {
     let file = || source.file.to_owned();
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
@@ -174,7 +177,7 @@ fn load_with(
         .syntax
         .parse(text)
         .map_err(|(position, problem)| ScenarioError::Syntax { file: file(), position, problem })?;
-    read(&mut tree, overrides, source.folder.clone(), plugins)
+    read(&mut tree, overrides, source.folder.clone(), plugins, flows)
         .map_err(|error| ScenarioError::Invalid { file: file(), error: Box::new(error) })
 }
 
@@ -183,13 +186,14 @@ fn read(
     overrides: &[(String, String)],
     folder: PathBuf,
     plugins: &Plugins,
+    flows: FlowUse,
 ) -> Result<Scenario, SpecError> {
     for (place, text) in overrides {
         overrides::apply(tree, place, text)?;
     }
     let spec = ScenarioSpec::read(tree, &At::ROOT)?;
     let scenario = Scenario { spec, folder };
-    check::check(&scenario, tree, plugins)?;
+    check::check(&scenario, tree, plugins, flows)?;
     Ok(scenario)
 }
 

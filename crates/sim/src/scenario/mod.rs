@@ -40,6 +40,17 @@ pub use page::ObjectSpec;
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
 
+/// What becomes of a scenario's flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowUse {
+    /// They run: there is at least one.
+    Required,
+    /// They are only looked at: there may be none.
+    Optional,
+    /// Programs run instead: there may be none, and they need not suit the network.
+    Unused,
+}
+
 /// A scenario that was read and checked, and may be run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {

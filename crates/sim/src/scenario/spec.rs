@@ -54,8 +54,8 @@ leobench_base::spec! {
         pub nodes: Vec<(String, NodeSpec)>,
         /// The links by name.
         pub links: Vec<(String, LinkSpec)>,
-        /// The flows by name.
-        pub flows: Vec<(String, FlowSpec)>,
+        /// The flows by name. Programs run without any.
+        pub flows: Vec<(String, FlowSpec)> = Vec::new(),
         /// How nodes move from link to link, by name.
         pub handovers: Vec<(String, HandoverSpec)> = Vec::new(),
         /// Satellites over terminals and gateways, which links lead through.

@@ -8,7 +8,7 @@ pub mod random;
 use std::path::{Path, PathBuf};
 
 use leobench_sim::record::{MemorySink, Stored, StoredTable, Table};
-use leobench_sim::scenario::{Scenario, Source, Syntax, load, load_file};
+use leobench_sim::scenario::{FlowUse, Scenario, Source, Syntax, load, load_file};
 use leobench_sim::summary::Summary;
 use leobench_sim::{Outcome, Run, RunOptions};
 use leobench_transport::Plugins;
@@ -46,7 +46,8 @@ pub fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    load_file(&file, &overrides, Plugins::NONE).unwrap_or_else(|error| panic!("{error}"))
+    load_file(&file, &overrides, Plugins::NONE, FlowUse::Required)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Of a table `constellation`: 1,584 satellites over a van in Bologna, and a gateway in Turin.

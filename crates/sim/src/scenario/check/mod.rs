@@ -14,7 +14,7 @@ use leobench_base::spec::{At, SpecError, Value, quoted};
 use leobench_transport::Plugins;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Scenario, ScenarioSpec, Until};
+use super::{FlowUse, Scenario, ScenarioSpec, Until};
 
 /// A place in the scenario, and what the file says there.
 #[derive(Clone, Copy)]
@@ -83,24 +83,54 @@ impl<'s> Names<'s> {
 ///
 /// # Errors
 /// The first thing wrong with it, in the order of the schema.
-pub(super) fn check(scenario: &Scenario, tree: &Value, plugins: &Plugins) -> Result<(), SpecError> {
+pub(super) fn check(
+    scenario: &Scenario,
+    tree: &Value,
+    plugins: &Plugins,
+    flows: FlowUse,
+) -> Result<(), SpecError> {
     let root = Place::root(tree);
+    if flows != FlowUse::Unused {
+        network(scenario, &root, plugins, flows)?;
+        return reference(&scenario.spec, &root.key("competition").key("reference"));
+    }
+    names(scenario.spec.flows.iter().map(|(name, _)| name), &root.key("flows"))?;
+    let mut without = scenario.clone();
+    without.spec.flows.clear();
+    network(&without, &root, plugins, flows)
+}
+
+/// Checks everything but the flows that others are measured by.
+fn network(
+    scenario: &Scenario,
+    root: &Place<'_>,
+    plugins: &Plugins,
+    flows: FlowUse,
+) -> Result<(), SpecError> {
     let spec = &scenario.spec;
     file_name(&spec.name, &root.key("name"))?;
-    times(spec, &root)?;
-    names(spec.nodes.iter().map(|(name, _)| name), &root.key("nodes"), "node")?;
-    names(spec.links.iter().map(|(name, _)| name), &root.key("links"), "link")?;
-    names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"), "flow")?;
+    times(spec, root)?;
+    let (nodes, links) = (root.key("nodes"), root.key("links"));
+    some(&spec.nodes, &nodes, "at least one node")?;
+    names(spec.nodes.iter().map(|(name, _)| name), &nodes)?;
+    some(&spec.links, &links, "at least one link")?;
+    names(spec.links.iter().map(|(name, _)| name), &links)?;
+    if flows == FlowUse::Required {
+        some(&spec.flows, &root.key("flows"), FLOWS)?;
+    }
+    names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"))?;
     let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
     links::check(scenario, &nodes, &root.key("links"))?;
-    constellation::check(scenario, &root)?;
+    constellation::check(scenario, root)?;
     handovers::links(scenario, &nodes, &root.key("handovers"))?;
     flows::check(spec, &nodes, plugins, &root.key("flows"))?;
     handovers::kinds(spec, &root.key("handovers"))?;
-    limits::check(spec, &root)?;
-    real::check(spec, &root)?;
-    reference(spec, &root.key("competition").key("reference"))
+    limits::check(spec, root)?;
+    real::check(spec, root)
 }
+
+/// What a scenario without flows lacks.
+const FLOWS: &str = "at least one flow, or programs instead of flows (`leobench emulate`)";
 
 /// Refuses flows as a measure of others that are none, or not among those that compete.
 fn reference(spec: &ScenarioSpec, at: &Place<'_>) -> Result<(), SpecError> {
@@ -139,15 +169,17 @@ fn times(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
     Ok(())
 }
 
-fn names<'n>(
-    names: impl ExactSizeIterator<Item = &'n String>,
-    at: &Place<'_>,
-    what: &str,
-) -> Result<(), SpecError> {
-    if names.len() == 0 {
-        return Err(at.error("is empty").allowed(format!("at least one {what}")));
+/// Refuses a table without entries.
+fn some<T>(entries: &[(String, T)], at: &Place<'_>, allowed: &str) -> Result<(), SpecError> {
+    if !entries.is_empty() {
+        return Ok(());
     }
-    names.into_iter().try_for_each(|given| name(given, &at.key(given)))
+    let problem = if at.value.is_some() { "is empty" } else { "is required but missing" };
+    Err(at.error(problem).allowed(allowed))
+}
+
+fn names<'n>(mut names: impl Iterator<Item = &'n String>, at: &Place<'_>) -> Result<(), SpecError> {
+    names.try_for_each(|given| name(given, &at.key(given)))
 }
 
 /// Refuses what cannot be a name.

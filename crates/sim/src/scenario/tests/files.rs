@@ -8,7 +8,7 @@ use leobench_transport::Plugins;
 use super::*;
 
 fn refusal(path: &Path) -> String {
-    let message = load_file(path, &[], Plugins::NONE).unwrap_err().to_string();
+    let message = load_file(path, &[], Plugins::NONE, FlowUse::Required).unwrap_err().to_string();
     let shown = path.display().to_string();
     message.strip_prefix(&shown).expect("the message starts with the file").to_owned()
 }
@@ -16,10 +16,15 @@ fn refusal(path: &Path) -> String {
 #[test]
 fn the_extension_tells_the_syntax() {
     let folder = tempdir().unwrap();
-    let toml = load_file(&file(&folder, "a.toml", BASE.as_bytes()), &[], Plugins::NONE).unwrap();
+    let toml =
+        load_file(&file(&folder, "a.toml", BASE.as_bytes()), &[], Plugins::NONE, FlowUse::Required)
+            .unwrap();
     assert_eq!(toml.folder, folder.path());
     let json = serde_json::to_vec(&toml.write()).unwrap();
-    assert_eq!(load_file(&file(&folder, "a.JSON", &json), &[], Plugins::NONE).unwrap(), toml);
+    assert_eq!(
+        load_file(&file(&folder, "a.JSON", &json), &[], Plugins::NONE, FlowUse::Required).unwrap(),
+        toml
+    );
     assert_eq!(
         refusal(&file(&folder, "a.yaml", BASE.as_bytes())),
         ": has no known extension; allowed: `.toml`, `.json`"
@@ -74,8 +79,13 @@ fn files_larger_than_any_scenario_are_refused_before_they_are_parsed() {
     assert_eq!(refusal(&path), ": is too large; allowed: at most 16 MB");
     let padded = |size: usize| format!("{BASE}\n#{}", " ".repeat(size - BASE.len() - 2));
     assert!(
-        load_file(&file(&folder, "most.toml", padded(16_000_000).as_bytes()), &[], Plugins::NONE)
-            .is_ok()
+        load_file(
+            &file(&folder, "most.toml", padded(16_000_000).as_bytes()),
+            &[],
+            Plugins::NONE,
+            FlowUse::Required
+        )
+        .is_ok()
     );
     let message = refusal(&file(&folder, "more.toml", padded(16_000_001).as_bytes()));
     assert_eq!(message, ": is too large; allowed: at most 16 MB");

@@ -8,6 +8,7 @@ mod real;
 mod refusals;
 mod shipped;
 mod transports;
+mod without_flows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
