@@ -222,6 +222,13 @@ def test_a_stopped_driver_makes_a_run_invalid(tmp_path: Path) -> None:
     assert re.search(r"invalid: the driver stood still for \d+\.\d ms; allowed: 20 ms", said), said
 
 
+def test_a_session_within_the_warm_up_is_summed_up_whole(tmp_path: Path) -> None:
+    ended = emulate(ONE_FLOW, "--set", "warm_up=30 s", "--out", "out", "--", "sleep", "0.5", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert [link["mean_rate_bps"] for link in summary["links"]] == [pytest.approx(25e6, rel=1e-5)] * 2
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
     """Ten starts and kills, at different moments; what ran on the hosts is gone, children of children too."""

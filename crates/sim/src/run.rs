@@ -272,7 +272,7 @@ impl Run {
                     .map(|objects| PageInput { start: SimTime::ZERO + flow.start, objects }),
             })
             .collect();
-        let span = run.end.saturating_since(SimTime::ZERO + scenario.spec.warm_up);
+        let span = run.end.saturating_since(ended.observed.links_from);
         let links: Vec<_> = ended
             .links
             .iter()

@@ -441,3 +441,27 @@ fn a_tcp_message_takes_a_handshake_and_what_its_segments_take() {
     let flights = [60, 60, 52, 52 + 305, 52, 2 * 52 + 2_517, 52, 52 + 58 + 122];
     expect(delay(tls, 100), &flights, 5.0);
 }
+
+#[test]
+fn the_rate_of_links_is_known_of_a_run_that_ends_within_its_warm_up() {
+    let summary = summary(&one_link(
+        r#"
+        duration = "20 s"
+        warm_up = "10 s"
+        until = "drained"
+        "#,
+        r#"
+        rate = "8 Mbps"
+        delay = "10 ms"
+        "#,
+        r#"
+        transport = "udp"
+        source = { kind = "bulk", size = "1000 B" }
+        "#,
+    ));
+    assert!(summary.virtual_s < 10.0, "{}", summary.virtual_s);
+    // Of so short a run, the bytes that fit into it are counted whole.
+    let rate = summary.links[0].mean_rate_bps.unwrap();
+    assert!((rate - 8e6).abs() < 8.0 / summary.virtual_s, "{rate}");
+    assert_eq!(summary.links[0].delivered_packets, 1);
+}

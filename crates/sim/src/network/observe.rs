@@ -106,6 +106,8 @@ pub(crate) struct Observed {
     /// The longest stall of every flow, if it has one.
     pub(crate) stalls: TiVec<FlowId, Option<Stall>>,
     pub(crate) links: TiVec<LinkId, LinkView>,
+    /// From when on what links did counts: the end of the warm-up, or the start if the run ended before.
+    pub(crate) links_from: SimTime,
     /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
     pub(crate) before: TiVec<FlowId, SenderState>,
     /// Packets of each flow, either way, that the network dropped after the warm-up.
@@ -380,6 +382,7 @@ impl Observer {
             }
         }
         let losses = self.losses.finish(&mut self.recorder)?;
+        let links_from = if self.warm { self.warm_up } else { SimTime::ZERO };
         let Self { recorder, ledgers, stalls, links, before, routes, warm_up, dropped, .. } = self;
         let handovers = self.handovers.map(|watch| {
             watch.finish(now, warm_up, |flow| routes[flow].at_handover(ledgers[flow].statistics()))
@@ -394,6 +397,7 @@ impl Observer {
             ledgers,
             stalls,
             links,
+            links_from,
             before,
             dropped,
             marked,
