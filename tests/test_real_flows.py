@@ -218,7 +218,7 @@ def test_engines_are_compared(tmp_path: Path) -> None:
     file = tmp_path / "steady.toml"
     file.write_text(scenario(PATH, source=POISSON, duration="1 s", until="drained"), encoding="utf-8")
     asked = ("agree", file, "--engines", "virtual,real", "--seeds", "2", "--json", "--out", "out")
-    ended = leobench(*asked, "--set", "real.lateness=10 s", "--set", "real.stall=10 s", cwd=tmp_path)
+    ended = leobench(*asked, *PATIENT, cwd=tmp_path)
     found = json.loads(ended.stdout)
     assert (found["axis"], found["sides"]) == ("engine", ["virtual", "real"])
     (cell,) = found["cells"]
@@ -234,6 +234,15 @@ def test_engines_are_compared(tmp_path: Path) -> None:
         .read_text(encoding="utf-8")
         .startswith("# Engines virtual and real")
     )
+
+
+@pytest.mark.parametrize("option", ["lateness", "stall", "spin"])
+def test_options_of_real_time_are_refused_without_it(option: str, quick: Path) -> None:
+    for command, wanted in (("run", "--engine real"), ("agree", "--engines virtual,real")):
+        ended = leobench(command, quick, f"--{option}", "5", cwd=quick.parent)
+        said = f"leobench: --{option}: is for real time only; add {wanted}, or leave it out\n"
+        assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", said)
+    assert [path.name for path in quick.parent.iterdir()] == [quick.name]
 
 
 def test_only_two_engines_can_be_compared(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder for a table, a figure and all runs, which can be resumed (default: keep nothing)",
     )
     options.add_campaign(parser)
+    options.add_real(parser, programs=False)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no findings")
 
@@ -75,10 +76,15 @@ def main(args: argparse.Namespace) -> int:
     from leobench.agreement import files
     from leobench.errors import InputError
 
-    sides = agreement.stacks(args.stacks) if args.engines is None else agreement.engines(args.engines)
+    if args.engines is None:
+        options.refuse_real(args, "--engines virtual,real")
+        sides = agreement.stacks(args.stacks)
+    else:
+        sides = agreement.engines(args.engines)
+    overrides = dict([*args.overrides, *options.real_overrides(args)])
     if args.out is None and (args.resume or args.force):
         raise InputError("--resume and --force: need the folder of the results: --out DIR")
-    targets = [agreement.Target.load(file, sides, dict(args.overrides), args.seed) for file in args.files]
+    targets = [agreement.Target.load(file, sides, overrides, args.seed) for file in args.files]
     if args.out is None:
         with tempfile.TemporaryDirectory(prefix="leobench-agree-") as folder:
             report = _compare(targets, Path(folder), args)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
+from leobench.errors import InputError
+
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
     """Declares `--set PLACE=VALUE`."""
@@ -56,12 +58,25 @@ def add_real(parser: argparse.ArgumentParser, *, programs: bool) -> None:
 
 def real_overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
     """What these arguments replace in a scenario."""
-    given = [(name, getattr(args, name, None)) for name, _ in _REAL]
     return [
         (f"real.{name}", f"{value:g}" if name == "busy" else f"{value * 1e3:.9g} ms")
-        for name, value in given
-        if value is not None
+        for name, value in _given_real(args)
     ]
+
+
+def refuse_real(args: argparse.Namespace, wanted: str) -> None:
+    """Refuses these arguments where nothing runs in real time, but would with the option `wanted`.
+
+    Raises:
+        InputError: If one is given.
+    """
+    for name, _ in _given_real(args):
+        raise InputError(f"--{name}: is for real time only; add {wanted}, or leave it out")
+
+
+def _given_real(args: argparse.Namespace) -> list[tuple[str, float]]:
+    values = [(name, getattr(args, name, None)) for name, _ in _REAL]
+    return [(name, value) for name, value in values if value is not None]
 
 
 def whole(given: str) -> int:

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Runs the scenario, writes the results, and prints a summary and their folder."""
-    from leobench import api, folder
+    from leobench import api, engine, folder
     from leobench.cli.progress import Progress
     from leobench.scenario import load
 
@@ -61,6 +61,8 @@ def main(args: argparse.Namespace) -> int:
         given = getattr(args, name)
         overrides += [(name, given)] if given is not None else []
     scenario = load(args.scenario, None, dict(overrides))
+    if scenario.engine != engine.REAL:
+        options.refuse_real(args, "--engine real")
     target = args.out or Path("results") / f"{scenario.name}-{scenario.seed}"
     folder.refuse_existing(target, force=args.force)
 
