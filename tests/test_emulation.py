@@ -334,6 +334,8 @@ def _driver(parent: int) -> int:
             ("--busy", "95", "--", "true"),
             f"{ONE_FLOW}: real.busy = 95.0: is out of range; allowed: a number from 0 to 1",
         ),
+        (("--on", "server", "'' --help"), "--on server: is without a command"),
+        (("--", ""), "the command behind `--` is empty; allowed: a program and its arguments"),
         (
             ("--lateness", "soon", "--", "true"),
             "--lateness: soon: is not a number of milliseconds; see `leobench emulate --help`",

@@ -66,19 +66,20 @@ def opened(folder: Path) -> list[str]:
 
 
 def as_user(home: Path, *args: object, device: str = "open") -> subprocess.CompletedProcess[str]:
-    """Runs leobench as that user, where the TUN device is `open` to all, `closed` or `absent`."""
+    """Runs leobench as that user, where the TUN device is `open` to all, `closed`, `absent` or `other`."""
     folder = home.parent
     made = f"mkdir {folder}/dev; mount -t tmpfs -o mode=755 none {folder}/dev"
     mode = "0666" if device == "open" else "0600"
     node = f"mknod -m {mode} {folder}/dev/tun c 10 200; mount --bind {folder}/dev/tun /dev/net/tun"
     hidden = f"mount --bind {folder}/dev /dev/net"
+    other = "mount --bind /dev/null /dev/net/tun"
     words = [sys.executable, "-m", "leobench", *args]
     script = "\n".join(
         [
             "set -e",
             *opened(folder),
             made,
-            hidden if device == "absent" else node,
+            {"absent": hidden, "other": other}.get(device, node),
             f"cd {home}",
             f"export HOME={home}",
             f"exec setpriv --reuid {USER} --regid {USER} --clear-groups --inh-caps=-all "
@@ -133,6 +134,7 @@ def test_a_users_flows_in_real_time(transport: str, home: Path) -> None:
     [
         ("absent", "does not exist; load the kernel's module `tun` (modprobe tun)"),
         ("closed", "may not be opened by this user; run as root, or let the user open it"),
+        ("other", "is no TUN device; remove it, and make one (mknod /dev/net/tun c 10 200)"),
     ],
 )
 def test_without_the_device(device: str, message: str, home: Path) -> None:

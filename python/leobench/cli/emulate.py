@@ -75,9 +75,11 @@ def _programs(args: argparse.Namespace) -> list[Program]:
             words = shlex.split(command)
         except ValueError as error:
             raise InputError(f"--on {host}: {command!r} cannot be read: {error}") from None
-        if not words:
+        if not any(words[:1]):
             raise InputError(f"--on {host}: is without a command")
         programs.append(Program(host, tuple(words)))
+    if args.words[:1] == [""]:
+        raise InputError("the command behind `--` is empty; allowed: a program and its arguments")
     if args.words:
         programs.append(Program(args.host or "", tuple(args.words)))
     elif args.host is not None:

@@ -72,6 +72,9 @@ def check_machine() -> None:
         raise InputError(
             f"{hosts.DEVICE}: may not be opened by this user; run as root, or let the user open it"
         )
+    fault = hosts.device_fault()
+    if fault is not None:
+        raise InputError(f"{hosts.DEVICE}: {fault}")
     if os.geteuid() != 0 and not _has_user_namespaces():
         raise InputError("this kernel lets only root make network namespaces; run as root")
 

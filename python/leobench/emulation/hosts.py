@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from leobench._core import Scenario
 
 DEVICE = Path("/dev/net/tun")
+_OTHER_DEVICE = f"is no TUN device; remove it, and make one (mknod {DEVICE} c 10 200)"
 
 # `linux/if_tun.h`: the requests, and a device for IP packets with no header but that of offloads.
-_TUNSETIFF, _TUNSETOFFLOAD = 0x4004_54CA, 0x4004_54D0
+_TUNSETIFF, _TUNSETOFFLOAD, _TUNGETFEATURES = 0x4004_54CA, 0x4004_54D0, 0x8004_54CF
 _IFF_TUN, _IFF_NO_PI, _IFF_VNET_HDR = 0x0001, 0x1000, 0x4000
 # Checksums, and long segments of TCP over IPv4 and IPv6, with ECN too.
 _TUN_F_TCP = 0x01 | 0x02 | 0x04 | 0x08
@@ -49,6 +50,30 @@ _LAST_GROUP = 2**31 - 1
 _LAST_RESORT = 1_000
 # The first of the routing tables that packets from an interface's address use.
 _FIRST_TABLE = 1_000
+
+
+def device_fault() -> str | None:
+    """What is wrong with `DEVICE`, which exists, if it gives no TUN devices."""
+    import errno
+    import fcntl
+
+    try:
+        descriptor = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ENODEV, errno.ENXIO):
+            return "has no driver; load the kernel's module `tun` (modprobe tun)"
+        if error.errno == errno.EPERM:
+            return f"may not be opened in this container; start it with --device {DEVICE}"
+        if error.errno != errno.EISDIR:
+            return f"cannot be opened: {error.strerror}"
+        return _OTHER_DEVICE
+    try:
+        fcntl.ioctl(descriptor, _TUNGETFEATURES, bytes(4))
+    except OSError:
+        return _OTHER_DEVICE
+    finally:
+        os.close(descriptor)
+    return None
 
 
 class Offloads(StrEnum):
