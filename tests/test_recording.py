@@ -207,3 +207,25 @@ def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
     ended = leobench("record", "ping.txt", "--rate", "1", "--out", "out.csv", cwd=tmp_path)
     said = "leobench: out.csv: exists already; choose another file, or replace it with --force\n"
     assert (ended.returncode, ended.stderr) == (2, said)
+
+
+@pytest.mark.parametrize("option", ["--out", "--mahimahi"])
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("none/out", "No such file or directory"),
+        ("ping.txt/out", "Not a directory"),
+        ("folder", "Is a directory"),
+        (300 * "a", "File name too long"),
+    ],
+)
+def test_a_place_that_cannot_be_written_to(option: str, place: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "ping.txt").write_text(ping((1, 0.0, 40.0)), encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    places = {"--out": "out.csv", "--mahimahi": "out.trace"} | {option: place}
+    ended = leobench(
+        "record", "ping.txt", "--rate", "1", "--force", *(word for each in places.items() for word in each),
+        cwd=tmp_path,
+    )  # fmt: skip
+    said = f"leobench: {place}: cannot be written to: {reason}\n"
+    assert (ended.returncode, ended.stderr) == (2, said)

@@ -51,13 +51,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Reads the measurements and writes the table, and says what it holds."""
-    from leobench import recording
+    from leobench import folder, recording
     from leobench.errors import InputError
     from leobench.recording import mahimahi, schedule
     from leobench.recording.readings import Reading
 
     for target in (args.out, args.mahimahi):
-        if target is not None and target.exists() and not args.force:
+        if target is None:
+            continue
+        with folder.refusing(target):
+            is_there = target.exists()
+        if is_there and not args.force:
             raise InputError(f"{target}: exists already; choose another file, or replace it with --force")
     if args.bin <= 0 or args.interruption < 1:
         raise InputError("--bin and --interruption: must be greater than 0")
@@ -67,11 +71,13 @@ def main(args: argparse.Namespace) -> int:
     rate = None if args.rate is None else args.rate * 1e6
     rows = schedule.rows(reading, schedule.Rule(args.bin, args.interruption, rate))
     lines = [schedule.HEADER, *(row.text() for row in rows)]
-    args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with folder.refusing(args.out):
+        args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     if args.mahimahi is not None:
         end = rows[-1].at + args.bin
         trace = "".join(f"{at}\n" for at in mahimahi.opportunities(rows, end))
-        args.mahimahi.write_text(trace, encoding="ascii")
+        with folder.refusing(args.mahimahi):
+            args.mahimahi.write_text(trace, encoding="ascii")
     lost = sum(probe.delays_s is None for probe in reading.probes)
     down = sum(not row.up for row in rows)
     print(
