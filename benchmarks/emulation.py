@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench import _core, errors
 from leobench.emulation import check, hosts, kernel, session
+from leobench.emulation.programs import Program
 from leobench.engine import Recording
 from leobench.scenario import load
 
@@ -105,7 +106,7 @@ class Load:
     """
 
     name: str
-    programs: Callable[[Path, int], list[session.Program]]
+    programs: Callable[[Path, int], list[Program]]
     read: Callable[[Path, int], dict[str, float]]
     link: dict[str, str]
 
@@ -113,14 +114,14 @@ class Load:
 def by_iperf(name: str, options: str, **link: str) -> Load:
     """Iperf3 with these options."""
 
-    def programs(folder: Path, seconds: int) -> list[session.Program]:
+    def programs(folder: Path, seconds: int) -> list[Program]:
         # Its server loses datagrams while it begins: the first second does not count.
         client = (
             f"iperf3 --client server --json --get-server-output --logfile {folder}/iperf "
             f"--omit 1 --time {seconds} {options}"
         )
         server = ("iperf3", "--server", "--one-off", "--logfile", "/dev/null")
-        return [session.Program("server", server), session.Program("client", tuple(client.split()))]
+        return [Program("server", server), Program("client", tuple(client.split()))]
 
     def read(folder: Path, _: int) -> dict[str, float]:
         end = json.loads((folder / "iperf").read_text(encoding="utf-8"))["end"]
@@ -138,10 +139,10 @@ def by_iperf(name: str, options: str, **link: str) -> Load:
 def by_datagrams(rate: int) -> Load:
     """Datagrams of which 40 are sent at once, at a rate in Mbit/s."""
 
-    def programs(folder: Path, seconds: int) -> list[session.Program]:
+    def programs(folder: Path, seconds: int) -> list[Program]:
         own = (sys.executable, str(DATAGRAMS))
-        sender = session.Program("client", (*own, "send", "server", str(rate), str(seconds)))
-        return [sender, session.Program("server", (*own, "receive", str(folder / "received")))]
+        sender = Program("client", (*own, "send", "server", str(rate), str(seconds)))
+        return [sender, Program("server", (*own, "receive", str(folder / "received")))]
 
     def read(folder: Path, seconds: int) -> dict[str, float]:
         said = json.loads((folder / "received").read_text(encoding="utf-8"))
@@ -163,7 +164,7 @@ LOADS = [
 ]
 
 
-def run(folder: Path, engine: type, load_: Load, programs: list[session.Program]) -> dict[str, Any]:
+def run(folder: Path, engine: type, load_: Load, programs: list[Program]) -> dict[str, Any]:
     """Runs programs over the link or the relay: the verdict."""
     path = folder / "scenario.toml"
     path.write_text(SCENARIO.format(**load_.link), encoding="utf-8")
@@ -206,7 +207,7 @@ def added_delay() -> float:
     words = ("ping", "-q", "-c", "200", "-i", "0.01", "server")
     with tempfile.TemporaryDirectory() as name:
         output = Path(name) / "ping"
-        program = session.Program("client", ("sh", "-c", f"{' '.join(words)} > {output}"))
+        program = Program("client", ("sh", "-c", f"{' '.join(words)} > {output}"))
         ping = Load("ping", lambda *_: [], lambda *_: {}, {**FASTEST, "delay": "20 ms"})
         run(Path(name), _core.Emulation, ping, [program])
         found = re.search(r"= [0-9.]+/([0-9.]+)/", output.read_text(encoding="ascii"))

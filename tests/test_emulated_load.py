@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT
 
 from leobench.emulation import hosts, session
+from leobench.emulation.programs import Program
 from leobench.engine import Recording
 from leobench.scenario import load
 
@@ -46,9 +47,7 @@ def run(tmp_path: Path, *programs: tuple[str, str]) -> dict[str, Any]:
     path = tmp_path / "fast.toml"
     path.write_text(SCENARIO, encoding="utf-8")
     scenario = load(path, None, {})
-    started = [
-        session.Program(host, (sys.executable, str(PROGRAMS), *words.split())) for host, words in programs
-    ]
+    started = [Program(host, (sys.executable, str(PROGRAMS), *words.split())) for host, words in programs]
     ended = session.run(scenario, started, session.Settings.of(scenario), Recording())
     assert ended.code == 0
     return ended.verdict

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from leobench._core import Scenario
     from leobench.campaign import CampaignResult, Status
-    from leobench.emulation.session import Ended, Program, Settings
+    from leobench.emulation.programs import Program
+    from leobench.emulation.session import Ended, Settings
     from leobench.orbit import Survey
     from leobench.result import Result
 

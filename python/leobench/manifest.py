@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from leobench._core import Scenario
-    from leobench.emulation.session import Ended, Program
+    from leobench.emulation.programs import Program
+    from leobench.emulation.session import Ended
 
     Stalls = Mapping[str, tuple[float, float]]
 
@@ -118,7 +119,10 @@ def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) 
         "validity": {"verdict": verdict["verdict"], "warnings": verdict["reasons"]},
         "clock": _figures(verdict),
         "spin": verdict["spin"],
-        "programs": [{"host": program.host, "command": list(program.words)} for program in programs],
+        "programs": [
+            {"host": program.host, "command": list(program.words), "exit_code": exit_.code}
+            for program, exit_ in zip(programs, ended.exits, strict=True)
+        ],
         "exit_code": ended.code,
         "scenario": json.loads(scenario.to_json()),
     }

@@ -10,7 +10,8 @@ from leobench.cli import options, terminal
 if TYPE_CHECKING:
     import argparse
 
-    from leobench.emulation.session import Program
+    from leobench.emulation.programs import Program
+    from leobench.emulation.session import Ended
 
 NAME = "emulate"
 HELP = "run programs on the hosts of a scenario, in real time"
@@ -54,11 +55,11 @@ def main(args: argparse.Namespace) -> int:
     overrides = [*args.overrides, *options.real_overrides(args)]
     overrides += [("seed", args.seed)] if args.seed is not None else []
     scenario = load(args.scenario, None, dict(overrides), flows="unused")
-    ended = api.emulate_loaded(scenario, _programs(args), args.out, force=args.force)
-    verdict = ended.verdict
-    is_valid = verdict["verdict"] == "valid"
+    programs = _programs(args)
+    ended = api.emulate_loaded(scenario, programs, args.out, force=args.force)
+    is_valid = ended.verdict["verdict"] == "valid"
     if not args.quiet or not is_valid:
-        for line in _told(verdict):
+        for line in [*_failed(programs, ended), *_told(ended.verdict)]:
             print(terminal.on_one_line(line), file=sys.stderr)
     return ended.code or (0 if is_valid else 1)
 
@@ -66,7 +67,7 @@ def main(args: argparse.Namespace) -> int:
 def _programs(args: argparse.Namespace) -> list[Program]:
     import shlex
 
-    from leobench.emulation.session import Program
+    from leobench.emulation.programs import Program
     from leobench.errors import InputError
 
     programs = []
@@ -87,6 +88,16 @@ def _programs(args: argparse.Namespace) -> list[Program]:
     if not programs:
         raise InputError("there is no command; give one behind `--`, or with --on HOST COMMAND")
     return programs
+
+
+def _failed(programs: list[Program], ended: Ended) -> list[str]:
+    """What is said of programs that failed before the main one ended."""
+    return [
+        f"leobench: {program.host}: `{' '.join(program.words)}` failed before the main program ended: "
+        f"exit code {exit_.code}"
+        for program, exit_ in zip(programs, ended.exits, strict=True)
+        if exit_.failed_early
+    ]
 
 
 def _told(verdict: dict[str, Any]) -> list[str]:

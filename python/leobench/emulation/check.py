@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leobench._core import Scenario
-    from leobench.emulation.session import Program
+    from leobench.emulation.programs import Program
 
 # More than that, and their devices are more than a process may open.
 _MOST_HOSTS = 200

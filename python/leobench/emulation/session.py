@@ -21,37 +21,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from leobench.emulation import hosts, kernel, moves, spin
+from leobench.emulation.programs import Exit, Supervisor
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from leobench._core import Scenario
+    from leobench.emulation.programs import Program
     from leobench.engine import Recording
 
     Progress = Callable[[float, float, int], object]
 
 # Longer than anybody waits; the driver is stopped when the main program has ended.
 _FOREVER_S = 1e9
-# How long the other programs have after they were asked to end.
-_GRACE_S = 1.0
-# How long they have to end without being asked.
-_OWN_END_S = 0.2
 # Time between two reports of progress.
 _REPORT_EVERY_S = 0.1
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program on a host.
-
-    Attributes:
-        host: The host's name.
-        words: The program and its arguments.
-    """
-
-    host: str
-    words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -87,12 +72,14 @@ class Ended:
         summary: The summary of the network, as JSON.
         verdict: How far the times can be trusted; and what QUIC's spin bit showed, as `spin`.
         stalls: By flow of the scenario, from when to when (in seconds) it stood still, if it did.
+        exits: How each program ended.
     """
 
     code: int
     summary: str
     verdict: dict[str, Any]
     stalls: dict[str, tuple[float, float]] = field(default_factory=dict)
+    exits: tuple[Exit, ...] = ()
 
 
 def run(
@@ -147,7 +134,8 @@ def run(
     if recording.tables is not None:
         spin.write(told["spin"], recording.tables)
     verdict = {**told["verdict"], "spin": spin.summary(told["spin"])}
-    return Ended(told["code"], told["summary"], verdict, told["stalls"])
+    exits = tuple(Exit(*each) for each in told["exits"])
+    return Ended(told["code"], told["summary"], verdict, told["stalls"], exits)
 
 
 @dataclass(frozen=True)
@@ -267,13 +255,15 @@ def _drive(job: _Job, report: int) -> None:
     signal.signal(signal.SIGUSR1, lambda *_: None)
     driver = threading.Thread(target=follow)
     driver.start()
-    code = 0
+    exits: list[Exit] = []
     if job.programs:
-        code = _supervise(job.programs, made, settings, driver)
-        ended["main"] = code
+        exits = Supervisor(job.programs, made).run(settings.settle, driver.is_alive)
+        ended["main"] = True
         emulation.stop()
     driver.join()
-    told = {"error": ended["error"]} if "error" in ended else {"code": code, **ended}
+    ended["code"] = (exits[-1].code if exits else None) or 0
+    ended["exits"] = [[each.code, each.failed_early] for each in exits]
+    told = {"error": ended["error"]} if "error" in ended else ended
     with os.fdopen(report, "w", encoding="utf-8") as pipe:
         json.dump(told, pipe)
 
@@ -292,62 +282,3 @@ def _mount(table: str) -> None:
             Path(file.name).chmod(0o644)
             # The file goes on to exist where it is mounted.
             kernel.mount(file.name, target, "none", kernel.MS_BIND)
-
-
-def _supervise(
-    programs: Sequence[Program], made: dict[str, hosts.Made], settings: Settings, driver: threading.Thread
-) -> int:
-    """Starts the programs, and waits for the last one; the others are asked to end then. Its exit code."""
-    others = [_start(program, made[program.host], is_main=False) for program in programs[:-1]]
-    if others:
-        time.sleep(settings.settle)
-    signal.signal(signal.SIGINT, lambda *_: None)
-    main = _start(programs[-1], made[programs[-1].host], is_main=True)
-    running = {*others, main}
-    code = 0
-    while main in running and driver.is_alive():
-        ended, status = _wait(0)
-        running.discard(ended)
-        if ended == main:
-            code = os.waitstatus_to_exitcode(status)
-    # A server that serves once ends by itself.
-    _await(running, _OWN_END_S)
-    for other in running:
-        os.kill(other, signal.SIGTERM)
-    _await(running, _GRACE_S)
-    return code if code >= 0 else 128 - code
-
-
-def _await(running: set[int], seconds: float) -> None:
-    """Waits for programs to end, at most so long."""
-    limit = time.monotonic() + seconds
-    while running and time.monotonic() < limit:
-        ended, _ = _wait(os.WNOHANG)
-        running.discard(ended)
-        if ended == 0:
-            time.sleep(0.01)
-
-
-def _wait(options: int) -> tuple[int, int]:
-    """Waits for any process, as the first one of a namespace must: programs leave some behind."""
-    try:
-        return os.waitpid(-1, options)
-    except ChildProcessError:
-        return 0, 0
-
-
-def _start(program: Program, host: hosts.Made, *, is_main: bool) -> int:
-    """Starts a program on its host: with the standard input of this process if it is the main one."""
-    import subprocess
-
-    host.enter()
-    try:
-        process = subprocess.Popen(  # noqa: S603 (the user's own words)
-            program.words,
-            stdin=None if is_main else subprocess.DEVNULL,
-            env={**os.environ, "LEOBENCH_HOST": program.host},
-        )
-    except OSError as error:
-        raise RunError(f"{program.words[0]}: cannot be started: {error.strerror}") from error
-    process.returncode = 0  # it is waited for with all others
-    return process.pid

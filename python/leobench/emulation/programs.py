@@ -1,0 +1,129 @@
+"""The programs of a session, as the first process of its sandbox starts them and waits for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leobench.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from leobench.emulation.hosts import Made
+
+# How long the other programs have after they were asked to end.
+_GRACE_S = 1.0
+# How long they have to end without being asked.
+_OWN_END_S = 0.2
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program on a host.
+
+    Attributes:
+        host: The host's name.
+        words: The program and its arguments.
+    """
+
+    host: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a program ended.
+
+    Attributes:
+        code: Its exit code; that of a shell if a signal ended it; None if it did not end when asked to.
+        failed_early: Whether it failed by itself while the main program ran.
+    """
+
+    code: int | None
+    failed_early: bool
+
+
+class Supervisor:
+    """Runs programs on hosts until the last of them, the main program, ends."""
+
+    def __init__(self, programs: Sequence[Program], made: Mapping[str, Made]) -> None:
+        self._programs, self._made = programs, made
+        self._main = len(programs) - 1
+        # The place of each program that runs, by its process.
+        self._running: dict[int, int] = {}
+        self._codes: list[int | None] = [None] * len(programs)
+        self._failed: set[int] = set()
+        self._interrupted = False
+
+    def run(self, settle_s: float, is_driven: Callable[[], bool]) -> list[Exit]:
+        """Starts the programs, the main one after `settle_s`, and asks the others to end when it has ended.
+
+        Raises:
+            RunError: If one cannot be started.
+            KeyboardInterrupt: If the session is interrupted before the main program starts.
+        """
+        for place in range(self._main):
+            self._start(place)
+        if self._main > 0:
+            time.sleep(settle_s)
+        signal.signal(signal.SIGINT, self._interrupt)
+        self._start(self._main)
+        while self._main in self._running.values() and is_driven():
+            self._note_failure(self._reap(0))
+        # A server that serves once ends by itself.
+        self._await(_OWN_END_S)
+        for process in self._running:
+            os.kill(process, signal.SIGTERM)
+        self._await(_GRACE_S)
+        return [Exit(code, place in self._failed) for place, code in enumerate(self._codes)]
+
+    def _start(self, place: int) -> None:
+        """Starts a program on its host: with the standard input of this process if it is the main one."""
+        program = self._programs[place]
+        self._made[program.host].enter()
+        try:
+            process = subprocess.Popen(  # noqa: S603 (the user's own words)
+                program.words,
+                stdin=None if place == self._main else subprocess.DEVNULL,
+                env={**os.environ, "LEOBENCH_HOST": program.host},
+            )
+        except OSError as error:
+            raise RunError(f"{program.words[0]}: cannot be started: {error.strerror}") from error
+        process.returncode = 0  # it is waited for with all others
+        self._running[process.pid] = place
+
+    def _note_failure(self, ended: int | None) -> None:
+        if ended is not None and ended != self._main and self._codes[ended] != 0 and not self._interrupted:
+            self._failed.add(ended)
+
+    def _interrupt(self, *_: object) -> None:
+        """Leaves an interrupt to the programs, which have it, too; how they end then is no failure."""
+        self._interrupted = True
+
+    def _await(self, seconds: float) -> None:
+        """Waits for programs to end, at most so long."""
+        limit = time.monotonic() + seconds
+        while self._running and time.monotonic() < limit:
+            if self._reap(os.WNOHANG) is None:
+                time.sleep(0.01)
+
+    def _reap(self, options: int) -> int | None:
+        """Waits for any process, as the first one of a namespace must: programs leave some behind.
+
+        Returns:
+            The place of the program that ended, if one did.
+        """
+        try:
+            process, status = os.waitpid(-1, options)
+        except ChildProcessError:
+            return None
+        place = self._running.pop(process, None)
+        if place is not None:
+            code = os.waitstatus_to_exitcode(status)
+            self._codes[place] = code if code >= 0 else 128 - code
+        return place
