@@ -6,6 +6,7 @@ import array
 import contextlib
 import hashlib
 import random
+import signal
 import socket
 import struct
 import sys
@@ -223,6 +224,19 @@ def load(host: str) -> None:
         sys.stdout.write(f"{len(answer.read())}\n")
 
 
+def count(host: str) -> None:
+    """Says that it is ready, and how many interrupts it has got a second after the first one."""
+    del host
+    got: list[float] = []
+    signal.signal(signal.SIGINT, lambda *_: got.append(time.monotonic()))
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    limit = time.monotonic() + START_S
+    while time.monotonic() < limit and not (got and time.monotonic() > got[0] + 1):
+        time.sleep(0.01)
+    sys.stdout.write(f"{len(got)} interrupts\n")
+
+
 def send(host: str, count: str, size: str, gap_us: str) -> None:
     """Sends so many datagrams of so many bytes, with a time between them, a second after it was started."""
     time.sleep(1)
@@ -273,6 +287,20 @@ def take(path: str) -> None:
 if __name__ == "__main__":
     programs: dict[str, Callable[..., None]] = {
         program.__name__: program
-        for program in (echo, probe, volley, deaf, move, serve, fetch, resume, refused, load, send, take)
+        for program in (
+            echo,
+            probe,
+            volley,
+            deaf,
+            move,
+            serve,
+            fetch,
+            resume,
+            refused,
+            load,
+            count,
+            send,
+            take,
+        )
     }
     programs[sys.argv[1]](*sys.argv[2:])

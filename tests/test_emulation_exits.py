@@ -1,20 +1,28 @@
-"""How programs end."""
+"""How programs end: their exit codes, and who gets an interrupt."""
 
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import signal
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from conftest import ROOT
-from programs import PATIENT, leobench
+from programs import LEOBENCH, PATIENT, leobench, start, wait_until_gone
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
 ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
+COUNT = (sys.executable, str(Path(__file__).with_name("emulated.py")), "count", "-")
 
 
 def test_every_program_has_its_exit_code(tmp_path: Path) -> None:
@@ -31,3 +39,80 @@ def test_every_program_has_its_exit_code(tmp_path: Path) -> None:
     said, *rest = ended.stderr.splitlines()
     assert said == "leobench: server: `sh -c exit 3` failed before the main program ended: exit code 3"
     assert not any("failed" in line for line in rest)
+
+
+def alone(process: int) -> None:
+    os.kill(process, signal.SIGINT)
+
+
+def group(process: int) -> None:
+    os.killpg(process, signal.SIGINT)
+
+
+def through_terminal(words: list[str], interrupt: Callable[[int, int], None]) -> str:
+    """What a command line says on a terminal of its own, with an interrupt once it says that it is ready."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(words[0], words)  # noqa: S606 (no shell is wanted)
+    said = b""
+    try:
+        while said.count(b"interrupts") < 2:
+            try:
+                said += os.read(terminal, 1_000)
+            except OSError:  # the last process has closed it
+                break
+            if said.count(b"ready") == 2:
+                said = said.replace(b"ready", b"begun")
+                interrupt(process, terminal)
+    finally:
+        os.close(terminal)
+        os.waitpid(process, 0)
+    return said.decode()
+
+
+@pytest.mark.parametrize("how", ["key", "key twice", "alone", "group"])
+def test_programs_get_an_interrupt_once(how: str) -> None:
+    """Whether the terminal sends it to all, somebody sends it to the group, or to leobench alone."""
+
+    def interrupt(process: int, terminal: int) -> None:
+        if "key" in how:
+            os.write(terminal, b"\x03")
+            if "twice" in how:
+                time.sleep(0.3)
+                os.write(terminal, b"\x03")
+        else:
+            {"alone": alone, "group": group}[how](process)
+
+    counted = " ".join(COUNT)
+    words = ["emulate", str(ONE_FLOW), *PATIENT, "--on", "server", counted, "--", *COUNT]
+    said = through_terminal([*LEOBENCH, *words], interrupt)
+    expected = "2" if "twice" in how else "1"
+    assert re.findall(r"(\d+) interrupts", said) == [expected] * 2, said
+
+
+def test_an_interrupt_of_leobench_alone_ends_the_session(tmp_path: Path) -> None:
+    """As Ctrl-C does: a shell that waits for a program ends only if that program is interrupted, too."""
+    mark = f"3605.{os.getpid()}"
+    command = f"echo ready; sleep {mark}; echo not reached"
+    other = ("--on", "server", f"sleep {mark}")
+    process = start("emulate", ONE_FLOW, *PATIENT, *other, "--", "sh", "-c", command, cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1)  # A shell that is interrupted before it waits for its program goes on to wait.
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, ""), errors
+    # How programs end that were interrupted is no failure.
+    assert "failed" not in errors
+    wait_until_gone(mark)
+
+
+def test_an_interrupt_of_leobench_alone_before_the_main_program(tmp_path: Path) -> None:
+    roles = ("--settle", "60000", "--on", "server", "echo ready", "--on", "client", "echo not reached")
+    process = start("emulate", ONE_FLOW, *PATIENT, *roles, cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "")
+    assert errors == "leobench: interrupted; nothing was written\n"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leobench.emulation import interrupts
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
@@ -58,7 +61,7 @@ class Supervisor:
         self._running: dict[int, int] = {}
         self._codes: list[int | None] = [None] * len(programs)
         self._failed: set[int] = set()
-        self._interrupted = False
+        self._interrupted = self._to_pass_on = False
 
     def run(self, settle_s: float, is_driven: Callable[[], bool]) -> list[Exit]:
         """Starts the programs, the main one after `settle_s`, and asks the others to end when it has ended.
@@ -72,7 +75,10 @@ class Supervisor:
         if self._main > 0:
             time.sleep(settle_s)
         signal.signal(signal.SIGINT, self._interrupt)
+        signal.signal(interrupts.PASSED_ON, self._pass_on)
         self._start(self._main)
+        if self._to_pass_on:
+            self._pass_on()
         while self._main in self._running.values() and is_driven():
             self._note_failure(self._reap(0))
         # A server that serves once ends by itself.
@@ -105,6 +111,14 @@ class Supervisor:
         """Leaves an interrupt to the programs, which have it, too; how they end then is no failure."""
         self._interrupted = True
 
+    def _pass_on(self, *_: object) -> None:
+        """Interrupts the group of the main program, as a terminal would, now or once it has started."""
+        self._interrupted = self._to_pass_on = True
+        for process, place in self._running.items():
+            if place == self._main:
+                _interrupt_group(process)
+                self._to_pass_on = False
+
     def _await(self, seconds: float) -> None:
         """Waits for programs to end, at most so long."""
         limit = time.monotonic() + seconds
@@ -127,3 +141,13 @@ class Supervisor:
             code = os.waitstatus_to_exitcode(status)
             self._codes[place] = code if code >= 0 else 128 - code
         return place
+
+
+def _interrupt_group(leading: int) -> None:
+    """Interrupts the processes of the sandbox that are in the group of one of them."""
+    with contextlib.suppress(ProcessLookupError):
+        group = os.getpgid(leading)
+        for process in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
+            with contextlib.suppress(ProcessLookupError):
+                if process != os.getpid() and os.getpgid(process) == group:
+                    os.kill(process, signal.SIGINT)

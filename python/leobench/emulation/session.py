@@ -8,6 +8,7 @@ and no device has a name outside, so all of them vanish with the processes, even
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.emulation import hosts, kernel, moves, spin
+from leobench.emulation import hosts, interrupts, kernel, moves, spin
 from leobench.emulation.programs import Exit, Supervisor
 from leobench.errors import RunError
 
@@ -104,26 +105,14 @@ def run(
     Raises:
         RunError: If the sandbox cannot be made, or the network breaks off.
     """
-    reports, report = os.pipe()
+    job = _Job(scenario, programs, settings, recording)
     sys.stdout.flush()
     sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        os.close(reports)
-        _leave(lambda: _isolate(_Job(scenario, programs, settings, recording), report), report)
-    os.close(report)
-    # Without programs it ends the run, and with programs it is their affair.
-    former = signal.signal(signal.SIGINT, lambda *_: None) if programs else None
-    try:
-        with os.fdopen(reports, "rb") as pipe:
-            if progress is not None:
-                _wait_for(pipe.fileno(), scenario, progress)
-            said = pipe.read()
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        if programs:
-            signal.signal(signal.SIGINT, former)
+    if programs:
+        with interrupts.told() as interrupted:
+            said = _reported(job, progress, interrupted)
+    else:
+        said = _reported(job, progress, None)
     if not said:
         raise RunError("the emulation was killed; its network and its hosts are gone")
     told = json.loads(said)
@@ -148,6 +137,32 @@ class _Job:
     recording: Recording
 
 
+def _reported(job: _Job, progress: Progress | None, interrupted: int | None) -> bytes:
+    """Runs a sandbox, and returns what it reports; nothing if it was killed.
+
+    Args:
+        job: What it works on.
+        progress: That of `run`.
+        interrupted: Tells of interrupts of this process, which are the programs' affair; they end the run
+            unless given.
+    """
+    reports, report = os.pipe()
+    with contextlib.nullcontext() if interrupted is None else interrupts.held():
+        child = os.fork()
+        if child == 0:
+            os.close(reports)
+            _leave(lambda: _isolate(job, report, interrupted), report)
+    os.close(report)
+    try:
+        with os.fdopen(reports, "rb") as pipe:
+            if progress is not None:
+                _wait_for(pipe.fileno(), job.scenario, progress)
+            return pipe.read()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
 def _wait_for(report: int, scenario: Scenario, progress: Progress) -> None:
     """Tells how far a run is until it reports."""
     began = time.monotonic()
@@ -168,21 +183,28 @@ def _leave(work: Any, report: int) -> NoReturn:
     os._exit(0)
 
 
-def _isolate(job: _Job, report: int) -> None:
+def _isolate(job: _Job, report: int, interrupted: int | None) -> None:
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         signal.signal(getattr(signal, name), lambda *_: None)
+    # As SIGINT in the sandbox, until the main program is there to be interrupted.
+    signal.signal(interrupts.PASSED_ON, signal.default_int_handler)
     _enter_namespaces()
     kernel.die_with_parent()
     alive, life = os.pipe()
+    over, works = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(life)
+        os.close(over)
         kernel.die_with_parent()
         os.set_blocking(alive, False)
         if _is_closed(alive):  # the parent ended before it could be asked for
             os._exit(0)
         _leave(lambda: _drive(job, report), report)
     os.close(report)
+    os.close(works)
+    if interrupted is not None:
+        interrupts.pass_on(interrupted, child, over)
     os.waitpid(child, 0)
 
 
@@ -213,6 +235,7 @@ def _drive(job: _Job, report: int) -> None:
     if job.programs:
         # Until the main program is there to be interrupted.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        interrupts.release()
     from leobench import _core
 
     known = hosts.of(job.scenario, moving=bool(job.programs))
