@@ -301,6 +301,21 @@ def test_runs_side_by_side_do_not_meet(tmp_path: Path) -> None:
     assert len(runs) == 2
 
 
+def test_two_sessions_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    """The second one is refused before its program starts; where the first was killed, the next one runs."""
+    first = start("emulate", ONE_FLOW, "--out", "out", "--", "sh", "-c", "echo begun; sleep 60", cwd=tmp_path)
+    assert first.stdout is not None
+    assert first.stdout.readline() == "begun\n"
+    ended = emulate(ONE_FLOW, "--out", "out", "--", "echo", "not reached", cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("leobench: out: another leobench is writing there; wait until it")
+    first.kill()
+    first.communicate(timeout=60)
+    ended = emulate(ONE_FLOW, "--out", "out", "--", "true", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 def _driver(parent: int) -> int:
     """The grandchild of a process, once it is there."""
     limit = time.monotonic() + 30

@@ -63,6 +63,23 @@ def test_what_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_two_at_once_do_not_write_to_the_same_place(tmp_path: Path) -> None:
+    """Whether one is to be replaced or not; names alike in their first letters are others."""
+    name = 50 * "a"
+    target, link = tmp_path / name, tmp_path / "link"
+    link.symlink_to(name)
+    said = r"another leobench is writing there; wait until it has ended, .*--out"
+    for force in (False, True):
+        with folder.writing(target, force=force) as partial:
+            for second in (target, link):
+                with pytest.raises(InputError, match=said), folder.writing(second, force=force):
+                    pass
+            write(tmp_path / f"{name}b", force=True)
+            write(tmp_path / "a", force=True)
+            (partial / folder.MANIFEST).write_text(json.dumps(dict.fromkeys(folder._MANIFEST_KEYS)))
+        assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}b", "a", "link"}
+
+
 def test_a_failed_replacement_leaves_the_old_folder(tmp_path: Path) -> None:
     target = tmp_path / "run"
     write(target, seed=1)

@@ -45,6 +45,13 @@ def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_live_one(
     killed, stale = begun(quick, results / "killed")
     live, used = begun(quick, results / "live")
     try:
+        refused = start("run", quick, "--out", results / "live", "--force", cwd=quick.parent)
+        said, errors = refused.communicate(timeout=60)
+        assert (said, errors.count("\n")) == ("", 1)
+        assert errors.startswith(
+            f"leobench: {results}/live: another leobench is writing there; wait until it"
+        )
+        assert refused.returncode == 2
         killed.send_signal(signal.SIGKILL)
         killed.communicate(timeout=10)
         assert stale.is_dir()

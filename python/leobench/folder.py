@@ -146,7 +146,7 @@ def writing(target: Path, *, force: bool, ours: Ours | None = None) -> Iterator[
     """A folder to write results into that becomes `target` if the block succeeds, and vanishes if not.
 
     Raises:
-        InputError: If `target` exists and may not be replaced, or cannot be written to.
+        InputError: If `target` exists and may not be replaced, cannot be written to, or is being written to.
     """
     refuse_existing(target, force=force, ours=ours)
     place = _behind_links(target)
@@ -157,6 +157,12 @@ def writing(target: Path, *, force: bool, ours: Ours | None = None) -> Iterator[
     with ExitStack() as held:
         with refusing(target):
             partial = held.enter_context(unfinished.partial(place))
+            has_rival = unfinished.has_rival(partial)
+        if has_rival:
+            raise InputError(
+                f"{target}: another leobench is writing there; wait until it has ended, "
+                f"or choose another folder with --out"
+            )
         yield partial
         refuse_existing(target, force=force, ours=ours)
         with refusing(target):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Characters of a result folder's name in those of the folders beside it: systems take 255 bytes.
 _LONGEST_STEM = 40
+# Characters of the digest that a longer name ends in there.
+_DIGEST = 8
 
 _NAME = re.compile(
     r"\.(?P<stem>.+)\.(?P<what>partial|replaced)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8}", re.DOTALL
@@ -55,7 +57,23 @@ def partial(place: Path) -> Iterator[Path]:
 
 def beside(place: Path, what: str) -> Path:
     """A hidden name in the same folder, which no other process and no earlier one uses."""
-    return place.with_name(f".{place.name[:_LONGEST_STEM]}.{what}-{_machine()}-{secrets.token_hex(4)}")
+    return place.with_name(f".{_stem(place)}.{what}-{_machine()}-{secrets.token_hex(4)}")
+
+
+def has_rival(made: Path) -> bool:
+    """Whether a living process of this machine writes into another folder for the same place.
+
+    Unknown, and False, where the file system knows no locks.
+    """
+    own = _NAME.fullmatch(made.name)
+    for entry in made.parent.iterdir():
+        name = _NAME.fullmatch(entry.name)
+        if own is None or name is None or entry.name == made.name:
+            continue
+        same = all(name[part] == own[part] for part in ("stem", "what", "machine"))
+        if same and _is_locked(entry):
+            return True
+    return False
 
 
 def clear(folder: Path) -> None:
@@ -80,6 +98,31 @@ def _remove_unlocked(entry: Path) -> None:
         if lock is not None:
             shutil.rmtree(entry, ignore_errors=True)
             os.close(lock)
+
+
+def _stem(place: Path) -> str:
+    """What stands for the name of a result folder: another one for another name."""
+    if len(place.name) <= _LONGEST_STEM:
+        return place.name
+    digest = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:_DIGEST]
+    return f"{place.name[: _LONGEST_STEM - _DIGEST]}{digest}"
+
+
+def _is_locked(folder: Path) -> bool:
+    """Whether a process, this one or another, has the lock on a folder."""
+    import fcntl
+
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # it is gone, or somebody else's
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(handle)
+    return False
 
 
 def _is_replaced(folder: Path, stem: str) -> bool:
