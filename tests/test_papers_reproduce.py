@@ -89,6 +89,7 @@ def test_the_implementations_are_those_of_the_test_bench() -> None:
     for tcp in found[::5]:
         assert (tcp["kind"], tcp["tls"], tcp["receive_buffer"]) == ("tcp", False, "6.291456 MB")
         assert (tcp["congestion"]["kind"], tcp["congestion"]["slow_start"]) == ("cubic", "hystart")
+        assert tcp["congestion"]["full_reno_slope"] is False
     for quic in (each for each in found if each["kind"] == "quic"):
         assert (quic["stream_window"], quic["connection_window"]) == ("6 MB", "15 MB")
         assert {"newreno", "hystart", 32, 0.7} <= set(quic["congestion"].values())

@@ -8,7 +8,7 @@ MSS = 1_448
 MTU = 1_500
 CONGESTION = {
     "reno": '"newreno"',
-    "cubic": '{ kind = "cubic", slow_start = "hystart" }',  # HyStart is on in Linux unless switched off
+    "cubic": '{ kind = "cubic", slow_start = "hystart", full_reno_slope = false }',  # as in Linux
 }
 
 

@@ -16,6 +16,9 @@ leobench_base::spec! {
         pub c: f64 [Range::above(0.0).to(1e6)] = 0.4,
         /// Whether a flow with a shrinking window releases bandwidth for new flows (RFC 9438 section 4.7).
         pub fast_convergence: bool = true,
+        /// Whether the Reno-friendly window grows by a whole packet per round trip once it has reached the window of the last
+        /// reduction (RFC 9438 section 4.3). Linux has one slope, as RFC 8312 did.
+        pub full_reno_slope: bool = true,
     }
 }
 
@@ -36,6 +39,8 @@ struct Cubic {
     fast_convergence: bool,
     /// Additive increase of the Reno-friendly region, in packets per round trip.
     alpha: f64,
+    /// The same from the window of the last reduction on.
+    alpha_recovered: f64,
     /// `W_max`; none after persistent congestion or before any.
     w_max: Option<f64>,
     /// Window at the last reduction.
@@ -84,13 +89,15 @@ impl Curve {
 impl Cubic {
     fn new(spec: &CubicSpec, datagram: Bytes) -> Self {
         let datagram = datagram.get() as f64;
+        // RFC 9438 section 4.3: the average window is then that of Reno.
+        let alpha = 3.0 * (1.0 - spec.beta) / (1.0 + spec.beta);
         Self {
             datagram,
             c: spec.c * datagram,
             beta: spec.beta,
             fast_convergence: spec.fast_convergence,
-            // RFC 9438 section 4.3: the average window is then that of Reno.
-            alpha: 3.0 * (1.0 - spec.beta) / (1.0 + spec.beta),
+            alpha,
+            alpha_recovered: if spec.full_reno_slope { 1.0 } else { alpha },
             w_max: None,
             cwnd_prior: 0.0,
             stage: None,
@@ -112,9 +119,8 @@ impl Avoidance for Cubic {
         let t = acked.now.saturating_since(stage.epoch).as_secs_f64();
         let share = acked.size.get() as f64 / window;
 
-        // Section 4.3: with the whole of Reno's slope once the window of the last reduction is reached.
         let recovered = stage.cwnd_epoch + stage.reno_growth >= self.cwnd_prior;
-        let alpha = if recovered { 1.0 } else { self.alpha };
+        let alpha = if recovered { self.alpha_recovered } else { self.alpha };
         stage.reno_growth += alpha * self.datagram * share;
         let w_est = stage.cwnd_epoch + stage.reno_growth;
 

@@ -26,7 +26,7 @@ _UNLIMITED: dict[str, object] = {"tls": True, "receive_buffer": "unlimited", "se
 _TCP: tuple[dict[str, object], ...] = (
     {"kind": "tcp", **_UNLIMITED},
     {"kind": "tcp", "congestion": "newreno", **_UNLIMITED},
-    {"kind": "tcp", "congestion": {"kind": "cubic", "slow_start": "hystart"}},
+    {"kind": "tcp", "congestion": {"kind": "cubic", "slow_start": "hystart", "full_reno_slope": False}},
 )
 _QUIC: tuple[dict[str, object], ...] = (
     {"kind": "quic", "congestion": "newreno"},

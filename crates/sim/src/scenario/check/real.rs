@@ -106,11 +106,12 @@ fn check_tcp(tcp: &TcpSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let given = tcp.congestion.write();
     let kind = Value::String(tcp.congestion.kind().to_owned());
     let default = CongestionSpec::read(&kind, &At::ROOT)?.write();
-    // The kernel's CUBIC leaves slow start by HyStart, whatever the scenario says of it.
+    // The kernel's CUBIC leaves slow start by HyStart and has one slope, whatever the scenario says of it.
     let told: &[_] = match &tcp.congestion {
         CongestionSpec::Cubic(cubic) if cubic.opening.slow_start == SlowStartSpec::HyStart => {
-            &["slow_start"]
+            &["slow_start", "full_reno_slope"]
         }
+        CongestionSpec::Cubic(_) => &["full_reno_slope"],
         _ => &[],
     };
     match changed(&given, &default, told) {

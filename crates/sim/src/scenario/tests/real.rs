@@ -15,7 +15,7 @@ fn what_real_time_runs() {
         "\"udp\"",
         "\"tcp\"",
         "{ kind = \"tcp\", congestion = \"newreno\", ecn = true, sack = false, timestamps = false, nagle = false }",
-        "{ kind = \"tcp\", congestion = { kind = \"cubic\", slow_start = \"hystart\" }, pacing = true, mss = \"1200 B\" }",
+        "{ kind = \"tcp\", congestion = { kind = \"cubic\", slow_start = \"hystart\", full_reno_slope = false }, pacing = true, mss = \"1200 B\" }",
         "{ kind = \"tcp\", receive_buffer = \"1 MB\", send_buffer = \"unlimited\", notsent_lowat = \"16 kB\" }",
     ] {
         let scenario = load_text(&real(transport), &[]).unwrap();

@@ -70,3 +70,29 @@ fn an_acknowledgement_aims_a_round_trip_ahead() {
     // At and beyond the target the window waits for the curve.
     assert_near(cubic.growth(800.0, &ack(6_000)), 0.0);
 }
+
+/// RFC 9438 section 4.3, with a curve so flat that Reno's window leads: packets per round trip before and after the window of the
+/// last reduction is reached again.
+#[test]
+fn the_reno_friendly_window_has_two_slopes_or_one() {
+    let slope = 3.0 * (1.0 - 0.7) / (1.0 + 0.7);
+    for (full_reno_slope, recovered) in [(true, 1.0), (false, slope)] {
+        let spec = CubicSpec { full_reno_slope, c: 1e-9, ..CubicSpec::default() };
+        let mut cubic = Cubic::new(&spec, Bytes::new(1));
+        let mut window = cubic.reduced(100.0);
+        let ack = acked(SimTime::ZERO, SimDuration::from_millis(100));
+        let mut after_a_round_trip = |window: &mut f64| {
+            let before = *window;
+            for _ in 0..before.round() as u64 {
+                *window += cubic.growth(*window, &ack);
+            }
+            *window - before
+        };
+        assert!((after_a_round_trip(&mut window) - slope).abs() < 0.01);
+        while window < 100.0 {
+            after_a_round_trip(&mut window);
+        }
+        let growth = after_a_round_trip(&mut window);
+        assert!((growth - recovered).abs() < 0.01, "{growth}");
+    }
+}
