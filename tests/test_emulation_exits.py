@@ -116,3 +116,16 @@ def test_an_interrupt_of_leobench_alone_before_the_main_program(tmp_path: Path) 
     said, errors = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, "")
     assert errors == "leobench: interrupted; nothing was written\n"
+
+
+def test_a_network_that_breaks_off_ends_the_session(tmp_path: Path) -> None:
+    """Here by its tables, which soon grow too large. The main program does not end when asked to."""
+    changes = {"limits.tables": "10 kB", "record.interval": "100 us", "duration": "10 ms", "warm_up": "0 s"}
+    set_ = [word for place, value in changes.items() for word in ("--set", f"{place}={value}")]
+    main = ("--", "sh", "-c", "trap '' TERM; sleep 3606")
+    began = time.monotonic()
+    ended = leobench("emulate", ONE_FLOW, *PATIENT, *set_, "--out", "out", *main, cwd=tmp_path)
+    assert ended.returncode == 1
+    assert "that is more than `limits.tables`, 10 kB" in ended.stderr
+    assert time.monotonic() - began < 60
+    assert list(tmp_path.iterdir()) == []

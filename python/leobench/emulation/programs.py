@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from leobench.emulation.hosts import Made
 
+# What the first process of the sandbox is sent when the network has broken off.
+NETWORK_ENDED = signal.SIGUSR1
 # How long the other programs have after they were asked to end.
 _GRACE_S = 1.0
 # How long they have to end without being asked.
@@ -61,7 +63,7 @@ class Supervisor:
         self._running: dict[int, int] = {}
         self._codes: list[int | None] = [None] * len(programs)
         self._failed: set[int] = set()
-        self._interrupted = self._to_pass_on = False
+        self._interrupted = self._to_pass_on = self._network_ended = False
 
     def run(self, settle_s: float, is_driven: Callable[[], bool]) -> list[Exit]:
         """Starts the programs, the main one after `settle_s`, and asks the others to end when it has ended.
@@ -76,10 +78,11 @@ class Supervisor:
             time.sleep(settle_s)
         signal.signal(signal.SIGINT, self._interrupt)
         signal.signal(interrupts.PASSED_ON, self._pass_on)
+        signal.signal(NETWORK_ENDED, self._end)
         self._start(self._main)
         if self._to_pass_on:
             self._pass_on()
-        while self._main in self._running.values() and is_driven():
+        while self._main in self._running.values() and is_driven() and not self._network_ended:
             self._note_failure(self._reap(0))
         # A server that serves once ends by itself.
         self._await(_OWN_END_S)
@@ -114,10 +117,20 @@ class Supervisor:
     def _pass_on(self, *_: object) -> None:
         """Interrupts the group of the main program, as a terminal would, now or once it has started."""
         self._interrupted = self._to_pass_on = True
-        for process, place in self._running.items():
-            if place == self._main:
-                _interrupt_group(process)
-                self._to_pass_on = False
+        for process in self._main_process():
+            _interrupt_group(process)
+            self._to_pass_on = False
+
+    def _end(self, *_: object) -> None:
+        """Ends the main program, and so the wait for it: there is nothing left that it could do."""
+        self._network_ended = True
+        for process in self._main_process():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+    def _main_process(self) -> list[int]:
+        """The process of the main program, if it runs."""
+        return [process for process, place in self._running.items() if place == self._main]
 
     def _await(self, seconds: float) -> None:
         """Waits for programs to end, at most so long."""

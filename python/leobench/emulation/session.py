@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from leobench.emulation import hosts, interrupts, kernel, moves, spin
-from leobench.emulation.programs import Exit, Supervisor
+from leobench.emulation.programs import NETWORK_ENDED, Exit, Supervisor
 from leobench.errors import RunError
 
 if TYPE_CHECKING:
@@ -273,9 +273,9 @@ def _drive(job: _Job, report: int) -> None:
         except Exception as error:
             ended["error"] = str(error)
         if "main" not in ended:
-            os.kill(1, signal.SIGUSR1)  # wakes the wait for programs
+            os.kill(1, NETWORK_ENDED)
 
-    signal.signal(signal.SIGUSR1, lambda *_: None)
+    signal.signal(NETWORK_ENDED, lambda *_: None)
     driver = threading.Thread(target=follow)
     driver.start()
     exits: list[Exit] = []
