@@ -1,4 +1,5 @@
-"""How long packets may be on hosts, by which link they leave, and when an interrupt ends a session."""
+"""How long packets may be on hosts, by which link they leave, whose ping is answered, and when an interrupt
+ends a session."""
 
 from __future__ import annotations
 
@@ -83,3 +84,17 @@ def test_an_interrupt_before_the_main_program_ends_the_session(tmp_path: Path) -
     _, said = process.communicate(timeout=20)
     assert (process.returncode, "interrupted" in said) == (130, True), said
     wait_until_gone(mark)
+
+
+@NEEDS_PING
+def test_two_hosts_behind_one_translation_ping_with_the_same_identifier(tmp_path: Path) -> None:
+    """The router gives one of them another identifier outside (RFC 5508 section 3)."""
+    file = tmp_path / "rebind.toml"
+    links, handovers = real_scenarios.two_ways("rebind", "router", "10 s")
+    access = [Link.steady(name, (name, "router"), "1 Gbps", "1 ms") for name in ("phone", "laptop")]
+    file.write_text(real_scenarios.scenario(*access, *links, more=handovers), encoding="utf-8")
+    ping = "ping -c 3 -i 0.2 -W 1 -e 77 server"
+    roles = ("--on", "phone", ping, "--on", "laptop", ping, "--settle", "0")
+    ended = leobench("emulate", file, *PATIENT, *roles, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("3 packets transmitted, 3 received") == 2, ended.stdout

@@ -12,6 +12,13 @@ use crate::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
 use crate::time::SimTime;
 use crate::units::Bytes;
 
+/// Types of ICMP messages that ask and answer, with an identifier at this place (RFC 792).
+const ECHO_REPLY: u8 = 0;
+const ECHO: u8 = 8;
+const TIMESTAMP: u8 = 13;
+const TIMESTAMP_REPLY: u8 = 14;
+const IDENTIFIER: usize = 4;
+
 /// Bytes that are no IP packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
@@ -71,7 +78,8 @@ pub fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reads a packet of any IP protocol; the body keeps its bytes, without those behind its end. `id` and `arrival` are those of
-/// its header. Packets without ports have the ports zero: other protocols than TCP and UDP, and fragments but the first.
+/// its header. Packets without ports have the ports zero: other protocols than TCP and UDP, and fragments but the first. The
+/// identifier of an ICMP query over IPv4, such as a ping, is the port of the end that asks (RFC 5508 section 3).
 ///
 /// Only the IP headers have to be sound: like a router, this reads no further than the ports.
 ///
@@ -81,14 +89,13 @@ pub fn parse(mut bytes: Payload, id: u64, arrival: SimTime) -> Result<Packet, Pa
     let layout = layout(&bytes)?;
     bytes.truncate(layout.length);
     let protocol = Protocol::from_number(layout.protocol.0);
-    let has_ports = matches!(protocol, Protocol::Tcp | Protocol::Udp);
-    let ports = layout.content.filter(|_| has_ports).and_then(|start| bytes.get(start..start + 4));
-    let port = |at: usize| ports.map_or(0, |ports| u16::from_be_bytes([ports[at], ports[at + 1]]));
+    let [from, to] = ports(layout.protocol, layout.content, &bytes)
+        .map(|place| place.map_or(0, |at| u16::from_be_bytes(word(&bytes, at))));
     let meta = Meta {
         id,
         size: Bytes::new(layout.length as u64),
-        source: SocketAddr::new(layout.source, port(0)),
-        destination: SocketAddr::new(layout.destination, port(2)),
+        source: SocketAddr::new(layout.source, from),
+        destination: SocketAddr::new(layout.destination, to),
         protocol,
         ecn: layout.ecn,
         label: Label::default(),
@@ -97,6 +104,29 @@ pub fn parse(mut bytes: Payload, id: u64, arrival: SimTime) -> Result<Packet, Pa
         arrival,
     };
     Ok(Packet { meta, body: Body::Raw(bytes) })
+}
+
+/// Where the ports of a packet are whose content of this protocol starts there: those of its source and of its destination.
+pub(super) fn ports(
+    protocol: IpNumber,
+    content: Option<usize>,
+    packet: &[u8],
+) -> [Option<usize>; 2] {
+    const NONE: [Option<usize>; 2] = [None; 2];
+    let Some(start) = content else { return NONE };
+    let places = match (protocol, packet.get(start)) {
+        (ip_number::TCP | ip_number::UDP, _) => [Some(start), Some(start + 2)],
+        (ip_number::ICMP, Some(&(ECHO | TIMESTAMP))) => [Some(start + IDENTIFIER), None],
+        (ip_number::ICMP, Some(&(ECHO_REPLY | TIMESTAMP_REPLY))) => {
+            [None, Some(start + IDENTIFIER)]
+        }
+        _ => NONE,
+    };
+    if places.iter().flatten().all(|at| at + 2 <= packet.len()) { places } else { NONE }
+}
+
+pub(super) fn word(bytes: &[u8], at: usize) -> [u8; 2] {
+    [bytes[at], bytes[at + 1]]
 }
 
 /// The layout of the packet that `bytes` start with.

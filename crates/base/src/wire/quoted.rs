@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use etherparse::ip_number;
 
-use super::parse::{layout, layout_of_beginning};
+use super::parse::{layout, layout_of_beginning, ports, word};
 use super::updated;
 use crate::packet::Protocol;
 
@@ -33,6 +33,8 @@ pub struct Quoted {
     start: usize,
     /// Where its content starts, if its beginning is there.
     content: Option<usize>,
+    /// Where its ports are, if it has them and they are there.
+    ports: [Option<usize>; 2],
 }
 
 /// An end of the packet that an ICMP error quotes.
@@ -53,50 +55,44 @@ pub fn quoted(packet: &[u8]) -> Option<Quoted> {
     let bytes = packet.get(start..error.length)?;
     let found = layout_of_beginning(bytes).ok().filter(|found| found.source.is_ipv4())?;
     let protocol = Protocol::from_number(found.protocol.0);
-    let has_ports = matches!(protocol, Protocol::Tcp | Protocol::Udp);
     let content = found.content.map(|content| start + content);
-    let port = |at: usize| {
-        let place = content.filter(|_| has_ports).map(|content| content + at)?;
-        Some(u16::from_be_bytes([*packet.get(place)?, *packet.get(place + 1)?]))
-    };
-    Some(Quoted {
-        protocol,
-        source: SocketAddr::new(found.source, port(0).unwrap_or(0)),
-        destination: SocketAddr::new(found.destination, port(2).unwrap_or(0)),
-        start,
-        content: content.filter(|_| has_ports && port(2).is_some()),
-    })
+    let ports = ports(found.protocol, content, &packet[..error.length]);
+    let [from, to] = ports.map(|place| place.map_or(0, |at| u16::from_be_bytes(word(packet, at))));
+    let source = SocketAddr::new(found.source, from);
+    let destination = SocketAddr::new(found.destination, to);
+    Some(Quoted { protocol, source, destination, start, content, ports })
 }
 
 /// Gives an end of the quoted packet another address and port. The checksums of its headers and of the error are updated,
 /// so that a wrong one stays wrong (RFC 5508 section 4.2, RFC 1624).
 pub fn requote(packet: &mut [u8], quoted: &Quoted, end: QuotedEnd, new: SocketAddr) {
     let IpAddr::V4(address) = new.ip() else { return };
-    let Quoted { protocol, start, content, .. } = *quoted;
+    let Quoted { protocol, start, content, ports, .. } = *quoted;
     let place = usize::from(end == QuotedEnd::Destination);
     let transport = content.and_then(|content| transport_checksum(packet, protocol, content));
+    let of_addresses = transport.filter(|_| protocol != Protocol::ICMP);
     let error = start - ICMP_HEADER + ICMP_CHECKSUM;
     let octets = address.octets();
     for (word, new) in octets.chunks(2).enumerate() {
         let at = start + SOURCE + place * ADDRESS + 2 * word;
-        let inner = [Some(start + CHECKSUM), transport];
+        let inner = [Some(start + CHECKSUM), of_addresses];
         replace(packet, at, [new[0], new[1]], inner, error);
     }
-    if let Some(content) = content {
-        let port = new.port().to_be_bytes();
-        replace(packet, content + 2 * place, port, [transport, None], error);
+    if let Some(at) = ports[place] {
+        replace(packet, at, new.port().to_be_bytes(), [transport, None], error);
     }
 }
 
-/// Where the checksum of a quoted segment or datagram is, if it is quoted, and a datagram has one.
+/// Where the checksum of a quoted segment, message or datagram is, if it is quoted, and a datagram has one.
 fn transport_checksum(packet: &[u8], protocol: Protocol, content: usize) -> Option<usize> {
     let at = match protocol {
         Protocol::Tcp => content + 16,
         Protocol::Udp => content + 6,
+        Protocol::ICMP => content + 2,
         Protocol::Other(_) => return None,
     };
     let is_there =
-        packet.get(at..at + 2).is_some_and(|sum| protocol == Protocol::Tcp || sum != [0, 0]);
+        packet.get(at..at + 2).is_some_and(|sum| protocol != Protocol::Udp || sum != [0, 0]);
     is_there.then_some(at)
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use etherparse::ip_number;
 
-use super::parse::{ParseError, layout};
+use super::parse::{ParseError, layout, ports, word};
 use super::updated;
 use crate::packet::Meta;
 
@@ -36,44 +36,41 @@ pub(super) fn readdress(bytes: &mut [u8], meta: &Meta) -> Result<(), ParseError>
         return Ok(());
     }
     let layout = layout(bytes)?;
-    let is_v4 = place == V4;
-    let (at, ports) = match layout.protocol {
-        ip_number::TCP => (Some(16), true),
-        ip_number::UDP => (Some(6), true),
-        ip_number::IPV6_ICMP => (Some(2), false),
-        _ => (None, false),
+    let at = match layout.protocol {
+        ip_number::TCP => Some(16),
+        ip_number::UDP => Some(6),
+        ip_number::ICMP | ip_number::IPV6_ICMP => Some(2),
+        _ => None,
     };
-    let content = layout.content.filter(|content| content + 4 <= bytes.len());
-    let sum = content.zip(at).map(|(content, at)| content + at);
+    let is_udp = layout.protocol == ip_number::UDP;
+    let sum = layout.content.zip(at).map(|(content, at)| content + at);
     // A datagram without a checksum stays without one (RFC 768).
-    let sum = sum.filter(|at| bytes.len() >= at + 2 && word(bytes, *at) != [0, 0]);
-    let mut replace = |at: usize, new: [u8; 2], is_address: bool| {
+    let sum = sum.filter(|at| bytes.len() >= at + 2 && !(is_udp && word(bytes, *at) == [0, 0]));
+    // That of ICMP over IPv4 does not cover addresses.
+    let of_addresses = sum.filter(|_| layout.protocol != ip_number::ICMP);
+    let header = (place == V4).then_some(V4_CHECKSUM);
+    let ports = ports(layout.protocol, layout.content, &bytes[..layout.length]);
+    let mut replace = |at: usize, new: [u8; 2], sums: [Option<usize>; 2]| {
         let old = word(bytes, at);
         bytes[at..at + 2].copy_from_slice(&new);
-        let header = (is_v4 && is_address).then_some(V4_CHECKSUM);
-        for checksum in header.into_iter().chain(sum) {
+        for checksum in sums.into_iter().flatten() {
             let before = u16::from_be_bytes(word(bytes, checksum));
             let after = updated(before, u16::from_be_bytes(old), u16::from_be_bytes(new));
             bytes[checksum..checksum + 2].copy_from_slice(&after.to_be_bytes());
         }
     };
     for (pair, new) in place.step_by(2).zip(addresses.chunks(2)) {
-        replace(pair, [new[0], new[1]], true);
+        replace(pair, [new[0], new[1]], [header, of_addresses]);
     }
-    if let Some(content) = content.filter(|_| ports) {
-        replace(content, meta.source.port().to_be_bytes(), false);
-        replace(content + 2, meta.destination.port().to_be_bytes(), false);
+    for (at, end) in ports.into_iter().zip([meta.source, meta.destination]) {
+        if let Some(at) = at {
+            replace(at, end.port().to_be_bytes(), [sum, None]);
+        }
     }
-    if let Some(at) =
-        sum.filter(|at| layout.protocol == ip_number::UDP && word(bytes, *at) == [0, 0])
-    {
+    if let Some(at) = sum.filter(|at| is_udp && word(bytes, *at) == [0, 0]) {
         bytes[at..at + 2].fill(0xff);
     }
     Ok(())
-}
-
-fn word(bytes: &[u8], at: usize) -> [u8; 2] {
-    [bytes[at], bytes[at + 1]]
 }
 
 #[cfg(test)]

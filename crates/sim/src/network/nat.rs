@@ -1,9 +1,9 @@
 //! Network address translation at a node: packets that leave it for the outside carry the address of the interface they
 //! leave by, and answers to it find their way back (RFC 4787, RFC 5382).
 //!
-//! Mapping and filtering are endpoint-independent. A port keeps its number outside unless another has it there. The
-//! mappings of an interface are forgotten when its link is detached, as by Linux's `masquerade`; packets of the same
-//! connection that leave by another interface get a new one.
+//! Mapping and filtering are endpoint-independent. A port keeps its number outside unless another has it there; the identifier
+//! of an ICMP query counts as one (RFC 5508 section 3). The mappings of an interface are forgotten when its link is detached, as
+//! by Linux's `masquerade`; packets of the same connection that leave by another interface get a new one.
 
 use std::net::SocketAddr;
 

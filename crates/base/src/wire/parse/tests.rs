@@ -89,6 +89,21 @@ fn any_protocol_of_ipv4_is_read() {
     assert_eq!((packet.meta.size, packet.meta.id), (Bytes::new(32), 7));
 }
 
+/// RFC 5508 section 3: the identifier of a query is the port of the end that asks.
+#[test]
+fn queries_of_icmp_have_their_identifier_for_a_port() {
+    let whole = (false, 0);
+    let of = |kind: u8, length: usize| {
+        let message = [kind, 0, 0xab, 0xcd, 0x12, 0x34, 0, 1];
+        let (protocol, from, to, _) = seen(&v4(0, IpProtocol::Icmp, whole, &message[..length]));
+        assert_eq!(protocol, Protocol::ICMP);
+        (from, to)
+    };
+    assert_eq!([of(8, 8), of(13, 8)], [(0x1234, 0); 2]);
+    assert_eq!([of(0, 8), of(14, 8)], [(0, 0x1234); 2]);
+    assert_eq!([of(3, 8), of(5, 8), of(11, 8), of(8, 5), of(8, 0)], [(0, 0); 5]);
+}
+
 #[test]
 fn options_of_ipv4_are_skipped() {
     for options in 0..=10 {

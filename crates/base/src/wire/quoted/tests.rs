@@ -61,6 +61,28 @@ fn a_requoted_packet_has_sound_checksums() {
     }
 }
 
+/// RFC 5508 section 4.2: a ping is known by its identifier.
+#[test]
+fn a_requoted_ping_has_another_identifier() {
+    let mut ping = written(&Packet { meta: meta(Protocol::ICMP, false, 400), body: Body::Filler });
+    let mut echo = Icmpv4Packet::new_unchecked(&mut ping[20..]);
+    echo.set_msg_type(smoltcp::wire::Icmpv4Message::EchoRequest);
+    echo.set_echo_ident(77);
+    echo.fill_checksum();
+    let mut error = too_big(&ping, "10.0.0.9".parse().unwrap(), Bytes::new(300)).unwrap().unwrap();
+    let found = quoted(&error).unwrap();
+    assert_eq!(found.source, "10.0.0.1:77".parse().unwrap());
+    requote(&mut error, &found, QuotedEnd::Source, NEW.parse().unwrap());
+    let icmp = Icmpv4Packet::new_checked(&error[20..]).unwrap();
+    assert!(icmp.verify_checksum());
+    let quoted = Ipv4Packet::new_checked(icmp.data()).unwrap();
+    assert!(quoted.verify_checksum());
+    assert_eq!(quoted.src_addr().octets(), [192, 0, 2, 99]);
+    let echo = Icmpv4Packet::new_checked(quoted.payload()).unwrap();
+    assert!(echo.verify_checksum());
+    assert_eq!(echo.echo_ident(), 1_024);
+}
+
 /// RFC 792: a header and 8 bytes, so a segment is quoted without its checksum.
 #[test]
 fn eight_bytes_of_content_are_enough() {

@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes as Payload;
-use smoltcp::wire::{Icmpv6Packet, Ipv4Packet, Ipv6Packet, TcpPacket, UdpPacket};
+use smoltcp::wire::{
+    Icmpv4Message, Icmpv4Packet, Icmpv6Packet, Ipv4Packet, Ipv6Packet, TcpPacket, UdpPacket,
+};
 
 use super::super::tests::{meta, written};
 use super::super::{parse, write};
-use crate::packet::{Body, Packet, Protocol};
+use crate::packet::{Body, Meta, Packet, Protocol};
 use crate::time::SimTime;
 
 /// A packet written, read, translated and written again.
@@ -72,6 +74,49 @@ fn other_protocols_keep_their_content() {
     write(&packet, &mut bytes).unwrap();
     let echo = Icmpv6Packet::new_checked(&bytes[40..]).unwrap();
     assert!(echo.verify_checksum(&"fd00::99".parse().unwrap(), &destination));
+}
+
+/// RFC 5508 section 3.1.
+#[test]
+fn a_translated_ping_has_another_identifier() {
+    for (message, is_asked) in
+        [(Icmpv4Message::EchoRequest, true), (Icmpv4Message::EchoReply, false)]
+    {
+        let mut whole =
+            written(&Packet { meta: meta(Protocol::ICMP, false, 84), body: Body::Filler });
+        let mut echo = Icmpv4Packet::new_unchecked(&mut whole[20..]);
+        echo.set_msg_type(message);
+        echo.set_echo_ident(77);
+        echo.set_echo_seq_no(5);
+        echo.fill_checksum();
+        let mut packet = parse(Payload::from(whole), 0, SimTime::ZERO).unwrap();
+        let Meta { source, destination, .. } = &mut packet.meta;
+        *if is_asked { source } else { destination } = "192.0.2.99:1024".parse().unwrap();
+        let mut bytes = Vec::new();
+        write(&packet, &mut bytes).unwrap();
+        assert!(Ipv4Packet::new_checked(&bytes[..]).unwrap().verify_checksum());
+        let echo = Icmpv4Packet::new_checked(&bytes[20..]).unwrap();
+        assert!(echo.verify_checksum());
+        assert_eq!((echo.msg_type(), echo.echo_ident(), echo.echo_seq_no()), (message, 1_024, 5));
+    }
+}
+
+/// A segment's checksum may be zero; it is still one.
+#[test]
+fn a_checksum_of_zero_is_updated_but_for_udp() {
+    let mut whole = written(&Packet { meta: meta(Protocol::Tcp, false, 100), body: Body::Filler });
+    let place = 20 + 16;
+    let sum = u16::from_be_bytes([whole[place], whole[place + 1]]);
+    // With the checksum added to a word that was zero (the urgent pointer), the right one is zero.
+    whole[place..place + 2].fill(0);
+    whole[place + 2..place + 4].copy_from_slice(&sum.to_be_bytes());
+    let mut packet = parse(Payload::from(whole), 0, SimTime::ZERO).unwrap();
+    packet.meta.source = "192.0.2.99:7".parse().unwrap();
+    let mut bytes = Vec::new();
+    write(&packet, &mut bytes).unwrap();
+    let (source, destination) = ("192.0.2.99".parse().unwrap(), "10.0.0.2".parse().unwrap());
+    let segment = TcpPacket::new_checked(&bytes[20..]).unwrap();
+    assert!(segment.verify_checksum(&source, &destination));
 }
 
 /// RFC 768: zero stands for no checksum.

@@ -1,4 +1,4 @@
-//! ICMP errors through a node that translates addresses (RFC 5508 section 4), as bytes of programs. smoltcp reads them.
+//! ICMP through a node that translates addresses (RFC 5508), as bytes of programs. smoltcp reads them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -12,7 +12,7 @@ use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
 use leobench_sim::network::{Egress, Network, NetworkBuilder};
-use smoltcp::wire::{Icmpv4Packet, Ipv4Packet, UdpPacket};
+use smoltcp::wire::{Icmpv4Message, Icmpv4Packet, Ipv4Packet, UdpPacket};
 
 /// The packets that leave at a host, as bytes.
 #[derive(Clone, Default)]
@@ -34,15 +34,16 @@ impl Host {
 
 struct Bench {
     network: Network,
-    ports: [PortId; 2],
-    hosts: [Host; 2],
+    ports: [PortId; 3],
+    hosts: [Host; 3],
     now: SimTime,
 }
 
-/// A client behind a translating router, and a server.
+/// A client behind a translating router, a server, and another client.
 fn bench() -> Bench {
     let mut builder = NetworkBuilder::default();
-    let [client, router, server] = ["client", "router", "server"].map(|name| builder.node(name));
+    let [client, router, server, other] =
+        ["client", "router", "server", "other"].map(|name| builder.node(name));
     let rng = RngTree::new(1);
     let mut cable = |name: &str, ends| {
         let config = |direction| LinkConfig {
@@ -64,10 +65,11 @@ fn bench() -> Bench {
         cable
     };
     cable("inside", [client, router]);
+    cable("beside", [other, router]);
     let outside = cable("outside", [router, server]);
     builder.nat(router, &[outside]);
-    let hosts = [Host::default(), Host::default()];
-    let ports = [(client, &hosts[0]), (server, &hosts[1])]
+    let hosts = [Host::default(), Host::default(), Host::default()];
+    let ports = [(client, &hosts[0]), (server, &hosts[1]), (other, &hosts[2])]
         .map(|(node, host)| builder.port(node, Box::new(host.clone())));
     Bench { network: builder.build().unwrap(), ports, hosts, now: SimTime::ZERO }
 }
@@ -82,21 +84,7 @@ impl Bench {
 
     /// Sends a datagram; as it arrived at the other host.
     fn datagram(&mut self, from: usize, source: SocketAddr, destination: SocketAddr) -> Vec<u8> {
-        let meta = Meta {
-            id: 7,
-            size: Bytes::new(200),
-            source,
-            destination,
-            protocol: Protocol::Udp,
-            ecn: Ecn::NotEct,
-            label: Label::default(),
-            transmission: None,
-            back: false,
-            arrival: SimTime::ZERO,
-        };
-        let mut bytes = Vec::new();
-        wire::write(&Packet { meta, body: Body::Filler }, &mut bytes).unwrap();
-        self.send(from, bytes);
+        self.send(from, packet(Protocol::Udp, [source, destination]));
         self.hosts[1 - from].got()
     }
 
@@ -106,6 +94,35 @@ impl Bench {
         self.send(host, wire::too_big(packet, router, Bytes::new(100)).unwrap().unwrap());
         self.hosts[1 - host].got()
     }
+}
+
+/// A packet without content.
+fn packet(protocol: Protocol, [source, destination]: [SocketAddr; 2]) -> Vec<u8> {
+    let meta = Meta {
+        id: 7,
+        size: Bytes::new(200),
+        source,
+        destination,
+        protocol,
+        ecn: Ecn::NotEct,
+        label: Label::default(),
+        transmission: None,
+        back: false,
+        arrival: SimTime::ZERO,
+    };
+    let mut bytes = Vec::new();
+    wire::write(&Packet { meta, body: Body::Filler }, &mut bytes).unwrap();
+    bytes
+}
+
+/// A ping, or an answer to one.
+fn echo(message: Icmpv4Message, ends: [SocketAddr; 2], identifier: u16) -> Vec<u8> {
+    let mut bytes = packet(Protocol::ICMP, ends);
+    let mut echo = Icmpv4Packet::new_unchecked(&mut bytes[20..]);
+    echo.set_msg_type(message);
+    echo.set_echo_ident(identifier);
+    echo.fill_checksum();
+    bytes
 }
 
 /// Source and destination of a packet.
@@ -129,6 +146,7 @@ fn quoted(error: &[u8]) -> Vec<u8> {
 
 const CLIENT: &str = "172.16.0.1:5000";
 const SERVER: &str = "172.16.0.3:7";
+const OTHER: &str = "172.16.0.4:5000";
 
 #[test]
 fn an_error_reaches_who_sent_the_packet() {
@@ -163,4 +181,27 @@ fn an_error_about_nothing_is_dropped() {
     let error = wire::too_big(&arrived, server.ip(), Bytes::new(100)).unwrap().unwrap();
     other.send(1, error);
     assert!(other.hosts[0].0.lock().unwrap().is_empty());
+}
+
+/// RFC 5508 section 3.1: identifiers tell whose ping is answered.
+#[test]
+fn two_hosts_ping_with_the_same_identifier() {
+    let mut bench = bench();
+    let server: SocketAddr = SERVER.parse().unwrap();
+    let clients = [(0, CLIENT), (2, OTHER)].map(|(host, end)| (host, end.parse().unwrap()));
+    let arrived = clients.map(|(host, client): (usize, SocketAddr)| {
+        bench.send(host, echo(Icmpv4Message::EchoRequest, [client, server], 77));
+        let ping = bench.hosts[1].got();
+        assert!(Icmpv4Packet::new_checked(&ping[20..]).unwrap().verify_checksum());
+        ends(&ping)[0]
+    });
+    assert_eq!(arrived[0].ip(), arrived[1].ip(), "the router's");
+    assert_ne!(arrived[0].port(), arrived[1].port());
+    for ((host, client), asked) in clients.into_iter().zip(arrived) {
+        let answer = echo(Icmpv4Message::EchoReply, [server, asked], asked.port());
+        bench.send(1, answer);
+        let answer = bench.hosts[host].got();
+        assert_eq!(ends(&answer)[1], SocketAddr::new(client.ip(), 77));
+        assert!(Icmpv4Packet::new_checked(&answer[20..]).unwrap().verify_checksum());
+    }
 }
