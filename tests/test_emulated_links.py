@@ -90,7 +90,7 @@ def test_an_interrupt_before_the_main_program_ends_the_session(tmp_path: Path) -
 def test_two_hosts_behind_one_translation_ping_with_the_same_identifier(tmp_path: Path) -> None:
     """The router gives one of them another identifier outside (RFC 5508 section 3)."""
     file = tmp_path / "rebind.toml"
-    links, handovers = real_scenarios.two_ways("rebind", "router", "10 s")
+    links, handovers = real_scenarios.two_ways("rebind", "router", "9 s")
     access = [Link.steady(name, (name, "router"), "1 Gbps", "1 ms") for name in ("phone", "laptop")]
     file.write_text(real_scenarios.scenario(*access, *links, more=handovers), encoding="utf-8")
     ping = "ping -c 3 -i 0.2 -W 1 -e 77 server"

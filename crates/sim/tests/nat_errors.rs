@@ -1,0 +1,166 @@
+//! ICMP errors through a node that translates addresses (RFC 5508 section 4), as bytes of programs. smoltcp reads them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use leobench_base::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
+use leobench_base::spec::Limit;
+use leobench_base::{BitRate, Bytes, PortId, RngTree, SimDuration, SimTime, wire};
+use leobench_link::channel::steady::SteadySpec;
+use leobench_link::queue::fifo::FifoSpec;
+use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
+use leobench_sim::network::{Egress, Network, NetworkBuilder};
+use smoltcp::wire::{Icmpv4Packet, Ipv4Packet, UdpPacket};
+
+/// The packets that leave at a host, as bytes.
+#[derive(Clone, Default)]
+struct Host(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Egress for Host {
+    fn take(&mut self, _now: SimTime, packet: Packet) {
+        let mut bytes = Vec::new();
+        wire::write(&packet, &mut bytes).unwrap();
+        self.0.lock().unwrap().push(bytes);
+    }
+}
+
+impl Host {
+    fn got(&self) -> Vec<u8> {
+        self.0.lock().unwrap().pop().unwrap()
+    }
+}
+
+struct Bench {
+    network: Network,
+    ports: [PortId; 2],
+    hosts: [Host; 2],
+    now: SimTime,
+}
+
+/// A client behind a translating router, and a server.
+fn bench() -> Bench {
+    let mut builder = NetworkBuilder::default();
+    let [client, router, server] = ["client", "router", "server"].map(|name| builder.node(name));
+    let rng = RngTree::new(1);
+    let mut cable = |name: &str, ends| {
+        let config = |direction| LinkConfig {
+            queue: FifoSpec { limit: Limit::Unlimited }
+                .build(Capacity::Bytes(Bytes::new(u64::MAX)), &rng),
+            loss: None,
+            access: None,
+            delay: SimDuration::from_millis(1),
+            overhead: 0,
+            mtu: Bytes::new(1_500),
+            overtaking: false,
+            rate_scale: 1.0,
+            rng: rng.child(name).child(direction),
+        };
+        let cable = builder.cable(name, ends, [config("there"), config("back")]);
+        let context = ChannelContext { folder: ".".into(), rng: rng.clone() };
+        let channel = SteadySpec { rate: BitRate::from_bps(10_000_000) }.build(&context).unwrap();
+        builder.channel(channel, cable.links().to_vec());
+        cable
+    };
+    cable("inside", [client, router]);
+    let outside = cable("outside", [router, server]);
+    builder.nat(router, &[outside]);
+    let hosts = [Host::default(), Host::default()];
+    let ports = [(client, &hosts[0]), (server, &hosts[1])]
+        .map(|(node, host)| builder.port(node, Box::new(host.clone())));
+    Bench { network: builder.build().unwrap(), ports, hosts, now: SimTime::ZERO }
+}
+
+impl Bench {
+    fn send(&mut self, host: usize, bytes: Vec<u8>) {
+        let packet = wire::parse(bytes.into(), 0, self.now).unwrap();
+        self.network.inject(self.now, self.ports[host], packet).unwrap();
+        self.now += SimDuration::from_millis(100);
+        self.network.advance(self.now).unwrap();
+    }
+
+    /// Sends a datagram; as it arrived at the other host.
+    fn datagram(&mut self, from: usize, source: SocketAddr, destination: SocketAddr) -> Vec<u8> {
+        let meta = Meta {
+            id: 7,
+            size: Bytes::new(200),
+            source,
+            destination,
+            protocol: Protocol::Udp,
+            ecn: Ecn::NotEct,
+            label: Label::default(),
+            transmission: None,
+            back: false,
+            arrival: SimTime::ZERO,
+        };
+        let mut bytes = Vec::new();
+        wire::write(&Packet { meta, body: Body::Filler }, &mut bytes).unwrap();
+        self.send(from, bytes);
+        self.hosts[1 - from].got()
+    }
+
+    /// The host that got this packet refuses it; the error, as it arrived at the other one.
+    fn refuse(&mut self, host: usize, packet: &[u8]) -> Vec<u8> {
+        let router = ends(packet)[1].ip();
+        self.send(host, wire::too_big(packet, router, Bytes::new(100)).unwrap().unwrap());
+        self.hosts[1 - host].got()
+    }
+}
+
+/// Source and destination of a packet.
+fn ends(packet: &[u8]) -> [SocketAddr; 2] {
+    let meta = wire::parse(packet.to_vec().into(), 0, SimTime::ZERO).unwrap().meta;
+    [meta.source, meta.destination]
+}
+
+/// The packet that an error with sound checksums quotes, whose own are sound too.
+fn quoted(error: &[u8]) -> Vec<u8> {
+    let ip = Ipv4Packet::new_checked(error).unwrap();
+    assert!(ip.verify_checksum());
+    let icmp = Icmpv4Packet::new_checked(ip.payload()).unwrap();
+    assert!(icmp.verify_checksum());
+    let inner = Ipv4Packet::new_checked(icmp.data()).unwrap();
+    assert!(inner.verify_checksum());
+    let datagram = UdpPacket::new_checked(inner.payload()).unwrap();
+    assert!(datagram.verify_checksum(&inner.src_addr().into(), &inner.dst_addr().into()));
+    icmp.data().to_vec()
+}
+
+const CLIENT: &str = "172.16.0.1:5000";
+const SERVER: &str = "172.16.0.3:7";
+
+#[test]
+fn an_error_reaches_who_sent_the_packet() {
+    let mut bench = bench();
+    let [client, server] = [CLIENT, SERVER].map(|address| address.parse().unwrap());
+    let arrived = bench.datagram(0, client, server);
+    assert_ne!(ends(&arrived)[0], client, "it is translated");
+    let error = bench.refuse(1, &arrived);
+    assert_eq!(ends(&error)[1].ip(), client.ip());
+    assert_eq!(ends(&quoted(&error)), [client, server]);
+}
+
+#[test]
+fn an_error_from_inside_quotes_what_was_sent_to_the_outside() {
+    let mut bench = bench();
+    let [client, server] = [CLIENT, SERVER].map(|address| address.parse().unwrap());
+    let outside = ends(&bench.datagram(0, client, server))[0];
+    let arrived = bench.datagram(1, server, outside);
+    assert_eq!(ends(&arrived), [server, client]);
+    let error = bench.refuse(0, &arrived);
+    assert_eq!(ends(&error).map(|end| end.ip()), [outside.ip(), server.ip()]);
+    assert_eq!(ends(&quoted(&error)), [server, outside]);
+}
+
+/// RFC 5508 section 4.3: an error about a packet that nobody sent is dropped.
+#[test]
+fn an_error_about_nothing_is_dropped() {
+    let mut bench = bench();
+    let [client, server] = [CLIENT, SERVER].map(|address| address.parse().unwrap());
+    let arrived = bench.datagram(0, client, server);
+    let mut other = self::bench();
+    let error = wire::too_big(&arrived, server.ip(), Bytes::new(100)).unwrap().unwrap();
+    other.send(1, error);
+    assert!(other.hosts[0].0.lock().unwrap().is_empty());
+}
