@@ -82,7 +82,7 @@ pub(crate) fn compare() {
         }
     }
     let ratio = nanos[1] / nanos[0];
-    println!("A download over Starlink, 3 min, fastest of {ROUNDS} rounds: ns per packet");
+    println!("A download over Starlink, 20 min, fastest of {ROUNDS} rounds: ns per packet");
     println!(
         "  alone {:.0}, beside {IDLE} idle links {:.0} ({ratio:.3}, at most {MOST})",
         nanos[0], nanos[1]
@@ -97,7 +97,7 @@ pub(crate) fn child(terminals: &str) {
     println!("{:.2} s, {} KiB ({totals})", time.as_secs_f64(), peak());
 }
 
-/// Three minutes of a download over one terminal, beside so many links that no flow uses.
+/// Twenty minutes of a download over one terminal, beside so many links that no flow uses.
 fn download(idle: usize) -> Measured {
     let mut links = String::new();
     for link in 0..idle {
@@ -109,7 +109,7 @@ fn download(idle: usize) -> Measured {
     measure(&format!(
         r#"
         name = "idle"
-        duration = "3 min"
+        duration = "20 min"
         nodes = {{ roof = {{}}, pop = {{}}, hill = {{}}, valley = {{}} }}
         record = {{ messages = false, interval = "100 ms" }}
         {links}

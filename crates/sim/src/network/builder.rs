@@ -18,7 +18,6 @@ use super::edge::{Egress, Port};
 use super::forecasts::{ForecastConfig, Forecaster};
 use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
 use super::idle::idle_links;
-use super::limits;
 use super::nat::Nat;
 use super::observe::{LinkView, Observer, ObserverParts};
 use super::schedule::{Census, Entity, Schedule};
@@ -310,7 +309,7 @@ impl NetworkBuilder {
             open_flow: FlowId::from(0),
             limits: self.limits,
             steps: 0,
-            check_at: limits::every(census.flows + census.links),
+            check_at: 0,
             link_output: LinkOutput::default(),
             outbox: Outbox::default(),
             actions: Vec::new(),
@@ -375,6 +374,7 @@ fn links(
 impl Network {
     /// Wakes everybody at the start, and records what the channels offer there.
     fn start(&mut self) -> Result<(), NetworkError> {
+        self.check_at = self.look_every();
         for (place, slot) in self.channels.iter().enumerate() {
             self.wakes.set(Entity::Channel(place), slot.channel.next_change());
             for &link in &slot.links {

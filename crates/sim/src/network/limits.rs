@@ -10,12 +10,6 @@ use crate::limits::{self, LimitsSpec, about, number};
 /// at once: some ten megabytes in all.
 const EVERY: u64 = 1_024;
 
-/// The same in a network of so many flows and links. Each look visits all of them, idle ones too; in a large network looks
-/// are rarer, so that a step pays for a quarter of one at most.
-pub(super) fn every(flows_and_links: usize) -> u64 {
-    EVERY.max(4 * flows_and_links as u64)
-}
-
 /// A packet's bytes where a link does not count them: those of a full one on Ethernet.
 const FULL_PACKET: Bytes = Bytes::new(1_500);
 
@@ -40,6 +34,12 @@ struct Kept {
 }
 
 impl Network {
+    /// Steps from one look to the next. Each visits all flows, and all links that they can use; in a large network looks are
+    /// rarer, so that a step pays for a quarter of a visit at most.
+    pub(super) fn look_every(&self) -> u64 {
+        EVERY.max(4 * (self.flows.len() + self.observer.sampled().len()) as u64)
+    }
+
     /// # Errors
     /// If the network keeps more than `limits` allows.
     #[inline(never)]
@@ -78,7 +78,8 @@ impl Network {
             "the running totals are those of the flows"
         );
         let flows = messages * limits::MESSAGE.get() + bytes;
-        let links: u64 = self.links.keys().map(|link| self.packets_in(link).1).sum();
+        let links = self.observer.sampled();
+        let links: u64 = links.iter().map(|link| self.packets_in(*link).1).sum();
         flows + links + self.observer.recorded_in_memory().get()
     }
 
@@ -106,7 +107,7 @@ impl Network {
                 flow.name
             ),
         });
-        let packets = self.links.keys().map(|link| {
+        let packets = self.observer.sampled().iter().map(|&link| {
             let (packets, bytes) = self.packets_in(link);
             let names = self.observer.names();
             let (name, table) = (&names.links[link], &names.cables[link.cable()]);

@@ -199,7 +199,7 @@ impl Network {
         self.steps += 1;
         if self.steps >= self.check_at {
             self.check_limits(&self.limits)?;
-            self.check_at += limits::every(self.flows.len() + self.links.len());
+            self.check_at += self.look_every();
         }
         if self.observer.ends_warm_up(time) {
             let senders = self.senders();

@@ -308,6 +308,11 @@ impl Observer {
         self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
     }
 
+    /// The links that a flow can use: no other ever has a packet.
+    pub(super) fn sampled(&self) -> &[LinkId] {
+        &self.sampled
+    }
+
     /// Takes the samples due at `now`; `senders` in the order of the flows.
     pub(super) fn sample<'e>(
         &mut self,
