@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::{AddAssign, Sub};
 
-/// Of this many processors at most are the times asked for: as many as the C library's own mask of them has.
+/// The most processors that the C library's mask has room for.
 const MOST: usize = rustix::thread::CpuSet::MAX_CPU;
 /// The kernel counts in hundredths of a second (`USER_HZ`): fewer of them tell no share.
 const LEAST: u64 = 50;
