@@ -284,6 +284,14 @@ def take(path: str) -> None:
         got.tofile(file)
 
 
+def compute(host: str) -> None:
+    """Keeps a processor busy for a second."""
+    del host
+    until = time.monotonic() + 1
+    while time.monotonic() < until:
+        pass
+
+
 if __name__ == "__main__":
     programs: dict[str, Callable[..., None]] = {
         program.__name__: program
@@ -301,6 +309,7 @@ if __name__ == "__main__":
             count,
             send,
             take,
+            compute,
         )
     }
     programs[sys.argv[1]](*sys.argv[2:])

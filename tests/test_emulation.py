@@ -73,13 +73,13 @@ def test_a_download_survives_a_handover(tmp_path: Path) -> None:
 
 
 def test_busy_processors_make_a_run_invalid(tmp_path: Path) -> None:
-    """Programs wait for them. Here, they may not be at work at all."""
-    sleep = ("--busy", "0", "--out", "out", "--", "sleep", "1")
-    ended = emulate(ONE_FLOW, *sleep, cwd=tmp_path)
+    """Programs wait for them. This one computes for a second: more than a thousandth of their time."""
+    compute = ("--busy", "0.001", "--out", "out", "--", sys.executable, PROGRAMS, "compute", "-")
+    ended = emulate(ONE_FLOW, *compute, cwd=tmp_path)
     assert ended.returncode == 1
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["clock"]["budget"]["busy"] == 0
-    assert 0 < manifest["clock"]["processors_busy"] <= 1
+    assert manifest["clock"]["budget"]["busy"] == 0.001
+    assert 0.001 < manifest["clock"]["processors_busy"] <= 1
     (reason,) = manifest["validity"]["warnings"]
     assert reason.startswith("the processors were busy for")
     assert reason in ended.stderr
