@@ -12,7 +12,9 @@ import struct
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ STAMP = struct.Struct("qq")
 SO_TIMESTAMPNS = 35
 # `linux/udp.h`: what is sent at once becomes datagrams of this size.
 UDP_SEGMENT = 103
+# `asm-generic/socket.h`: room for what is received, whatever the machine allows others.
+SO_RCVBUFFORCE = 33
 
 
 def payload(number: int, size: int) -> bytes:
@@ -47,10 +51,8 @@ def echo(host: str) -> None:
 
 def probe(host: str) -> None:
     """Sends datagrams of many sizes, fragmented ones too, and prints the round-trip times in milliseconds."""
-    family = socket.AF_INET6 if host.endswith(".v6") else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as client:
+    with socket.socket(_wait_for_answers(host), socket.SOCK_DGRAM) as client:
         client.connect((host, PORT))
-        _wait_for_answers(client)
         client.settimeout(5)
         for number, size in enumerate([1, 100, 1_000, 1_472, 1_473, 4_000, 9_000, *[100] * 20]):
             data = payload(number, size)
@@ -63,9 +65,14 @@ def probe(host: str) -> None:
                 sys.stdout.write(f"{took * 1e3:.3f}\n")
 
 
-def volley(host: str, *blindly: str) -> None:
-    """Sends 40 datagrams at once, ten times, and compares the answers; sends only, if `blindly`."""
-    family = socket.AF_INET6 if host.endswith(".v6") else socket.AF_INET
+def volley(host: str, *ready: str) -> None:
+    """Sends 40 datagrams at once, ten times, and compares the answers.
+
+    To one who does not answer, but makes the file `ready`, it sends only.
+    """
+    if ready:
+        _wait_for_file(Path(ready[0]))
+    family = socket.AF_INET if ready else _wait_for_answers(host)
     with socket.socket(family, socket.SOCK_DGRAM) as client:
         client.settimeout(5)
         client.connect((host, PORT))
@@ -74,31 +81,31 @@ def volley(host: str, *blindly: str) -> None:
             # The last one is shorter.
             data = payload(number, 39 * 1_001 + 500)
             client.send(data)
-            answers = [] if blindly else [client.recv(65_535) for _ in range(40)]
-            assert b"".join(answers) == (b"" if blindly else data), "datagrams came back as others"
+            answers = [] if ready else [client.recv(65_535) for _ in range(40)]
+            assert b"".join(answers) == (b"" if ready else data), "datagrams came back as others"
             assert {len(answer) for answer in answers[:-1]} <= {1_001}
-    if blindly:
-        time.sleep(0.5)
+    if ready:
+        time.sleep(2)
 
 
-def deaf(host: str) -> None:
-    """Has a socket with room for few datagrams, and never reads."""
-    del host
+def deaf(ready: str) -> None:
+    """Has a socket with room for few datagrams, says so by making a file, and never reads."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         server.bind(("", PORT))
+        Path(ready).touch()
         time.sleep(60)
 
 
 def move(host: str) -> None:
     """Asks for two seconds which of its addresses are answered: by new sockets, and by one that stays."""
     answered: list[str] = []
+    _wait_for_answers(host)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as old:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
-            first.connect((host, PORT))
-            _wait_for_answers(first)
-        old.connect((host, PORT))
-        home = old.getsockname()[0]
+        limit = time.monotonic() + START_S
+        # For a moment of each handover, it has no address.
+        while (home := _ask(old, host)) is None:
+            assert time.monotonic() < limit, "a new socket is never answered"
         begin = time.monotonic()
         while time.monotonic() < begin + 2:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as new:
@@ -111,20 +118,33 @@ def move(host: str) -> None:
     sys.stdout.write("\n".join([home, *dict.fromkeys(answered)]) + "\n")
 
 
-def _wait_for_answers(client: socket.socket) -> None:
-    """Waits until the other program is there: on a busy machine, both start when they can."""
-    client.settimeout(0.3)
+def _wait_for_answers(host: str) -> socket.AddressFamily:
+    """Waits until the other program is there: on a busy machine, both start when they can.
+
+    What comes late goes to sockets that nobody has any more.
+
+    Returns:
+        The family of the host's address.
+    """
+    family = socket.AF_INET6 if host.endswith(".v6") else socket.AF_INET
     limit = time.monotonic() + START_S
     while time.monotonic() < limit:
-        try:
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as client:
+            client.settimeout(0.3)
+            client.connect((host, PORT))
             client.send(b"?")
             client.recv(100)
-        except OSError:
-            time.sleep(0.02)
-            continue
-        client.settimeout(0.3)
-        return
+            return family
+        time.sleep(0.02)
     raise TimeoutError("nobody answers")
+
+
+def _wait_for_file(file: Path) -> None:
+    """Waits until the other program has made it."""
+    limit = time.monotonic() + START_S
+    while not file.exists():
+        assert time.monotonic() < limit, f"nobody makes {file}"
+        time.sleep(0.01)
 
 
 def _connect(host: str) -> socket.socket:
@@ -133,7 +153,7 @@ def _connect(host: str) -> socket.socket:
     while True:
         try:
             return socket.create_connection((host, PORT), 10)
-        except ConnectionRefusedError:
+        except OSError:
             if time.monotonic() > limit:
                 raise
             time.sleep(0.02)
@@ -219,27 +239,35 @@ def refused(host: str) -> None:
 
 
 def load(host: str) -> None:
-    """Loads a file from a web server, and says how long it is."""
-    with urllib.request.urlopen(f"http://{host}:8000/file", timeout=60) as answer:
-        sys.stdout.write(f"{len(answer.read())}\n")
+    """Loads a file from a web server once that is there, and says how long it is."""
+    limit = time.monotonic() + START_S
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://{host}:8000/file", timeout=60) as answer:
+                sys.stdout.write(f"{len(answer.read())}\n")
+                return
+        except urllib.error.URLError:
+            if time.monotonic() > limit:
+                raise
+            time.sleep(0.02)
 
 
 def count(host: str) -> None:
-    """Says that it is ready, and how many interrupts it has got a second after the first one."""
+    """Says that it is ready, and how many interrupts it has got two seconds after the first one."""
     del host
     got: list[float] = []
     signal.signal(signal.SIGINT, lambda *_: got.append(time.monotonic()))
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     limit = time.monotonic() + START_S
-    while time.monotonic() < limit and not (got and time.monotonic() > got[0] + 1):
+    while time.monotonic() < limit and not (got and time.monotonic() > got[0] + 2):
         time.sleep(0.01)
     sys.stdout.write(f"{len(got)} interrupts\n")
 
 
-def send(host: str, count: str, size: str, gap_us: str) -> None:
-    """Sends so many datagrams of so many bytes, with a time between them, a second after it was started."""
-    time.sleep(1)
+def send(host: str, count: str, size: str, gap_us: str, ready: str) -> None:
+    """Sends so many datagrams of so many bytes, with a time between them, once there is a file `ready`."""
+    _wait_for_file(Path(ready))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.connect((host, PORT))
         filling = bytes(int(size) - STAMP.size)
@@ -264,14 +292,21 @@ def burst(client: socket.socket, count: int, filling: bytes) -> None:
         client.send(b"".join(STAMP.pack(number, time.time_ns()) + filling for number in numbers))
 
 
-def take(path: str) -> None:
-    """Receives datagrams until none has come for a second: number, sent, received, in a file."""
+def take(path: str, ready: str) -> None:
+    """Makes a file `ready`, and receives datagrams until none has come for a second.
+
+    It writes the number, when it was sent, and when it was received, to a file.
+    """
     got = array.array("q")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        # So as to lose none if it is held up; where it has no right to more, what the machine allows.
         server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        with contextlib.suppress(PermissionError):
+            server.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 25)
         server.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         server.bind(("", PORT))
-        server.settimeout(8)
+        server.settimeout(START_S)
+        Path(ready).touch()
         try:
             while True:
                 data, control, _, _ = server.recvmsg(STAMP.size, 64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -43,11 +44,15 @@ source = { kind = "cbr", rate = "500 Mbps", size = "1000 B" }
 
 
 def run(tmp_path: Path, *programs: tuple[str, str]) -> dict[str, Any]:
-    """The verdict on programs by host, or on the flow of the scenario without any."""
+    """The verdict on programs by host, or on the flow of the scenario without any.
+
+    That of programs has packets too with which they find out whether the other one is there.
+    """
     path = tmp_path / "fast.toml"
     path.write_text(SCENARIO, encoding="utf-8")
     scenario = load(path, None, {})
-    started = [Program(host, (sys.executable, str(PROGRAMS), *words.split())) for host, words in programs]
+    own = (sys.executable, str(PROGRAMS))
+    started = [Program(host, (*own, *shlex.split(words))) for host, words in programs]
     ended = session.run(scenario, started, session.Settings.of(scenario), Recording())
     assert ended.code == 0
     return ended.verdict
@@ -56,7 +61,7 @@ def run(tmp_path: Path, *programs: tuple[str, str]) -> dict[str, Any]:
 @pytest.mark.parametrize("server", ["server", "server.v6"])
 def test_datagrams_that_leave_together_arrive_singly_and_unchanged(server: str, tmp_path: Path) -> None:
     verdict = run(tmp_path, ("server", "echo -"), ("client", f"volley {server}"))
-    assert verdict["packets_out"] == verdict["packets_in"] == 800
+    assert verdict["packets_out"] == verdict["packets_in"] >= 800
     assert verdict["frames_in"] < 0.8 * verdict["packets_in"]
     assert verdict["frames_out"] < 0.8 * verdict["packets_out"]
 
@@ -72,7 +77,7 @@ def test_hosts_that_cannot_cut_datagrams_get_each_by_itself(
 ) -> None:
     monkeypatch.setattr(hosts, "OFFLOADS", hosts.Offloads.SEGMENTS)
     verdict = run(tmp_path, ("server", "echo -"), ("client", "volley server"))
-    assert verdict["frames_out"] == verdict["packets_out"] == 800
+    assert verdict["frames_out"] == verdict["packets_out"] >= 800
 
 
 def test_packets_that_a_device_has_no_room_for_are_counted(
@@ -88,7 +93,8 @@ def test_packets_that_a_device_has_no_room_for_are_counted(
 
 def test_datagrams_that_a_socket_has_no_room_for_are_counted(tmp_path: Path) -> None:
     """A program that does not read in time is no fault of the network's."""
-    verdict = run(tmp_path, ("server", "deaf -"), ("client", "volley server blindly"))
+    ready = shlex.quote(str(tmp_path / "ready"))
+    verdict = run(tmp_path, ("server", f"deaf {ready}"), ("client", f"volley server {ready}"))
     assert verdict["socket_overruns"] > 300
     assert verdict["ring_overruns"] == 0
     assert not any("socket" in reason for reason in verdict["reasons"])

@@ -6,10 +6,13 @@ import array
 import json
 import math
 import random
+import shlex
 import statistics
 import sys
+from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -46,14 +49,19 @@ class Probed(NamedTuple):
     folder: Path
 
 
+def program(*words: object) -> str:
+    """The command that runs a program for hosts."""
+    return shlex.join(map(str, (sys.executable, PROGRAMS, *words)))
+
+
 def probe(folder: Path, link: str, *, count: int, size: int, gap_us: int, more: str = "") -> Probed:
     """Sends datagrams whose IP packets have this size from the client to the server."""
     folder.mkdir(exist_ok=True)
     scenario = folder / "scenario.toml"
     path = Link("path", ("client", "server"), link)
     scenario.write_text(real_scenarios.scenario(path, duration="1 h", more=more), encoding="utf-8")
-    sender = f"{sys.executable} {PROGRAMS} send server {count} {size - HEADERS} {gap_us}"
-    taker = f"{sys.executable} {PROGRAMS} take {folder / 'got'}"
+    sender = program("send", "server", count, size - HEADERS, gap_us, folder / "ready")
+    taker = program("take", folder / "got", folder / "ready")
     options = ["--settle", "0", "--out", "out", "--force"]
     ended = leobench(
         "emulate", scenario, "--on", "client", sender, "--on", "server", taker, *options, cwd=folder
@@ -72,15 +80,16 @@ def until_valid(
     """A run whose clock can be trusted by its own verdict; a busy machine has five attempts.
 
     If none of them is, that is a failure, unless a witness that is not leobench's found the machine too busy
-    after most of them.
+    during most of them.
     """
     found = []
     for attempt in range(5):
-        probed = probe(folder / str(attempt), link, **probe_options)
-        if probed.manifest["validity"]["verdict"] == "valid" and enough(probed):
-            return probed
-        reasons = probed.manifest["validity"]["warnings"] or ["its programs were too slow"]
-        found.append((reasons, witness()))
+        with witness() as beside:
+            probed = probe(folder / str(attempt), link, **probe_options)
+            if probed.manifest["validity"]["verdict"] == "valid" and enough(probed):
+                return probed
+            reasons = probed.manifest["validity"]["warnings"] or ["its programs were too slow"]
+            found.append((reasons, beside.says()))
     busy = [why for _, why in found if why is not None]
     if len(busy) > len(found) / 2:
         pytest.skip(f"this machine is too busy for real time: {busy[-1]}")
@@ -95,7 +104,8 @@ def test_only_a_busy_machine_excuses_invalid_runs(
 ) -> None:
     late = {"validity": {"verdict": "invalid", "warnings": ["late"]}}
     monkeypatch.setitem(globals(), "probe", lambda *_, **__: Probed([], late, tmp_path))
-    monkeypatch.setitem(globals(), "witness", iter(busy).__next__)
+    says = iter(busy).__next__
+    monkeypatch.setitem(globals(), "witness", lambda: nullcontext(SimpleNamespace(says=says)))
     with pytest.raises(BaseException, match="machine") as raised:
         until_valid(tmp_path, "", count=1)
     assert raised.typename == outcome
@@ -104,12 +114,19 @@ def test_only_a_busy_machine_excuses_invalid_runs(
 def test_a_delay_is_that_of_propagation_and_serialisation(tmp_path: Path) -> None:
     """20 ms, and 1,000 bytes at 10 Mbit/s: 0.8 ms. Within 0.3 ms at the median, in the budget at p99."""
     link = 'rate = "10 Mbps"\ndelay = "20 ms"\nqueue = { kind = "fifo", limit = "100 packets" }'
-    probed = until_valid(tmp_path, link, count=300, size=1_000, gap_us=3_000)
-    late = sorted((arrival.received - arrival.sent) / 1e6 - 20.8 for arrival in probed.arrivals)
-    assert len(late) == 300
+
+    def lateness(probed: Probed) -> list[float]:
+        return sorted((arrival.received - arrival.sent) / 1e6 - 20.8 for arrival in probed.arrivals)
+
+    def sent_in_time(probed: Probed) -> bool:
+        """Whether hardly any waited between the sender's look at the clock and the network's."""
+        late = lateness(probed)
+        return len(late) == 300 and late[296] < 1
+
+    probed = until_valid(tmp_path, link, sent_in_time, count=300, size=1_000, gap_us=3_000)
+    late = lateness(probed)
     assert late[0] > 0
     assert statistics.median(late) < 0.3
-    assert late[296] < 1
 
 
 @pytest.mark.parametrize(("rate_mbps", "count"), [(1, 80), (10, 300), (100, 1_500), (500, 4_000)])
@@ -129,9 +146,14 @@ def test_a_rate_is_that_of_the_link(rate_mbps: int, count: int, tmp_path: Path) 
     probed = until_valid(
         tmp_path, link, lambda probed: len(backlogged(probed)) > count / 2, count=count, size=1_428, gap_us=0
     )
-    # A busy receiver may have lost some: their numbers count.
-    first, *_, last = backlogged(probed)
-    rate = (last.number - first.number) * 1_428 * 8 / ((last.received - first.received) / 1e9)
+    # A busy receiver may have lost some: their numbers count. One in a hundred may be late in a valid run,
+    # which the median does not see.
+    waited = backlogged(probed)
+    half = len(waited) // 2
+    rate = statistics.median(
+        (last.number - first.number) * 1_428 * 8 / ((last.received - first.received) / 1e9)
+        for first, last in zip(waited, waited[half:], strict=False)
+    )
     assert rate == pytest.approx(rate_mbps * 1e6, rel=0.01)
 
 
@@ -172,12 +194,16 @@ def test_a_mahimahi_trace_delivers_its_bytes(tmp_path: Path) -> None:
     begin = line[shift]
     bins = [0] * 50
     expected = [0] * 50
+    late = 0
     for place, time in enumerate(arrived):
+        late += time - origin > line[place + shift] + 0.5
         # Opportunities come at whole milliseconds: half of one keeps what is a little late in its bin.
         bins[int((time - origin - begin + 0.5) // 100)] += 1_500
         expected[int((line[place + shift] - begin + 0.5) // 100)] += 1_500
     assert sum(bins) == 600_000
-    assert all(abs(got - due) <= 1_500 for got, due in zip(bins, expected, strict=True)), (bins, expected)
+    assert late <= 4, "more than one in a hundred"
+    most = 1_500 * (1 + late)
+    assert all(abs(got - due) <= most for got, due in zip(bins, expected, strict=True)), (bins, expected)
 
 
 class CoDel:
