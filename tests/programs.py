@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -38,9 +39,21 @@ def start(*args: object, cwd: Path, own_group: bool = False) -> subprocess.Popen
     )
 
 
+def children_of(process: int) -> list[int]:
+    """The processes that a process has started."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            told = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+            # Behind the name: the state, and the parent.
+            if int(told.rpartition(")")[2].split()[1]) == process:
+                found.append(int(entry.name))
+    return found
+
+
 def wait_until_gone(mark: str) -> None:
     """Waits until no process has this in its command line."""
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while any(mark in command for command in _commands()):
         assert time.monotonic() < limit, f"a program is left: {mark}"
         time.sleep(0.05)

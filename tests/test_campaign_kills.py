@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import campaigns
 import pytest
+from programs import children_of, start
 from programs import leobench as finish
-from programs import start
 
 import leobench
 from leobench.campaign import processes
@@ -45,13 +45,10 @@ def longer(folder: Path) -> Path:
 def workers(parent: int) -> list[int]:
     """The worker processes of a campaign's process."""
     found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            father = int((process / "stat").read_text().rpartition(")")[2].split()[1])
-            if father == parent and b"spawn_main" in (process / "cmdline").read_bytes():
-                found.append(int(process.name))
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+    for child in children_of(parent):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 import real_scenarios
 from conftest import ROOT
-from programs import PATIENT, leobench, start, wait_until_gone
+from programs import PATIENT, children_of, leobench, start, wait_until_gone
 from real_scenarios import Link, two_ways
 
 pytestmark = pytest.mark.usefixtures("hosts")
@@ -25,7 +26,12 @@ ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
 
 
 def program(what: str, host: str = "-") -> str:
-    return f"{sys.executable} {PROGRAMS} {what} {host}"
+    return shlex.join([sys.executable, str(PROGRAMS), what, host])
+
+
+def until_it_succeeds(command: str) -> tuple[str, ...]:
+    """Words that try a command again, for ten seconds or more: its server may need as long to start."""
+    return ("sh", "-c", f"for attempt in $(seq 100); do {command} && exit; sleep 0.1; done; exit 1")
 
 
 def emulate(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -87,40 +93,35 @@ def test_busy_processors_make_a_run_invalid(tmp_path: Path) -> None:
 
 def test_web_server_and_client(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 300_000)
-    server = f"{sys.executable} -m http.server 8000 --directory {tmp_path}"
-    settled = ("--settle", "2000")
-    ended = emulate(
-        ONE_FLOW,
-        "--on",
-        "server",
-        server,
-        "--on",
-        "client",
-        program("load", "server"),
-        *settled,
-        cwd=tmp_path,
-    )
+    server = shlex.join([sys.executable, "-m", "http.server", "8000", "--directory", str(tmp_path)])
+    roles = ("--on", "server", server, "--on", "client", program("load", "server"))
+    ended = emulate(ONE_FLOW, *roles, cwd=tmp_path)
     assert (ended.returncode, ended.stdout.split()[-1:]) == (0, ["300000"]), ended.stderr
     if (curl := shutil.which("curl")) is not None:
-        client = f"{curl} --silent --output got http://server:8000/file"
-        ended = emulate(ONE_FLOW, "--on", "server", server, "--on", "client", client, *settled, cwd=tmp_path)
+        client = until_it_succeeds(f"{curl} --silent --output got http://server:8000/file")
+        ended = emulate(ONE_FLOW, "--on", "server", server, "--host", "client", "--", *client, cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
         assert (tmp_path / "got").read_bytes() == (tmp_path / "file").read_bytes()
 
 
 def test_the_page_for_browsers(tmp_path: Path) -> None:
     """Its page and its objects come, each as long as it was asked to be."""
-    page = f"{sys.executable} {ROOT / 'examples' / 'web_page.py'} 8000 2 1000"
+    page = shlex.join([sys.executable, str(ROOT / "examples" / "web_page.py"), "8000", "2", "1000"])
     load = (
-        "import re, urllib.request as web\n"
-        "page = web.urlopen('http://server:8000/').read().decode()\n"
+        "import re, time, urllib.error, urllib.request as web\n"
+        "limit = time.monotonic() + 60\n"
+        "while True:\n"
+        "    try:\n"
+        "        page = web.urlopen('http://server:8000/').read().decode()\n"
+        "        break\n"
+        "    except urllib.error.URLError:\n"
+        "        assert time.monotonic() < limit\n"
+        "        time.sleep(0.02)\n"
         "names = re.findall('src=\"(.*?)\"', page)\n"
         "print(names, *(len(web.urlopen('http://server:8000' + name).read()) for name in names))"
     )
     ended = emulate(
         ONE_FLOW,
-        "--settle",
-        "1500",
         "--on",
         "server",
         page,
@@ -139,9 +140,9 @@ def test_the_page_for_browsers(tmp_path: Path) -> None:
 def test_iperf3(options: str, tmp_path: Path) -> None:
     if shutil.which("iperf3") is None:
         pytest.skip("iperf3 is not installed")
-    client = f"iperf3 --client server --time 2 --json --logfile said.json {options}"
-    roles = ("--on", "server", "iperf3 --server --one-off", "--on", "client", client)
-    ended = emulate(ONE_FLOW, "--settle", "1000", *roles, cwd=tmp_path)
+    client = until_it_succeeds(f"iperf3 --client server --time 2 --json {options} > said.json")
+    server = ("--on", "server", "iperf3 --server --one-off")
+    ended = emulate(ONE_FLOW, *server, "--host", "client", "--", *client, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     said = (tmp_path / "said.json").read_text(encoding="utf-8")
     rate = json.loads(said)["end"]["sum_received" if "-C" in options else "sum"]["bits_per_second"]
@@ -211,12 +212,17 @@ def test_hosts_see_their_own_devices_and_processes_only(tmp_path: Path) -> None:
 
 def test_a_stopped_driver_makes_a_run_invalid(tmp_path: Path) -> None:
     """50 ms: the driver's process is stopped from outside while a program waits for it."""
-    process = start("emulate", ONE_FLOW, "--lateness", "10000", "--", "sleep", "4", cwd=tmp_path)
+    command = "echo ready; while [ ! -e over ]; do sleep 0.1; done"
+    process = start("emulate", ONE_FLOW, "--lateness", "10000", "--", "sh", "-c", command, cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
     driver = _driver(process.pid)
-    time.sleep(1)
     os.kill(driver, signal.SIGSTOP)
     time.sleep(0.05)
     os.kill(driver, signal.SIGCONT)
+    # It looks around every 10 ms.
+    time.sleep(0.1)
+    (tmp_path / "over").touch()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1
     assert re.search(r"invalid: the driver stood still for \d+\.\d ms; allowed: 20 ms", said), said
@@ -317,19 +323,12 @@ def test_two_sessions_do_not_write_to_one_folder(tmp_path: Path) -> None:
 
 
 def _driver(parent: int) -> int:
-    """The grandchild of a process, once it is there."""
-    limit = time.monotonic() + 30
-    while time.monotonic() < limit:
-        of = parent
-        for _ in range(2):
-            children = Path(f"/proc/{of}/task/{of}/children").read_text(encoding="ascii").split()
-            if not children:
-                break
-            of = int(children[0])
-        else:
-            return of
-        time.sleep(0.05)
-    raise AssertionError("the emulation does not start")
+    """The grandchild of a process."""
+    of = parent
+    for _ in range(2):
+        (child,) = children_of(of)
+        of = child
+    return of
 
 
 @pytest.mark.parametrize(
@@ -393,7 +392,9 @@ def test_the_kernels_tcp_goes_on_from_another_address(tmp_path: Path) -> None:
     assert len(set(addresses)) == 2, addresses
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     delivered = {link["name"]: link["delivered_packets"] for link in summary["links"]}
-    assert min(delivered.values()) > 100, delivered
+    # A receiver that was held up acknowledges many packets at once.
+    assert min(delivered.values()) > 0, delivered
+    assert min(delivered[f"{link}/office->van"] for link in ("ground", "space")) > 100, delivered
 
 
 def test_an_error_passes_address_translation(tmp_path: Path) -> None:

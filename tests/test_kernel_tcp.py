@@ -16,6 +16,7 @@ from conftest import ROOT
 from kernel.compare import compare
 from kernel.namespaces import obstacle
 from kernel.setups import SETUPS
+from programs import children_of
 
 if TYPE_CHECKING:
     from kernel.figures import Figures
@@ -89,11 +90,6 @@ def test_overtaking_packets() -> None:
     assert retransmissions / 2 < ours.figures["retransmissions"] < retransmissions * 2
 
 
-def children(process: int) -> list[int]:
-    """The processes that a process has started."""
-    return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_behind(number: signal.Signals) -> None:
     process = subprocess.Popen(
@@ -106,7 +102,7 @@ def test_nothing_is_left_behind(number: signal.Signals) -> None:
     ends: list[int] = []
     while len(ends) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
-        ends = [end for end in children(process.pid) if Path(f"/proc/{end}/ns/net").readlink() != own]
+        ends = [end for end in children_of(process.pid) if Path(f"/proc/{end}/ns/net").readlink() != own]
     assert len(ends) == 2, "a namespace for each end"
     os.kill(process.pid, number)
     assert process.wait(timeout=10) == (130 if number == signal.SIGINT else -number)
