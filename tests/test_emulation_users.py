@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,10 @@ pytestmark = pytest.mark.usefixtures("hosts")
 
 # Nobody, who owns nothing.
 USER = 65_534
-UNSHARE = shutil.which("unshare") or "unshare"
+UNSHARE, SETPRIV = (shutil.which(tool) or tool for tool in ("unshare", "setpriv"))
+AS_USER = (
+    "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
+)  # fmt: skip
 ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
 
 
@@ -35,6 +39,15 @@ def home() -> Iterator[Path]:
     lacking = [tool for tool in ("unshare", "setpriv", "ping") if shutil.which(tool) is None]
     if lacking:
         pytest.skip(f"{', '.join(lacking)}: not installed")
+    # Kernels may keep users from it, in more ways than one: another program tells.
+    own = ("--user", "--map-root-user", "--mount", "--pid", "--fork")
+    mount = ("mount", "-t", "proc", "none", "/proc")
+    words = [SETPRIV, *AS_USER, UNSHARE, *own, *mount]
+    made = subprocess.run(words, capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"users may make no namespaces here: {made.stderr.strip()}")
+    if not all(path.stat().st_mode & stat.S_IROTH for path in (ROOT, ONE_FLOW, Path(sys.prefix))):
+        pytest.skip(f"{ROOT}: is for its owner only, as files are that were made with this umask")
     folder = Path(tempfile.mkdtemp(prefix="leobench-users-", dir="/tmp"))
     folder.chmod(0o755)
     (folder / "home").mkdir()
@@ -82,8 +95,7 @@ def as_user(home: Path, *args: object, device: str = "open") -> subprocess.Compl
             {"absent": hidden, "other": other}.get(device, node),
             f"cd {home}",
             f"export HOME={home}",
-            f"exec setpriv --reuid {USER} --regid {USER} --clear-groups --inh-caps=-all "
-            f"--bounding-set=-all {shlex.join(map(str, words))}",
+            f"exec {shlex.join(map(str, (SETPRIV, *AS_USER, *words)))}",
         ]
     )
     return subprocess.run(
@@ -126,7 +138,8 @@ def test_a_users_flows_in_real_time(transport: str, home: Path) -> None:
     ended = as_user(home, "run", ONE_FLOW, "--engine", "real", *PATIENT, "--out", "out", *set_)
     assert ended.returncode == 0, ended.stderr
     summary = json.loads((home / "out" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["flows"][0]["goodput_bps"] == pytest.approx(1e6, rel=0.3)
+    # Of a second, which may become longer if the driver is held up.
+    assert 0.4e6 < summary["flows"][0]["goodput_bps"] < 1.3e6
 
 
 @pytest.mark.parametrize(
