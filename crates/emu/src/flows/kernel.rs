@@ -59,6 +59,29 @@ pub(super) fn set(socket: impl AsFd, option: TcpOption) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Memory that the send buffer of a socket takes, in bytes: data and the kernel's descriptors of packets (`sk_wmem_queued`).
+pub(super) fn queued_memory(socket: impl AsFd) -> io::Result<u64> {
+    /// Places in what the kernel tells (`SK_MEMINFO_WMEM_QUEUED`, `SK_MEMINFO_VARS`).
+    const QUEUED: usize = 5;
+    const FIGURES: usize = 9;
+    let mut figures = [0u32; FIGURES];
+    let mut size = size_of_val(&figures) as libc::socklen_t;
+    #[expect(
+        unsafe_code,
+        reason = "no library asks for it; the kernel writes no more than `size` bytes"
+    )]
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            figures.as_mut_ptr().cast(),
+            &raw mut size,
+        )
+    };
+    if result == 0 { Ok(figures[QUEUED].into()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// The state of a connection as the kernel tells it (`struct tcp_info`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TcpInfo {

@@ -7,6 +7,7 @@
 mod host;
 mod kernel;
 mod ready;
+mod send_room;
 mod tcp;
 mod udp;
 

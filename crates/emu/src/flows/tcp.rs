@@ -22,6 +22,7 @@ use rustix::net::{
 use super::host::Host;
 use super::kernel::{self, TcpInfo, TcpOption};
 use super::ready::Watch;
+use super::send_room::SendRoom;
 
 /// Most bytes handed to the kernel or taken from it in a call.
 const PIECE: usize = 1 << 18;
@@ -41,6 +42,7 @@ pub(super) struct KernelTcp {
     stage: Stage,
     /// The application's messages, if this end sends.
     buffer: Option<SendBuffer>,
+    send_room: SendRoom,
     /// Whether the application has written its last message, and the kernel knows.
     finished: bool,
     closed: bool,
@@ -86,6 +88,7 @@ impl KernelTcp {
         let [local, remote] = place.addresses;
         let socket = host.tcp(local)?;
         configure(&socket, spec)?;
+        let send_room = SendRoom::new(&socket, spec);
         let stage = if place.opens() {
             Stage::Waiting(socket)
         } else {
@@ -100,6 +103,7 @@ impl KernelTcp {
             watch,
             stage,
             buffer: sends.then(|| SendBuffer::new(&place.spec.attributes())),
+            send_room,
             finished: false,
             closed: false,
             received: 0,
@@ -172,11 +176,14 @@ impl KernelTcp {
             return Ok(());
         };
         let before = buffer.taken();
-        while buffer.backlog() > 0 {
+        while buffer.backlog() > 0 && self.send_room.opens(socket, buffer.taken())? {
             let piece = usize::try_from(buffer.backlog()).map_or(PIECE, |left| left.min(PIECE));
             match send(socket, &ZEROS[..piece], SendFlags::NOSIGNAL) {
                 Ok(count) => buffer.take(0, count as u64),
-                Err(Errno::AGAIN) => break,
+                Err(Errno::AGAIN) => {
+                    self.send_room.fill();
+                    break;
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error),
             }

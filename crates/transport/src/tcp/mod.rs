@@ -32,6 +32,7 @@ mod unmatched;
 pub use crate::quic::Role;
 pub use endpoint::{TcpConfig, TcpEndpoint};
 pub use reconnect::{Ports, ReconnectingTcp};
+pub use send_room::SendBufferSize;
 pub use spec::{ReconnectSpec, TcpSpec};
 pub use unmatched::NoConnection;
 
