@@ -275,6 +275,42 @@ def test_options_of_real_time_are_refused_without_it(option: str, quick: Path) -
     assert [path.name for path in quick.parent.iterdir()] == [quick.name]
 
 
+def campaign_of(file: Path, *sets: str) -> Path:
+    """A campaign of one run of a scenario, whose `set` has these lines."""
+    campaign = file.with_name("campaign.toml")
+    lines = [
+        f'name = "c"\nscenario = "{file.name}"\nreplicates = 1\nmetrics = ["flows.main.goodput_bps"]\n[set]',
+        *sets,
+    ]
+    campaign.write_text("\n".join(lines), encoding="utf-8")
+    return campaign
+
+
+def test_a_campaign_is_judged_by_the_options_of_real_time(tmp_path: Path) -> None:
+    file = tmp_path / "steady.toml"
+    file.write_text(STEADY, encoding="utf-8")
+    campaign = campaign_of(
+        file,
+        '"engine" = "real"',
+        '"duration" = "500 ms"',
+        '"real.lateness" = "10 s"',
+        '"real.stall" = "10 s"',
+    )
+    for options, is_told in (((), False), (("--lateness", "0"), True)):
+        ended = leobench("sweep", campaign, *options, "--out", "out", "--force", cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+        assert ("late" in ended.stderr) is is_told, ended.stderr
+
+
+def test_options_of_real_time_are_refused_of_a_campaign_in_virtual_time(quick: Path) -> None:
+    campaign = campaign_of(quick)
+    ended = leobench("sweep", campaign, "--stall", "5", cwd=quick.parent)
+    wanted = '`"engine" = "real"` to the campaign\'s `set`'
+    said = f"leobench: --stall: is for real time only; add {wanted}, or leave it out\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", said)
+    assert not (quick.parent / "results").exists()
+
+
 def test_only_two_engines_can_be_compared(tmp_path: Path) -> None:
     file = tmp_path / "steady.toml"
     file.write_text(STEADY, encoding="utf-8")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
@@ -33,50 +38,33 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
     )
 
 
-_REAL = (
-    ("lateness", "time by which 99 of 100 packets may leave late"),
-    ("stall", "time for which the driver may stand still"),
-    ("spin", "time before something is due in which the driver does not sleep"),
-    ("settle", "time that the other programs have before the main one starts"),
-    ("busy", "share of their time for which the processors may be at work"),
-)
-# What concerns programs only.
-_OF_PROGRAMS = ("settle", "busy")
-
-
 def add_real(parser: argparse.ArgumentParser, *, programs: bool) -> None:
     """Declares what replaces the scenario's table `real`: all of it only where there are programs."""
-    for name, what in _REAL:
-        if programs or name not in _OF_PROGRAMS:
+    for option in _REAL:
+        if programs or not option.of_programs:
             parser.add_argument(
-                f"--{name}",
-                metavar="SHARE" if name == "busy" else "MS",
-                type=number if name == "busy" else milliseconds,
-                help=f"real time only: {what} (default: the scenario's real.{name})",
+                f"--{option.name}",
+                metavar=option.metavar,
+                type=option.parse,
+                help=f"real time only: {option.what} (default: the scenario's real.{option.name})",
             )
 
 
 def real_overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
     """What these arguments replace in a scenario."""
-    return [
-        (f"real.{name}", f"{value:g}" if name == "busy" else f"{value * 1e3:.9g} ms")
-        for name, value in _given_real(args)
-    ]
+    values = [(option.name, getattr(args, option.name, None)) for option in _REAL]
+    return [(f"real.{name}", value) for name, value in values if value is not None]
 
 
 def refuse_real(args: argparse.Namespace, wanted: str) -> None:
-    """Refuses these arguments where nothing runs in real time, but would with the option `wanted`.
+    """Refuses these arguments where nothing runs in real time, but would with `wanted`.
 
     Raises:
         InputError: If one is given.
     """
-    for name, _ in _given_real(args):
+    for place, _ in real_overrides(args):
+        name = place.removeprefix("real.")
         raise InputError(f"--{name}: is for real time only; add {wanted}, or leave it out")
-
-
-def _given_real(args: argparse.Namespace) -> list[tuple[str, float]]:
-    values = [(name, getattr(args, name, None)) for name, _ in _REAL]
-    return [(name, value) for name, value in values if value is not None]
 
 
 def whole(given: str) -> int:
@@ -85,14 +73,6 @@ def whole(given: str) -> int:
         return int(given)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{given}: is not a whole number") from None
-
-
-def number(given: str) -> float:
-    """An argument that is a number without a unit."""
-    try:
-        return float(given)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{given}: is not a number") from None
 
 
 def seconds(given: str) -> float:
@@ -129,3 +109,50 @@ def _override(given: str) -> tuple[str, str]:
             f"{given!r} is not PLACE=VALUE; allowed: a place and a value, such as links.uplink.delay='10 ms'"
         )
     return place.strip(), value.strip()
+
+
+def _share(given: str) -> str:
+    """An argument that is a share, as a scenario has it."""
+    try:
+        return f"{float(given):g}"
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{given}: is not a number") from None
+
+
+def _span(given: str) -> str:
+    """An argument that is a time in milliseconds, as a scenario has it."""
+    return f"{milliseconds(given) * 1e3:.9g} ms"
+
+
+@dataclass(frozen=True)
+class _Real:
+    """An option that replaces the value of the same name in a scenario's table `real`.
+
+    Attributes:
+        name: Of both.
+        what: Completes the help.
+        metavar: The unit of the argument.
+        parse: Makes of the argument what a scenario has there.
+        of_programs: Whether it is about programs only.
+    """
+
+    name: str
+    what: str
+    metavar: str = "MS"
+    parse: Callable[[str], str] = _span
+    of_programs: bool = False
+
+
+_REAL = (
+    _Real("lateness", "time by which 99 of 100 packets may leave late"),
+    _Real("stall", "time for which the driver may stand still"),
+    _Real("spin", "time before something is due in which the driver does not sleep"),
+    _Real("settle", "time that the other programs have before the main one starts", of_programs=True),
+    _Real(
+        "busy",
+        "share of their time for which the processors may be at work",
+        "SHARE",
+        _share,
+        of_programs=True,
+    ),
+)

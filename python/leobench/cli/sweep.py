@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
-    from leobench.campaign import CampaignResult
+    from leobench.campaign import Campaign, CampaignResult
 
 NAME = "sweep"
 HELP = "run a campaign: many runs of variants of a scenario"
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("campaign", metavar="CAMPAIGN", help="campaign file, TOML")
     parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: results/<campaign>)")
     options.add_campaign(parser)
+    options.add_real(parser, programs=False)
     parser.add_argument(
         "--executor",
         choices=("processes", "dask"),
@@ -46,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
     """Runs the campaign and prints its outcome; exits 1 if a run failed."""
     from leobench.campaign import Campaign, run_campaign
 
-    campaign = Campaign.load(args.campaign)
+    campaign = _timed(Campaign.load(args.campaign), args)
     target = args.out or Path("results") / campaign.name
     with CampaignProgress(target, quiet=args.quiet) as progress, _executor(args) as executor:
         result = run_campaign(
@@ -59,6 +60,18 @@ def main(args: argparse.Namespace) -> int:
             progress=progress,
         )
     return _print_outcome(result, args)
+
+
+def _timed(campaign: Campaign, args: argparse.Namespace) -> Campaign:
+    """The campaign with the options of real time, which some of its runs must be in."""
+    from leobench.engine import REAL
+
+    overrides = dict(options.real_overrides(args))
+    if not overrides:
+        return campaign
+    if all(scenario["engine"] != REAL for scenario in campaign.scenarios.values()):
+        options.refuse_real(args, '`"engine" = "real"` to the campaign\'s `set`')
+    return campaign.scaled(overrides=overrides)
 
 
 def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | None]:
