@@ -6,7 +6,11 @@ import itertools
 import os
 import signal
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,10 +18,10 @@ from programs import start
 
 import leobench
 from leobench import folder, unfinished
+from leobench.errors import InputError
 
 if TYPE_CHECKING:
     import subprocess
-    from pathlib import Path
     from types import FrameType
 
     from _typeshed import TraceFunction
@@ -65,6 +69,43 @@ def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_live_one(
     assert {entry.name for entry in results.iterdir()} == {"next"}
 
 
+def test_one_of_several_that_start_at_once_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = unfinished.has_rival
+
+    def look_late(made: Path) -> bool:
+        time.sleep(0.1)  # Without turns, all have made their folders by now,
+        found = genuine(made)
+        time.sleep(0.1)  # and none has given up before the others look.
+        return found
+
+    monkeypatch.setattr(unfinished, "has_rival", look_late)
+    monkeypatch.setattr(unfinished, "_TURN_S", 60)
+    count = 3
+    decided = threading.Barrier(count)
+
+    def write(number: int) -> int | str:
+        try:
+            with folder.writing(tmp_path / "run", force=False) as partial:
+                decided.wait(60)
+                (partial / f"{number}.txt").touch()
+        except InputError as error:
+            decided.wait(60)
+            return str(error)
+        return number
+
+    with ThreadPoolExecutor(count) as pool:
+        outcomes = list(pool.map(write, range(count)))
+    (winner,) = (outcome for outcome in outcomes if isinstance(outcome, int))
+    assert [entry.name for entry in tmp_path.rglob("*")] == ["run", f"{winner}.txt"]
+    assert all("another leobench is writing" in text for text in outcomes if isinstance(text, str))
+
+
+def test_a_lock_on_the_folder_around_holds_nobody_up_for_long(tmp_path: Path) -> None:
+    with unfinished.turn(tmp_path), folder.writing(tmp_path / "run", force=False):
+        pass
+    assert (tmp_path / "run").is_dir()
+
+
 @pytest.mark.parametrize(
     "name", [".run.partial-00000000-01234567", ".run.partial-0123", ".run.partial-notes", ".run.txt"]
 )
@@ -107,6 +148,14 @@ def interrupting(number: int) -> TraceFunction:
     return trace
 
 
+def close_folders(within: Path) -> None:
+    """Closes what an interruption left open, and with it unlocks it, as the end of the process would."""
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        with suppress(FileNotFoundError):  # that of the list itself
+            if entry.readlink().is_relative_to(within):
+                os.close(int(entry.name))
+
+
 def test_an_interruption_at_any_line_leaves_no_folder(tmp_path: Path) -> None:
     """Interrupts at the first line that runs, at the second, and so on, in Python's own modules too."""
     with unfinished.partial(tmp_path / "run") as partial:
@@ -124,6 +173,7 @@ def test_an_interruption_at_any_line_leaves_no_folder(tmp_path: Path) -> None:
             pass
         finally:
             sys.settrace(tracing)
+            close_folders(tmp_path)
         assert list(tmp_path.iterdir()) == [], f"interrupted at line {number}"
 
 

@@ -155,7 +155,7 @@ def writing(target: Path, *, force: bool, ours: Ours | None = None) -> Iterator[
         _exists(place)  # also tells of too long a name, before a run is done for nothing
     unfinished.clear(place.parent)
     with ExitStack() as held:
-        with refusing(target):
+        with refusing(target), unfinished.turn(place.parent):
             partial = held.enter_context(unfinished.partial(place))
             has_rival = unfinished.has_rival(partial)
         if has_rival:

@@ -12,6 +12,7 @@ import platform
 import re
 import secrets
 import shutil
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _LONGEST_STEM = 40
 # Characters of the digest that a longer name ends in there.
 _DIGEST = 8
+
+# Seconds for which another process may have the turn in a folder: it takes milliseconds.
+_TURN_S = 1.0
 
 _NAME = re.compile(
     r"\.(?P<stem>.+)\.(?P<what>partial|replaced)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8}", re.DOTALL
@@ -60,9 +64,27 @@ def beside(place: Path, what: str) -> Path:
     return place.with_name(f".{_stem(place)}.{what}-{_machine()}-{secrets.token_hex(4)}")
 
 
+@contextmanager
+def turn(folder: Path) -> Iterator[None]:
+    """One process of this machine at a time in the block, by a lock on `folder`.
+
+    It goes on without a lock where the file system knows none, and after a second of waiting for one.
+    """
+    handle = None
+    try:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            _lock_in_time(handle)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
 def has_rival(made: Path) -> bool:
     """Whether a living process of this machine writes into another folder for the same place.
 
+    Of several that start at once, one has no rival if each makes its folder and asks within a `turn`.
     Unknown, and False, where the file system knows no locks.
     """
     own = _NAME.fullmatch(made.name)
@@ -123,6 +145,19 @@ def _is_locked(folder: Path) -> bool:
     finally:
         os.close(handle)
     return False
+
+
+def _lock_in_time(handle: int) -> None:
+    """Locks what is open, unless another process keeps the lock for too long."""
+    import fcntl
+
+    limit = time.monotonic() + _TURN_S
+    while time.monotonic() < limit:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(0.002)
 
 
 def _is_replaced(folder: Path, stem: str) -> bool:
