@@ -206,7 +206,7 @@ def test_the_parameters_of_everything_can_be_seen(capsys: Capture) -> None:
 def test_the_schema_is_printed(capsys: Capture) -> None:
     assert cli.main(["schema"]) == 0
     schema = json.loads(capsys.readouterr().out)
-    assert set(schema["required"]) == {"name", "duration", "nodes", "links"}
+    assert set(schema["required"]) == {"name", "nodes", "links"}
     assert "flows" in schema["properties"]
 
 

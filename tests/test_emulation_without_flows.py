@@ -104,11 +104,24 @@ def test_what_runs_flows_refuses_a_scenario_without_any(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"scenario.toml", "campaign.toml"}
 
 
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("flows", ["", FLOW], ids=["no flow", "flows that are left out"])
+def test_a_session_needs_no_duration(flows: str, tmp_path: Path) -> None:
+    scenario = written(tmp_path, MOVING.replace('duration = "10 s"\n', "") + flows)
+    ended = leobench("emulate", scenario, *PATIENT, "--out", "out", "--", "sleep", "0.2", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    resolved = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["scenario"]
+    assert "duration" not in resolved
+    assert leobench("run", scenario, cwd=tmp_path).returncode == 2
+
+
 def test_a_scenario_without_flows_can_be_checked(tmp_path: Path) -> None:
     scenario = written(tmp_path, MOVING)
     ended = leobench("check", scenario, cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.endswith("ok: moving, 10 s, 2 nodes, 2 links, 0 flows\n")
+    ended = leobench("check", scenario, "--set", "duration=", cwd=tmp_path)
+    assert ended.stdout.endswith("ok: moving, 2 nodes, 2 links, 0 flows\n"), ended.stderr
     ended = leobench("check", written(tmp_path, MOVING + FLOW), cwd=tmp_path)
     assert ended.returncode == 2
     assert "flow `main` loses its connection when the address changes" in ended.stderr

@@ -164,6 +164,11 @@ def test_files_that_are_wrong_are_refused_by_name(
     assert "\n" not in str(refused.value)
 
 
+def test_programs_may_use_a_state_of_any_length(scenario: Path) -> None:
+    checked = leobench.check(scenario, {"duration": None, "flows": None})
+    assert "duration" not in checked
+
+
 def test_a_state_must_say_how_long_it_lasts(scenario: Path) -> None:
     state = scenario.parent / "kuiper_630" / "dynamic_state_100ms_for_200s"
     state.rename(state.with_name("dynamic_state_new"))

@@ -179,6 +179,13 @@ def test_old_elements_are_warned_of_and_then_refused(plane: Path) -> None:
         leobench.check(plane, {"constellation.start": "2026-05-28T12:00:00Z"})
 
 
+def test_a_sky_is_looked_at_for_a_stated_time(plane: Path) -> None:
+    with pytest.raises(
+        leobench.ScenarioError, match=r"^duration: is required but missing; allowed: a time above zero$"
+    ):
+        leobench.survey(plane, overrides={"duration": None, "flows": None})
+
+
 def test_exports_carry_what_the_constellation_does(plane: Path, tmp_path: Path) -> None:
     """The pass as a `schedule` channel and as a mahimahi trace, read back by leobench."""
     out = tmp_path / "out"

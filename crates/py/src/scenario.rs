@@ -53,7 +53,7 @@ impl PyScenario {
     /// Seconds during which the sources produce messages.
     #[getter]
     fn duration(&self) -> f64 {
-        self.0.spec.duration.as_secs_f64()
+        self.0.spec.production().as_secs_f64()
     }
 
     /// Settings of a run in real time, in seconds: lateness, stall, spin, settle; and last, `busy`.

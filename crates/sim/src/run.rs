@@ -143,7 +143,7 @@ impl Run {
     ) -> Result<Self, RunError> {
         let engine = if outside.is_some() { Engine::Real } else { Engine::Virtual };
         let (ports, sockets) = outside.map(|it| (it.ports, it.sockets)).unwrap_or_default();
-        let sources_end = SimTime::ZERO + scenario.spec.duration;
+        let sources_end = SimTime::ZERO + scenario.spec.production();
         let (end, drains_from) = match scenario.spec.until {
             Until::Time => (sources_end, SimTime::MAX),
             Until::Drained => (sources_end + scenario.spec.drain_limit, SimTime::ZERO),
@@ -185,7 +185,7 @@ impl Run {
             self.done = !stepped.map_err(|error| self.blame(error))?
                 || self.network.now() >= self.drains_from && self.network.is_drained();
         }
-        let end = SimTime::ZERO + self.scenario.spec.duration;
+        let end = SimTime::ZERO + self.scenario.spec.production();
         let (now, packets) = (self.network.now(), self.network.packets());
         Ok(Progress { now, end, packets, done: self.done })
     }

@@ -174,7 +174,7 @@ pub fn scene(
     go_on: &mut GoOn<'_>,
 ) -> Result<Option<Scene>, Fault> {
     let Some(sky) = Sky::new(scenario, seed)? else { return Ok(None) };
-    let end = SimTime::ZERO + scenario.spec.duration;
+    let end = SimTime::ZERO + duration(scenario)?;
     let still = |place: &Place| way(&place.name, [SimTime::ZERO, end], None, |at| ecef(place, at));
     let moving = |place: &Place| {
         let interval = place.track.moves().then_some(interval);
@@ -252,6 +252,12 @@ fn way(
     Way { name: name.to_owned(), from_s: from.as_secs_f64(), to_s: to.as_secs_f64(), points }
 }
 
+/// How long the sky is looked at.
+fn duration(scenario: &Scenario) -> Result<SimDuration, Fault> {
+    let missing = || Fault::new("duration", "is required but missing", "a time above zero");
+    scenario.spec.duration.ok_or_else(missing)
+}
+
 /// Looks at the constellation of a scenario for its duration, a sample every `interval`; `None` if it has none.
 ///
 /// # Errors
@@ -263,10 +269,11 @@ pub fn survey(
     go_on: &mut GoOn<'_>,
 ) -> Result<Option<Survey>, Fault> {
     let Some(mut sky) = Sky::new(scenario, seed)? else { return Ok(None) };
-    let end = SimTime::ZERO + scenario.spec.duration;
+    let duration = duration(scenario)?;
+    let end = SimTime::ZERO + duration;
     let mut survey = Survey {
         start: sky.start().to_string(),
-        duration_s: scenario.spec.duration.as_secs_f64(),
+        duration_s: duration.as_secs_f64(),
         satellites: sky.ephemeris().map(Ephemeris::len),
         warnings: sky.warnings().to_vec(),
         terminals: spots(&sky.places().terminals),

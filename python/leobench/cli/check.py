@@ -42,11 +42,13 @@ def main(args: argparse.Namespace) -> int:
             continue
         valid.append(resolved)
         if not args.json:
-            counts = ", ".join(
+            counts = [
                 f"{len(resolved[part])} {part if len(resolved[part]) != 1 else part[:-1]}"
                 for part in ("nodes", "links", "flows")
-            )
-            print(f"{terminal.on_one_line(path)}: ok: {resolved['name']}, {resolved['duration']}, {counts}")
+            ]
+            duration = [resolved["duration"]] if "duration" in resolved else []
+            told = ", ".join([resolved["name"], *duration, *counts])
+            print(f"{terminal.on_one_line(path)}: ok: {told}")
     if args.json and (valid or len(args.scenarios) > 1):
         shown = valid if len(args.scenarios) > 1 else valid[0]
         terminal.print_json(shown)

@@ -435,7 +435,7 @@ impl FromScenario<'_> {
     }
 
     fn application(&self, name: &str, flow: &FlowSpec) -> Box<dyn Application> {
-        let end = SimTime::ZERO + self.spec.duration;
+        let end = SimTime::ZERO + self.spec.production();
         application::build(flow, end, &self.rng.child("flows").child(name))
     }
 }

@@ -32,8 +32,8 @@ leobench_base::spec! {
         pub description: Option<String>,
         /// Seed of all random numbers of the run.
         pub seed: u64 = 1,
-        /// Time during which the sources produce messages.
-        pub duration: SimDuration,
+        /// Time during which the sources produce messages. Programs run without one, until the main program ends.
+        pub duration: Option<SimDuration>,
         /// When the run ends: at `duration` (`time`), or when every byte has arrived (`drained`).
         pub until: Until = Until::Time,
         /// Maximum time after `duration` to wait for the last byte.
@@ -63,6 +63,9 @@ leobench_base::spec! {
     }
 }
 
+/// What checks look at of a session of programs that states no `duration`.
+const SESSION: SimDuration = SimDuration::from_secs(3_600);
+
 impl ScenarioSpec {
     /// Number of the node of this name, in the order of the file.
     pub fn node(&self, name: &str) -> Option<NodeId> {
@@ -78,12 +81,22 @@ impl ScenarioSpec {
         )
     }
 
+    /// How long sources produce: the `duration`, or an hour where programs run without one.
+    pub fn production(&self) -> SimDuration {
+        self.duration.unwrap_or(SESSION)
+    }
+
     /// The longest time that a run takes.
     pub fn longest(&self) -> SimDuration {
         match self.until {
-            Until::Time => self.duration,
-            Until::Drained => self.duration + self.drain_limit,
+            Until::Time => self.production(),
+            Until::Drained => self.production() + self.drain_limit,
         }
+    }
+
+    /// When a run ends at the latest; `None` if only its main program ends it.
+    pub fn end(&self) -> Option<SimDuration> {
+        self.duration.map(|_| self.longest())
     }
 
     /// How far ahead any flow is told of its paths; zero if none is.

@@ -26,7 +26,7 @@ pub(super) fn check(
         .collect();
     for (name, flow) in &spec.flows {
         let at = flows.key(name);
-        times(flow, spec.duration, &at)?;
+        times(flow, spec.production(), &at)?;
         reconnect(spec, flow, &at.key("reconnect"))?;
         forecast(spec, flow, &at)?;
         match &flow.objects {
@@ -111,7 +111,7 @@ fn reconnect(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(),
         TransportSpec::Tcp(_) => {
             let drain =
                 if spec.until == Until::Drained { spec.drain_limit } else { SimDuration::ZERO };
-            let longest = spec.duration + drain;
+            let longest = spec.production() + drain;
             if reconnect.after < longest {
                 return Ok(());
             }

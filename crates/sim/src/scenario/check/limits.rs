@@ -72,7 +72,7 @@ fn tables(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
 /// Bytes of the samples that are taken before the run can end.
 fn series(spec: &ScenarioSpec) -> f64 {
     let lasts = match spec.until {
-        Until::Time => spec.duration,
+        Until::Time => spec.production(),
         // It ends no sooner than the sources that produce by the clock.
         Until::Drained => {
             let clocked = |flow: &FlowSpec| {
@@ -110,5 +110,5 @@ fn messages(spec: &ScenarioSpec, flow: &FlowSpec) -> f64 {
 }
 
 fn stop(spec: &ScenarioSpec, flow: &FlowSpec) -> SimDuration {
-    flow.stop.map_or(spec.duration, |stop| stop.min(spec.duration))
+    flow.stop.map_or(spec.production(), |stop| stop.min(spec.production()))
 }

@@ -91,7 +91,7 @@ fn channels(
         _ => Some(served(link.channel.as_ref(), link.rate, &context, at)?),
     };
     for direction in Direction::BOTH {
-        changes(scenario.spec.duration, link, direction, at)?;
+        changes(scenario.spec.production(), link, direction, at)?;
         let (own, at) = (link.changes(direction), at.key(direction.key()));
         if link.has_own_channel(direction) {
             served(own.channel.as_ref(), own.rate, &context, &at)?;

@@ -10,6 +10,7 @@ mod page;
 mod preferred;
 mod real;
 
+use leobench_base::SimDuration;
 use leobench_base::spec::{At, SpecError, Value, quoted};
 use leobench_transport::Plugins;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -152,15 +153,19 @@ fn reference(spec: &ScenarioSpec, at: &Place<'_>) -> Result<(), SpecError> {
 
 fn times(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
     let above_zero = "a time above zero";
-    if spec.duration.is_zero() {
+    if spec.duration.is_none() && !spec.flows.is_empty() {
+        let error = root.key("duration").error("is required but missing");
+        return Err(error.allowed("a time above zero; only programs run without one"));
+    }
+    if spec.duration.is_some_and(SimDuration::is_zero) {
         return Err(root.key("duration").error("is zero").allowed(above_zero));
     }
     if spec.until == Until::Drained && spec.drain_limit.is_zero() {
         return Err(root.key("drain_limit").error("is zero").allowed(above_zero));
     }
-    if spec.warm_up >= spec.duration {
+    if let Some(duration) = spec.duration.filter(|duration| spec.warm_up >= *duration) {
         let error = root.key("warm_up").error("leaves nothing of the run for the summary");
-        return Err(error.allowed(format!("a time below the duration, {}", spec.duration)));
+        return Err(error.allowed(format!("a time below the duration, {duration}")));
     }
     if spec.record.interval.is_zero() {
         let record = root.key("record");

@@ -29,7 +29,11 @@ fn keys_and_words() {
              `engine`, `real`, `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, \
              `constellation`; did you mean `duration`?",
         ),
-        ("duration = \"10 s\"", "", "duration: is required but missing"),
+        (
+            "duration = \"10 s\"",
+            "",
+            "duration: is required but missing; allowed: a time above zero; only programs run without one",
+        ),
         (
             "duration = ",
             "sed = 3\nduration = ",

@@ -74,3 +74,27 @@ fn what_is_wrong_in_itself_is_refused_for_programs_too() {
     let error = loaded(&link, FlowUse::Unused).unwrap_err();
     assert!(error.starts_with("t.toml: handovers.move.links"), "{error}");
 }
+
+#[test]
+fn only_programs_run_without_a_duration() {
+    let endless = |more: &str| migrating(more).replace("duration = \"10 s\"", "");
+    for flows in [FlowUse::Optional, FlowUse::Unused] {
+        assert_eq!(loaded(&endless(""), flows).unwrap().spec.duration, None);
+    }
+    loaded(&endless(TCP), FlowUse::Unused).unwrap();
+    for flows in [FlowUse::Required, FlowUse::Optional] {
+        assert_eq!(
+            loaded(&endless(TCP), flows).unwrap_err(),
+            "t.toml: duration: is required but missing; allowed: a time above zero; only programs run without one"
+        );
+    }
+}
+
+#[test]
+fn nothing_comes_too_late_without_an_end() {
+    let late = migrating("").replace("at = [\"1 s\"]", "at = [\"48 h\"]");
+    let late = late.replace("duration", "warm_up = \"5 h\"\nduration");
+    let error = loaded(&late, FlowUse::Unused).unwrap_err();
+    assert!(error.contains("a time below the duration, 10 s"), "{error}");
+    loaded(&late.replace("duration = \"10 s\"", ""), FlowUse::Unused).unwrap();
+}

@@ -39,7 +39,7 @@ pub(super) fn build(
     Ok(Sky { kind, paths, states, moves, step, start, now, names, places, warnings })
 }
 
-/// How far into the forwarding state the run starts; it lasts as long as the run.
+/// How far into the forwarding state the run starts; it lasts as long as the run, if its end is known.
 fn offset(
     scenario: &Scenario,
     spec: &ConstellationSpec,
@@ -54,7 +54,7 @@ fn offset(
         return Err(Fault::new("constellation.start", "is not in the forwarding state", allowed));
     }
     let into = SimDuration::from_secs_f64(into);
-    let longest = scenario.spec.longest();
+    let Some(longest) = scenario.spec.end() else { return Ok(into) };
     if into + longest > length {
         let problem = format!("ends {into} + {longest} into a forwarding state of {length}");
         return Err(Fault::new("duration", problem, format!("at most {}", length - into)));

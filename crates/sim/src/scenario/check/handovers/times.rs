@@ -31,9 +31,9 @@ fn listed(spec: &ScenarioSpec, times: &[SimDuration], at: &Place<'_>) -> Result<
     if times.is_empty() {
         return Err(at.error("is empty").allowed("at least one time"));
     }
-    let end = spec.longest();
+    let end = spec.end();
     for (index, time) in times.iter().enumerate() {
-        if *time >= end {
+        if let Some(end) = end.filter(|end| time >= end) {
             let error = at.index(index).error("is after the end of the run");
             return Err(error.allowed(format!("a time below {end}")));
         }
@@ -54,8 +54,7 @@ fn by_the_clock(
     let key = if handover.clock.every.is_some() { "every" } else { "interval" };
     let at = at.key(key);
     let interval = handover.clock.mean_interval(SimDuration::MAX);
-    let end = spec.longest();
-    if end.as_nanos() / interval.as_nanos().max(1) > MOST_HANDOVERS {
+    if spec.longest().as_nanos() / interval.as_nanos().max(1) > MOST_HANDOVERS {
         let error = at.error(format!("comes more than {MOST_HANDOVERS} times in the run"));
         return Err(error.allowed("a longer time"));
     }
@@ -64,7 +63,7 @@ fn by_the_clock(
     }
     // Neither seed nor random numbers play a part.
     let first = handover.clock(&RngTree::new(0)).next(SimTime::ZERO) - SimTime::ZERO;
-    if first >= end {
+    if let Some(end) = spec.end().filter(|end| first >= *end) {
         let problem = format!("comes first at {first}, after the end of the run");
         return Err(at.error(problem).allowed(format!("a handover before {end}")));
     }
