@@ -6,7 +6,7 @@
 //! candidates within 18 degrees of the geostationary arc are out, and a candidate of elevation e (1 at the zenith) is chosen with
 //! a probability in proportion to exp(5.5 e - 0.9 e² + 1.7 if it serves already).
 
-use leobench_base::{SimRng, SimTime};
+use leobench_base::{SimDuration, SimRng, SimTime};
 
 use super::{Choice, ServingPolicy};
 use crate::angle::Angle;
@@ -14,11 +14,13 @@ use crate::constellation::SatelliteId;
 use crate::epoch::Epoch;
 use crate::sky::Sighting;
 
-const SECOND: u64 = 1_000_000_000;
-/// Between two reconfigurations, in nanoseconds.
-const PERIOD: u64 = 15 * SECOND;
+/// Between two reconfigurations.
+pub const PERIOD: SimDuration = SimDuration::from_secs(15);
+
+/// The period in nanoseconds.
+const SLOT: u64 = PERIOD.as_nanos();
 /// From the start of a minute to its first reconfiguration, in nanoseconds.
-const PHASE: u64 = 12 * SECOND;
+const PHASE: u64 = SimDuration::from_secs(12).as_nanos();
 
 /// The weights of the choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +56,7 @@ pub struct Starlink {
 impl Starlink {
     /// The scheduler of a terminal in a run that starts at an instant.
     pub fn new(utility: Utility, start: Epoch, rng: SimRng) -> Self {
-        let into_slot = (start.nanos_of_minute() + PERIOD - PHASE % PERIOD) % PERIOD;
+        let into_slot = (start.nanos_of_minute() + SLOT - PHASE % SLOT) % SLOT;
         Self { utility, into_slot, rng, weights: Vec::new(), allowed: Vec::new() }
     }
 
@@ -81,12 +83,12 @@ impl Starlink {
 
 impl ServingPolicy for Starlink {
     fn is_due(&self, now: SimTime) -> bool {
-        (now.as_nanos() + self.into_slot).is_multiple_of(PERIOD)
+        (now.as_nanos() + self.into_slot).is_multiple_of(SLOT)
     }
 
     fn next_due(&self, after: SimTime) -> Option<SimTime> {
-        let slots = (after.as_nanos() + self.into_slot) / PERIOD + 1;
-        Some(SimTime::from_nanos(slots * PERIOD - self.into_slot))
+        let slots = (after.as_nanos() + self.into_slot) / SLOT + 1;
+        Some(SimTime::from_nanos(slots * SLOT - self.into_slot))
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<SatelliteId> {

@@ -11,6 +11,7 @@ use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{DurationDistribution, SimDuration};
 use leobench_budget::quantity::{Angle, Distance, Elevation};
 use leobench_orbit::Epoch;
+use leobench_orbit::policy::starlink;
 
 pub(crate) use hypatia::fault as hypatia_fault;
 pub use hypatia::{Forwarded, StateFile};
@@ -126,7 +127,7 @@ impl ConstellationSpec {
         // That of `starlink` is its own.
         let grid = match self.policy {
             _ if matches!(self.satellites, SatellitesSpec::Hypatia(_)) => None,
-            PolicySpec::Starlink(_) => Some(SimDuration::from_secs(15)),
+            PolicySpec::Starlink(_) => Some(starlink::PERIOD),
             _ => self.reconfigure_every,
         };
         for (field, span) in [("outage", &self.outage), ("overlap", &self.overlap)] {
