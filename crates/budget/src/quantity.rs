@@ -2,6 +2,7 @@
 //!
 //! Each is one `f64` in its base unit. What is written reads back as the same number.
 
+use leobench_base::spec::quantity::{Problem, read_text};
 use leobench_base::spec::{At, Schema, Spec, SpecError, Value, json, nearest};
 
 use crate::decibel::{db, ratio};
@@ -12,9 +13,6 @@ struct Unit {
     to_base: fn(f64) -> f64,
     from_base: fn(f64) -> f64,
 }
-
-/// What is wrong with a text, and the nearest right one.
-type Problem = (String, Option<String>);
 
 /// Characters in which a number is looked for before an unknown unit.
 const LONGEST_NUMBER: usize = 40;
@@ -49,21 +47,6 @@ fn show(base: f64, units: &[Unit]) -> String {
     let texts = units.iter().map(|unit| format!("{} {}", (unit.from_base)(base), unit.name));
     let exact = texts.filter(|text| parse(text, units) == Ok(base));
     exact.min_by_key(String::len).unwrap_or_else(|| format!("{base} {}", units[0].name))
-}
-
-fn read(value: &Value, at: &At<'_>, units: &[Unit], allowed: &str) -> Result<f64, SpecError> {
-    let Value::String(text) = value else {
-        let problem = match value {
-            Value::Integer(_) | Value::Float(_) => "is a bare number without a unit".to_owned(),
-            other => format!("is {}", other.type_name()),
-        };
-        return Err(at.error(value, problem).allowed(allowed));
-    };
-    parse(text, units).map_err(|(problem, suggestion)| {
-        let mut error = at.error(value, problem).allowed(allowed);
-        error.nearest = suggestion;
-        error
-    })
 }
 
 fn schema(units: &[Unit], allowed: &str) -> Schema {
@@ -109,7 +92,7 @@ macro_rules! quantity {
             }
 
             fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-                let number = read(value, at, Self::UNITS, $allowed)?;
+                let number = read_text(value, at, $allowed, |text| parse(text, Self::UNITS))?;
                 Self::new(number).ok_or_else(|| at.error(value, "is out of range").allowed($allowed))
             }
 

@@ -6,6 +6,9 @@ use super::{Schema, Spec, json};
 use crate::time::SimDuration;
 use crate::units::{BitRate, Bytes};
 
+/// What is wrong with a text, and the nearest right one.
+pub type Problem = (String, Option<String>);
+
 /// A unit and its size in base units.
 type Units = [(&'static str, u64)];
 
@@ -54,7 +57,7 @@ pub enum Window {
 }
 
 /// Reads `text` as a number and one of `units`: the count of base units, or the error.
-pub(super) fn parse(text: &str, units: &Units) -> Result<u64, (String, Option<String>)> {
+pub(super) fn parse(text: &str, units: &Units) -> Result<u64, Problem> {
     let text = text.trim();
     let split =
         text.find(|c: char| !(c.is_ascii_digit() || "+-._".contains(c))).unwrap_or(text.len());
@@ -100,6 +103,19 @@ fn read_quantity(
     units: &Units,
     allowed: &str,
 ) -> Result<u64, SpecError> {
+    read_text(value, at, allowed, |text| parse(text, units))
+}
+
+/// Reads a number with its unit by `parse`.
+///
+/// # Errors
+/// If it is no text, or `parse` finds something wrong.
+pub fn read_text<T>(
+    value: &Value,
+    at: &At<'_>,
+    allowed: &str,
+    parse: impl FnOnce(&str) -> Result<T, Problem>,
+) -> Result<T, SpecError> {
     let Value::String(text) = value else {
         let problem = match value {
             Value::Integer(_) | Value::Float(_) => "is a bare number without a unit".to_owned(),
@@ -107,7 +123,7 @@ fn read_quantity(
         };
         return Err(at.error(value, problem).allowed(allowed));
     };
-    parse(text, units).map_err(|(problem, suggestion)| {
+    parse(text).map_err(|(problem, suggestion)| {
         let mut error = at.error(value, problem).allowed(allowed);
         error.nearest = suggestion;
         error
