@@ -69,7 +69,7 @@ impl Connection {
             self.restart = Some(tuple);
         } else if let Some(reason) = self.may_not_move() {
             self.abandon(now, reason, "aborted");
-        } else if !self.path_mut().ids.remote.advance() {
+        } else if !self.take_fresh_id() {
             self.abandon(now, "no connection ID is left for another address", "aborted");
         } else {
             // The server's address is known to be its own: only the way to it is new.
@@ -78,6 +78,13 @@ impl Connection {
             self.validate_route(now);
             self.prefer(now);
         }
+    }
+
+    /// Takes a fresh connection ID for another address and retires the present one. Returns whether there was one.
+    fn take_fresh_id(&mut self) -> bool {
+        let took = self.path_mut().ids.remote.advance();
+        self.tell_peer();
+        took
     }
 
     /// Why a client may not use another address, if it may not: RFC 9000 section 9, and section 18.2.
@@ -115,7 +122,7 @@ impl Connection {
         if changes_id {
             // A client that moves on purpose changes IDs, and so does its peer (section 9.5). Without another one at hand it
             // goes on with the present one.
-            self.path_mut().ids.remote.advance();
+            self.take_fresh_id();
         }
         self.move_to(now, tuple);
         if !self.path().route.is_validated() {

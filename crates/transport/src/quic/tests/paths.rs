@@ -446,3 +446,24 @@ fn one_address_goes_as_another_comes() {
         assert!(pipe.now < ms(6_000), "{}", pipe.now);
     }
 }
+
+/// A host with one network at a time: its only path moves again and again, and each move needs a fresh connection ID of either end.
+#[test]
+fn the_only_path_moves_as_often_as_addresses_change() {
+    let mut pipe = client_over(&several(2, |_| ()), &[(20, 10 * MBIT), (30, 10 * MBIT)], 2);
+    pipe.input(Input::Interface(InterfaceChange { address: address(1), up: false }));
+    send(&mut pipe, 10_000_000);
+    for change in 1..=12 {
+        pipe.run(ms(change * 500), |_| false);
+        for up in [false, true] {
+            let number = (change as usize + usize::from(!up)) % 2;
+            pipe.ways[number].is_up = up;
+            pipe.input(Input::Interface(InterfaceChange { address: address(number), up }));
+        }
+    }
+    pipe.deliver(10_000_000);
+    for end in [SENDER, RECEIVER] {
+        let moves = path_events(&pipe, end).iter().filter(|event| *event == "moved").count();
+        assert_eq!(moves, 12, "{:?}", path_events(&pipe, end));
+    }
+}

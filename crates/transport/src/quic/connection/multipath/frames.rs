@@ -151,7 +151,7 @@ impl Connection {
     }
 
     /// Frames about paths wait to be sent.
-    pub(super) fn tell_peer(&mut self) {
+    pub(in crate::quic::connection) fn tell_peer(&mut self) {
         if let Some(multipath) = &mut self.multipath {
             multipath.pending = true;
         }
