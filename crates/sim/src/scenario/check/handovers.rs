@@ -140,6 +140,20 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
 /// Refuses a translation that a flow would have to be opened through from outside.
 fn rebinds(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let at = at.key("kind");
+    for (name, flow) in &spec.flows {
+        let opener = if flow.opened_by == OpenedBy::From { &flow.from } else { &flow.to };
+        let TransportSpec::Quic(quic) = &flow.transport else { continue };
+        if quic.multipath.is_some() && *opener == handover.node {
+            let error = at.error(format!(
+                "flow `{}` uses the addresses of several links of `{}`, which translates them",
+                cut(name),
+                cut(opener)
+            ));
+            return Err(
+                error.allowed("`reroute` or `migrate`, or flows that are opened behind the node")
+            );
+        }
+    }
     for topology in spec.topologies() {
         for (name, flow) in &spec.flows {
             let ends = [&flow.from, &flow.to].map(|end| spec.node(end));

@@ -159,4 +159,11 @@ from = "phone""#;
     let outside = behind.replace("source =", "opened_by = \"to\"\nsource =");
     let error = load_text(&outside, &[]).unwrap_err();
     assert!(error.contains("flow `main` is opened from outside"), "{error}");
+    let several = r#"transport = { kind = "quic", multipath = { links = ["ground", "leo"] } }
+from = "van""#;
+    assert_eq!(
+        load_text(&behind.replace(from, several), &[]).unwrap_err(),
+        "t.toml: handovers.backhaul.kind = \"rebind\": flow `main` uses the addresses of several links of `van`, which \
+         translates them; allowed: `reroute` or `migrate`, or flows that are opened behind the node"
+    );
 }
