@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -117,12 +118,10 @@ def by_iperf(name: str, options: str, **link: str) -> Load:
 
     def programs(folder: Path, seconds: int) -> list[Program]:
         # Its server loses datagrams while it begins: the first second does not count.
-        client = (
-            f"iperf3 --client server --json --get-server-output --logfile {folder}/iperf "
-            f"--omit 1 --time {seconds} {options}"
-        )
+        client = f"iperf3 --client server --json --get-server-output --omit 1 --time {seconds} {options}"
+        words = (*client.split(), "--logfile", f"{folder}/iperf")
         server = ("iperf3", "--server", "--one-off", "--logfile", "/dev/null")
-        return [Program("server", server), Program("client", tuple(client.split()))]
+        return [Program("server", server), Program("client", words)]
 
     def read(folder: Path, _: int) -> dict[str, float]:
         end = json.loads((folder / "iperf").read_text(encoding="utf-8"))["end"]
@@ -208,7 +207,7 @@ def added_delay() -> float:
     words = ("ping", "-q", "-c", "200", "-i", "0.01", "server")
     with tempfile.TemporaryDirectory() as name:
         output = Path(name) / "ping"
-        program = Program("client", ("sh", "-c", f"{' '.join(words)} > {output}"))
+        program = Program("client", ("sh", "-c", f"{shlex.join(words)} > {shlex.quote(str(output))}"))
         ping = Load("ping", lambda *_: [], lambda *_: {}, {**FASTEST, "delay": "20 ms"})
         run(Path(name), _core.Emulation, ping, [program])
         found = re.search(r"= [0-9.]+/([0-9.]+)/", output.read_text(encoding="ascii"))
