@@ -70,8 +70,8 @@ def wait_for(runs: int, folder: Path, process: subprocess.Popen[str]) -> list[in
 
 
 def gone(pids: list[int]) -> bool:
-    """Whether these processes end within five seconds."""
-    deadline = time.monotonic() + 5
+    """Whether these processes end within half a minute."""
+    deadline = time.monotonic() + 30
     while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not any(Path(f"/proc/{pid}").exists() for pid in pids)
@@ -95,7 +95,7 @@ def test_a_killed_campaign_continues_and_leaves_no_process_behind(
     children = wait_for(3, out, process)
     assert children
     process.send_signal(how)
-    _, said = process.communicate(timeout=10)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == (-9 if how == signal.SIGKILL else 128 + how)
     assert gone(children)
     kept = finished(out)
@@ -112,9 +112,10 @@ def test_ctrl_c_on_a_terminal_reaches_workers_too_and_says_one_line(tmp_path: Pa
     """Pressed as soon as there is a worker, which is still being started then."""
     process = start("sweep", longer(tmp_path), "--out", "out", "--workers", 2, cwd=tmp_path, own_group=True)
     while not workers(process.pid):
+        assert process.poll() is None, process.communicate()
         time.sleep(0.001)
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=10)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.startswith("leobench: interrupted; ")
     assert said.count("\n") == 1

@@ -75,9 +75,10 @@ def test_ctrl_c_is_heard_while_messages_pile_up(source: str, tmp_path: Path) -> 
     roomy = ("--set", "limits.memory=200000 GB", *NO_MESSAGES)
     process = subprocess.Popen(_command(tmp_path, source, *roomy), stderr=subprocess.PIPE, text=True)
     try:
-        for _ in range(200):
-            if list(tmp_path.glob("*out*/arrow/*")) or list(tmp_path.glob(".*out*/arrow/*")):
-                break
+        limit = time.monotonic() + 60
+        while not list(tmp_path.glob(".*out*/arrow/*")):
+            assert process.poll() is None
+            assert time.monotonic() < limit
             time.sleep(0.05)
         time.sleep(0.5)
         assert process.poll() is None
@@ -89,5 +90,6 @@ def test_ctrl_c_is_heard_while_messages_pile_up(source: str, tmp_path: Path) -> 
         process.kill()
         process.communicate()
     assert process.returncode in {130, -signal.SIGINT}
-    assert took < 1.0, f"{took:.2f} s"
+    # Some milliseconds, and what the machine takes for others; all messages of the slot take minutes.
+    assert took < 5, f"{took:.2f} s"
     assert {path.name for path in tmp_path.iterdir()} == {"greedy.toml"}, "nothing is left behind"
