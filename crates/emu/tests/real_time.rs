@@ -146,7 +146,7 @@ fn a_packet_leaves_when_the_network_says_so() {
 fn a_packet_too_big_for_the_link_is_refused_by_icmp() {
     let mut bench = bench();
     bench.ends[0].send(&packet(1_501, 0)).unwrap();
-    bench.run(50);
+    bench.run(200);
     let mut buffer = [0; 2_000];
     let size = bench.ends[0].recv(&mut buffer).unwrap();
     // An IPv4 header; destination unreachable, fragmentation needed; the MTU in the last two bytes of the ICMP header.
@@ -159,6 +159,6 @@ fn a_packet_too_big_for_the_link_is_refused_by_icmp() {
 fn bytes_that_are_no_packet_are_counted() {
     let mut bench = bench();
     bench.ends[0].send(&[0xff; 40]).unwrap();
-    bench.run(20);
+    bench.run(200);
     assert_eq!(bench.driver.verdict().malformed, 1);
 }
