@@ -124,6 +124,8 @@ pub(super) struct LossBased<A> {
     minimum: u64,
     state: State<A>,
     undo: Option<State<A>>,
+    /// Whether the window has collapsed since that state.
+    collapsed: bool,
 }
 
 /// The state that a reduction changes and an undo restores.
@@ -152,7 +154,7 @@ impl<A: Avoidance> LossBased<A> {
             slow_start: SlowStart::new(opening.slow_start, datagram, paced),
             avoidance,
         };
-        Self { minimum, state, undo: None }
+        Self { minimum, state, undo: None, collapsed: false }
     }
 
     /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
@@ -161,6 +163,7 @@ impl<A: Avoidance> LossBased<A> {
             return false;
         }
         self.undo = Some(self.state.clone());
+        self.collapsed = false;
         let reduced = self.state.avoidance.reduced(self.state.exact()) as u64;
         self.state.set_window(reduced.max(self.minimum));
         self.state.ssthresh = Some(self.state.window);
@@ -263,6 +266,7 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
             self.state.recovery_start = None;
             self.state.recovering = false;
             self.state.avoidance.collapsed();
+            self.collapsed = true;
         }
     }
 
@@ -273,10 +277,16 @@ impl<A: Avoidance> SinglePath for LossBased<A> {
     }
 
     /// RFC 9438 section 4.9: the state before the reduction, unless the window has grown beyond it since.
+    ///
+    /// After a collapse, growth starts anew from the window of before, as in Linux (`cubictcp_state`): the silence that led to
+    /// it does not count as time in which the window grew.
     fn on_spurious_loss(&mut self) {
-        if let Some(before) = self.undo.take()
+        if let Some(mut before) = self.undo.take()
             && before.window > self.state.window
         {
+            if self.collapsed {
+                before.avoidance.collapsed();
+            }
             self.state = before;
         }
     }

@@ -1,8 +1,10 @@
 use leobench_base::SimDuration;
 
 use super::*;
+use crate::PathId;
 use crate::congestion::Rtt;
-use crate::congestion::tests::acked;
+use crate::congestion::tests::{acked, context};
+use crate::congestion::{Congestion, CongestionModel};
 
 /// Packets of one byte, so that windows read as packets.
 fn curve(cwnd_epoch: f64, w_max: Option<f64>) -> Curve {
@@ -95,4 +97,27 @@ fn the_reno_friendly_window_has_two_slopes_or_one() {
         let growth = after_a_round_trip(&mut window);
         assert!((growth - recovered).abs() < 0.01, "{growth}");
     }
+}
+
+/// `W_max` = 10 packets, K = cbrt(3 / 0.4) = 1.96 s: at 11 s the curve of before would be at 0.4 (10 - K)^3 + 10 = 218 packets.
+#[test]
+fn the_silence_before_a_spurious_timeout_is_no_time_of_growth() {
+    const PATH: PathId = PathId(0);
+    const PACKET: Bytes = Bytes::new(1_000);
+    let at = |millis| SimTime::ZERO + SimDuration::from_millis(millis);
+    let ack = |millis| Acked { size: PACKET, ..acked(at(millis), SimDuration::from_millis(100)) };
+    let mut cubic = CubicSpec::default().build(&context());
+    cubic.open(PATH, SimTime::ZERO, PACKET);
+    cubic.on_loss(PATH, &Congestion::new(at(100), at(0), PACKET, false));
+    cubic.on_ack(PATH, &ack(1_000));
+    let before = cubic.window(PATH);
+    cubic.on_loss(PATH, &Congestion::new(at(11_000), at(10_900), before, true));
+    assert_eq!(cubic.window(PATH), PACKET + PACKET);
+    cubic.on_spurious_loss(PATH);
+    assert_eq!(cubic.window(PATH), before);
+    for packet in 0..7 {
+        cubic.on_ack(PATH, &ack(11_000 + 10 * packet));
+    }
+    let after = cubic.window(PATH);
+    assert!(before < after && after < before + PACKET, "{before} -> {after}");
 }
