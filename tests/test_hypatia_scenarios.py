@@ -86,7 +86,7 @@ def test_round_trips_are_those_that_hypatia_states(scenario: Path) -> None:
 
 def test_delays_are_those_of_the_table(scenario: Path) -> None:
     """The command computes each position anew; a run interpolates between knots."""
-    table = hypatia.load(scenario.parent / "kuiper_630").delays("Manila", "Dalian", 1_000_000_000)
+    table = hypatia.Network(str(scenario.parent / "kuiper_630")).delays("Manila", "Dalian", 1_000_000_000)
     shown = delays(leobench.survey(scenario, interval_s=0.1))
     compared = 0
     for at, delay in table:

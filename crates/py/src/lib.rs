@@ -3,6 +3,7 @@
 
 mod drive;
 mod emulate;
+mod hypatia;
 mod kinds;
 mod plugin;
 mod quic;
@@ -29,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<quic::QuicConnection>()?;
     module.add_class::<scheduler::Stream>()?;
     module.add_class::<emulate::Emulation>()?;
+    module.add_class::<hypatia::HypatiaNetwork>()?;
     module.add_function(wrap_pyfunction!(emulate::places, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::check_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
@@ -36,7 +38,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
     module.add_function(wrap_pyfunction!(survey::orbit, module)?)?;
-    module.add_function(wrap_pyfunction!(survey::positions_of, module)?)?;
     module.add_function(wrap_pyfunction!(survey::scene, module)?)?;
     module.add_function(wrap_pyfunction!(survey::sky_warnings, module)?)?;
     module.add_function(wrap_pyfunction!(drive::run, module)?)

@@ -1,10 +1,10 @@
 //! A look at the constellation of a scenario.
 
+use leobench_base::SimDuration;
 use leobench_base::spec::Fault;
-use leobench_base::{SimDuration, SimTime};
 use leobench_sim::scenario::Scenario;
 use leobench_sim::survey::GoOn;
-use leobench_sim::{positions, sky::Sky, survey};
+use leobench_sim::{sky::Sky, survey};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -68,21 +68,6 @@ fn look<T: Serialize + Send>(
 pub(crate) fn sky_warnings(scenario: &PyScenario) -> PyResult<Vec<String>> {
     let sky = Sky::new(&scenario.0, scenario.0.spec.seed).map_err(|fault| wrong(&fault))?;
     Ok(sky.map_or_else(Vec::new, |sky| sky.warnings().to_vec()))
-}
-
-/// Positions in metres (ECEF) of satellites of a file of element sets, each given by a time in nanoseconds after `start` and its
-/// number in the file.
-#[pyfunction]
-#[pyo3(name = "positions")]
-pub(crate) fn positions_of(
-    file: &str,
-    text: &str,
-    start: &str,
-    wanted: Vec<(u64, usize)>,
-) -> PyResult<Vec<[f64; 3]>> {
-    let wanted: Vec<_> =
-        wanted.into_iter().map(|(nanos, number)| (SimTime::from_nanos(nanos), number)).collect();
-    positions::positions(file, text, start, &wanted).map_err(|fault| wrong(&fault))
 }
 
 fn wrong(fault: &Fault) -> PyErr {

@@ -4,7 +4,6 @@ pub mod capture;
 pub mod ledger;
 pub mod limits;
 pub mod network;
-pub mod positions;
 pub mod record;
 pub mod registry;
 pub mod routes;

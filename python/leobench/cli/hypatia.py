@@ -24,7 +24,9 @@ _ROWS = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="what Hypatia's satgenpy generated")
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=options.text, help="what Hypatia's satgenpy generated"
+    )
     parser.add_argument("source", metavar="FROM", help="name of a ground station")
     parser.add_argument("target", metavar="TO", help="name of another")
     parser.add_argument(
@@ -47,7 +49,7 @@ def main(args: argparse.Namespace) -> int:
 
     if args.interval < 0.001:
         raise InputError(f"--interval = {args.interval:g}: is too short; allowed: 0.001 s or more")
-    network = hypatia.load(args.folder)
+    network = hypatia.Network(args.folder)
     every = round(args.interval * 1e9)
     ways = network.ways(args.source, args.target)
     starts = dict(network.delays(args.source, args.target, every))

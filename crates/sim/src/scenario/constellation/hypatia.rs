@@ -4,8 +4,8 @@ use std::path::Path;
 
 use leobench_base::spec::Fault;
 use leobench_base::{SimDuration, SimTime};
-use leobench_orbit::Epoch;
 use leobench_orbit::hypatia::{Hop, Network, Text};
+use leobench_orbit::{Constellation, Epoch, SatelliteId, Vector};
 
 use super::satellites::{Satellites, SatellitesModel, text_of};
 
@@ -42,6 +42,43 @@ pub struct StateFile {
 
 impl SatellitesModel for HypatiaSpec {
     fn build(&self, folder: &Path, _: Epoch, _: SimDuration) -> Result<Satellites, Fault> {
+        self.read(folder).map(|read| Satellites::Forwarded(Box::new(read)))
+    }
+}
+
+impl Forwarded {
+    /// Reads a folder that Hypatia generated.
+    ///
+    /// # Errors
+    /// The first thing that is wrong: the file, the line, and what would be right.
+    pub fn read(folder: &str) -> Result<Self, Fault> {
+        HypatiaSpec { hypatia: folder.to_owned() }.read(Path::new(""))
+    }
+
+    /// Where nodes are at times after the epoch, in metres in the frame of the Earth (ECEF).
+    ///
+    /// # Errors
+    /// If there is no such node, or a satellite has no orbit at a time.
+    pub fn positions(&self, wanted: &[(SimTime, usize)]) -> Result<Vec<[f64; 3]>, Fault> {
+        let Network { satellites, stations, epoch, .. } = &self.network;
+        let constellation = Constellation::of_satellites(satellites.clone());
+        let place = |&(at, node): &(SimTime, usize)| {
+            let Vector { x, y, z } = if node < satellites.len() {
+                let state = constellation.state(SatelliteId::from(node), epoch.at(at));
+                state.map_err(|error| fault(error.to_string()))?.position
+            } else {
+                let station = stations.get(node - satellites.len());
+                station.ok_or_else(|| fault(format!("has no node {node}")))?.place.to_ecef()
+            };
+            Ok([x, y, z])
+        };
+        wanted.iter().map(place).collect()
+    }
+}
+
+impl HypatiaSpec {
+    /// The folder, whose name starts from `folder`.
+    fn read(&self, folder: &Path) -> Result<Forwarded, Fault> {
         let of = |name: &str| format!("{}/{name}", self.hypatia.trim_end_matches('/'));
         let names = ["tles.txt", "isls.txt", "ground_stations.txt", "description.txt"].map(of);
         let mut texts = Vec::new();
@@ -52,11 +89,9 @@ impl SatellitesModel for HypatiaSpec {
         let network = Network::read(part(0), part(1), part(2), part(3));
         let network = network.map_err(|error| fault(error.to_string()))?;
         let (states, length) = self.states(folder, &network)?;
-        Ok(Satellites::Forwarded(Box::new(Forwarded { network, states, length })))
+        Ok(Forwarded { network, states, length })
     }
-}
 
-impl HypatiaSpec {
     /// The forwarding state by time, and how long it lasts.
     fn states(
         &self,
