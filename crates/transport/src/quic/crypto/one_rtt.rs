@@ -25,7 +25,7 @@ pub(super) struct OneRtt {
     /// Lowest numbers of packets received in this phase.
     lowest_received: Lowest,
     /// Whether the peer acknowledged a packet of this phase. The first phase needs none.
-    is_acked: bool,
+    pub(super) is_acked: bool,
     /// Whether the peer started this phase.
     is_of_peer: bool,
     /// Packets sealed in this phase, and how many may be.
@@ -76,8 +76,21 @@ impl Lowest {
 /// The receive key of the phase before.
 struct Previous {
     key: PacketKey,
-    /// When it is discarded: three PTO after the first packet of the present phase was received (RFC 9001 section 6.5).
-    until: Option<SimTime>,
+    /// When the first packet of the present phase was received, and the PTO at that time.
+    replaced: Option<(SimTime, SimDuration)>,
+}
+
+impl Previous {
+    /// Whether it is discarded: three PTO after the first packet of the present phase (RFC 9001 section 6.5).
+    fn is_over(&self, now: SimTime) -> bool {
+        self.replaced.is_some_and(|(at, pto)| at + pto * 3 <= now)
+    }
+
+    /// Whether a packet of the other phase bit is of this phase, on a path that has had no packet of the present one. Packets that
+    /// are later than a PTO are rare. The peer may begin the next phase after three PTO, by its own estimate.
+    fn is_likely(&self, now: SimTime) -> bool {
+        self.replaced.is_none_or(|(at, pto)| now < at + pto)
+    }
 }
 
 /// The key that opens a packet.
@@ -153,7 +166,7 @@ impl OneRtt {
         let next = self.source.keys();
         let current = std::mem::replace(&mut self.following, next);
         let old = std::mem::replace(&mut self.current, current);
-        self.previous = Some(Previous { key: old.remote, until: None });
+        self.previous = Some(Previous { key: old.remote, replaced: None });
         self.limit = self.current.local.confidentiality_limit();
         self.update_from = update_from(self.limit, self.interval);
         self.phase = !self.phase;
@@ -162,7 +175,7 @@ impl OneRtt {
     }
 
     fn expire(&mut self, now: SimTime) {
-        if self.previous.as_ref().is_some_and(|key| key.until.is_some_and(|until| until <= now)) {
+        if self.previous.as_ref().is_some_and(|key| key.is_over(now)) {
             self.previous = None;
         }
     }
@@ -187,7 +200,7 @@ impl OneRtt {
         }
         let is_old = match self.lowest_received.get(path) {
             Some(lowest) => number < lowest,
-            None => self.previous.is_some(),
+            None => self.previous.as_ref().is_some_and(|key| key.is_likely(now)),
         };
         if is_old { Phase::Previous } else { Phase::Next }
     }
@@ -222,8 +235,8 @@ impl OneRtt {
             }
         }
         self.lowest_received.add(received);
-        if let Some(Previous { until: until @ None, .. }) = &mut self.previous {
-            *until = Some(now + pto * 3);
+        if let Some(Previous { replaced: replaced @ None, .. }) = &mut self.previous {
+            *replaced = Some((now, pto));
         }
         Ok(())
     }
@@ -237,12 +250,12 @@ impl OneRtt {
         if self.is_acked || self.first_sent.get(path).is_none_or(|first| largest < first) {
             return Ok(());
         }
-        if phase != self.phase {
-            // RFC 9001 section 6.2.
+        if phase != self.phase && path == 0 && self.first_sent.others.is_empty() {
+            // RFC 9001 section 6.2. Over several paths it is no error: see `Previous::is_likely`.
             let reason = "a packet under new keys was acknowledged under old ones";
             return Err(TransportError::new(ErrorCode::KEY_UPDATE_ERROR, reason));
         }
-        self.is_acked = true;
+        self.is_acked = phase == self.phase;
         Ok(())
     }
 

@@ -153,6 +153,52 @@ fn acknowledgements_must_use_the_new_keys() {
     }
 }
 
+fn take_path(pair: &mut Pair, path: u32) {
+    for end in &mut pair.ends {
+        end.set_path(path);
+    }
+}
+
+/// On a path without a packet of the present phase, numbers do not tell a late packet from one of the next phase. The peer may begin
+/// that one while the old keys are still around, as its PTO may be shorter.
+#[test]
+fn the_next_phase_may_begin_on_a_new_path() {
+    for mut pair in Pair::both() {
+        take_path(&mut pair, 1);
+        let late = pair.send(0);
+        take_path(&mut pair, 0);
+        assert!(pair.update(0, 0));
+        let updated = pair.send(0);
+        assert_eq!(pair.deliver(1, 0, updated), Ok(Some(true)));
+        let _answer = pair.send(1);
+        let pto = receive(SimTime::ZERO, None).pto.as_nanos() / 1_000_000;
+        take_path(&mut pair, 1);
+        assert_eq!(pair.deliver(1, pto / 2, late), Ok(Some(false)), "a late one");
+        assert!(pair.ends[1].key_phase());
+        let Some(keys) = &mut pair.ends[0].one_rtt else { unreachable!("after a handshake") };
+        keys.update();
+        let next = pair.send(0);
+        assert_eq!(pair.deliver(1, pto * 2, next), Ok(Some(false)), "the next phase");
+        assert!(!pair.ends[1].key_phase());
+    }
+}
+
+/// Section 6.2 allows an error. A peer may take a packet on a new path for a late one of the phase before, and acknowledge it so.
+#[test]
+fn acknowledgements_over_several_paths_may_use_the_old_keys() {
+    for mut pair in Pair::both() {
+        assert!(pair.update(0, 0));
+        take_path(&mut pair, 1);
+        let (number, _) = pair.send(0);
+        assert_eq!(pair.ends[0].on_ack(number, false), Ok(()));
+        let is_acked =
+            |pair: &Pair| pair.ends[0].one_rtt.as_ref().is_some_and(|keys| keys.is_acked);
+        assert!(!is_acked(&pair), "the update is not answered yet");
+        assert_eq!(pair.ends[0].on_ack(number, true), Ok(()));
+        assert!(is_acked(&pair));
+    }
+}
+
 /// Section 6.3: a forged key phase bit changes nothing.
 #[test]
 fn forged_updates_change_nothing() {
