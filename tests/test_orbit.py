@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Capture = pytest.CaptureFixture[str]
 
 HOUR = ROOT / "scenarios" / "starlink-hour.toml"
+CHAIN = ROOT / "scenarios" / "maco-chain.toml"
 SHORT = {"duration": "90 s"}
 
 
@@ -184,6 +185,12 @@ def test_outages_are_not_served() -> None:
     changes = round(blind["handovers_per_hour"] / 6)
     assert blind["served"] == pytest.approx(1 - 3 * changes / 600, abs=1e-9)
     assert whole["served"] == pytest.approx(1 - 0.04 * changes / 600, abs=1e-9)
+
+
+def test_the_end_of_a_run_is_not_part_of_it() -> None:
+    """The second subflow has a satellite from 15 s on, a quarter of 20 s."""
+    first, second = leobench.survey(CHAIN, overrides={"duration": "20 s"}).links()
+    assert [first["served"], second["served"]] == [1.0, 0.25]
 
 
 def test_a_long_look_heeds_an_interrupt() -> None:

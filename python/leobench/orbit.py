@@ -89,13 +89,17 @@ class Survey:
         return [self._link(name, pl.col("link") == name) for name in names]
 
     def _link(self, name: str, own: pl.Expr) -> dict[str, Any]:
+        import polars as pl
+
         samples, slots = self.samples.filter(own), self.slots.filter(own)
         changes = self.handovers.filter(own & self.handovers["from"].is_not_null())
         delays = samples["delay_ms"].drop_nulls()
+        # A sample stands for the time until the next one: the one at the end of the run stands for none.
+        within = samples.filter(pl.col("t_s") < self.duration_s)["delay_ms"]
         outage = float(changes["outage_ms"].sum()) / 1e3 / self.duration_s
         return {
             "link": name,
-            "served": max(delays.len() / max(samples.height, 1) - outage, 0.0),
+            "served": max(within.count() / max(within.len(), 1) - outage, 0.0),
             "delay_p5_ms": delays.quantile(0.05, "linear"),
             "delay_p50_ms": delays.median(),
             "delay_p95_ms": delays.quantile(0.95, "linear"),
