@@ -121,6 +121,21 @@ def test_a_lost_connection_is_the_one_reason_given() -> None:
         )
 
 
+def test_an_idle_timeout_with_nothing_left_to_deliver_is_no_reason(quick: Path) -> None:
+    ends: dict[str, object] = {"flows.main.source": {"kind": "bulk", "size": "1 kB"}, "until": "time"}
+    ends |= {"flows.main.transport.idle_timeout": "500 ms"}
+    idle = leobench.run(quick, overrides=ends)
+    assert idle.summary["flows"][0]["lost"]["reason"] == "timed out"
+    assert idle.warnings == []
+    lost = {"lost": {"at_s": 2.0, "end": "sender", "reason": "timed out"}}
+    page = {"page": {"completion_s": None, "objects": [{"delivered_s": None}]}}
+    scenario = {"until": "time", "flows": {"main": {"source": {"kind": "bulk", "size": "1 kB"}}}}
+    for more in ({"undelivered_messages": 1}, {"undelivered_messages": 0} | page):
+        flow = made_up.flow("main") | lost | more
+        (found,) = doubts(scenario, {"flows": [flow]}, {"main"}, {})
+        assert found.kind == "lost"
+
+
 def test_a_stall_is_told_beside_what_it_led_to() -> None:
     flow = made_up.flow("main", undelivered_messages=7)
     summary = {"flows": [made_up.flow("other"), flow]}

@@ -28,6 +28,9 @@ _UNDER_WAY = 0.01
 # The verdict on a run in real time whose times cannot be trusted.
 INVALID = "invalid"
 
+# Why a connection ended by its `idle_timeout`.
+_IDLE = "timed out"
+
 # Congestion controllers that the kernel calls by another name.
 KERNEL_NAMES = {"newreno": "reno"}
 
@@ -170,7 +173,7 @@ def doubts(
 def _of_flow(
     flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str], stalls: Stalls
 ) -> Iterator[Doubt]:
-    if "lost" in flow:
+    if "lost" in flow and not _ended_idle(flow):
         lost, missing = flow["lost"], flow["undelivered_messages"]
         yield Doubt(
             "lost",
@@ -188,6 +191,12 @@ def _of_flow(
         )
     if doubt:
         yield doubt
+
+
+def _ended_idle(flow: dict[str, Any]) -> bool:
+    """Whether a connection with nothing left to deliver ended by its idle timeout, as the scenario asks."""
+    complete = "page" not in flow or flow["page"]["completion_s"] is not None
+    return flow["lost"]["reason"] == _IDLE and flow["undelivered_messages"] == 0 and complete
 
 
 def _open(flow: dict[str, Any]) -> str:
