@@ -216,6 +216,11 @@ impl Sky {
         matches!(self.kind, Kind::Forwarded(_))
     }
 
+    /// Whether the satellites are those of a chain, which needs no gateway.
+    pub fn is_chain(&self) -> bool {
+        matches!(self.kind, Kind::Chain(_))
+    }
+
     /// Whether the terminal of a link sees any satellite now.
     pub fn sees_any(&self, path: usize) -> bool {
         match &self.kind {

@@ -74,6 +74,11 @@ fn unreachable(sky: &Sky, path: usize, seen: bool) -> Fault {
         let problem = "never has a way there and back in the forwarding state";
         return Fault::new(field, problem, "stations between which packets get through");
     }
+    if sky.is_chain() {
+        let problem =
+            "never has a way: no satellite of the chain serves its subflow during the run";
+        return Fault::new(field, problem, "a longer run, or another chain");
+    }
     if seen {
         let problem = format!(
             "never has a way: `{name}` sees satellites during the run, but none that may serve it leads to a gateway"

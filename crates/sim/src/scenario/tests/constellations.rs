@@ -105,6 +105,21 @@ fn places_are_on_the_ground() {
     );
 }
 
+/// The second subflow of the chain as printed begins when both share a satellite, at 15 s.
+#[test]
+fn a_chain_that_never_serves() {
+    let at = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/maco-chain.toml");
+    let chain = std::fs::read_to_string(at).unwrap();
+    let short = chain.replace("duration = \"2 min\"", "duration = \"14 s\"");
+    let error = load_text(&short, &[]).unwrap_err();
+    let expected = "never has a way: no satellite of the chain serves its subflow during the run; allowed: a longer run, or \
+                    another chain";
+    assert!(
+        error.starts_with("t.toml: links.second.constellation = ") && error.ends_with(expected),
+        "{error}"
+    );
+}
+
 #[test]
 fn ways_that_never_are() {
     refused(
