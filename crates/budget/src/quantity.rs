@@ -177,7 +177,7 @@ quantity!(
     /// A height above the ellipsoid, which may be negative.
     Altitude.metres,
     |metres| (-1e5..=1e8).contains(&metres),
-    r#"a height with its unit (m, km), such as "50 m""#,
+    r#"a height from -100 to 100000 km with its unit (m, km), such as "50 m""#,
     ["m": 1.0, "km": 1e3]
 );
 
@@ -209,7 +209,7 @@ quantity!(
     /// A power, or an equivalent isotropic radiated power.
     Power.dbw,
     |dbw| (-200.0..=200.0).contains(&dbw),
-    r#"a power with its unit (dBW, dBm, W, mW), such as "36 dBW""#,
+    r#"a power from -200 to 200 dBW with its unit (dBW, dBm, W, mW), such as "36 dBW""#,
     ["dBW": 1.0, "dBm": (|dbm| dbm - 30.0, |dbw| dbw + 30.0), "W": (db, ratio),
         "mW": (|mw| db(mw) - 30.0, |dbw| ratio(dbw + 30.0))]
 );
@@ -226,7 +226,7 @@ quantity!(
     /// A spectral density of noise power.
     NoiseDensity.dbw_per_hz,
     |dbw| (-300.0..=0.0).contains(&dbw),
-    r#"a noise density with its unit (dBW/Hz, dBm/Hz, W/Hz), such as "-198 dBW/Hz""#,
+    r#"a noise density from -300 to 0 dBW/Hz with its unit (dBW/Hz, dBm/Hz, W/Hz), such as "-198 dBW/Hz""#,
     ["dBW/Hz": 1.0, "dBm/Hz": (|dbm| dbm - 30.0, |dbw| dbw + 30.0), "W/Hz": (db, ratio)]
 );
 

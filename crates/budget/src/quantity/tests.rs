@@ -47,6 +47,8 @@ fn wrong_texts_are_refused() {
     assert_refused::<Decibels>(r#""-1 dB""#, "", "out of range");
     assert_refused::<Frequency>(r#""12 µHz""#, "", "unknown unit");
     assert_refused::<Distance>("true", "", "is a boolean");
+    let power = read::<Power>(r#""300 dBW""#).unwrap_err();
+    assert!(power.allowed.unwrap().contains("from -200 to 200 dBW"));
     let error = read::<Frequency>(r#""12 Ghz""#).unwrap_err();
     assert_eq!(error.nearest.as_deref(), Some("12 GHz"));
 }
