@@ -2,6 +2,7 @@
 
 use leobench_base::spec::Fault;
 use leobench_base::{SimDuration, SimTime};
+use leobench_orbit::policy::starlink;
 use leobench_orbit::{
     Ephemeris, Geodetic, Observer, OrbitError, Pass, Passes, SatelliteId, Sighting, Vector,
 };
@@ -9,10 +10,6 @@ use serde::Serialize;
 
 use crate::scenario::Scenario;
 use crate::sky::{Place, Places, Sky};
-
-/// Between two slots of Starlink's global grid, and from a minute of UTC to the first (Tanveer et al. 2023).
-const SLOT: u64 = 15_000_000_000;
-const SLOT_PHASE: u64 = 12_000_000_000;
 
 /// What there is to see.
 #[derive(Debug, Default, Serialize)]
@@ -318,15 +315,17 @@ impl Grids {
             self.sample += self.interval;
         }
         while self.slot <= now {
-            self.slot += SimDuration::from_nanos(SLOT);
+            self.slot += starlink::PERIOD;
         }
     }
 }
 
-/// The first slot of the run.
+/// The first slot of Starlink's grid in the run.
 fn first_slot(sky: &Sky) -> SimTime {
-    let past = (sky.start().nanos_of_minute() + SLOT - SLOT_PHASE) % SLOT;
-    SimTime::from_nanos((SLOT - past) % SLOT)
+    match starlink::into_slot(sky.start()) {
+        SimDuration::ZERO => SimTime::ZERO,
+        past => SimTime::ZERO + (starlink::PERIOD - past),
+    }
 }
 
 fn spots(places: &[Place]) -> Vec<Spot> {

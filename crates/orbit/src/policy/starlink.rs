@@ -22,6 +22,11 @@ const SLOT: u64 = PERIOD.as_nanos();
 /// From the start of a minute to its first reconfiguration, in nanoseconds.
 const PHASE: u64 = SimDuration::from_secs(12).as_nanos();
 
+/// How long ago terminals were last reconfigured.
+pub fn into_slot(instant: Epoch) -> SimDuration {
+    SimDuration::from_nanos((instant.nanos_of_minute() + SLOT - PHASE) % SLOT)
+}
+
 /// The weights of the choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Utility {
@@ -56,7 +61,7 @@ pub struct Starlink {
 impl Starlink {
     /// The scheduler of a terminal in a run that starts at an instant.
     pub fn new(utility: Utility, start: Epoch, rng: SimRng) -> Self {
-        let into_slot = (start.nanos_of_minute() + SLOT - PHASE % SLOT) % SLOT;
+        let into_slot = into_slot(start).as_nanos();
         Self { utility, into_slot, rng, weights: Vec::new(), allowed: Vec::new() }
     }
 
