@@ -59,13 +59,14 @@ pub(super) fn set(socket: impl AsFd, option: TcpOption) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Memory that the send buffer of a socket takes, in bytes: data and the kernel's descriptors of packets (`sk_wmem_queued`).
-pub(super) fn queued_memory(socket: impl AsFd) -> io::Result<u64> {
-    /// Places in what the kernel tells (`SK_MEMINFO_WMEM_QUEUED`, `SK_MEMINFO_VARS`).
-    const QUEUED: usize = 5;
-    const FIGURES: usize = 9;
-    let mut figures = [0u32; FIGURES];
-    let mut size = size_of_val(&figures) as libc::socklen_t;
+/// What the kernel tells of a socket by an option: up to so many bytes, and zeros if it tells less.
+fn told<const SIZE: usize>(
+    socket: impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+) -> io::Result<[u8; SIZE]> {
+    let mut bytes = [0; SIZE];
+    let mut size = SIZE as libc::socklen_t;
     #[expect(
         unsafe_code,
         reason = "no library asks for it; the kernel writes no more than `size` bytes"
@@ -73,13 +74,22 @@ pub(super) fn queued_memory(socket: impl AsFd) -> io::Result<u64> {
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            figures.as_mut_ptr().cast(),
+            level,
+            option,
+            bytes.as_mut_ptr().cast(),
             &raw mut size,
         )
     };
-    if result == 0 { Ok(figures[QUEUED].into()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 { Ok(bytes) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Memory that the send buffer of a socket takes, in bytes: data and the kernel's descriptors of packets (`sk_wmem_queued`).
+pub(super) fn queued_memory(socket: impl AsFd) -> io::Result<u64> {
+    /// Places in what the kernel tells (`SK_MEMINFO_WMEM_QUEUED`, `SK_MEMINFO_VARS`), of four bytes each.
+    const QUEUED: usize = 5;
+    const FIGURES: usize = 9;
+    let bytes = told::<{ 4 * FIGURES }>(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)?;
+    Ok(u32::from_ne_bytes(array(&bytes, 4 * QUEUED)).into())
 }
 
 /// The state of a connection as the kernel tells it (`struct tcp_info`).
@@ -110,22 +120,7 @@ const LARGEST_INFO: usize = 512;
 impl TcpInfo {
     /// That of a socket.
     pub(super) fn of(socket: impl AsFd) -> io::Result<Self> {
-        let mut bytes = [0u8; LARGEST_INFO];
-        let mut size = LARGEST_INFO as libc::socklen_t;
-        #[expect(
-            unsafe_code,
-            reason = "no library asks for it; the kernel writes no more than `size` bytes"
-        )]
-        let result = unsafe {
-            libc::getsockopt(
-                socket.as_fd().as_raw_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_INFO,
-                bytes.as_mut_ptr().cast(),
-                &raw mut size,
-            )
-        };
-        if result == 0 { Ok(Self::parse(&bytes)) } else { Err(io::Error::last_os_error()) }
+        told(socket, libc::IPPROTO_TCP, libc::TCP_INFO).map(|bytes| Self::parse(&bytes))
     }
 
     /// By the offsets of `linux/tcp.h`, which are part of the kernel's interface. What an old kernel does not tell is zero.
@@ -168,7 +163,7 @@ impl TcpInfo {
     }
 }
 
-fn array<const N: usize>(bytes: &[u8; LARGEST_INFO], offset: usize) -> [u8; N] {
+fn array<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
     let mut found = [0; N];
     found.copy_from_slice(&bytes[offset..offset + N]);
     found
