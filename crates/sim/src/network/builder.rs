@@ -18,6 +18,7 @@ use super::edge::{Egress, Port};
 use super::forecasts::{ForecastConfig, Forecaster};
 use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
 use super::idle::idle_links;
+use super::instant::InstantWatch;
 use super::nat::Nat;
 use super::observe::{LinkView, Observer, ObserverParts};
 use super::schedule::{Census, Entity, Schedule};
@@ -310,6 +311,7 @@ impl NetworkBuilder {
             limits: self.limits,
             steps: 0,
             check_at: 0,
+            instant: InstantWatch::new(census.parts()),
             link_output: LinkOutput::default(),
             outbox: Outbox::default(),
             actions: Vec::new(),

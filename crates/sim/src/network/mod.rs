@@ -16,6 +16,7 @@ mod forecasts;
 mod forwarding;
 mod handovers;
 mod idle;
+mod instant;
 mod limits;
 mod losses;
 mod motion;
@@ -52,6 +53,8 @@ use forwarding::{Forwarding, Hop};
 pub(crate) use handovers::{
     AFTERMATH, Crossing, FlowCrossings, HandoverTimes, MOVING, Milestones, STEP as HANDOVER_STEP,
 };
+pub use instant::InstantError;
+use instant::InstantWatch;
 pub use limits::LimitError;
 pub use losses::LossTotals;
 pub(crate) use losses::Repeat;
@@ -101,6 +104,8 @@ pub struct Network {
     steps: u64,
     /// The step before which its size is held against the limits.
     check_at: u64,
+    /// Whether time passes.
+    instant: InstantWatch,
     link_output: LinkOutput,
     outbox: Outbox,
     actions: Vec<Action>,
@@ -147,6 +152,9 @@ pub enum NetworkError {
     /// It takes more than it may.
     #[error(transparent)]
     Limit(#[from] LimitError),
+    /// Time does not pass any more.
+    #[error(transparent)]
+    Instant(#[from] InstantError),
     /// Results could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
@@ -198,8 +206,7 @@ impl Network {
         self.now = time;
         self.steps += 1;
         if self.steps >= self.check_at {
-            self.check_limits(&self.limits)?;
-            self.check_at += self.look_every();
+            self.look_around(entity)?;
         }
         if self.observer.ends_warm_up(time) {
             let senders = self.senders();
@@ -215,6 +222,18 @@ impl Network {
             Entity::Observer => self.sample(),
         }?;
         Ok(true)
+    }
+
+    /// Ends a run that takes more than it may, or goes on for ever.
+    #[inline(never)]
+    fn look_around(&mut self, entity: Entity) -> Result<(), NetworkError> {
+        self.check_limits(&self.limits)?;
+        let every = self.look_every();
+        match self.instant.look(self.steps, self.now, entity, every) {
+            Some(steps) => self.check_at = self.steps + steps,
+            None => return Err(self.endless_instant().into()),
+        }
+        Ok(())
     }
 
     /// Works off everything due up to and including `to`.

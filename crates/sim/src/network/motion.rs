@@ -41,7 +41,15 @@ impl Network {
     /// Applies what a topology changes now; whether any link takes part in another way.
     fn advance_topology(&mut self, place: usize) -> Result<bool, NetworkError> {
         let mut changes = std::mem::take(&mut self.changes);
-        self.topologies[place].advance(self.now, &mut changes);
+        let topology = &mut self.topologies[place];
+        let mut calls = 0;
+        while topology.next_change().is_some_and(|due| due <= self.now) {
+            topology.advance(self.now, &mut changes);
+            calls += 1;
+            if calls > self.instant.most_events() {
+                return Err(self.endless(calls, &[Entity::Topology(place)]).into());
+            }
+        }
         self.wakes.set(Entity::Topology(place), self.topologies[place].next_change());
         let mut moved = false;
         for change in changes.drain(..) {

@@ -32,6 +32,14 @@ pub(super) struct Census {
     pub(super) endpoints: usize,
 }
 
+impl Census {
+    /// How many there are of all classes.
+    pub(super) fn parts(&self) -> usize {
+        let Self { topologies, channels, links, flows, endpoints } = self;
+        topologies + channels + links + flows + endpoints
+    }
+}
+
 /// The wake-up times. Simultaneous ones are ordered by class, in the order of [`Entity`], then by number.
 ///
 /// Links, whose times change with every packet, have a heap of their own, so that what they cost does not depend on the

@@ -33,7 +33,8 @@ leobench_base::spec! {
         pub kind: HandoverKind = HandoverKind::Reroute,
         /// Times of the handovers, in order.
         pub at: Option<Vec<SimDuration>>,
-        /// How long the channel of the link in use must have been down before the node moves on.
+        /// How long the channel of the link in use must have been down, since the node came to it, before the node moves on to the
+        /// next link whose channel is up.
         pub down_for: Option<SimDuration>,
         /// With `down_for`: how long the channel of the first link must have been up again before the node moves back to it;
         /// without, it stays where it is.

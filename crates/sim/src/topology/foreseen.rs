@@ -36,9 +36,8 @@ impl Topology for Foreseen {
 
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
         self.fill(now);
-        while self.steps.front().is_some_and(|(at, _)| *at <= now) {
-            changes.extend(self.steps.pop_front().into_iter().flat_map(|(_, changes)| changes));
-        }
+        let next = self.steps.pop_front_if(|(at, _)| *at <= now);
+        changes.extend(next.into_iter().flat_map(|(_, changes)| changes));
     }
 
     fn foresee(&mut self, until: SimTime, see: &mut dyn FnMut(SimTime, &Change)) {

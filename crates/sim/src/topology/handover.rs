@@ -30,8 +30,9 @@ pub enum Trigger {
     At(VecDeque<SimTime>),
     /// Every instant of a clock.
     Clock(Clock),
-    /// The link in use has been down for so long without a break; if `back` is given, the node returns to the first link
-    /// once that has been up for so long.
+    /// The link in use has been down for so long without a break since the node came to it, and another one is up; if `back`
+    /// is given, the node returns to the first link once that has been up for so long. Each handover leads to a link that is
+    /// up, so there are no more of them than changes of the channels.
     Down {
         /// How long it takes to notice that the link is down.
         after: SimDuration,
@@ -62,6 +63,8 @@ pub struct Handover {
     next: Option<SimTime>,
     pending: Option<Pending>,
     number: u64,
+    /// Since when the link in use is in use, or from when it will be.
+    arrival: SimTime,
     /// By position in `links`: since when it is up or down.
     states: Vec<(bool, SimTime)>,
     begun: bool,
@@ -86,33 +89,60 @@ impl Handover {
         assert!(count > 1, "a handover needs two links");
         assert!((0..count).all(|at| config.links[at] != config.links[(at + 1) % count]));
         let states = config.links.iter().map(|_| (true, SimTime::ZERO)).collect();
-        let mut handover =
-            Self { config, place: 0, next: None, pending: None, number: 0, states, begun: false };
+        let mut handover = Self {
+            config,
+            place: 0,
+            next: None,
+            pending: None,
+            number: 0,
+            arrival: SimTime::ZERO,
+            states,
+            begun: false,
+        };
         handover.schedule(SimTime::ZERO);
         handover
     }
 
-    /// Finds out when the next handover begins, later than `after`.
-    fn schedule(&mut self, after: SimTime) {
-        let (in_use, first) = (self.states[self.place], self.states[0]);
+    /// Finds out when the next handover begins: later than `now` if the time alone says when, and not before it otherwise.
+    fn schedule(&mut self, now: SimTime) {
+        let due = [self.leaves_at(), self.returns_at()].into_iter().flatten().min();
         self.next = match &mut self.config.trigger {
             Trigger::At(times) => times.pop_front(),
-            Trigger::Clock(clock) => Some(clock.next(after)),
-            Trigger::Down { after, back } => {
-                let noticed = (!in_use.0).then(|| in_use.1 + *after);
-                let returns = back.filter(|_| self.place > 0 && first.0).map(|back| first.1 + back);
-                noticed.into_iter().chain(returns).min()
-            }
+            Trigger::Clock(clock) => Some(clock.next(now)),
+            Trigger::Down { .. } => due.map(|due| due.max(now)),
         };
     }
 
-    /// The position in `links` that a handover beginning now leads to.
-    fn target(&self) -> usize {
-        let returns = matches!(self.config.trigger, Trigger::Down { back: Some(_), .. });
-        if returns && self.place > 0 && self.states[0].0 && self.states[self.place].0 {
+    /// When the node leaves the link in use because that is down.
+    fn leaves_at(&self) -> Option<SimTime> {
+        let Trigger::Down { after, .. } = self.config.trigger else { return None };
+        let (up, since) = self.states[self.place];
+        (!up && self.next_up().is_some()).then(|| since.max(self.arrival) + after)
+    }
+
+    /// When the node returns to its first link because that is up again.
+    fn returns_at(&self) -> Option<SimTime> {
+        let Trigger::Down { back, .. } = self.config.trigger else { return None };
+        let (up, since) = self.states[0];
+        let is_elsewhere = self.config.links[self.place] != self.config.links[0];
+        back.filter(|_| up && is_elsewhere).map(|back| since + back)
+    }
+
+    /// The position of the next link in order that is up, if there is one beside the link in use.
+    fn next_up(&self) -> Option<usize> {
+        let (count, in_use) = (self.states.len(), self.config.links[self.place]);
+        let mut others = (1..count).map(|step| (self.place + step) % count);
+        others.find(|at| self.states[*at].0 && self.config.links[*at] != in_use)
+    }
+
+    /// The position in `links` that a handover beginning at `now` leads to.
+    fn target(&self, now: SimTime) -> usize {
+        if self.returns_at().is_some_and(|returns| returns <= now) {
             return 0;
         }
-        (self.place + 1) % self.config.links.len()
+        let watches = matches!(self.config.trigger, Trigger::Down { .. });
+        let up = self.next_up().filter(|_| watches);
+        up.unwrap_or((self.place + 1) % self.config.links.len())
     }
 
     fn attach(&self, cable: CableId, attachment: Attachment) -> Change {
@@ -138,11 +168,15 @@ impl Handover {
         };
         self.end(cut, changes);
         let from = self.config.links[self.place];
-        self.place = self.target();
+        self.place = self.target(now);
         let to = self.config.links[self.place];
         let (Transition::BreakBeforeMake(span) | Transition::MakeBeforeBreak(span)) =
             self.config.transition;
         let pending = Pending { ends: now + span, from, to, number: self.number };
+        self.arrival = match self.config.transition {
+            Transition::BreakBeforeMake(_) => pending.ends,
+            Transition::MakeBeforeBreak(_) => now,
+        };
         changes.push(self.stage(pending, Stage::Begin));
         match self.config.transition {
             Transition::BreakBeforeMake(_) => changes.push(self.attach(from, Attachment::Detached)),
@@ -188,12 +222,11 @@ impl Topology for Handover {
                 }
             }
         }
-        while let Some(due) = self.next_change().filter(|due| *due <= now) {
-            if self.pending.is_some_and(|pending| pending.ends == due) {
-                self.end(Stage::End, changes);
-            } else {
-                self.begin(due, changes);
-            }
+        let Some(due) = self.next_change().filter(|due| *due <= now) else { return };
+        if self.pending.is_some_and(|pending| pending.ends == due) {
+            self.end(Stage::End, changes);
+        } else {
+            self.begin(due, changes);
         }
     }
 
@@ -239,7 +272,9 @@ mod tests {
         let mut seen = Vec::new();
         while let Some(due) = handover.next_change().filter(|due| *due <= at(until)) {
             let mut changes = Vec::new();
-            handover.advance(due, &mut changes);
+            while handover.next_change() == Some(due) {
+                handover.advance(due, &mut changes);
+            }
             let words = changes.iter().map(|change| match change {
                 Change::Attach { cable, attachment, .. } => {
                     let sign = match attachment {
@@ -312,6 +347,76 @@ mod tests {
         handover.on_channel(at(50), 1.into(), false);
         handover.on_channel(at(52), 1.into(), true);
         assert_eq!(changes(&mut handover, 100), "60: [1>0 -1 +0 1>0]");
+    }
+
+    fn down(after: u64, back: Option<u64>, outage: u64) -> (Trigger, Transition) {
+        let millis = SimDuration::from_millis;
+        let trigger = Trigger::Down { after: millis(after), back: back.map(millis) };
+        (trigger, Transition::BreakBeforeMake(millis(outage)))
+    }
+
+    /// While all links are down, the node stays where it is: it would go round and round at one instant.
+    #[test]
+    fn a_node_stays_while_no_other_link_is_up() {
+        let (trigger, hard) = down(50, None, 0);
+        let mut handover = Handover::new(config(&[0, 1], trigger, hard));
+        handover.on_channel(at(1_000), 0.into(), false);
+        assert_eq!(changes(&mut handover, 1_999), "0: -1, 1050: [0>1 -0 +1 0>1]");
+        handover.on_channel(at(2_000), 1.into(), false);
+        assert_eq!(changes(&mut handover, 3_999), "");
+        handover.on_channel(at(4_000), 0.into(), true);
+        assert_eq!(changes(&mut handover, 4_000), "4000: [1>0 -1 +0 1>0]");
+        handover.on_channel(at(4_000), 1.into(), true);
+        assert_eq!(changes(&mut handover, 9_999), "");
+    }
+
+    /// The time without a link does not count, nor the time that the link was down before the node came.
+    #[test]
+    fn a_link_counts_as_down_from_the_arrival_on() {
+        let (trigger, outage) = down(50, None, 10);
+        let mut handover = Handover::new(config(&[0, 1, 2], trigger, outage));
+        handover.on_channel(at(100), 0.into(), false);
+        assert_eq!(changes(&mut handover, 155), "0: -1 -2, 150: [0>1 -0");
+        handover.on_channel(at(156), 1.into(), false);
+        assert_eq!(changes(&mut handover, 999), "160: +1 0>1], 210: [1>2 -1, 220: +2 1>2]");
+    }
+
+    /// The next link in order that is up is used, and the first as soon as it has been up for so long.
+    #[test]
+    fn links_that_are_down_are_passed_over() {
+        let (trigger, hard) = down(5, Some(20), 0);
+        let mut handover = Handover::new(config(&[0, 1, 2], trigger, hard));
+        handover.on_channel(at(9), 1.into(), false);
+        handover.on_channel(at(10), 0.into(), false);
+        assert_eq!(changes(&mut handover, 15), "0: -1 -2, 15: [0>2 -0 +2 0>2]");
+        handover.on_channel(at(20), 0.into(), true);
+        handover.on_channel(at(38), 2.into(), false);
+        handover.on_channel(at(39), 1.into(), true);
+        assert_eq!(changes(&mut handover, 99), "40: [2>0 -2 +0 2>0]");
+    }
+
+    proptest::proptest! {
+        /// However channels come and go, there are no more handovers than changes of them, even with no time between.
+        #[test]
+        fn handovers_are_no_more_than_changes_of_channels(
+            steps in proptest::collection::vec((0u64..3, 0usize..3, proptest::bool::ANY), 0..60),
+            after in 0u64..3,
+            back in proptest::option::of(0u64..3),
+            outage in 0u64..3,
+        ) {
+            let (trigger, transition) = down(after, back, outage);
+            let mut handover = Handover::new(config(&[0, 1, 0, 2], trigger, transition));
+            let (mut now, mut seen) = (0, String::new());
+            for (wait, link, up) in &steps {
+                seen += &changes(&mut handover, now);
+                now += wait;
+                seen += &changes(&mut handover, now);
+                handover.on_channel(at(now), (*link).into(), *up);
+            }
+            seen += &changes(&mut handover, now + 1_000);
+            proptest::prop_assert!(seen.matches('[').count() <= steps.len(), "{seen}");
+            proptest::prop_assert_eq!(handover.next_change(), None);
+        }
     }
 
     /// What is foreseen is what happens, at the same instants.

@@ -19,7 +19,8 @@ pub trait Topology: Send {
     /// When something changes next; `None` if nothing ever will unless a channel does.
     fn next_change(&self) -> Option<SimTime>;
 
-    /// Appends what changes up to and including `now`, in order.
+    /// Appends what changes next, if that is at or before `now`. Several changes of one instant may take several calls, so that
+    /// the caller can bound them.
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>);
 
     /// A link was interrupted by its channel, or restored; whether the next change may be another one now.

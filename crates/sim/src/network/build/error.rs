@@ -73,6 +73,7 @@ impl From<NetworkError> for BuildError {
             NetworkError::Sink(error) => Self::Sink(error),
             NetworkError::Capture(error) => Self::Capture(error),
             NetworkError::Limit(error) => Self::Unsound(error.to_string()),
+            NetworkError::Instant(error) => Self::Unsound(error.to_string()),
             NetworkError::Flow { flow, error } => Self::Unsound(format!("{flow}: {error}")),
         }
     }

@@ -1,0 +1,127 @@
+//! Networks whose parts set each other off without time passing: they end with one line that names them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod common;
+
+use common::{run, scenario};
+use leobench_base::spec::Limit;
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
+use leobench_link::queue::fifo::FifoSpec;
+use leobench_link::{Capacity, Channel, ChannelState, LinkConfig, QueueModel};
+use leobench_sim::network::{Network, NetworkBuilder};
+use leobench_sim::topology::{Change, Topology};
+
+fn at(seconds: u64) -> SimTime {
+    SimTime::ZERO + SimDuration::from_secs(seconds)
+}
+
+/// Always due at one instant.
+struct Stuck(SimTime);
+
+impl Topology for Stuck {
+    fn next_change(&self) -> Option<SimTime> {
+        Some(self.0)
+    }
+
+    fn advance(&mut self, _now: SimTime, _changes: &mut Vec<Change>) {}
+}
+
+/// A channel that changes again and again at one instant.
+struct Restless(SimTime, ChannelState);
+
+impl Channel for Restless {
+    fn state(&self) -> &ChannelState {
+        &self.1
+    }
+
+    fn next_change(&self) -> Option<SimTime> {
+        Some(self.0)
+    }
+
+    fn advance(&mut self, _now: SimTime) -> &ChannelState {
+        &self.1
+    }
+}
+
+fn config() -> LinkConfig {
+    let rng = RngTree::new(1);
+    LinkConfig {
+        queue: FifoSpec { limit: Limit::Unlimited }.build(Capacity::Unlimited, &rng),
+        loss: None,
+        access: None,
+        delay: SimDuration::ZERO,
+        overhead: 0,
+        mtu: Bytes::new(1_500),
+        overtaking: false,
+        rate_scale: 1.0,
+        rng,
+    }
+}
+
+fn failure(mut network: Network) -> String {
+    network.advance(at(10)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_topology_that_does_not_let_time_pass_ends_the_run() {
+    let mut builder = NetworkBuilder::default();
+    builder.node("a");
+    builder.topology("m", Box::new(Stuck(at(2))));
+    let said = failure(builder.build().unwrap());
+    let expected = "at 2.000000000 s: 1.0e6 events in a row without time passing, of handovers `m`; the run would never end; \
+                    allowed: times, delays and rates with which time passes between them";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn a_channel_that_does_not_let_time_pass_ends_the_run() {
+    let mut builder = NetworkBuilder::default();
+    let ends = ["a", "b"].map(|name| builder.node(name));
+    let cable = builder.cable("path", ends, [(); 2].map(|()| config()));
+    let state = ChannelState::at_rate(BitRate::from_bps(1_000_000), "on");
+    builder.channel(Box::new(Restless(at(2), state)), cable.links().to_vec());
+    let said = failure(builder.build().unwrap());
+    assert!(said.contains("of the channel of link `path/a->b`; the run would never end"), "{said}");
+}
+
+/// Both links are down from 2 s to 4 s, and the node has noticed by then.
+#[test]
+fn a_node_between_two_links_that_are_down_waits() {
+    let link = |name: &str, down: u64| {
+        format!(
+            r#"
+            [links.{name}]
+            between = ["a", "b"]
+            delay = "10 ms"
+            channel = {{ kind = "schedule", steps = [
+                {{ at = "0 s", rate = "5 Mbps" }}, {{ at = "{down} s", up = false }}, {{ at = "4 s", up = true, rate = "5 Mbps" }}] }}
+            "#
+        )
+    };
+    let text = format!(
+        r#"
+        name = "both-down"
+        duration = "10 s"
+        nodes = {{ a = {{}}, b = {{}} }}
+        {}
+        {}
+        [handovers.m]
+        node = "a"
+        links = ["one", "two"]
+        down_for = "50 ms"
+        [flows.main]
+        from = "a"
+        to = "b"
+        transport = "quic"
+        source = "bulk"
+        "#,
+        link("one", 1),
+        link("two", 2)
+    );
+    let outcome = run(&scenario(&text), 1);
+    let flow = &outcome.summary.flows[0];
+    assert!(flow.lost.is_none());
+    // To the second link at 1.05 s, and back as soon as the first is up again: both are up, so it stays.
+    assert_eq!(flow.handovers.as_ref().unwrap().count, 2);
+}
