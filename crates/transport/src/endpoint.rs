@@ -290,8 +290,14 @@ pub trait Endpoint: Send {
     fn poll(&mut self, now: SimTime, outbox: &mut Outbox)
     -> Result<Option<SimTime>, EndpointError>;
 
-    /// Appends the state of every path; nothing for a transport without paths of its own.
+    /// Appends the state of every path that is there; nothing for a transport without paths of its own.
     fn sample_paths(&self, now: SimTime, samples: &mut Vec<PathSample>);
+
+    /// Appends the last state of the paths that are gone, which [`sample_paths`](Self::sample_paths) leaves out: a connection may have
+    /// opened thousands.
+    fn sample_former_paths(&self, samples: &mut Vec<PathSample>) {
+        let _ = samples;
+    }
 
     /// Appends the addresses of every path in use, as the end that opened the connection knows them. Nothing for the other end, and
     /// for a transport whose packets go between the nodes' own addresses.

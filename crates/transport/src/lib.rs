@@ -8,6 +8,7 @@ mod flights;
 pub mod heed;
 mod interfaces;
 pub mod pacing;
+mod path_map;
 pub mod path_scheduler;
 pub mod plugin;
 pub mod quic;

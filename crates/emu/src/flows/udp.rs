@@ -189,6 +189,10 @@ impl Endpoint for OverUdp {
         self.inside.sample_paths(now, samples);
     }
 
+    fn sample_former_paths(&self, samples: &mut Vec<PathSample>) {
+        self.inside.sample_former_paths(samples);
+    }
+
     fn paths(&self, paths: &mut Vec<PathAddresses>) {
         self.inside.paths(paths);
     }

@@ -82,7 +82,9 @@ pub(crate) struct SenderState {
 impl SenderState {
     pub(super) fn of(now: SimTime, sender: &dyn Endpoint) -> Self {
         let mut paths = Vec::new();
+        sender.sample_former_paths(&mut paths);
         sender.sample_paths(now, &mut paths);
+        paths.sort_by_key(|path| path.path);
         Self { totals: sender.totals(), paths, rtts: sender.rtts() }
     }
 

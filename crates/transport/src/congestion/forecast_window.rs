@@ -1,11 +1,11 @@
 //! A limit on the window of any algorithm: a multiple of what a path is forecast to hold.
 
 use leobench_base::{BitRate, Bytes, SimTime};
-use smallvec::SmallVec;
 
 use super::{AckEnd, Acked, CarefulResume, Congestion, CongestionControl, Lost, Sent};
 use crate::endpoint::{Forecast, PathId};
 use crate::heed::OnForecastSpec;
+use crate::path_map::PathMap;
 
 /// The smallest limit in packets, that of a window (RFC 9002 section 7.2).
 const SMALLEST_PACKETS: u64 = 2;
@@ -15,7 +15,7 @@ pub(crate) struct ForecastWindow {
     inner: Box<dyn CongestionControl>,
     /// Times the forecast rate times the forecast round-trip time.
     share: f64,
-    paths: SmallVec<[Limit; 1]>,
+    paths: PathMap<Limit>,
 }
 
 /// The limit of a path.
@@ -36,29 +36,25 @@ impl ForecastWindow {
     ) -> Box<dyn CongestionControl> {
         match heeded.and_then(|heeded| heeded.window) {
             None => inner,
-            Some(share) => Box::new(Self { inner, share, paths: SmallVec::new() }),
+            Some(share) => Box::new(Self { inner, share, paths: PathMap::new() }),
         }
     }
 
     fn limit(&self, path: PathId) -> Bytes {
-        self.paths.get(path.0 as usize).map_or(UNLIMITED.most, |limit| limit.most)
+        self.paths.get(path).map_or(UNLIMITED.most, |limit| limit.most)
     }
 }
 
 impl CongestionControl for ForecastWindow {
     fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes) {
-        let index = path.0 as usize;
-        if index >= self.paths.len() {
-            self.paths.resize(index + 1, UNLIMITED);
-        }
-        self.paths[index].least = Bytes::new(SMALLEST_PACKETS * datagram.get());
+        let least = Bytes::new(SMALLEST_PACKETS * datagram.get());
+        let limit = self.paths.get(path).copied().unwrap_or(UNLIMITED);
+        self.paths.insert(path, Limit { least, ..limit });
         self.inner.open(path, now, datagram);
     }
 
     fn close(&mut self, path: PathId) {
-        if let Some(limit) = self.paths.get_mut(path.0 as usize) {
-            *limit = UNLIMITED;
-        }
+        self.paths.remove(path);
         self.inner.close(path);
     }
 
@@ -94,7 +90,7 @@ impl CongestionControl for ForecastWindow {
     }
 
     fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
-        if let Some(limit) = self.paths.get_mut(path.0 as usize) {
+        if let Some(limit) = self.paths.get_mut(path) {
             let known = forecast.bottleneck.zip(forecast.base_rtt);
             // A path that is forecast to be down keeps its limit.
             let known = known.filter(|(rate, _)| !rate.is_zero());

@@ -1,10 +1,10 @@
 //! An adapter that runs an algorithm for a single path on every path of a connection independently.
 
 use leobench_base::{BitRate, Bytes, RngTree, SimRng, SimTime};
-use smallvec::SmallVec;
 
 use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
 use crate::endpoint::{Forecast, PathId};
+use crate::path_map::PathMap;
 
 /// Congestion control of one path. The calls and their order are those of [`CongestionControl`], without the path.
 pub trait SinglePath: Send {
@@ -73,8 +73,7 @@ pub trait SinglePath: Send {
 /// A path that is not open has a window of zero, and late reports about its packets are ignored. Reopening a path starts
 /// it afresh.
 pub struct PerPath<C> {
-    /// Most connections have one.
-    paths: SmallVec<[Option<C>; 1]>,
+    paths: PathMap<C>,
     build: Box<dyn FnMut(SimTime, Bytes) -> C + Send>,
 }
 
@@ -82,7 +81,7 @@ impl<C: SinglePath> PerPath<C> {
     /// No path yet; `build(now, datagram)` makes the controller of a path that opens at `now` with packets of
     /// `datagram` bytes.
     pub fn new(build: impl FnMut(SimTime, Bytes) -> C + Send + 'static) -> Self {
-        Self { build: Box::new(build), paths: SmallVec::new() }
+        Self { build: Box::new(build), paths: PathMap::new() }
     }
 
     /// The same, where every path opened has a random stream of its own.
@@ -98,27 +97,22 @@ impl<C: SinglePath> PerPath<C> {
     }
 
     pub(super) fn get(&self, path: PathId) -> Option<&C> {
-        self.paths.get(path.0 as usize)?.as_ref()
+        self.paths.get(path)
     }
 
     fn get_mut(&mut self, path: PathId) -> Option<&mut C> {
-        self.paths.get_mut(path.0 as usize)?.as_mut()
+        self.paths.get_mut(path)
     }
 }
 
 impl<C: SinglePath> CongestionControl for PerPath<C> {
     fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes) {
-        let index = path.0 as usize;
-        if index >= self.paths.len() {
-            self.paths.resize_with(index + 1, || None);
-        }
-        self.paths[index] = Some((self.build)(now, datagram));
+        let controller = (self.build)(now, datagram);
+        self.paths.insert(path, controller);
     }
 
     fn close(&mut self, path: PathId) {
-        if let Some(slot) = self.paths.get_mut(path.0 as usize) {
-            *slot = None;
-        }
+        self.paths.remove(path);
     }
 
     fn on_sent(&mut self, path: PathId, sent: &Sent) {

@@ -431,6 +431,13 @@ impl Endpoint for QuicEndpoint {
         }
     }
 
+    fn sample_former_paths(&self, samples: &mut Vec<PathSample>) {
+        if let Some(connection) = self.connection().filter(|connection| connection.lost().is_none())
+        {
+            connection.sample_former_paths(samples);
+        }
+    }
+
     fn paths(&self, paths: &mut Vec<PathAddresses>) {
         self.list_paths(paths);
     }

@@ -14,6 +14,7 @@ mod crypto_stream;
 mod datagrams;
 mod endpoint;
 mod path;
+mod path_set;
 mod qlog;
 mod received;
 mod recovery;

@@ -44,6 +44,7 @@ use super::crypto::{Crypto, Handshake, Protection};
 use super::crypto_stream::CryptoStream;
 use super::datagrams::Datagrams;
 use super::path::{Dues, Ids, Path};
+use super::path_set::PathSet;
 use super::qlog::Trace;
 use super::received::FrequencyState;
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
@@ -148,7 +149,7 @@ pub(super) struct Connection {
     handshakes: [CryptoStream; 3],
     /// What is owed in the Initial and the Handshake space; what is in the Data space, paths know.
     dues: [Dues; 2],
-    paths: Vec<Path>,
+    paths: PathSet,
     /// The path that is being worked on.
     active: usize,
     /// Several paths: offered, or agreed on.
@@ -282,7 +283,7 @@ impl Connection {
             confirmed: false,
             handshakes: std::array::from_fn(|_| CryptoStream::default()),
             dues: [Space::Initial, Space::Handshake].map(Dues::new),
-            paths: vec![path],
+            paths: PathSet::new(path),
             active: 0,
             offer: parts.offer,
             multipath: None,

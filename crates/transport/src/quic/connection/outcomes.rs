@@ -30,25 +30,34 @@ impl Connection {
 
     /// Appends the state of every path.
     pub(in crate::quic) fn sample_paths(&self, samples: &mut Vec<PathSample>) {
-        for path in self.paths.iter().filter(|path| path.is_open() || path.sent_packets > 0) {
-            let (rtt, latest) = (path.recovery.rtt(), path.recovery.rtt().latest());
-            samples.push(PathSample {
-                path: path.id,
-                cwnd: Bytes::new(self.control.window(path.id)),
-                ssthresh: self.control.ssthresh(path.id),
-                in_flight: Bytes::new(path.recovery.in_flight()),
-                smoothed_rtt: latest.map(|_| rtt.smoothed()),
-                latest_rtt: latest,
-                pacing: path.pacing_rate(&self.control),
-                phase: self.control.phase(path.id),
-                totals: self.path_totals(path),
-            });
+        let paths = self.paths.iter().filter(|path| path.is_open() || path.sent_packets > 0);
+        samples.extend(paths.map(|path| self.sample_path(path)));
+    }
+
+    /// Appends the last state of the paths that are gone.
+    pub(in crate::quic) fn sample_former_paths(&self, samples: &mut Vec<PathSample>) {
+        samples.extend_from_slice(self.paths.former());
+    }
+
+    pub(super) fn sample_path(&self, path: &Path) -> PathSample {
+        let (rtt, latest) = (path.recovery.rtt(), path.recovery.rtt().latest());
+        PathSample {
+            path: path.id,
+            cwnd: Bytes::new(self.control.window(path.id)),
+            ssthresh: self.control.ssthresh(path.id),
+            in_flight: Bytes::new(path.recovery.in_flight()),
+            smoothed_rtt: latest.map(|_| rtt.smoothed()),
+            latest_rtt: latest,
+            pacing: path.pacing_rate(&self.control),
+            phase: self.control.phase(path.id),
+            totals: self.path_totals(path),
         }
     }
 
     /// Totals over all paths.
     pub(in crate::quic) fn totals(&self) -> Totals {
         let mut totals = Totals::default();
+        self.paths.former().iter().for_each(|path| totals += path.totals);
         self.paths.iter().for_each(|path| totals += self.path_totals(path));
         totals
     }

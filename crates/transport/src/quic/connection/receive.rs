@@ -305,7 +305,9 @@ impl Connection {
                         self.dues_mut(space).received.on_ack_acked(*largest);
                     }
                     Carried::PathAck { path, largest } => {
-                        self.paths[*path as usize].dues.received.on_ack_acked(*largest);
+                        if let Some(path) = self.paths.get_mut(*path as usize) {
+                            path.dues.received.on_ack_acked(*largest);
+                        }
                     }
                     Carried::Crypto { start, end } => {
                         self.crypto_mut(space).on_acked(*start, *end);
@@ -313,6 +315,11 @@ impl Connection {
                     Carried::Datagram(number) => self.datagrams.on_acked(*number),
                     Carried::RetireConnectionId(sequence) => {
                         self.paths[0].ids.remote.on_retirement_acked(*sequence);
+                    }
+                    Carried::PathRetireConnectionId { path, sequence } => {
+                        if let Some(path) = self.paths.get_mut(*path as usize) {
+                            path.ids.remote.on_retirement_acked(*sequence);
+                        }
                     }
                     carried => self.streams.on_acked(carried),
                 }

@@ -33,7 +33,7 @@ impl Connection {
         if is_general_only() {
             return None;
         }
-        let [path] = &self.paths[..] else { return None };
+        let path = self.paths.only()?;
         let settled = self.confirmed
             && self.complete
             && self.multipath.is_none()

@@ -109,7 +109,7 @@ impl Connection {
     pub(in crate::quic) fn log_recovery(&mut self, now: SimTime) {
         let Some(trace) = &mut self.qlog else { return };
         let several = self.multipath.is_some();
-        let paths = self.paths.iter().enumerate();
+        let paths = self.paths.numbered();
         for (_, path) in paths.filter(|(at, path)| *at == self.active || several && path.is_open())
         {
             trace.turn_to(path.id);

@@ -7,13 +7,14 @@ use crate::congestion::{
     AckEnd, Acked, CarefulResume, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
 };
 use crate::endpoint::{EndpointError, Event, Forecast, PathId, Totals};
+use crate::path_map::PathMap;
 
 /// The algorithm of a connection. Paths report what happens to their packets, and everything is counted on the way.
 pub(in crate::quic) struct Control {
     /// Name of the algorithm.
     name: &'static str,
     algorithm: Box<dyn CongestionControl>,
-    paths: Vec<PathState>,
+    paths: PathMap<PathState>,
     /// All round-trip time samples of all paths, in nanoseconds.
     rtts: LogHistogram,
     events: Vec<Event>,
@@ -48,19 +49,15 @@ impl Control {
         name: &'static str,
         mut algorithm: Box<dyn CongestionControl>,
     ) -> Self {
-        let (paths, events) = (Vec::new(), Vec::new());
+        let (paths, events) = (PathMap::new(), Vec::new());
         let resumes = algorithm.careful_resume().is_some();
         Self { name, algorithm, paths, rtts: LogHistogram::new(), events, resumes }
     }
 
     /// Opens a path for packets of `datagram` bytes. Of a path opened again the totals go on.
     pub(in crate::quic) fn open(&mut self, path: PathId, now: SimTime, datagram: Bytes) {
-        let index = path.0 as usize;
-        if index >= self.paths.len() {
-            self.paths.resize_with(index + 1, PathState::default);
-        }
-        let totals = self.paths[index].totals;
-        self.paths[index] = PathState { totals, cwnd_limited: true, ..PathState::default() };
+        let totals = self.totals(path);
+        self.paths.insert(path, PathState { totals, cwnd_limited: true, ..PathState::default() });
         self.algorithm.open(path, now, datagram);
         self.look(path);
     }
@@ -79,6 +76,11 @@ impl Control {
     /// Closes a path.
     pub(in crate::quic) fn close(&mut self, path: PathId) {
         self.algorithm.close(path);
+    }
+
+    /// Forgets a path, of which nothing will be heard any more.
+    pub(in crate::quic) fn forget(&mut self, path: PathId) {
+        self.paths.remove(path);
     }
 
     /// Fails if the controller cannot go on at `now`.
@@ -140,14 +142,14 @@ impl Control {
 
     /// Totals of a path.
     pub(in crate::quic) fn totals(&self, path: PathId) -> Totals {
-        self.paths.get(path.0 as usize).map_or_else(Totals::default, |state| state.totals)
+        self.paths.get(path).map_or_else(Totals::default, |state| state.totals)
     }
 
     /// Totals of all paths.
     #[cfg(test)]
     pub(in crate::quic) fn sum(&self) -> Totals {
         let mut sum = Totals::default();
-        self.paths.iter().for_each(|state| sum += state.totals);
+        self.paths.values().for_each(|state| sum += state.totals);
         sum
     }
 
@@ -294,14 +296,13 @@ impl Control {
     /// Records a change of the phase.
     #[inline]
     fn look(&mut self, path: PathId) {
-        let event = self.paths[path.0 as usize].phase.look(&*self.algorithm, path);
-        if let Some(event) = event {
-            self.events.push(event);
-        }
+        let Self { paths, algorithm, events, .. } = self;
+        let event = paths.get_mut(path).and_then(|state| state.phase.look(&**algorithm, path));
+        events.extend(event);
     }
 
     #[inline]
     fn state(&mut self, path: PathId) -> &mut PathState {
-        &mut self.paths[path.0 as usize]
+        self.paths.get_mut(path).expect("a path is open, or closed and not forgotten")
     }
 }

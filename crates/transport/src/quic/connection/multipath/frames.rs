@@ -57,8 +57,8 @@ impl Connection {
         if id > multipath.local_max {
             return Err(violation("a path ID beyond the limit"));
         }
-        let at = id as usize;
-        Ok((self.paths[at].stage != Stage::Gone).then_some(at))
+        let path = self.paths.get(id as usize).filter(|path| path.stage != Stage::Gone);
+        Ok(path.map(|path| path.id.0 as usize))
     }
 
     fn on_max_path_id(&mut self, now: SimTime, limit: u32) -> Result<(), TransportError> {
@@ -131,11 +131,7 @@ impl Connection {
         let until = now + self.longest_probe_timeout() * super::life::LINGER;
         match self.paths[at].stage {
             Stage::Open
-                if !self
-                    .paths
-                    .iter()
-                    .enumerate()
-                    .any(|(other, path)| other != at && path.is_open()) =>
+                if !self.paths.numbered().any(|(other, path)| other != at && path.is_open()) =>
             {
                 let who = if self.role == Role::Client { "server" } else { "client" };
                 return Err(TransportError::new(

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use leobench_base::quic::ErrorCode;
 use leobench_base::{Bytes, SimTime};
+use smallvec::SmallVec;
 
 use super::super::Connection;
 use super::Blocked;
@@ -56,7 +57,7 @@ impl Connection {
     fn open_path(&mut self, now: SimTime, address: IpAddr) -> bool {
         let Some(multipath) = &mut self.multipath else { return false };
         let most = multipath.peer_max.min(multipath.local_max);
-        let unused = self.paths.iter().position(|path| path.stage == Stage::Unused);
+        let unused = self.paths.position(|path| path.stage == Stage::Unused);
         let unused = unused.filter(|at| *at <= most as usize);
         let blocked = match unused {
             None => Some(Blocked::Limit(multipath.peer_max)),
@@ -171,7 +172,7 @@ impl Connection {
 
     /// Whether data may be sent on another path.
     pub(in crate::quic::connection) fn has_usable_path_but(&self, at: usize) -> bool {
-        let mut others = self.paths.iter().enumerate();
+        let mut others = self.paths.numbered();
         self.multipath.is_some() && others.any(|(other, path)| other != at && path.is_usable())
     }
 
@@ -187,7 +188,8 @@ impl Connection {
     #[cold]
     pub(in crate::quic::connection) fn on_paths_timer(&mut self, now: SimTime) {
         let idle = self.multipath.as_ref().and_then(|multipath| multipath.offer.idle);
-        for at in 0..self.paths.len() {
+        let numbers: SmallVec<[usize; 8]> = self.paths.numbered().map(|(at, _)| at).collect();
+        for at in numbers {
             match self.paths[at].stage {
                 Stage::Open if idle.is_some_and(|idle| self.paths[at].heard + idle <= now) => {
                     if self.has_usable_path_but(at) {
@@ -198,12 +200,27 @@ impl Connection {
                     }
                 }
                 Stage::Abandoned { until: Some(until) } if until <= now => {
-                    self.paths[at].stage = Stage::Gone;
-                    self.paths[at].ids.local.clear();
+                    self.forget_path(at);
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Forgets an abandoned path: packets to it are unknown from now on. Its numbers are kept, and nothing else.
+    fn forget_path(&mut self, at: usize) {
+        let path = &mut self.paths[at];
+        path.stage = Stage::Gone;
+        path.ids.local.clear();
+        self.turn_to_open();
+        if at == self.active || at == 0 {
+            return;
+        }
+        let path = &self.paths[at];
+        let id = path.id;
+        let last = (path.sent_packets > 0).then(|| self.sample_path(path));
+        self.paths.remove(at, last);
+        self.control.forget(id);
     }
 
     /// An interface of our host changed: paths from addresses that are gone are abandoned or, if there is no other one, move; and
@@ -217,7 +234,7 @@ impl Connection {
             }
             self.active = at;
             // Another one will do even if the server has not answered on it yet: its address is there.
-            let spare = self.paths.iter().enumerate().any(|(other, path)| {
+            let spare = self.paths.numbered().any(|(other, path)| {
                 other != at && path.is_open() && self.interfaces.has(path.route.tuple.local.ip())
             });
             if spare {

@@ -129,12 +129,12 @@ impl Connection {
             ecn: self.settings.ecn,
         };
         let rng = &multipath.offer.rng;
-        for number in self.paths.len()..=multipath.local_max as usize {
+        for number in self.paths.next()..=multipath.local_max as usize {
             let id = PathId(number as u32);
             let own = rng.child(&format!("path-{number}"));
             let local = LocalIds::of_path(own.child("connection-ids").rng(), ResetKey::new(rng));
             let ids = Ids { local, remote: RemoteIds::of_path() };
-            let [first, ..] = &self.paths[..] else { return };
+            let first = &self.paths[0];
             let recovery = first.recovery.beside(id, &config);
             let (tuple, mtu) = (first.route.tuple, self.settings.mtu);
             let mut path = Path::new(id, tuple, recovery, ids, mtu, self.settings.paced);
@@ -143,7 +143,8 @@ impl Connection {
             self.paths.push(path);
         }
         let both = multipath.local_max.min(multipath.peer_max) as usize;
-        for path in self.paths.iter_mut().take(both + 1).skip(1) {
+        let allowed = |path: &&mut Path| (1..=both).contains(&(path.id.0 as usize));
+        for path in self.paths.iter_mut().filter(allowed) {
             if matches!(path.stage, Stage::Unused | Stage::Open) {
                 path.ids.local.set_limit(multipath.id_limit);
             }
@@ -177,15 +178,15 @@ impl Connection {
     /// Turns to a path of which packets can be sent, if the active one is none.
     pub(super) fn turn_to_open(&mut self) {
         if !self.path().is_open() {
-            let usable = self.paths.iter().position(Path::is_usable);
-            let open = usable.or_else(|| self.paths.iter().position(Path::is_open));
+            let usable = self.paths.position(Path::is_usable);
+            let open = usable.or_else(|| self.paths.position(Path::is_open));
             self.active = open.unwrap_or(self.active);
         }
     }
 
     /// Notes which paths are open, after one was opened or abandoned.
     fn count_paths(&mut self) {
-        let open = self.paths.iter().enumerate().filter(|(_, path)| path.is_open());
+        let open = self.paths.numbered().filter(|(_, path)| path.is_open());
         let open = open.map(|(at, _)| at).collect();
         if let Some(multipath) = &mut self.multipath {
             multipath.open = open;
@@ -199,7 +200,7 @@ impl Connection {
         if self.multipath.is_none() || self.path().ids.local.contains(destination) {
             return self.is_addressed_by(destination);
         }
-        let at = self.paths.iter().position(|path| path.ids.local.contains(destination));
+        let at = self.paths.position(|path| path.ids.local.contains(destination));
         self.active = at.unwrap_or(0);
         at.is_some() || self.is_addressed_by(destination)
     }

@@ -2,6 +2,7 @@
 
 use leobench_base::quic::{Frame, PathFrame, Space};
 use leobench_base::{Bytes, SimTime};
+use smallvec::SmallVec;
 
 use super::super::Connection;
 use super::super::draft::Draft;
@@ -136,7 +137,7 @@ impl Connection {
         let due = |(of, path): (usize, &Path)| {
             path.dues.received.is_due(now) && self.ack_path(of) == Some(at)
         };
-        self.paths.iter().enumerate().any(due)
+        self.paths.numbered().any(due)
     }
 
     /// The path that acknowledges packets of path `of`.
@@ -163,13 +164,16 @@ impl Connection {
 
     /// Adds the acknowledgements that the active path is to carry, if one is due, or if something is sent anyway.
     pub(in crate::quic::connection) fn add_path_acks(&mut self, now: SimTime, draft: &mut Draft) {
-        for of in 0..self.paths.len() {
-            let received = &self.paths[of].dues.received;
-            let wanted = received.is_due(now) || received.is_pending();
-            if !wanted || self.ack_path(of) != Some(self.active) {
-                continue;
+        let wanted = |path: &Path| {
+            let received = &path.dues.received;
+            received.is_due(now) || received.is_pending()
+        };
+        let owing = self.paths.numbered().filter(|(_, path)| wanted(path)).map(|(of, _)| of);
+        let owing: SmallVec<[usize; 8]> = owing.collect();
+        for of in owing {
+            if self.ack_path(of) == Some(self.active) {
+                self.add_ack_of(now, of, draft);
             }
-            self.add_ack_of(now, of, draft);
         }
     }
 
@@ -279,24 +283,29 @@ impl Connection {
     pub(in crate::quic::connection) fn requeue_path_frame(&mut self, carried: &Carried) {
         let Some(multipath) = &mut self.multipath else { return };
         multipath.pending = true;
+        let number = match *carried {
+            Carried::MaxPathId(max) => {
+                multipath.announces_max |= max == multipath.local_max;
+                return;
+            }
+            Carried::PathAbandon(path)
+            | Carried::PathStatus { path, .. }
+            | Carried::PathNewConnectionId { path, .. }
+            | Carried::PathRetireConnectionId { path, .. } => path,
+            _ => return,
+        };
+        // Of a path that is gone there is nothing to tell.
+        let Some(path) = self.paths.get_mut(number as usize) else { return };
         match *carried {
-            Carried::MaxPathId(max) => multipath.announces_max |= max == multipath.local_max,
-            Carried::PathAbandon(path) => {
-                let path = &mut self.paths[path as usize];
+            Carried::PathAbandon(_) => {
                 path.farewell.1 = matches!(path.stage, Stage::Abandoned { .. });
             }
-            Carried::PathStatus { path, sequence } => {
-                let status = &mut self.paths[path as usize].status;
-                status.pending |= sequence + 1 == status.sequence;
+            Carried::PathStatus { sequence, .. } => {
+                path.status.pending |= sequence + 1 == path.status.sequence;
             }
-            Carried::PathNewConnectionId { path, sequence } => {
-                self.paths[path as usize].ids.local.on_lost(sequence);
-            }
-            Carried::PathRetireConnectionId { path, sequence } => {
-                let path = &mut self.paths[path as usize];
-                if path.is_open() {
-                    path.ids.remote.on_retirement_lost(sequence);
-                }
+            Carried::PathNewConnectionId { sequence, .. } => path.ids.local.on_lost(sequence),
+            Carried::PathRetireConnectionId { sequence, .. } if path.is_open() => {
+                path.ids.remote.on_retirement_lost(sequence);
             }
             _ => {}
         }

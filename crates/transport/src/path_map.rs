@@ -1,0 +1,105 @@
+//! What is kept by path. The numbers of paths only grow, and what is kept of those that are gone is taken out: a connection may open
+//! thousands of paths and have few at a time.
+
+use smallvec::SmallVec;
+
+use crate::endpoint::PathId;
+
+/// A map from paths to values, in the order of the numbers. Looking up a path costs an index as long as none before it was removed,
+/// and a binary search of the paths that are there otherwise.
+#[derive(Clone, Debug)]
+pub(crate) struct PathMap<T> {
+    /// Most connections have one path.
+    entries: SmallVec<[(PathId, T); 1]>,
+}
+
+impl<T> PathMap<T> {
+    /// An empty map.
+    pub(crate) fn new() -> Self {
+        Self { entries: SmallVec::new() }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, path: PathId) -> Option<&T> {
+        let at = self.place(path)?;
+        self.entries.get(at).map(|(_, value)| value)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, path: PathId) -> Option<&mut T> {
+        let at = self.place(path)?;
+        self.entries.get_mut(at).map(|(_, value)| value)
+    }
+
+    /// Sets the value of a path. Returns the one that it had, if any.
+    pub(crate) fn insert(&mut self, path: PathId, value: T) -> Option<T> {
+        match self.search(path) {
+            Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
+            Err(at) => {
+                self.entries.insert(at, (path, value));
+                None
+            }
+        }
+    }
+
+    /// Takes the value of a path out.
+    pub(crate) fn remove(&mut self, path: PathId) -> Option<T> {
+        let at = self.search(path).ok()?;
+        Some(self.entries.remove(at).1)
+    }
+
+    /// The values, in the order of their paths.
+    #[inline]
+    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
+        self.entries.iter().map(|(_, value)| value)
+    }
+
+    #[inline]
+    pub(crate) fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut T> {
+        self.entries.iter_mut().map(|(_, value)| value)
+    }
+
+    /// Where the value of a path is.
+    #[inline]
+    fn place(&self, path: PathId) -> Option<usize> {
+        let at = path.0 as usize;
+        if self.entries.get(at).is_some_and(|(there, _)| *there == path) {
+            return Some(at);
+        }
+        self.search(path).ok()
+    }
+
+    fn search(&self, path: PathId) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&path, |(there, _)| *there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_map(steps in prop::collection::vec((0u32..12, prop::option::of(0u8..4)), 0..80)) {
+            let (mut map, mut plain) = (PathMap::new(), BTreeMap::new());
+            for (path, value) in steps {
+                let path = PathId(path);
+                let (was, known) = match value {
+                    Some(value) => (map.insert(path, value), plain.insert(path, value)),
+                    None => (map.remove(path), plain.remove(&path)),
+                };
+                prop_assert_eq!(was, known);
+                for path in (0..13).map(PathId) {
+                    prop_assert_eq!(map.get(path), plain.get(&path));
+                    prop_assert_eq!(map.get_mut(path), plain.get_mut(&path));
+                }
+                prop_assert!(map.values().eq(plain.values()));
+                prop_assert!(map.values_mut().eq(plain.values_mut()));
+            }
+        }
+    }
+}
