@@ -2,7 +2,7 @@
 //!
 //! Only packets that are dropped, declared lost or repeated take time and memory: those that arrive do not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU64;
 
 use leobench_base::{Bytes, FlowId, Meta, SimTime};
@@ -13,6 +13,11 @@ use typed_index_collections::TiVec;
 use super::application::End;
 use super::handovers::MOVING;
 use crate::record::{DropRow, LossRow, Recorder, SinkError};
+
+/// Transmissions of an end of a flow that are kept because more may become known of them. Nobody ever judges an acknowledgement
+/// that was dropped, or what a connection had under way when its host gave it up: so many lost packets later, the case is closed.
+/// An outage of 0.3 s at 10 Gbit/s takes as many before anybody can judge one.
+const MOST_OPEN: usize = if cfg!(test) { 1_000 } else { 262_144 };
 
 /// The packets of all flows that were lost, or taken for lost.
 pub(super) struct Losses {
@@ -32,9 +37,45 @@ struct Scope {
 #[derive(Default)]
 struct FlowLosses {
     /// By [`End`] and transmission, those that more may become known of.
-    open: [BTreeMap<NonZeroU64, LossRow>; 2],
+    open: [Open; 2],
     totals: LossTotals,
     repeats: Vec<Repeat>,
+}
+
+/// The transmissions of an end that more may become known of.
+#[derive(Default)]
+struct Open {
+    rows: BTreeMap<NonZeroU64, LossRow>,
+    /// The same in the order in which they were lost, among others that are complete by now.
+    ages: VecDeque<NonZeroU64>,
+}
+
+impl Open {
+    /// Takes in what became known of a transmission. Returns a row of which nothing more will be: its own if it is complete, or that
+    /// of the oldest transmission if there are too many.
+    fn update(
+        &mut self,
+        transmission: NonZeroU64,
+        new: impl FnOnce() -> LossRow,
+        update: impl FnOnce(&mut LossRow),
+    ) -> Option<LossRow> {
+        let ages = &mut self.ages;
+        let row = self.rows.entry(transmission).or_insert_with(|| {
+            ages.push_back(transmission);
+            new()
+        });
+        update(row);
+        if row.dropped.is_some() && row.declared.is_some() && row.repeated.is_some() {
+            return self.rows.remove(&transmission);
+        }
+        if self.ages.len() > 2 * MOST_OPEN {
+            self.ages.retain(|transmission| self.rows.contains_key(transmission));
+        }
+        if self.rows.len() <= MOST_OPEN {
+            return None;
+        }
+        std::iter::from_fn(|| self.ages.pop_front()).find_map(|oldest| self.rows.remove(&oldest))
+    }
 }
 
 /// Bytes that a sender sent again.
@@ -61,7 +102,7 @@ pub struct LossTotals {
 #[derive(Debug, Default)]
 pub(crate) struct FlowLossesEnded {
     pub(crate) totals: LossTotals,
-    /// What its sender sent again, in no order; empty unless nodes move.
+    /// What its sender sent again, in order; empty unless nodes move.
     pub(crate) repeats: Vec<Repeat>,
 }
 
@@ -122,15 +163,18 @@ impl Losses {
         update: impl FnOnce(&mut LossRow),
     ) -> Result<(), SinkError> {
         let open = &mut self.flows[flow].open[end as usize];
-        let row = open.entry(transmission).or_insert_with(|| LossRow::new(flow, end));
-        update(row);
-        if row.dropped.is_none() || row.declared.is_none() || row.repeated.is_none() {
-            return Ok(());
-        }
-        let row = *row;
-        open.remove(&transmission);
+        let closed = open.update(transmission, || LossRow::new(flow, end), update);
+        let Some(row) = closed else { return Ok(()) };
         self.flows[flow].count(&row, self.scope);
         recorder.loss(&row)
+    }
+
+    /// Memory that is kept of a flow.
+    pub(super) fn memory(&self, flow: FlowId) -> u64 {
+        let FlowLosses { open, repeats, .. } = &self.flows[flow];
+        let open: usize = open.iter().map(|open| open.rows.len()).sum();
+        let repeats = repeats.capacity() * size_of::<Repeat>();
+        (open * size_of::<(NonZeroU64, LossRow)>() + repeats) as u64
     }
 
     /// Records the rest at the end of a run.
@@ -139,13 +183,16 @@ impl Losses {
         recorder: &mut Recorder,
     ) -> Result<TiVec<FlowId, FlowLossesEnded>, SinkError> {
         for flow in &mut self.flows {
-            for row in std::mem::take(&mut flow.open).into_iter().flat_map(BTreeMap::into_values) {
+            let open = std::mem::take(&mut flow.open).into_iter();
+            for row in open.flat_map(|open| open.rows.into_values()) {
                 flow.count(&row, self.scope);
                 recorder.loss(&row)?;
             }
         }
-        let ended =
-            |flow: FlowLosses| FlowLossesEnded { totals: flow.totals, repeats: flow.repeats };
+        let ended = |mut flow: FlowLosses| {
+            flow.repeats.sort_by_key(|repeat| repeat.at);
+            FlowLossesEnded { totals: flow.totals, repeats: flow.repeats }
+        };
         Ok(self.flows.into_iter().map(ended).collect())
     }
 }
@@ -176,5 +223,63 @@ impl FlowLosses {
 impl LossRow {
     fn new(flow: FlowId, end: End) -> Self {
         Self { flow, end, dropped: None, declared: None, repeated: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leobench_base::{LinkId, SimDuration};
+    use leobench_transport::endpoint::Evidence;
+
+    use super::*;
+    use crate::record::Place;
+
+    fn transmission(number: u64) -> NonZeroU64 {
+        NonZeroU64::new(number).unwrap()
+    }
+
+    fn dropped(packet: u64) -> DropRow {
+        let (size, at) = (Bytes::new(40), SimTime::ZERO);
+        DropRow { packet, size, at, place: Place::Link(LinkId::from(0)), cause: Cause::HANDOVER }
+    }
+
+    fn drop(open: &mut Open, number: u64) -> Option<LossRow> {
+        let new = || LossRow::new(FlowId::from(0), End::Sender);
+        open.update(transmission(number), new, |row| row.dropped = Some(dropped(number)))
+    }
+
+    /// A path with small numbers comes last: age counts, not the number.
+    #[test]
+    fn the_oldest_cases_are_closed_when_there_are_too_many() {
+        let (mut open, most) = (Open::default(), MOST_OPEN as u64);
+        for number in 0..most {
+            assert_eq!(drop(&mut open, 2 * most - number), None);
+        }
+        for number in 0..most {
+            let closed = drop(&mut open, most - number);
+            assert_eq!(closed.unwrap().dropped, Some(dropped(2 * most - number)));
+        }
+        assert_eq!(open.rows.len() as u64, most);
+    }
+
+    /// Those that are complete leave nothing behind, and do not age.
+    #[test]
+    fn complete_cases_take_no_memory() {
+        let (mut open, at) = (Open::default(), SimTime::ZERO + SimDuration::from_secs(1));
+        assert_eq!(drop(&mut open, 1), None);
+        for number in 2..5 * MOST_OPEN as u64 {
+            assert_eq!(drop(&mut open, number), None);
+            let closed = open.update(
+                transmission(number),
+                || panic!("it is known"),
+                |row| {
+                    row.declared = Some((at, Evidence::Acks));
+                    row.repeated = Some((at, Bytes::ZERO));
+                },
+            );
+            assert_eq!(closed.unwrap().dropped, Some(dropped(number)));
+            assert!(open.ages.len() <= 2 * MOST_OPEN);
+        }
+        assert!(open.rows.len() == 1 && open.ages.contains(&transmission(1)));
     }
 }

@@ -287,9 +287,11 @@ impl<'a> Course<'a> {
     fn summary(&self, table: &str, flow: &FlowCrossings, repeats: &[Repeat]) -> HandoverSummary {
         let reached = self.plateau.and_then(|plateau| self.reached(REACHED * plateau));
         let range = self.begin..self.close;
+        let before = |end: usize| repeats.partition_point(|repeat| step(repeat.at) < end);
+        let repeats = &repeats[before(range.start)..before(range.end).max(before(range.start))];
         let repeated = |counts: fn(Option<Cause>) -> bool| -> u64 {
-            let repeats = repeats.iter().filter(|repeat| range.contains(&step(repeat.at)));
-            repeats.filter(|repeat| counts(repeat.cause)).map(|repeat| repeat.bytes.get()).sum()
+            let repeats = repeats.iter().filter(|repeat| counts(repeat.cause));
+            repeats.map(|repeat| repeat.bytes.get()).sum()
         };
         // What congestion or the channel took is not the handover's doing.
         let others = repeated(|cause| cause.is_some_and(|cause| !MOVING.contains(&cause)));

@@ -11,15 +11,17 @@ impl Observer {
     pub(in crate::network) fn messages(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ledgers.iter_enumerated().map(|(flow, ledger)| {
             let handovers = self.handovers.as_ref().map_or(0, |watch| watch.memory(flow));
-            (ledger.kept(), ledger.deliveries_memory().get() + handovers)
+            let losses = self.losses.memory(flow);
+            (ledger.kept(), ledger.deliveries_memory().get() + handovers + losses)
         })
     }
 
-    /// The same of all flows, without a look at each, unless nodes move.
+    /// The same of all flows together.
     pub(in crate::network) fn messages_in_all(&self) -> (u64, u64) {
-        let flows = self.ledgers.keys();
-        let handovers = self.handovers.as_ref().map(|watch| flows.map(|flow| watch.memory(flow)));
-        (self.kept.0, self.kept.1 + handovers.map_or(0, Iterator::sum))
+        let flows = || self.ledgers.keys();
+        let handovers = self.handovers.as_ref().map(|watch| flows().map(|flow| watch.memory(flow)));
+        let losses: u64 = flows().map(|flow| self.losses.memory(flow)).sum();
+        (self.kept.0, self.kept.1 + handovers.map_or(0, Iterator::sum) + losses)
     }
 
     /// Changes the messages of a flow.
