@@ -61,7 +61,7 @@ impl Trigger {
     }
 }
 
-/// A flow of 1.2 Mbit/s over a node that moves between two links of 2 Mbit/s.
+/// A flow of 0.6 Mbit/s over a node that moves between two links of 2 Mbit/s.
 fn moving(kind: &str, trigger: Trigger, flow: &str, handovers: u64) -> String {
     let (seconds, keys) = (trigger.seconds(handovers), trigger.keys());
     // Behind a translation, the node that moves is not the host of the flow.
@@ -106,7 +106,7 @@ fn moving(kind: &str, trigger: Trigger, flow: &str, handovers: u64) -> String {
         from = "{from}"
         to = "server"
         {flow}
-        source = {{ kind = "cbr", rate = "1200 kbps", size = "1000 B" }}
+        source = {{ kind = "cbr", rate = "600 kbps", size = "500 B" }}
         "#,
         link("a"),
         link("b"),
@@ -119,7 +119,7 @@ fn tcp(kind: &str) -> &'static str {
         r#"transport = "tcp""#
     } else {
         r#"transport = "tcp"
-           reconnect = { after = "1 s" }"#
+           reconnect = { after = "130 ms" }"#
     }
 }
 
