@@ -24,6 +24,11 @@ pub(super) struct Pending {
 }
 
 impl Pending {
+    /// Whether the peer is to be told that data waits for credit.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.data_blocked || !self.stream_data_blocked.is_empty()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         let flags = [self.max_data, self.data_blocked, self.max_streams[0], self.max_streams[1]];
         self.resets.is_empty()
@@ -119,7 +124,7 @@ impl Streams {
     }
 
     #[inline(never)]
-    fn fill_blocked(&mut self, payload: &mut Payload<'_>) {
+    pub(super) fn fill_blocked(&mut self, payload: &mut Payload<'_>) {
         if self.pending.data_blocked {
             let limit = self.max_data;
             let moot = self.connection_credit() > 0;

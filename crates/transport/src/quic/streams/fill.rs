@@ -30,6 +30,10 @@ impl Streams {
             self.fill_flow(now, &mut payload)?;
             self.fill_ready(&mut payload);
             self.note_blocked();
+            // What used the credit up has room for saying so: a packet of its own would be expensive.
+            if self.pending.is_blocked() {
+                self.fill_blocked(&mut payload);
+            }
         }
         Ok(room - payload.room)
     }

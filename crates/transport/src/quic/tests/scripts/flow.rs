@@ -20,8 +20,7 @@ fn a_stream_waits_for_its_limit() {
          0    > data 3: stream-data-blocked 2 3000
          100  < data: ack 0-3, max-stream-data 2 2000
          101  < data: max-stream-data 2 4000
-         101  > data 4: ack 0-1, stream 2 3000-4000
-         101  > data 5: stream-data-blocked 2 4000",
+         101  > data 4: ack 0-1, stream 2 3000-4000, stream-data-blocked 2 4000",
     );
 }
 
