@@ -214,10 +214,10 @@ class _Drawing:
         self, kind: str, runs: pl.DataFrame, layout: _Layout, value: Column, replicates: int
     ) -> None:
         self.kind, self.layout, self.replicates = kind, layout, replicates
-        keys = [place for place in (layout.across, layout.series, *layout.panels) if place is not None]
+        self.keys = [place for place in (layout.across, layout.series, *layout.panels) if place is not None]
         self.rows = runs
         if kind in ("bars", "lines"):
-            self.rows = stats.mean_intervals(runs, keys)
+            self.rows = stats.mean_intervals(runs, self.keys)
             value = replace(value, name="mean")
         drawn = self.rows[value.name].drop_nulls()
         if drawn.is_empty():
@@ -280,7 +280,10 @@ class _Drawing:
         what = f"95 % confidence interval of the mean, {self.replicates} runs"
         if self.kind in ("bars", "lines"):
             return f"whiskers: {what}"
-        return f"{self.replicates} runs of each" + (f"; {box.READING}" if self.kind == "box" else "")
+        said = [f"{self.replicates} runs of each"]
+        if self.kind == "box":
+            said.append(box.reading(self.rows, self.keys, self.value.name))
+        return "; ".join(said)
 
     def _panel(self, axes: Axes, rows: pl.DataFrame, title: str) -> None:
         across = Column(self.layout.across, self.layout.labels[self.layout.across])
