@@ -30,6 +30,9 @@ _WHISKERS = (5, 95)
 # Widths of a strip of points and of its median, as shares of the room.
 _STRIP, _MEDIAN = 0.5, 0.62
 
+# Points that a marker is wide, and the most as a share of the room.
+_MARKER, _SLIM = 3.2, 0.25
+
 # Inches that a letter of a remark takes, and points that a line of it is high.
 _LETTER = 0.06
 _LINE = 9.0
@@ -74,6 +77,7 @@ def draw(
     frames.check("box", frame, [across, by], [measured])
     figure, panel = style.begin(axes)
     groups, names = frames.levels(frame, across), frames.levels(frame, by)
+    panel.set_xlim(-0.5, len(groups) - 0.5)
     factor, label = measured.scaled(frames.largest(frame, [measured]))
     if measured.log:
         panel.set_yscale("log")
@@ -121,10 +125,11 @@ def _say_missing(axes: Axes, remarks: list[tuple[float, str]], room: float) -> N
 
 def _cell(axes: Axes, values: style.Array, at: float, room: float, fill: str, *, violin: bool) -> None:
     outline: dict[str, Any] = {"markeredgecolor": style.INK, "markeredgewidth": 0.6}
-    mean = {"marker": "D", "markerfacecolor": "white", "markersize": 3.2, **outline}
+    size = min(_MARKER, _SLIM * 72 * room * style.inches(axes)[0] / np.ptp(axes.get_xlim()))
+    mean = {"marker": "D", "markerfacecolor": "white", "markersize": size, **outline}
     if len(values) < FEWEST:
         if len(values):
-            _points(axes, values, at, room, fill)
+            _points(axes, values, at, room, fill, size)
             axes.plot(at, np.mean(values), linestyle="", zorder=3, **mean)
         return
     if violin and np.ptp(values) > 0:
@@ -151,7 +156,7 @@ def _cell(axes: Axes, values: style.Array, at: float, room: float, fill: str, *,
     )
 
 
-def _points(axes: Axes, values: style.Array, at: float, room: float, fill: str) -> None:
+def _points(axes: Axes, values: style.Array, at: float, room: float, fill: str, size: float) -> None:
     """The values in order, spread over a strip so that equal ones are seen, and a line at their median.
 
     Places are those of the golden ratio: neighbours in size are far apart.
@@ -160,7 +165,7 @@ def _points(axes: Axes, values: style.Array, at: float, room: float, fill: str) 
     half = _MEDIAN * room / 2
     axes.hlines(np.median(values), at - half, at + half, color=style.INK, linewidth=1.6, zorder=2.5)
     axes.plot(
-        at + _STRIP * room * spread, np.sort(values), "o", color=fill, markersize=3.2,
+        at + _STRIP * room * spread, np.sort(values), "o", color=fill, markersize=size,
         markeredgecolor=style.INK, markeredgewidth=0.4, alpha=0.85,
     )  # fmt: skip
 

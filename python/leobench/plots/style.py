@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -318,11 +319,11 @@ def key_of(
 
 
 def _key_columns(labels: Sequence[str], inches: float) -> int:
-    """The number of legend entries that fit side by side, down to one."""
+    """The number of legend entries that fit side by side, down to one; fewer if that takes no more rows."""
     for columns in range(len(labels), 1, -1):
         longest = [max(map(_letters, each)) for each in _in_columns(labels, columns)]
         if sum(_SAMPLE + LETTER * letters for letters in longest) <= inches:
-            return columns
+            return math.ceil(len(labels) / math.ceil(len(labels) / columns))
     return 1
 
 
