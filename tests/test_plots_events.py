@@ -124,6 +124,8 @@ def test_no_legend_of_a_panel_covers_its_data() -> None:
         timeline.draw(made_up.result(frames, flows=[made_up.flow(name) for name in names])),
         throughput.draw(moving()),
     ]
+    plain = figures[0].get_figheight()
+    assert figures[1].get_figheight() > plain + 0.5, "room for rows of the legends"
     for figure in figures:
         figure.draw_without_rendering()
         for axes in figure.axes:
@@ -142,7 +144,8 @@ def test_no_legend_of_a_panel_covers_its_data() -> None:
 def test_long_titles_and_entries_are_broken_between_words() -> None:
     assert style.fill("one two three", 10.0) == "one two three"
     assert style.fill("one two three", 7 * style.LETTER) == "one two\nthree"
-    assert style.fill("uplink/client->server", 0.1) == "uplink/client->server"
+    assert style.fill("up/a-b->c", 10 * style.LETTER) == "up/a-b->c"
+    assert style.fill("uplink/client->server", 14 * style.LETTER) == "uplink/client-\n>server"
 
 
 def test_shares_has_its_legend_above_the_goodputs(scenarios: Any) -> None:

@@ -177,7 +177,7 @@ def test_the_guide_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     at = list(COLUMNS).index("recovered after")
     for axes, heading in zip(names["panels"], ("Upload", "Download"), strict=True):
         drawn = [text.get_text() for text in axes.texts if text.get_text().endswith(" ms")]
-        shown = [cells[at] for cells in table(heading)[1].values()]
-        for text, cell in zip(drawn, shown, strict=True):
+        expected = [row[at] for row in table(heading)[1].values()]
+        for text, cell in zip(drawn, expected, strict=True):
             mean, _, half = text.removesuffix(" ms").replace(",", "").partition(" ± ")
             assert agree(cell, float(mean), float(half or 0)), (heading, text, cell)

@@ -47,8 +47,8 @@ LETTER = 0.065
 # Inches that the sample of a line or a colour takes in a legend, and points that a row of a legend is high.
 _SAMPLE, _ROW = 0.5, 1.5 * FONT
 
-# A panel becomes wider than it is before the layout: legends and titles may be so many times as long.
-_OVERHANG = 1.15
+# A panel becomes wider than it is before the layout: its legend and its title may be so many times as long.
+_OVERHANG, _OF_TITLE = 1.15, 1.3
 
 # More columns than a page has dots would show nothing more.
 COLUMNS = 1_500
@@ -146,7 +146,7 @@ def thin(times: Array, values: Array, columns: int = COLUMNS) -> tuple[Array, Ar
 
 def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
     """Title, label and frame of a panel; by default values start at zero."""
-    _title(axes, fill(title, _OVERHANG * inches(axes)[0]))
+    _title(axes, fill(title, _OF_TITLE * inches(axes)[0]))
     axes.set_ylabel(label, fontsize=FONT, color=INK)
     axes.tick_params(labelsize=FONT, colors=INK, width=0.6, length=3)
     if zero:
@@ -209,7 +209,10 @@ def samples(rows: pl.DataFrame, time: str, column: str) -> tuple[Array, Array]:
 
 
 def legend(axes: Axes) -> None:
-    """The legend of a panel between its title and its data, none without named artists."""
+    """The legend of a panel between its title and its data, none without named artists.
+
+    The figure grows by its rows beyond the first one.
+    """
     handles, labels = axes.get_legend_handles_labels()
     if not handles:
         return
@@ -229,7 +232,10 @@ def legend(axes: Axes) -> None:
         handlelength=1.6,
         columnspacing=1.0,
     )
-    _title(axes, axes.get_title(loc="left"), above=_ROW * _key_rows(labels, columns))
+    rows = _key_rows(labels, columns)
+    _title(axes, axes.get_title(loc="left"), above=_ROW * rows)
+    figure = begin(axes)[0]
+    figure.set_figheight(figure.get_figheight() + _ROW * (rows - 1) / 72)
 
 
 def _title(axes: Axes, text: str, *, above: float = 0.0) -> None:
@@ -238,12 +244,9 @@ def _title(axes: Axes, text: str, *, above: float = 0.0) -> None:
 
 
 def fill(text: str, inches: float) -> str:
-    """Text of the usual size in lines of a width; words are never broken."""
+    """Text of the usual size in lines of a width; words are broken only if they are longer than a line."""
     letters = max(1, int(inches / LETTER))
-    lines = (
-        textwrap.fill(line, letters, break_long_words=False, break_on_hyphens=False)
-        for line in text.split("\n")
-    )
+    lines = (textwrap.fill(line, letters, break_on_hyphens=False) for line in text.split("\n"))
     return "\n".join(lines)
 
 

@@ -100,5 +100,6 @@ def draw(
     figure.align_ylabels(axes)
     if patches := states.legend(channel_states):
         title = f"background: channel of {chosen.link['name']}"
+        title = style.fill(title, _WIDTH)
         style.key_of(figure, patches, [str(each.get_label()) for each in patches], title)
     return figure
