@@ -83,9 +83,9 @@ def _words(place: str, told: Sequence[str]) -> str:
 
 
 def short(place: str, places: Sequence[str]) -> str:
-    """As many of the last words of a place as make it unique."""
+    """As many of the last words of a place as make it unique; the number of an element is no word alone."""
     words, others = place.split("."), [each.split(".") for each in places if each != place]
     for length in range(1, len(words)):
-        if all(other[-length:] != words[-length:] for other in others):
+        if not words[-length].isdigit() and all(other[-length:] != words[-length:] for other in others):
             return ".".join(words[-length:])
     return place
