@@ -80,6 +80,14 @@ def test_a_host_migrates_without_a_flow_that_notices(flows: str, tmp_path: Path)
     assert len(addresses) == 2, ended.stdout
     resolved = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["scenario"]
     assert list(resolved.get("flows", {})) == (["main"] if flows else [])
+    drawn = leobench("plot", "out", cwd=tmp_path)
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert (tmp_path / "out" / "timeline.png").stat().st_size > 10_000
+    for kind in ("throughput", "delays", "shares"):
+        refused = leobench("plot", "out", "--kind", kind, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"leobench: {kind}: the run has no flows; allowed: ")
+        assert refused.stderr.count("\n") == 1
 
 
 def test_what_runs_flows_refuses_a_scenario_without_any(tmp_path: Path) -> None:

@@ -89,17 +89,46 @@ def test_boxes_show_quartiles_median_mean_and_percentiles() -> None:
     assert median[0] == pytest.approx(middle)
     assert mean[0] == pytest.approx(values.mean())
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["RR", "BP"]
-    assert figure.get_supxlabel() == box.READING
+    assert figure.get_supxlabel() == "box: quartiles, line: median, whiskers: 5 % to 95 %, diamond: mean"
     assert axes.get_ylabel() == "message delay (ms)"
     assert axes.get_ylim()[0] == 0.0
 
 
-def test_too_few_values_for_a_box_are_points() -> None:
-    data = pl.DataFrame({"g": ["a"] * 4, "v": [1.0, 2.0, 3.0, 9.0]})
-    (line,) = box.draw(data, group="g", value="v").axes[0].get_lines()
-    assert (line.get_marker(), line.get_linestyle()) == ("o", "None")
-    assert np.asarray(line.get_ydata()).tolist() == [1.0, 2.0, 3.0, 9.0]
-    assert np.asarray(line.get_xdata()).tolist() == [0.0] * 4
+@pytest.mark.parametrize("count", [1, 2, 5, 39])
+def test_too_few_values_for_quantiles_are_points_with_median_and_mean(count: int) -> None:
+    values = np.random.default_rng(count).exponential(size=count)
+    figure = box.draw(pl.DataFrame({"g": ["a"] * count, "v": values}), group="g", value="v", violin=True)
+    (axes,) = figure.axes
+    points, mean = axes.get_lines()
+    assert (points.get_marker(), points.get_linestyle()) == ("o", "None")
+    assert np.asarray(points.get_ydata()) == pytest.approx(np.sort(values))
+    places = np.asarray(points.get_xdata(), float)
+    assert len(set(places)) == count, "equal values would cover each other"
+    assert np.abs(places).max() < 0.5
+    assert np.asarray(mean.get_ydata(), float) == pytest.approx([values.mean()])
+    (line,) = axes.collections[0].get_paths()
+    assert np.asarray(line.vertices)[:, 1] == pytest.approx(np.median(values))
+    assert figure.get_supxlabel() == "points: single values, line: median, diamond: mean"
+    assert not axes.patches[:-1], "no box"
+
+
+def test_boxes_and_points_in_one_figure_are_both_explained() -> None:
+    data = pl.DataFrame({"g": ["few"] * 39 + ["many"] * 40, "v": np.arange(79.0)})
+    figure = box.draw(data, group="g", value="v")
+    assert figure.get_supxlabel() == (
+        "points: single values, line: median, diamond: mean; "
+        "box: quartiles, line: median, whiskers: 5 % to 95 %, diamond: mean"
+    )
+    missing = data.with_columns(v=pl.when(pl.col("v") != 78).then("v"))
+    assert "box" not in box.draw(missing, group="g", value="v").get_supxlabel()
+
+
+def test_the_names_of_shares_are_beside_the_panel() -> None:
+    figure = ecdf.draw(delays(), value=DELAY, series=SCHEDULER)
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    right = axes.get_window_extent().x1
+    assert all(right < text.get_window_extent().x0 < figure.bbox.x1 for text in axes.texts)
 
 
 def test_what_a_box_leaves_out_is_written_above() -> None:
@@ -144,7 +173,7 @@ def test_violins_are_as_wide_as_the_density(log: bool) -> None:
 
 
 def test_equal_values_have_a_box_and_no_violin() -> None:
-    data = pl.DataFrame({"g": ["a"] * 6, "v": [2.0] * 6})
+    data = pl.DataFrame({"g": ["a"] * 40, "v": [2.0] * 40})
     (axes,) = box.draw(data, group="g", value="v", violin=True).axes
     assert list(axes.collections) == []
     assert np.asarray(axes.get_lines()[4].get_ydata()).tolist() == [2.0, 2.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -190,3 +191,39 @@ def test_the_command_line_plots_a_campaign_and_replaces_its_figure_with_it(
 
     ours = {file.name for file in (tmp_path / "out").iterdir() if store._is_ours(file, tmp_path / "out")}
     assert {"bars.png", "lines.png"} <= ours
+
+
+def test_many_long_names_are_upright_and_apart() -> None:
+    windows = [
+        f'{{kind = "quic", congestion = "cubic", connection_window = "{n} kB"}}' for n in range(100, 180)
+    ]
+    for kind in ("bars", "box"):
+        _, figure = campaigns.draw(made(grid(transport=windows)), kind=kind)
+        (axes,) = figure.axes
+        names = axes.get_xticklabels()
+        assert names[0].get_text() == "connection_window = 100 kB", "what all have is left out"
+        figure.draw_without_rendering()
+        places = [name.get_window_extent() for name in names]
+        assert all(left.x1 <= right.x0 for left, right in pairwise(places))
+        assert min(place.y0 for place in places) > 0
+        assert axes.get_window_extent().height > 120
+
+
+def test_what_tables_have_in_common_is_left_out_of_names() -> None:
+    both = ["{kind = quic, a = 1, between = [x, y]}", "{kind = quic, a = 2, between = [x, z]}"]
+    _, figure = campaigns.draw(made(grid(flow=both)))
+    names = [name.get_text().replace("\n", " ") for name in figure.axes[0].get_xticklabels()]
+    assert names == ["a = 1, between = [x, y]", "a = 2, between = [x, z]"]
+    one_is_part = ["{kind = quic, a = 1}", "{kind = quic}"]
+    _, figure = campaigns.draw(made(grid(flow=one_is_part)))
+    assert [name.get_text() for name in figure.axes[0].get_xticklabels()] == ["quic, a = 1", "quic"]
+
+
+def test_whiskers_of_many_series_stay_at_their_swept_value() -> None:
+    offs = [f"{value} ms" for value in range(10)]
+    limits = [f"{value} kB" for value in range(8)]
+    _, figure = campaigns.draw(made(grid(off=offs, limit=limits)), kind="lines", by=["off", "limit"])
+    drawn = [line for line in figure.axes[0].get_lines() if str(line.get_label()).endswith("kB")]
+    places = np.array([np.asarray(line.get_xdata(), float) for line in drawn])
+    assert len(drawn) == 8
+    assert np.ptp(places, axis=0).max() <= 0.5 + 1e-9

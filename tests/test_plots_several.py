@@ -48,6 +48,17 @@ def test_runs_are_named_by_what_differs() -> None:
         "congestion cubic, seed 1",
         "congestion newreno, seed 2",
     ]
+    other = [
+        {"transport": {"kind": "quic", "scheduler": "rr"}, "resume": "2 s"},
+        {"transport": {"kind": "tcp", "tls": True}, "after": "3 s"},
+    ]
+    assert names.of_runs([run(place=each) for each in other]) == [
+        "transport quic, resume 2 s",
+        "transport tcp, after 3 s",
+    ]
+    assert names.of_runs([run(place={"after": "2 s"}), run()]) == ["after 2 s", "without after"]
+    times = [{"handovers": {"move": {"at": [at]}}} for at in ("10 s", "11 s")]
+    assert names.of_runs([run(place=each) for each in times]) == ["at.0 10 s", "at.0 11 s"]
     both = [{"a": {"limit": 1}, "b": {"limit": 2}}, {"a": {"limit": 3}, "b": {"limit": 4}}]
     assert names.of_runs([run(place=each) for each in both]) == [
         "a.limit 1, b.limit 2",

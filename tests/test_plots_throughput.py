@@ -146,7 +146,9 @@ def test_refusals() -> None:
         throughput.draw(made_up.result(), link="lms")
 
 
-@pytest.mark.parametrize(("span", "step"), [(60.0, 200_000_000), (20.0, 100_000_000), (59.0, 200_000_000)])
+@pytest.mark.parametrize(
+    ("span", "step"), [(60.0, 200_000_000), (20.0, 50_000_000), (0.5, 10_000_000), (59.0, 200_000_000)]
+)
 def test_steps_are_round_numbers(span: float, step: int) -> None:
     shown = view.choose("throughput", made_up.result(), None, None, 0.0, span)
     assert rates.step_ns(shown) == step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -171,5 +171,13 @@ def test_the_guide_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
                 assert agree(cell, value[shown], half), (heading, row, key, cell, value)
     (snippet,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    exec(snippet, {})  # noqa: S102
+    names: dict[str, Any] = {}
+    exec(snippet, names)  # noqa: S102
     assert (tmp_path / "what-a-handover-costs.png").stat().st_size > 10_000
+    at = list(COLUMNS).index("recovered after")
+    for axes, heading in zip(names["panels"], ("Upload", "Download"), strict=True):
+        drawn = [text.get_text() for text in axes.texts if text.get_text().endswith(" ms")]
+        expected = [row[at] for row in table(heading)[1].values()]
+        for text, cell in zip(drawn, expected, strict=True):
+            mean, _, half = text.removesuffix(" ms").replace(",", "").partition(" ± ")
+            assert agree(cell, float(mean), float(half or 0)), (heading, text, cell)

@@ -52,6 +52,22 @@ _SLOTS = {
 
 
 @dataclass(frozen=True)
+class SkyPart:
+    """The part of the sky in which a link uses satellites.
+
+    Attributes:
+        terminal: Its terminal.
+        lowest_deg: The lowest elevation; `None` of a chain.
+        arc_deg: The smallest angle to the arc of the geostationary satellites; `None` if there is none, or if
+            the terminal moves, so that the arc is elsewhere at every time.
+    """
+
+    terminal: str
+    lowest_deg: float | None
+    arc_deg: float | None
+
+
+@dataclass(frozen=True)
 class Survey:
     """What there is to see of a constellation.
 
@@ -67,6 +83,7 @@ class Survey:
         handovers: A row per change of a serving satellite.
         samples: A row per link and sample: satellite, way, delay, rates.
         slots: A row per link and slot of 15 s: the choice and its alternatives.
+        skies: For each link, the part of the sky that it uses.
     """
 
     name: str
@@ -80,6 +97,7 @@ class Survey:
     handovers: pl.DataFrame
     samples: pl.DataFrame
     slots: pl.DataFrame
+    skies: dict[str, SkyPart]
 
     def links(self) -> list[dict[str, Any]]:
         """For each link: how long it is served, outages aside, its delays, and who serves it."""
@@ -153,7 +171,28 @@ def survey(scenario: Scenario, interval_s: float = 1.0) -> Survey:
         handovers=_frame(seen["handovers"], _HANDOVERS),
         samples=_frame(seen["samples"], _SAMPLES),
         slots=_frame(seen["slots"], _SLOTS),
+        skies=_skies(json.loads(scenario.to_json()), {each["name"]: each for each in seen["terminals"]}),
     )
+
+
+def _skies(scenario: dict[str, Any], terminals: dict[str, dict[str, Any]]) -> dict[str, SkyPart]:
+    """The part of the sky that each link through the constellation uses, from a resolved scenario."""
+    constellation = scenario["constellation"]
+    kind = constellation["satellites"]["kind"]
+    skies = {}
+    for name, link in scenario["links"].items():
+        if "constellation" not in link:
+            continue
+        terminal = link["constellation"]["terminal"]
+        spec = constellation["terminals"].get(terminal, {})
+        policy = link["constellation"].get("policy", constellation["policy"])
+        # The forwarding state of Hypatia decides instead of a policy, and a chain passes through the zenith.
+        limits = [spec.get("arc"), policy.get("exclusion") if kind not in ("hypatia", "chain") else None]
+        known = [float(limit.split()[0]) for limit in limits if limit is not None]
+        still = kind != "chain" and "track" not in spec and bool(known)
+        lowest = terminals[terminal]["lowest_deg"] if kind != "chain" and terminal in terminals else None
+        skies[name] = SkyPart(terminal, lowest, max(known) if still else None)
+    return skies
 
 
 def _frame(rows: list[dict[str, Any]], columns: dict[str, str]) -> pl.DataFrame:

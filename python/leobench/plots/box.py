@@ -1,10 +1,11 @@
-"""Boxes or violins: the distribution of the values of each group and series."""
+"""Boxes or violins: the distribution of the values of each group and series; points if they are few."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from matplotlib.mlab import GaussianKDE
 
 from leobench.plots import frames, style
@@ -12,18 +13,25 @@ from leobench.plots import frames, style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from leobench.plots.frames import Column
 
-READING = "box: quartiles, line: median, whiskers: 5 % to 95 %, diamond: mean"
+# With fewer values than this, there are fewer than two below the 5 % quantile: they are drawn themselves.
+FEWEST = 40
 
-# Fewer values have no quartiles worth a box.
-_FEWEST = 5
+_BOXES = "box: quartiles, line: median, whiskers: 5 % to 95 %, diamond: mean"
+_POINTS = "points: single values, line: median, diamond: mean"
+
 _FILLED = 0.8
 _WHISKERS = (5, 95)
+
+# Widths of a strip of points and of its median, as shares of the room.
+_STRIP, _MEDIAN = 0.5, 0.62
+
+# Points that a marker is wide, and the most as a share of the room.
+_MARKER, _SLIM = 3.2, 0.25
 
 # Inches that a letter of a remark takes, and points that a line of it is high.
 _LETTER = 0.06
@@ -44,15 +52,16 @@ def draw(
     """Draws a box for every group and series, in the order of the frame.
 
     The box reaches from the lower to the upper quartile, with a line at the median, whiskers from the 5 % to
-    the 95 % quantile, and a diamond at the mean. Fewer than five values are drawn as points instead. Missing
-    values, such as delays of undelivered messages, are left out, and their share is written above.
+    the 95 % quantile, and a diamond at the mean. Fewer than 40 values are points beside each other instead,
+    with the median and the mean. Missing values, such as delays of undelivered messages, are left out, and
+    their share is written above.
 
     Args:
         frame: One row per value.
         group: Column that names the groups.
         value: Column of the values.
         series: Column that names the series; none draws one box per group.
-        violin: Whether to draw the estimated density around each box.
+        violin: Whether to draw the estimated density around each box; points have none.
         title: Title of the panel.
         colours: One per series.
         axes: The panel to draw in; a new figure with a legend unless given.
@@ -68,6 +77,7 @@ def draw(
     frames.check("box", frame, [across, by], [measured])
     figure, panel = style.begin(axes)
     groups, names = frames.levels(frame, across), frames.levels(frame, by)
+    panel.set_xlim(-0.5, len(groups) - 0.5)
     factor, label = measured.scaled(frames.largest(frame, [measured]))
     if measured.log:
         panel.set_yscale("log")
@@ -88,8 +98,17 @@ def draw(
     frames.dress(panel, frame, [measured], title, label, factor)
     _say_missing(panel, remarks, room)
     if axes is None:
-        frames.finish(figure, panel, by, READING)
+        frames.finish(
+            figure, panel, by, reading(frame, [each.name for each in (across, by) if each], measured.name)
+        )
     return figure
+
+
+def reading(frame: pl.DataFrame, keys: Sequence[str], value: str) -> str:
+    """How to read a figure of this column, for the note below it: boxes, points, or both."""
+    counts = frame.group_by(keys).agg(pl.col(value).is_not_null().sum())[value]
+    said = {_POINTS: (counts < FEWEST).any(), _BOXES: (counts >= FEWEST).any()}
+    return "; ".join(text for text, drawn in said.items() if drawn)
 
 
 def _say_missing(axes: Axes, remarks: list[tuple[float, str]], room: float) -> None:
@@ -106,8 +125,12 @@ def _say_missing(axes: Axes, remarks: list[tuple[float, str]], room: float) -> N
 
 def _cell(axes: Axes, values: style.Array, at: float, room: float, fill: str, *, violin: bool) -> None:
     outline: dict[str, Any] = {"markeredgecolor": style.INK, "markeredgewidth": 0.6}
-    if len(values) < _FEWEST:
-        axes.plot(np.full(len(values), at), values, "o", color=fill, markersize=3.5, **outline)
+    size = min(_MARKER, _SLIM * 72 * room * style.inches(axes)[0] / np.ptp(axes.get_xlim()))
+    mean = {"marker": "D", "markerfacecolor": "white", "markersize": size, **outline}
+    if len(values) < FEWEST:
+        if len(values):
+            _points(axes, values, at, room, fill, size)
+            axes.plot(at, np.mean(values), linestyle="", zorder=3, **mean)
         return
     if violin and np.ptp(values) > 0:
         heights, widths = _density(values, log=axes.get_yscale() == "log")
@@ -127,10 +150,24 @@ def _cell(axes: Axes, values: style.Array, at: float, room: float, fill: str, *,
         manage_ticks=False,
         boxprops={"facecolor": fill, "edgecolor": style.INK, "linewidth": 0.8},
         medianprops=line | {"linewidth": 1.6},
-        meanprops={"marker": "D", "markerfacecolor": "white", "markersize": 3.2, **outline},
+        meanprops=mean,
         whiskerprops=line,
         capprops=line,
     )
+
+
+def _points(axes: Axes, values: style.Array, at: float, room: float, fill: str, size: float) -> None:
+    """The values in order, spread over a strip so that equal ones are seen, and a line at their median.
+
+    Places are those of the golden ratio: neighbours in size are far apart.
+    """
+    spread = (np.arange(len(values)) * (np.sqrt(5) - 1) / 2 + 0.5) % 1 - 0.5
+    half = _MEDIAN * room / 2
+    axes.hlines(np.median(values), at - half, at + half, color=style.INK, linewidth=1.6, zorder=2.5)
+    axes.plot(
+        at + _STRIP * room * spread, np.sort(values), "o", color=fill, markersize=size,
+        markeredgecolor=style.INK, markeredgewidth=0.4, alpha=0.85,
+    )  # fmt: skip
 
 
 def _density(values: style.Array, *, log: bool) -> tuple[style.Array, style.Array]:

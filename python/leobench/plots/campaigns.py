@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _COLUMNS = 3.6, 2.6, 2
 _MOST_PANELS = 6
 
-# Letters of a line of a title, and of the shortest line of the name of a group.
-_TITLE, _SHORTEST = 50, 9
+# Inches beside a panel for its axis.
+_FRAME = 0.8
+
+# Letters of a line of a title, and of the shortest and the longest line of the name of a group.
+_TITLE, _SHORTEST, _LONGEST = 50, 9, 50
+
+# Inches for each group at least, with a name of one line and of each further line; and for each bar or box.
+_GROUP, _LINE, _CELL = 0.16, 0.13, 0.09
 
 # Fewer swept values are bars, and means further apart than this share a logarithmic axis.
 _FEWEST, _FAR = 3, 50.0
@@ -146,6 +152,7 @@ def _layout(runs: pl.DataFrame, by: Sequence[str]) -> tuple[_Layout, pl.DataFram
     runs = runs.with_columns(
         pl.col(place).map_elements(_text, pl.String, skip_nulls=False) for place in places
     )
+    runs = runs.with_columns(_without_common(runs[place]) for place in places)
     kept = kept or ["variant"]
     labels = {place: names.short(place, kept) for place in kept}
     return _Layout(kept[0], kept[1] if len(kept) > 1 else None, kept[2:], labels), runs
@@ -177,6 +184,16 @@ def _text(value: object) -> str:
         return "unchanged"
     text = frames.text(value)
     return re.sub(r"\bkind = ", "", re.sub(r"[{}\"]", "", text)).strip() if text.startswith("{") else text
+
+
+def _without_common(values: pl.Series) -> pl.Series:
+    """The texts of tables without the parts that all of them have, which tell none apart."""
+    known = values.unique(maintain_order=True).to_list()
+    parts = {text: re.split(r", (?![^\[]*\])", text) for text in known}
+    common = set.intersection(*(set(each) for each in parts.values()))
+    short = {text: ", ".join(part for part in each if part not in common) for text, each in parts.items()}
+    unique = len(set(short.values())) == len(known) and all(short.values())
+    return values.replace_strict(short, return_dtype=pl.String) if unique else values
 
 
 def _numbers(values: Sequence[str]) -> tuple[dict[str, float], str] | None:
@@ -214,10 +231,10 @@ class _Drawing:
         self, kind: str, runs: pl.DataFrame, layout: _Layout, value: Column, replicates: int
     ) -> None:
         self.kind, self.layout, self.replicates = kind, layout, replicates
-        keys = [place for place in (layout.across, layout.series, *layout.panels) if place is not None]
+        self.keys = [place for place in (layout.across, layout.series, *layout.panels) if place is not None]
         self.rows = runs
         if kind in ("bars", "lines"):
-            self.rows = stats.mean_intervals(runs, keys)
+            self.rows = stats.mean_intervals(runs, self.keys)
             value = replace(value, name="mean")
         drawn = self.rows[value.name].drop_nulls()
         if drawn.is_empty():
@@ -236,10 +253,12 @@ class _Drawing:
 
     def figure(self) -> Figure:
         """Draws it."""
-        across = min(_COLUMNS, len(self.cases))
+        least, taller = self._sizes()
+        across = min(_COLUMNS, len(self.cases)) if least <= _WIDTH else 1
         down = math.ceil(len(self.cases) / across)
         width = _WIDTH * across if len(self.cases) > 1 else 5.4
-        figure = Figure(figsize=(width, 0.6 + _HEIGHT * down), layout="constrained")
+        size = (max(width, least), 0.6 + (_HEIGHT + taller) * down)
+        figure = Figure(figsize=size, layout="constrained")
         grid = figure.subplots(down, across, squeeze=False)
         panels = list(grid.flat)[: len(self.cases)]
         for case, axes in zip(self.cases, panels, strict=True):
@@ -271,16 +290,34 @@ class _Drawing:
     def _wrapped(self, rows: pl.DataFrame, axes: Axes) -> pl.DataFrame:
         """The rows with names of groups wrapped to the width available."""
         room = int(style.inches(axes)[0] / style.LETTER / rows[self.layout.across].n_unique())
-        wrap = pl.col(self.layout.across).map_elements(
-            lambda text: textwrap.fill(text, max(room, _SHORTEST)), pl.String
-        )
+        letters = room if room >= _SHORTEST else _LONGEST
+        wrap = pl.col(self.layout.across).map_elements(lambda text: textwrap.fill(text, letters), pl.String)
         return rows.with_columns(wrap)
+
+    def _sizes(self) -> tuple[float, float]:
+        """The inches that a panel needs across for its groups, and more than others down for their names."""
+        if self.kind not in ("bars", "box"):
+            return 0.0, 0.0
+        groups = self.rows[self.layout.across].unique().to_list()
+        usual = (_WIDTH if len(self.cases) > 1 else 5.4) - _FRAME
+        series = self.rows[self.layout.series].n_unique() if self.layout.series else 1
+        least = _CELL * len(groups) * series
+        if int(usual / style.LETTER / len(groups)) >= _SHORTEST:
+            return least + _FRAME, 0.0
+        names = [textwrap.fill(group, _LONGEST) for group in groups]
+        lines = max(name.count("\n") for name in names)
+        least = max(least, len(groups) * (_GROUP + _LINE * lines))
+        _, taller = frames.turn(names, max(usual, least) / len(groups))
+        return least + _FRAME, taller
 
     def _note(self) -> str:
         what = f"95 % confidence interval of the mean, {self.replicates} runs"
         if self.kind in ("bars", "lines"):
             return f"whiskers: {what}"
-        return f"{self.replicates} runs of each" + (f"; {box.READING}" if self.kind == "box" else "")
+        said = [f"{self.replicates} runs of each"]
+        if self.kind == "box":
+            said.append(box.reading(self.rows, self.keys, self.value.name))
+        return "; ".join(said)
 
     def _panel(self, axes: Axes, rows: pl.DataFrame, title: str) -> None:
         across = Column(self.layout.across, self.layout.labels[self.layout.across])

@@ -79,6 +79,7 @@ def _choose(
 ) -> View:
     if link is not None:
         raise InputError(f"delays: --link = {link}: delays are of flows; leave it out, or give --flow")
+    view.require_flows("delays", result)
     warm_up = routes.nanoseconds(result.scenario["warm_up"]) / 1e9
     chosen = view.choose("delays", result, flow, None, warm_up if start_s is None else start_s, end_s)
     if not result.scenario["record"]["messages"]:

@@ -90,20 +90,19 @@ def _scale(axes: Axes, *, log: bool, negative: bool) -> None:
 
 
 def _guides(axes: Axes) -> None:
+    """Lines at these shares, with their names beside the panel, where no curve is."""
     for share, name in _GUIDES:
         axes.axhline(share, color=style.FAINT, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0.5)
         axes.annotate(
             name,
             (1, share),
             xycoords=("axes fraction", "data"),
-            xytext=(0, -1.5),
+            xytext=(3, 0),
             textcoords="offset points",
-            ha="right",
-            va="top",
+            ha="left",
+            va="center",
             fontsize=style.SMALL,
             color=style.FAINT,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
-            zorder=0.6,
         )
 
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 # The lowest number of a logarithmic axis is so many times as high as where its whiskers end at most.
 _BELOW = 10.0
 
-# Degrees by which names that are too long are turned.
-_SLANT = 35
+# Degrees by which names that are too long are turned, if there are so many inches from one to the next; they
+# are upright otherwise.
+_SLANT, _SLANTED = 35, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +212,26 @@ def name_groups(axes: Axes, groups: Sequence[Any], by: Column, *, alone: bool) -
     Names too long to fit side by side are rotated; a figure of this panel alone grows by their height.
     """
     names = [text(each) for each in groups]
-    widest = style.LETTER * max(len(line) for name in names for line in name.split("\n"))
-    if widest <= style.inches(axes)[0] / len(names):
-        axes.set_xticks(range(len(names)), names)
-    else:
-        axes.set_xticks(range(len(names)), names, rotation=_SLANT, ha="right", rotation_mode="anchor")
+    turned, height = turn(names, style.inches(axes)[0] / len(names))
+    if turned:
+        look: dict[str, Any] = {"ha": "right", "va": "center" if turned == 90 else "baseline"}
+        axes.set_xticks(range(len(names)), names, rotation=turned, rotation_mode="anchor", **look)
         if alone:
             figure = style.begin(axes)[0]
-            figure.set_figheight(figure.get_figheight() + widest * math.sin(math.radians(_SLANT)))
+            figure.set_figheight(figure.get_figheight() + height)
+    else:
+        axes.set_xticks(range(len(names)), names)
     axes.set_xlim(-0.5, len(groups) - 0.5)
     axes.set_xlabel(by.scaled(0.0)[1] if by.label else "", fontsize=style.FONT, color=style.INK)
+
+
+def turn(names: Sequence[str], room: float) -> tuple[int, float]:
+    """The degrees by which names with so many inches each are turned, and the inches that this takes down."""
+    widest = style.LETTER * max(len(line) for name in names for line in name.split("\n"))
+    if widest <= room:
+        return 0, 0.0
+    degrees = _SLANT if room >= _SLANTED else 90
+    return degrees, widest * math.sin(math.radians(degrees))
 
 
 def make_room(axes: Axes, above: float, below: float = 0.0) -> None:

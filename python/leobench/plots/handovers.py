@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import polars as pl
 
 from leobench.plots import style
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from leobench.plots.view import View
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 _MOST_NAMES = 6
 # Styles of the lines of many handovers, one for each pair of links.
 _DASHES = ((4.0, 2.0), (1.0, 1.5), (6.0, 1.5, 1.0, 1.5), (2.0, 3.0))
-# Names that fit side by side below the panels.
-_MOST_ABREAST = 2
-_COLOUR = "#6b4c9a"
+# Room for names above the data of the uppermost panel.
+_HEADROOM = 1.2
+# A shorter part of the time shown cannot be seen as a band.
+_THINNEST = 1 / 400
+_COLOUR, _SHADE = "#6b4c9a", 0.12
 
 
 class Handover(NamedTuple):
@@ -70,14 +73,14 @@ def queues(view: View) -> list[str]:
     return [link for link in links if link.split("/")[0] in moving]
 
 
-def mark(axes: Sequence[Axes], view: View) -> None:
+def mark(axes: Sequence[Axes], view: View, note: str = "") -> None:
     """A line through all panels at each handover, a band while it lasts, and the links by name.
 
     Few handovers have their links' names at the top; the lines of many have a style for each pair of links,
-    and a legend below the panels.
+    and a legend below the panels. `note` is a remark below all.
     """
     every = of_run(view.result)
-    shown = _within(every, view)
+    shown = within(view)
     several = len({each.node for each in every}) > 1
     links = set(view.result.scenario["links"])
     names = [_name(each, links, several=several) for each in shown]
@@ -86,37 +89,67 @@ def mark(axes: Sequence[Axes], view: View) -> None:
         names = [f"handover of {each.node}" for each in shown]
         distinct = list(dict.fromkeys(names))
     among_satellites = any(each.old not in links for each in shown)
-    many = len(shown) > _MOST_NAMES or among_satellites
+    sides = None if len(shown) > _MOST_NAMES or among_satellites else _sides(axes[0], shown, names, view)
+    many = sides is None
     styles = {name: _DASHES[at % len(_DASHES) if many else 0] for at, name in enumerate(distinct)}
     for each, name in zip(shown, names, strict=True):
         _line(axes, each, _COLOUR, styles[name])
-    if many:
-        _legend(axes, styles)
-        return
-    for each in shown:
-        axes[0].annotate(
-            f" {_name(each, links, several=several)}",
-            (each.start_s, 0.03),
-            xycoords=("data", "axes fraction"),
-            color=_COLOUR,
-            fontsize=style.FONT,
-            va="bottom",
-        )
+    handles = [_handle(name, _COLOUR, dashes) for name, dashes in styles.items()] if many else []
+    _legend(axes[0], [*handles, *_bands(shown, view)], note)
+    if shown and sides is not None:
+        style.headroom(axes[0], _HEADROOM)
+        for each, name, side in zip(shown, names, sides, strict=True):
+            axes[0].annotate(
+                f" {name} ",
+                (each.start_s, 0.97),
+                xycoords=("data", "axes fraction"),
+                color=_COLOUR,
+                fontsize=style.FONT,
+                ha=side,
+                va="top",
+            )
 
 
-def mark_several(axes: Sequence[Axes], views: Sequence[View], colours: Sequence[str]) -> None:
+def _sides(
+    axes: Axes, shown: Sequence[Handover], names: Sequence[str], view: View
+) -> list[Literal["left", "right"]] | None:
+    """The alignment of each name: behind its line, or before it if only there is room; None without room."""
+    second = style.inches(axes)[0] / (view.end_s - view.start_s)
+    ends = [*(each.start_s for each in shown), view.end_s][1:]
+    sides: list[Literal["left", "right"]] = []
+    free = view.start_s
+    for each, name, end in zip(shown, names, ends, strict=False):
+        long = style.LETTER * (2 + len(name)) / second
+        if each.start_s + long <= end:
+            sides.append("left")
+            free = each.start_s + long
+        elif free + long <= each.start_s:
+            sides.append("right")
+            free = each.start_s
+        else:
+            return None
+    return sides
+
+
+def mark_several(axes: Sequence[Axes], views: Sequence[View], colours: Sequence[str], note: str = "") -> None:
     """The handovers of several runs: once if all runs have the same, otherwise in the colour of each run."""
     first = of_run(views[0].result)
     if all(of_run(view.result) == first for view in views):
-        mark(axes, max(views, key=lambda view: view.end_s - view.start_s))
+        mark(axes, max(views, key=lambda view: view.end_s - view.start_s), note)
         return
+    bands: list[Artist] = []
     for view, colour in zip(views, colours, strict=True):
-        for each in _within(of_run(view.result), view):
+        shown = within(view)
+        for each in shown:
             _line(axes, each, colour, _DASHES[0])
+        bands = bands or _bands(shown, view, style.FAINT)
+    line = _handle("handover, in the colour of its run", style.FAINT, _DASHES[0])
+    _legend(axes[0], [line, *bands] if any(within(view) for view in views) else [], note)
 
 
-def _within(every: Sequence[Handover], view: View) -> list[Handover]:
-    return [each for each in every if view.start_s <= each.start_s <= view.end_s]
+def within(view: View) -> list[Handover]:
+    """The handovers that begin in the time shown."""
+    return [each for each in of_run(view.result) if view.start_s <= each.start_s <= view.end_s]
 
 
 def _name(each: Handover, links: Container[str], *, several: bool) -> str:
@@ -131,22 +164,30 @@ def _line(axes: Sequence[Axes], each: Handover, colour: str, dashes: tuple[float
     for panel in axes:
         panel.axvline(each.start_s, color=colour, linewidth=0.9, linestyle=(0, dashes), zorder=2.5)
         if each.end_s > each.start_s:
-            panel.axvspan(each.start_s, each.end_s, color=colour, alpha=0.12, linewidth=0, zorder=0.8)
+            panel.axvspan(each.start_s, each.end_s, color=colour, alpha=_SHADE, linewidth=0, zorder=0.8)
 
 
-def _legend(axes: Sequence[Axes], styles: Mapping[str, tuple[float, ...]]) -> None:
-    """The styles of the lines, below all panels."""
+def _handle(name: str, colour: str, dashes: tuple[float, ...]) -> Artist:
+    """The entry of a legend for lines of handovers."""
     from matplotlib.lines import Line2D
 
-    handles = [
-        Line2D([], [], color=_COLOUR, linewidth=0.9, linestyle=(0, dashes), label=name)
-        for name, dashes in styles.items()
-    ]
-    axes[0].figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=min(len(handles), _MOST_ABREAST),
-        fontsize=style.FONT,
-        frameon=False,
-        handlelength=3.0,
-    )
+    return Line2D([], [], color=colour, linewidth=0.9, linestyle=(0, dashes), label=name)
+
+
+def _bands(shown: Sequence[Handover], view: View, colour: str = _COLOUR) -> list[Artist]:
+    """The entry of a legend for bands, if any is wide enough to be seen."""
+    from matplotlib.patches import Patch
+
+    seen = _THINNEST * (view.end_s - view.start_s)
+    if all(min(each.end_s, view.end_s) - each.start_s < seen for each in shown):
+        return []
+    return [Patch(facecolor=colour, alpha=_SHADE, linewidth=0, label="until the handover is over")]
+
+
+def _legend(axes: Axes, handles: Sequence[Artist], note: str) -> None:
+    """A legend below all panels with a remark, or the remark alone."""
+    figure = style.begin(axes)[0]
+    if handles:
+        style.key_of(figure, handles, [str(each.get_label()) for each in handles], note, below=True)
+    else:
+        style.note(figure, note)

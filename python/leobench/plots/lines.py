@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from leobench.plots.frames import Column, Interval
 
-# How far apart the whiskers of two series are, as a share of the axis.
-_APART = 0.012
+# How far apart the whiskers of two series are, as a share of the axis; and of all series, as a share of the
+# shortest step between swept values.
+_APART, _SPREAD = 0.012, 0.5
 
 # What intervals are drawn as: without and with whiskers.
 _INTERVALS = ("bands", "whiskers")
@@ -70,7 +71,8 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
     strokes, floor = frames.colours(colours, len(names), "lines"), frames.floor(frame, number)
     factor, label = number.scaled(frames.largest(frame, numbers))
     swept_factor, swept_label = swept.scaled(frames.largest(frame, [swept]))
-    apart = 0.0 if swept.log else _APART * float(np.ptp(frames.floats(frame, swept.name))) / swept_factor
+    swept_values = np.unique(frames.floats(frame, swept.name)) / swept_factor
+    apart = 0.0 if swept.log else _apart(swept_values, len(names))
     for index, (name, colour) in enumerate(zip(names, strokes, strict=True)):
         rows = frames.rows(frame, by, name).sort(swept.name)
         at = frames.floats(rows, swept.name) / swept_factor
@@ -82,11 +84,18 @@ def draw(  # noqa: PLR0913 (everything a figure can be asked for, by name)
             low = np.maximum(ends[0], floor / factor) if number.log else ends[0]
             _interval(panel, at, low, ends[1], colour, whiskers=whiskers)
         _line(panel, at, values, colour, index, frames.text(name) if by else label)
-    _axis(panel, np.unique(frames.floats(frame, swept.name) / swept_factor), swept_label, log=swept.log)
+    _axis(panel, swept_values, swept_label, log=swept.log)
     frames.dress(panel, frame, numbers, title, label, factor)
     if axes is None:
         frames.finish(figure, panel, by, f"{_INTERVALS[whiskers]}: {interval.label}" if interval else "")
     return figure
+
+
+def _apart(swept: style.Array, series: int) -> float:
+    """The distance between the whiskers of two series."""
+    if len(swept) == 1:
+        return 0.0
+    return min(_APART * float(np.ptp(swept)), _SPREAD * float(np.min(np.diff(swept))) / max(1, series - 1))
 
 
 def _line(axes: Axes, at: style.Array, values: style.Array, colour: str, index: int, label: str) -> None:

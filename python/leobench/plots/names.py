@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 # More differences than this would fill the legend: runs then go by name and seed, or by their folders.
 _MOST = 3
 
-_ABSENT = "-"
-
 # Tables of a scenario that do not change what happens in a run; scenarios of older versions lack some.
 _WITHOUT_EFFECT = ("record.", "limits.")
 
@@ -33,9 +31,9 @@ def of_runs(results: Sequence[Result]) -> list[str]:
         for place in _all(scenarios)
         if place not in ("name", "description", "seed") and not place.startswith(_WITHOUT_EFFECT)
     ]
-    differing = [place for place in places if len({each.get(place, _ABSENT) for each in scenarios}) > 1]
+    differing = [place for place in places if len({each.get(place) for each in scenarios}) > 1]
     told = [place for place in differing if not _follows(place, differing)]
-    parts = [[] if len(told) > _MOST else [_say(place, each, told) for place in told] for each in scenarios]
+    parts = [[] if len(told) > _MOST else _parts(each, told) for each in scenarios]
     if len(set(names)) > 1:
         parts = [[name, *part] for name, part in zip(names, parts, strict=True)]
     if len(set(seeds)) > 1:
@@ -71,16 +69,23 @@ def _follows(place: str, differing: Sequence[str]) -> bool:
     return any(".".join([*words[:length], "kind"]) in differing for length in range(1, outer + 1))
 
 
-def _say(place: str, scenario: Mapping[str, str], told: Sequence[str]) -> str:
-    """The value of a place, after as many of the place's last words as make it unique."""
+def _parts(scenario: Mapping[str, str], told: Sequence[str]) -> list[str]:
+    """The values of the places that a scenario has; if it has none, the first place that it is without."""
+    words = {place: _words(place, told) for place in told}
+    found = [f"{words[place]} {scenario[place]}" for place in told if place in scenario]
+    return found or [f"without {each}" for each in list(words.values())[:1]]
+
+
+def _words(place: str, told: Sequence[str]) -> str:
+    """As many of the last words of a place as make it unique, without the word `kind`."""
     bare = [re.sub(r"\.kind$", "", each) for each in (place, *told)]
-    return f"{short(bare[0], bare[1:])} {scenario.get(place, _ABSENT)}"
+    return short(bare[0], bare[1:])
 
 
 def short(place: str, places: Sequence[str]) -> str:
-    """As many of the last words of a place as make it unique."""
+    """As many of the last words of a place as make it unique; the number of an element is no word alone."""
     words, others = place.split("."), [each.split(".") for each in places if each != place]
     for length in range(1, len(words)):
-        if all(other[-length:] != words[-length:] for other in others):
+        if not words[-length].isdigit() and all(other[-length:] != words[-length:] for other in others):
             return ".".join(words[-length:])
     return place

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from leobench.plots.view import Summary, View
 
-# Room for a legend above the first object, as a share of the rows.
-_HEADROOM = 0.25
-
 
 def draw(axes: Axes, view: View, colours: Sequence[str]) -> None:
     """A bar per object from request to delivery, in the order of the requests, the first on top.
@@ -44,7 +41,7 @@ def draw(axes: Axes, view: View, colours: Sequence[str]) -> None:
     look = {"facecolor": "none", "edgecolor": style.VERMILION, "linewidth": 0.6}
     _bars(axes, missing, f"never delivered ({missing.height:,})", look)
     style.dress(axes, _title(view), "object", zero=False)
-    axes.set_ylim(rows.height - 0.25, -0.75 - _HEADROOM * rows.height)
+    axes.set_ylim(rows.height - 0.25, -0.75)
     axes.set_yticks([])
     if rows.is_empty():
         style.say(axes, "no object was on its way in this time")

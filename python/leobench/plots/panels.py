@@ -24,9 +24,9 @@ _WINDOW_LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cwnd_bytes", "congestion window", {"color": style.VERMILION, "linewidth": 1.2}),
 )
 
-# Room for a legend above the highest value, and for the marks of what never arrived above that.
-_HEADROOM, _MARKED_HEADROOM = 1.25, 1.33
-_MARKS_AT, _LEGEND_BELOW_MARKS = 0.965, 0.935
+# Room above the highest value, more with marks of events there, and the place of the marks.
+_HEADROOM, _MARKED_HEADROOM = 1.06, 1.12
+_MARKS_AT = 0.965
 
 # Medians of delays further apart than this share a logarithmic axis.
 _FAR = 20.0
@@ -56,10 +56,11 @@ def queue(axes: Axes, view: View) -> None:
     style.dress(axes, title, f"backlog ({unit})")
     if dense:
         axes.set_ylim(0, float(np.max(backlog)) / factor * _HEADROOM)
-        style.legend(axes)
     if not backlog.any():
         axes.set_ylim(0, 1)
         style.say(axes, "empty at every sample")
+    _dropped(axes, view, [view.link["name"]])
+    style.legend(axes)
 
 
 def _queues(axes: Axes, view: View, links: Sequence[str]) -> None:
@@ -69,8 +70,39 @@ def _queues(axes: Axes, view: View, links: Sequence[str]) -> None:
         times, backlog = style.samples(rows.filter(link=link), "t_ns", "backlog_bytes")
         axes.plot(times, backlog / factor, color=colour, linewidth=0.9, label=link)
     style.dress(axes, f"Queues of the links in turn{view.scope}", f"backlog ({unit})")
-    axes.set_ylim(0, (axes.get_ylim()[1] or 1.0) * _HEADROOM)
+    axes.set_ylim(0, axes.get_ylim()[1] or 1.0)
+    _dropped(axes, view, links)
     style.legend(axes)
+
+
+def _dropped(axes: Axes, view: View, links: Sequence[str]) -> None:
+    """Marks the packets that these links dropped, at their exact times: those of queues, and all others."""
+    if "losses" not in view.result.tables:
+        return
+    rows = view.within(view.result.tables["losses"].filter(pl.col("place").is_in(links)), "dropped_ns")
+    foreign = pl.col("cause").is_in(_OF_LINK)
+    groups = (
+        (rows.filter(~foreign), style.VERMILION, "dropped by the queue"),
+        (
+            rows.filter(foreign),
+            style.INK,
+            f"dropped by {' and '.join(rows.filter(foreign)['cause'].unique().sort())}",
+        ),
+    )
+    # The summary counts drops from the end of the warm-up on: a second count would contradict the title.
+    drawn = [_mark(axes, group["dropped_ns"], colour, label) for group, colour, label in groups]
+    if any(drawn):
+        style.headroom(axes, _MARKED_HEADROOM)
+
+
+def _mark(axes: Axes, times_ns: pl.Series, colour: str, label: str) -> int:
+    """Marks events along the top of a panel, and returns their number."""
+    if len(times_ns):
+        axes.plot(
+            times_ns.to_numpy() / 1e9, np.full(len(times_ns), _MARKS_AT), "|", color=colour, markersize=5,
+            transform=axes.get_xaxis_transform(), label=label,
+        )  # fmt: skip
+    return len(times_ns)
 
 
 def window(axes: Axes, view: View) -> None:
@@ -95,7 +127,7 @@ def window(axes: Axes, view: View) -> None:
     else:
         title = f"Congestion windows{view.whose}"
     style.dress(axes, title, f"window ({unit})")
-    # A threshold far above every window would press the window flat; the legend goes above the window.
+    # A threshold far above every window would press the window flat.
     axes.set_ylim(0, (largest / factor or 1.0) * _HEADROOM)
     style.legend(axes)
 
@@ -142,8 +174,8 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     elif worst is None:
         style.say(axes, "no message of this time was delivered")
     if len(lines) > 1 or missing:
-        style.headroom(axes, _MARKED_HEADROOM if missing else _HEADROOM)
-        style.legend(axes, below=_LEGEND_BELOW_MARKS if missing else 1.0)
+        style.headroom(axes, _MARKED_HEADROOM if missing else 1.0)
+        style.legend(axes)
 
 
 def _far_apart(axes: Axes, groups: Iterable[pl.DataFrame]) -> None:
@@ -194,13 +226,8 @@ def _line(axes: Axes, times: style.Array, delays: style.Array, colour: str, name
 
 def _never_delivered(axes: Axes, rows: pl.DataFrame) -> int:
     """Marks the creation of undelivered messages, and returns their number."""
-    times = rows.filter(pl.col("delivered_ns").is_null())["created_ns"].to_numpy() / 1e9
-    if len(times):
-        axes.plot(
-            times, np.full(len(times), _MARKS_AT), "|", color=style.VERMILION, markersize=5,
-            transform=axes.get_xaxis_transform(), label=f"never delivered ({len(times):,})",
-        )  # fmt: skip
-    return len(times)
+    created = rows.filter(pl.col("delivered_ns").is_null())["created_ns"]
+    return _mark(axes, created, style.VERMILION, f"never delivered ({len(created):,})")
 
 
 def _own_delay(axes: Axes, view: View, factor: float) -> list[str]:
@@ -240,7 +267,6 @@ def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
         title += f"; all delivered at {style.number_text(done)} s" if done is not None else ""
         title += view.scope
     style.dress(axes, title, f"RTT ({unit})")
-    axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
     style.legend(axes)
 
 
@@ -260,7 +286,7 @@ def _nothing(axes: Axes, view: View) -> None:
     said = "nothing was delivered" if created else "no message was created"
     style.say(axes, said if recorded else "messages were not recorded")
     if missing:
-        style.legend(axes, below=_LEGEND_BELOW_MARKS)
+        style.legend(axes)
 
 
 def _paths(

@@ -18,20 +18,38 @@ if TYPE_CHECKING:
     from leobench.plots.view import Summary, View
     from leobench.result import Result
 
-# Steps across a figure at most, and samples in a step at least: acknowledgements, and the delivery
-# opportunities of traces, come in clumps.
-_STEPS, _SAMPLES = 400, 10
+# Steps across a figure at most.
+_STEPS = 400
+
+# Acknowledgements, and the delivery opportunities of traces, come in clumps: a step holds so many bytes on
+# average, or so many samples.
+_CLUMPS, _SAMPLES = 50e3, 10
 
 # The capacity: light enough for lines of every colour before it.
 _AREA, _EDGE = "#d9e3ea", "#9aaab5"
 
 
 def step_ns(view: View) -> int:
-    """The length of a step for the time shown: 1, 2 or 5 times a power of ten, in nanoseconds."""
+    """The length of a step for the time shown, in nanoseconds: 1, 2 or 5 times a power of ten.
+
+    It is a sample or more; one of fewer than ten samples is 1, 2 or 5 of them.
+    """
     interval = routes.nanoseconds(view.result.scenario["record"]["interval"])
-    least = max((view.end_s - view.start_s) * 1e9 / _STEPS, interval * _SAMPLES)
-    power = 10.0 ** math.floor(math.log10(least))
-    return round(next(power * each for each in (1, 2, 5, 10) if power * each >= least * (1 - 1e-9)))
+    span = (view.end_s - view.start_s) * 1e9
+    total = sum(_delivered_bytes(view, flow) for flow in view.flows)
+    smooth = min(span * _CLUMPS / total if total else math.inf, interval * _SAMPLES)
+    least = max(span / _STEPS, interval, smooth)
+    unit = interval if least < interval * _SAMPLES else 10.0 ** math.floor(math.log10(least))
+    return round(next(unit * each for each in (1, 2, 5, 10) if unit * each >= least * (1 - 1e-9)))
+
+
+def _delivered_bytes(view: View, flow: Summary) -> int:
+    """The bytes of a flow that were acknowledged, or arrived, in the time shown."""
+    rows = view.within(view.transport(flow), "t_ns")
+    if rows.is_empty():
+        return int(view.within(view.messages(flow), "delivered_ns")["size_bytes"].sum())
+    of_paths = rows.group_by("path").agg(pl.col("bytes_delivered").max() - pl.col("bytes_delivered").min())
+    return int(of_paths["bytes_delivered"].sum())
 
 
 def edges_ns(view: View, step: int) -> style.Array:

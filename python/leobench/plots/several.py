@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import bands, handovers, names, rates, style, view
+from leobench.plots import bands, handovers, names, rates, sampling, style, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leobench.result import Result
 
 # Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _PANEL = 7.2, 1.85
+_WIDTH, _PANEL = 7.2, 1.95
 
 # More queues than this are not named.
 _MOST_QUEUES = 3
@@ -71,6 +71,7 @@ def runs(
     found = []
     for result, label, colour in zip(results, names.of_runs(results), colours, strict=False):
         try:
+            view.require_flows(kind, result)
             chosen = view.choose(kind, result, flow, link, start_s, end_s)
             view.require_series(kind, result)
         except InputError as error:
@@ -87,7 +88,8 @@ def figure(shown: Sequence[Run], panels: Sequence[Callable[[Axes, Sequence[Run]]
     stacked = list(made.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0])
     for draw_panel, axes in zip(panels, stacked, strict=True):
         draw_panel(axes, shown)
-    handovers.mark_several(stacked, [run.view for run in shown], [run.colour for run in shown])
+    views = [run.view for run in shown]
+    handovers.mark_several(stacked, views, [run.colour for run in shown], sampling.note(views))
     style.time_axis(stacked[-1], min(run.view.start_s for run in shown), max(run.view.end_s for run in shown))
     made.align_ylabels(stacked)
     key(made, shown)
@@ -124,7 +126,6 @@ def rate(axes: Axes, shown: Sequence[Run]) -> None:
         axes, f"Throughput{_whose(shown)}, means of {style.millis_text(max(steps) / 1e6)}", f"rate ({unit})"
     )
     if common:
-        style.headroom(axes, 1.25)
         style.legend(axes)
 
 

@@ -30,8 +30,8 @@ _STEPS = 10
 
 _COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.BLACK)
 
-# Room for a legend and remarks above the highest goodput, and where the remarks are in it.
-_HEADROOM, _REMARKS = 1.42, (0.83, 0.755)
+# Room for remarks above the highest goodput, and where they are in it.
+_HEADROOM, _REMARKS = 1.25, (0.91, 0.82)
 
 
 def draw(
@@ -95,10 +95,7 @@ def overlay(
             raise InputError(f"{result.folder or label}: {error}") from error
     largest = max(_largest(each) for each in views)
     for axes, each, label in zip(stacked, views, labels, strict=True):
-        _goodputs(axes, each, largest)
-        axes.set_title(
-            f"{label}: {axes.get_title(loc='left')}", loc="left", fontsize=style.FONT, color=style.INK
-        )
+        _goodputs(axes, each, largest, f"{label}: ")
     style.time_axis(stacked[-1], min(each.start_s for each in views), max(each.end_s for each in views))
     figure.align_ylabels(stacked)
     return figure
@@ -112,6 +109,7 @@ def _choose(
         raise InputError(
             f"shares: --flow = {flow}: a flow alone has no share; leave it out, or use --kind timeline"
         )
+    view.require_flows("shares", result)
     if "competition" not in result.summary:
         raise InputError(
             "shares: the run has fewer than two flows that are not background; allowed: two or more"
@@ -137,8 +135,11 @@ def _largest(view: View) -> float:
     return max(float(np.max(rate[shown], initial=0.0)) for rate in rates.values())
 
 
-def _goodputs(axes: Axes, view: View, largest: float) -> None:
-    """The goodputs of a run around the fair share, on an axis for up to `largest` bits per second."""
+def _goodputs(axes: Axes, view: View, largest: float, label: str = "") -> None:
+    """The goodputs of a run around the fair share, on an axis for up to `largest` bits per second.
+
+    The title starts with `label`.
+    """
     spec: dict[str, Any] = view.result.scenario["competition"]
     window, tolerance = _seconds(spec["window"]), float(spec["tolerance"])
     ends, rates = _moving_goodputs(view)
@@ -156,10 +157,10 @@ def _goodputs(axes: Axes, view: View, largest: float) -> None:
         kind = f"{flow['transport'].upper()} {flow['congestion'] or ''}".rstrip()
         rate = rates[flow["name"]][began] / factor
         axes.plot(ends[began], rate, color=colour, linewidth=1.4, label=f"{flow['name']} ({kind})")
-    style.dress(axes, _title(view, arrival), f"goodput, mean of {window:g} s ({unit})")
+    style.dress(axes, label + _title(view, arrival), f"goodput, mean of {window:g} s ({unit})")
     axes.set_ylim(0, largest / factor * _HEADROOM)
     _mark(axes, view, arrival)
-    axes.legend(loc="upper right", ncols=3, fontsize=style.FONT, framealpha=0.85, edgecolor="none")
+    style.legend(axes)
 
 
 def _title(view: View, arrival: float) -> str:

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 DOWN = "down"
 
-# The darker, the slower: it needs no legend, and prints in grey as it shows on a screen.
-_LIGHTEST, _DARKEST = 1.0, 0.70
+# The label of the channel of a constellation between two satellites.
+_HANDOVER = "handover"
+
+# The darker, the slower: it prints in grey as it shows on a screen. Too many states alternate.
+_LIGHTEST, _DARKEST, _SECOND = 1.0, 0.70, "0.880"
 _DOWN_COLOUR = "#f2b8a0"
 
 # Beyond so many states, shades cannot be told apart.
@@ -31,7 +34,7 @@ class State:
     """A state of a channel: its times and its colour.
 
     Attributes:
-        label: Its name, with its rate if that is constant.
+        label: Its name, with its rate if that is constant; empty if the legend does not have it.
         spans: Start and length of every visit, in seconds.
         colour: Its colour.
     """
@@ -41,8 +44,11 @@ class State:
     colour: str
 
 
-def of_channel(channel: pl.DataFrame, end_s: float) -> list[State]:
-    """The states in the `channel` rows of one link, the fastest first."""
+def of_channel(channel: pl.DataFrame, end_s: float, *, satellites: bool = False) -> list[State]:
+    """The states in the `channel` rows of one link, the fastest first.
+
+    Satellites, and states too many for shades, alternate: every second visit has a shade.
+    """
     if channel.is_empty():
         return []
     rows = channel.sort("t_ns", maintain_order=True).with_columns(
@@ -51,6 +57,10 @@ def of_channel(channel: pl.DataFrame, end_s: float) -> list[State]:
         name=pl.when("up").then("label").otherwise(pl.lit(DOWN)),
     )
     rows = rows.filter(pl.col("length") > 0)
+    visits = rows.filter(~pl.col("name").is_in([DOWN, _HANDOVER]))
+    if visits["name"].n_unique() > (1 if satellites else _MOST_SHADES):
+        what = "satellite" if satellites else f"of {visits['name'].n_unique()} states"
+        return _alternating(rows, visits, f"every second {what}")
     states = (
         rows.group_by("name", maintain_order=True)
         .agg(
@@ -86,26 +96,36 @@ def paint(panels: Sequence[Axes], states: Sequence[State]) -> None:
 
 
 def legend(states: Sequence[State]) -> list[Patch]:
-    """A patch per state for a legend; none for a single state, or for too many."""
+    """A patch per state for a legend; none for a single state."""
     from matplotlib.patches import Patch
 
-    if not 2 <= len(states) <= _MOST_SHADES:
+    if len(states) < 2:
         return []
     return [
         Patch(facecolor=state.colour, edgecolor=style.FAINT, linewidth=0.5, label=state.label)
         for state in states
+        if state.label
+    ]
+
+
+def _alternating(rows: pl.DataFrame, visits: pl.DataFrame, label: str) -> list[State]:
+    """Two states that take turns from visit to visit, the second one with a label; and interruptions."""
+    visits = visits.with_columns(odd=pl.col("name").rle_id() % 2 == 1)
+    groups = [
+        ("", visits.filter(~pl.col("odd")), str(_LIGHTEST)),
+        (label, visits.filter("odd"), _SECOND),
+        (DOWN, rows.filter(name=DOWN), _DOWN_COLOUR),
+    ]
+    return [
+        State(name, list(zip(group["start"], group["length"], strict=True)), colour)
+        for name, group, colour in groups
+        if group.height
     ]
 
 
 def _shades(names: Sequence[str]) -> list[str]:
     up = sum(name != DOWN for name in names)
-    if up > _MOST_SHADES:
-        # Only that the state changes can be shown, not which one it is.
-        shades = [str(_LIGHTEST if index % 2 else 0.88) for index in range(up)]
-    else:
-        shades = (
-            [f"{shade:.3f}" for shade in np.linspace(_LIGHTEST, _DARKEST, up)] if up > 1 else ["1.0"] * up
-        )
+    shades = [f"{shade:.3f}" for shade in np.linspace(_LIGHTEST, _DARKEST, up)] if up > 1 else ["1.0"] * up
     return shades + [_DOWN_COLOUR] * (len(names) - up)
 
 

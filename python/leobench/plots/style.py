@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -40,6 +43,12 @@ TITLE = FONT
 
 # Inches that a letter of a legend or of the names along an axis takes.
 LETTER = 0.065
+
+# Inches that the sample of a line or a colour takes in a legend, and points that a row of a legend is high.
+_SAMPLE, _ROW = 0.5, 1.5 * FONT
+
+# A panel becomes wider than it is before the layout: its legend and its title may be so many times as long.
+_OVERHANG, _OF_TITLE = 1.15, 1.3
 
 # More columns than a page has dots would show nothing more.
 COLUMNS = 1_500
@@ -137,7 +146,7 @@ def thin(times: Array, values: Array, columns: int = COLUMNS) -> tuple[Array, Ar
 
 def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
     """Title, label and frame of a panel; by default values start at zero."""
-    axes.set_title(title, loc="left", fontsize=TITLE, color=INK, pad=4)
+    _title(axes, fill(title, _OF_TITLE * inches(axes)[0]))
     axes.set_ylabel(label, fontsize=FONT, color=INK)
     axes.tick_params(labelsize=FONT, colors=INK, width=0.6, length=3)
     if zero:
@@ -199,21 +208,46 @@ def samples(rows: pl.DataFrame, time: str, column: str) -> tuple[Array, Array]:
     return rows[time].to_numpy() / 1e9, rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def legend(axes: Axes, below: float = 1.0) -> None:
-    """The legend of a panel over time, at its top or `below` that; none without named artists."""
-    if not axes.get_legend_handles_labels()[0]:
+def legend(axes: Axes) -> None:
+    """The legend of a panel between its title and its data, none without named artists.
+
+    The figure grows by its rows beyond the first one.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    if not handles:
         return
+    width = _OVERHANG * inches(axes)[0]
+    labels = [fill(label, width - _SAMPLE) for label in labels]
+    columns = _key_columns(labels, width)
     axes.legend(
-        loc="upper right",
-        bbox_to_anchor=(1.0, below),
+        handles,
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.0,
+        borderpad=0.2,
+        ncols=columns,
         fontsize=FONT,
-        ncols=5,
-        framealpha=0.85,
-        edgecolor="none",
-        borderpad=0.3,
+        frameon=False,
         handlelength=1.6,
         columnspacing=1.0,
     )
+    rows = _key_rows(labels, columns)
+    _title(axes, axes.get_title(loc="left"), above=_ROW * rows)
+    figure = begin(axes)[0]
+    figure.set_figheight(figure.get_figheight() + _ROW * (rows - 1) / 72)
+
+
+def _title(axes: Axes, text: str, *, above: float = 0.0) -> None:
+    """The title of a panel, so many points above the usual place."""
+    axes.set_title(text, loc="left", fontsize=TITLE, color=INK, pad=4 + above)
+
+
+def fill(text: str, inches: float) -> str:
+    """Text of the usual size in lines of a width; words are broken only if they are longer than a line."""
+    letters = max(1, int(inches / LETTER))
+    lines = (textwrap.fill(line, letters, break_on_hyphens=False) for line in text.split("\n"))
+    return "\n".join(lines)
 
 
 def step_below(value: float) -> float:
@@ -260,25 +294,56 @@ def key(figure: Figure, axes: Axes, title: str = "") -> None:
         key_of(figure, handles, labels, title)
 
 
-def key_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str], title: str = "") -> None:
-    """One legend above all panels, of these entries."""
-    figure.legend(
+def key_of(
+    figure: Figure,
+    handles: Sequence[Artist],
+    labels: Sequence[str],
+    title: str = "",
+    *,
+    below: bool = False,
+) -> None:
+    """One legend of these entries above all panels; or below them, where its title is a remark."""
+    width = float(figure.get_figwidth())
+    labels = [fill(label, width - _SAMPLE) for label in labels]
+    legend = figure.legend(
         handles,
         labels,
         title=title or None,
-        loc="outside upper center",
-        ncols=min(len(handles), _key_columns(labels, float(figure.get_figwidth()))),
+        loc="outside lower center" if below else "outside upper center",
+        ncols=_key_columns(labels, width),
         fontsize=FONT,
         title_fontsize=FONT,
         frameon=False,
         handlelength=2.2,
         columnspacing=1.4,
     )
+    if below:
+        legend.get_title().set(fontsize=SMALL, color=FAINT)
 
 
 def _key_columns(labels: Sequence[str], inches: float) -> int:
-    """The number of legend entries that fit side by side: a sample of a line takes 0.5 inches."""
-    return max(1, int(inches / (0.5 + LETTER * max(map(len, labels)))))
+    """The number of legend entries that fit side by side, down to one; fewer if that takes no more rows."""
+    for columns in range(len(labels), 1, -1):
+        longest = [max(map(_letters, each)) for each in _in_columns(labels, columns)]
+        if sum(_SAMPLE + LETTER * letters for letters in longest) <= inches:
+            return math.ceil(len(labels) / math.ceil(len(labels) / columns))
+    return 1
+
+
+def _key_rows(labels: Sequence[str], columns: int) -> int:
+    """The number of lines of a legend."""
+    return max(sum(1 + label.count("\n") for label in each) for each in _in_columns(labels, columns))
+
+
+def _in_columns(labels: Sequence[str], columns: int) -> list[Sequence[str]]:
+    """The labels of each column of a legend: Matplotlib fills one after the other, the first ones longer."""
+    least, more = divmod(len(labels), columns)
+    ends = [column * least + min(column, more) for column in range(columns + 1)]
+    return [labels[start:end] for start, end in pairwise(ends)]
+
+
+def _letters(label: str) -> int:
+    return max(map(len, label.split("\n")))
 
 
 def note(figure: Figure, text: str) -> None:

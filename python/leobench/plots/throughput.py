@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from leobench.plots import handovers, rates, several, style, view
+from leobench.plots import handovers, rates, sampling, several, style, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # Inches: the text width of a page, and a panel that fills a third of it.
 _WIDTH, _HEIGHT = 7.2, 2.9
-
-_HEADROOM = 1.3
 
 
 def draw(
@@ -41,14 +39,15 @@ def draw(
         end_s: Last second shown; the end of the run unless given.
 
     Raises:
-        InputError: If there is no such flow, link or time, or the run recorded no series.
+        InputError: If there are no flows, no such flow, link or time, or the run recorded no series.
     """
+    view.require_flows("throughput", result)
     chosen = view.choose("throughput", result, flow, link, start_s, end_s)
     view.require_series("throughput", result)
     figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.subplots()
     panel(axes, chosen, link=link)
-    handovers.mark([axes], chosen)
+    handovers.mark([axes], chosen, sampling.note([chosen]))
     style.time_axis(axes, chosen.start_s, chosen.end_s)
     return figure
 
@@ -97,7 +96,6 @@ def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
         _title(view, capacity, drawn[view.flows[0]["name"]]) if alone else f"Throughput{view.whose}, {means}"
     )
     style.dress(axes, title, f"rate ({unit})")
-    axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
     if capacity is None:
         whose = f"the capacity of {whose} was not recorded"
         place = {"xycoords": "axes fraction", "va": "top"}

@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import handovers, panels, several, states, style, throughput, view
+from leobench.plots import handovers, links, panels, sampling, several, states, style, throughput, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from leobench.result import Result
 
 # Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _PANEL = 7.2, 1.85
+_WIDTH, _PANEL = 7.2, 1.95
 
 
 def overlay(
@@ -61,7 +61,8 @@ def draw(
     """Draws panels over one time axis: throughput, link queue, congestion windows, and delays at the bottom.
 
     The delays are those of messages; flows that carry too few of them, such as files, show their round-trip
-    times instead. If no transport has a congestion window, there is no panel for it.
+    times instead. If no transport has a congestion window, there is no panel for it. A run without flows
+    has panels of its links.
 
     Args:
         result: The run.
@@ -76,35 +77,29 @@ def draw(
     """
     chosen = view.choose("timeline", result, flow, link, start_s, end_s)
     view.require_series("timeline", result)
+    if not chosen.flows:
+        return links.draw(chosen, link)
     shown = [panels.queue, panels.window, panels.delay] if chosen.has_window else [panels.queue, panels.delay]
     drawn = [throughput.panel, *shown]
     figure = Figure(figsize=(_WIDTH, _PANEL * len(drawn)), layout="constrained")
     axes = list(figure.subplots(len(drawn), 1, sharex=True))
     for draw_panel, each in zip(drawn, axes, strict=True):
         draw_panel(each, chosen)
-
-    handovers.mark(axes, chosen)
+    handovers.mark(axes, chosen, sampling.note([chosen]))
     if link is None and len(handovers.queues(chosen)) > 1:
         # The states of one of the links in turn would say nothing of the others.
         style.time_axis(axes[-1], chosen.start_s, chosen.end_s)
         figure.align_ylabels(axes)
         return figure
     channel = result.tables.channel.filter(pl.col("link") == chosen.link["name"])
-    channel_states = states.of_channel(channel, result.summary["virtual_s"])
+    over_satellites = "constellation" in result.scenario["links"][chosen.link["name"].split("/")[0]]
+    channel_states = states.of_channel(channel, result.summary["virtual_s"], satellites=over_satellites)
     # The uppermost panel shows the capacity instead.
     states.paint(axes[1:], channel_states)
     style.time_axis(axes[-1], chosen.start_s, chosen.end_s)
     figure.align_ylabels(axes)
-    over_satellites = "constellation" in result.scenario["links"][chosen.link["name"].split("/")[0]]
-    # Shades tell neighbouring satellites apart; their names would fill the page.
-    if (patches := states.legend(channel_states)) and not over_satellites:
-        figure.legend(
-            handles=patches,
-            title=f"channel of {chosen.link['name']}",
-            loc="outside upper right",
-            ncols=len(patches),
-            fontsize=style.FONT,
-            title_fontsize=style.FONT,
-            frameon=False,
-        )
+    if patches := states.legend(channel_states):
+        title = f"background: channel of {chosen.link['name']}"
+        title = style.fill(title, _WIDTH)
+        style.key_of(figure, patches, [str(each.get_label()) for each in patches], title)
     return figure

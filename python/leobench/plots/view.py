@@ -111,6 +111,8 @@ def choose(
     """
     flows = {each["name"]: each for each in result.summary["flows"]}
     links = {each["name"]: each for each in result.summary["links"]}
+    if flow is not None:
+        require_flows(kind, result)
     named = _named("flow", flow, flows)
     chosen = [named] if named else _foreground(result, flows)
     shown = chosen[:MOST_FLOWS]
@@ -125,6 +127,18 @@ def choose(
     return View(result, shown, len(chosen) - len(shown), bottleneck, start, end)
 
 
+def require_flows(kind: str, result: Result) -> None:
+    """Checks that a run has flows.
+
+    Raises:
+        InputError: If it has none, as an emulation of programs.
+    """
+    if not result.summary["flows"]:
+        raise InputError(
+            f"{kind}: the run has no flows; allowed: --kind timeline of this run alone, which shows its links"
+        )
+
+
 def require_series(kind: str, result: Result) -> None:
     """Checks that a run recorded the series that figures over time need.
 
@@ -136,10 +150,10 @@ def require_series(kind: str, result: Result) -> None:
 
 
 def _bottleneck(result: Result, flows: list[Summary], links: Mapping[str, Summary]) -> Summary:
-    """The most utilised link direction on the path of the flows' data."""
+    """The most utilised link direction on the path of the flows' data; of all, without flows."""
     ways = (routes.of_flow(result, flow["name"]) for flow in flows)
     carrying = [links[name] for name in dict.fromkeys(name for way in ways for name in way)]
-    return max(carrying, key=lambda each: each["utilisation"] or 0.0)
+    return max(carrying or links.values(), key=lambda each: each["utilisation"] or 0.0)
 
 
 def _foreground(result: Result, flows: Mapping[str, Summary]) -> list[Summary]:
