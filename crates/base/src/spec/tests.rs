@@ -239,6 +239,38 @@ fn bytes_are_offered_in_bits_and_bits_in_bytes() {
 }
 
 #[test]
+fn a_ratio_is_a_number_or_a_ratio_of_two() {
+    let read = |json: &str| Ratio::read(&value(json), &At::ROOT);
+    for (json, factor) in
+        [("0.5", 0.5), ("2", 2.0), (r#""20/150""#, 20.0 / 150.0), (r#"" 1.5 / 3 ""#, 0.5)]
+    {
+        let ratio = read(json).unwrap();
+        assert_eq!(ratio.get().to_bits(), f64::to_bits(factor), "{json}");
+        assert_eq!(Ratio::read(&ratio.write(), &At::ROOT).unwrap(), ratio);
+    }
+    assert_eq!(
+        read(r#""20:150""#).unwrap_err().to_string(),
+        "\"20:150\": is not a ratio; allowed: a number above 0, or a ratio of two such as \"20/150\""
+    );
+    for json in [
+        "0",
+        "-1",
+        r#""0.5""#,
+        r#""1/0""#,
+        r#""0/1""#,
+        r#""1/2/3""#,
+        r#""inf/1""#,
+        r#""-1/-2""#,
+        r#""1e300/1e-300""#,
+        r#""/""#,
+        "[1]",
+    ] {
+        let error = read(json).expect_err(json);
+        assert!(error.to_string().ends_with("\"20/150\""), "{error}");
+    }
+}
+
+#[test]
 fn a_fault_shows_the_value_of_its_field_however_deep() {
     let steps = value(r#"{"steps": [{"at": "0 s"}, {"at": "1 s", "rate": {}}]}"#);
     let shown = |field: &str| Fault::new(field, "is bad", "good").at(&steps, &At::ROOT).to_string();
