@@ -97,7 +97,7 @@ fn names() {
     let twice = BASE.replace("[flows.main]", "[nodes.client]\n[flows.main]");
     assert_eq!(
         load_text(&twice, &[]).unwrap_err(),
-        "t.toml:12:8: the name \"client\" is given twice; allowed: a name of its own for each"
+        "t.toml:12:8: the name \"client\" is given twice; allowed: a name of its own for each; in the line `[nodes.client]`"
     );
 }
 
