@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use leobench_base::spec::{At, Spec, SpecError, Value, quoted};
 use leobench_transport::Plugins;
 
-use super::{FlowUse, Scenario, ScenarioSpec, check, overrides};
+use super::{FlowUse, Scenario, ScenarioSpec, check, hints, overrides};
 
 /// Characters of a line with an error that a message shows.
 const LONGEST_LINE: usize = 80;
@@ -192,9 +192,9 @@ fn read(
     flows: FlowUse,
 ) -> Result<Scenario, SpecError> {
     for (place, text) in overrides {
-        overrides::apply(tree, place, text)?;
+        overrides::apply(tree, place, text).map_err(|error| hints::absent(error, tree))?;
     }
-    let spec = ScenarioSpec::read(tree, &At::ROOT)?;
+    let spec = ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
     let scenario = Scenario { spec, folder };
     check::check(&scenario, tree, plugins, flows)?;
     Ok(scenario)

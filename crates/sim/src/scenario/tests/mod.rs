@@ -1,6 +1,7 @@
 mod constellations;
 mod files;
 mod handovers;
+mod hints;
 mod limits;
 mod overrides;
 mod pages;
