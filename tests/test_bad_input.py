@@ -21,6 +21,24 @@ WRONG = {
     "node of a link": ('["client", "server"]', '["client", "mars"]', ["links.uplink.between", '"mars"']),
     "unit missing": ('"10 Mbps"', '"10"', ["links.uplink.rate", '"10"', "allowed", "Mbps"]),
     "unit wrong": ('"10 Mbps"', '"45 Mb"', ["links.uplink.rate", '"45 Mb"', "did you mean `45 Mbps`"]),
+    "bytes per second": ('"10 Mbps"', '"150 MB/s"', ["links.uplink.rate", "did you mean `1200 Mbps`"]),
+    "key one level up": (
+        'from = "client"',
+        'from = "client"\ncongestion = "bbr"',
+        ["flows.main.congestion", "did you mean `flows.main.transport.congestion`?"],
+    ),
+    "ratio beside rates": (
+        'rate = "10 Mbps"',
+        """channel = { kind = "lms", preset = "ka" }
+        forward = { rate = "20 Mbps" }
+        backward = { rate = "150 Mbps" }""",
+        ["links.uplink.channel", "is unused", '`rate_scale` of a direction, such as "20/150"'],
+    ),
+    "Python class": (
+        'congestion = "cubic"',
+        'congestion = { python = "m:C" }',
+        ["flows.main.transport.congestion", "none is allowed here", "`flows.NAME.transport.scheduler`"],
+    ),
     "no unit at all": ('"10 Mbps"', "10", ["links.uplink.rate = 10", "allowed"]),
     "negative rate": ('"10 Mbps"', '"-10 Mbps"', ["links.uplink.rate", "negative"]),
     "never up": ('"10 Mbps"', '"0 bps"', ["links.uplink.rate", "allowed"]),

@@ -239,7 +239,11 @@ def test_a_result_folder_can_be_plotted(tmp_path: Path, quick: Path, capsys: Cap
         (["run", "x.toml", "--sed=3"], "leobench: --sed: no such option; did you mean `--seed`?\n"),
         (["check", "x.toml", "-q"], "leobench: -q: no such option; see `leobench check --help`\n"),
         (["list", "channels", "lms", "x"], "leobench: unrecognized arguments: x; see `leobench --help`\n"),
-        ([], "leobench: the following arguments are required: COMMAND; see `leobench --help`\n"),
+        (
+            ["emulate", "x.toml", "ping", "-c", "1"],
+            "leobench: -c: no such option; options of a program belong behind `--`, as in "
+            "`leobench emulate SCENARIO -- PROGRAM ARGUMENTS`\n",
+        ),
         (
             ["sweep", "x.toml", "--workers", "two"],
             "leobench: --workers: two: is not a whole number; see `leobench sweep --help`\n",
@@ -273,6 +277,15 @@ def test_help_has_an_example(command: str, capsys: Capture) -> None:
         cli.main([*command.split(), "--help"])
     assert exit_.value.code == 0
     assert f"\n  leobench {command}" in capsys.readouterr().out
+
+
+def test_without_a_command_there_is_help(capsys: Capture) -> None:
+    assert cli.main([]) == 0
+    alone = capsys.readouterr()
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    assert alone == capsys.readouterr()
+    assert alone.out.startswith("usage: leobench ")
 
 
 def test_help_answers_at_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from conftest import ROOT
 
 import leobench
 from leobench import cli, parameters
@@ -32,6 +33,62 @@ def test_a_campaign_file_is_told_from_a_scenario(
     assert said.startswith(f"leobench: {file}: is a campaign, no")
     assert f"`leobench sweep {file}`" in said
     assert said.count("\n") == 1
+
+
+def test_a_scenario_is_told_from_a_campaign(quick: Path, capsys: Capture) -> None:
+    assert cli.main(["sweep", str(quick)]) == 2
+    said = f"leobench: {quick}: is a scenario, not a campaign; `leobench run {quick}` runs it\n"
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize("part", ["summary.json", "manifest.json", "messages.parquet", ""])
+def test_results_are_told_from_a_scenario(part: str, quick: Path, capsys: Capture) -> None:
+    out = quick.parent / "r0"
+    leobench.run(quick, out=out)
+    file = out / part
+    assert cli.main(["run", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"leobench: {file}: is part of the results of a run, not a scenario; ")
+    assert f"`leobench plot {out}`" in said
+    assert f"allowed: a scenario file, or a file with what `scenario` is in {out}/manifest.json" in said
+    assert said.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_has_similar_ones(
+    quick: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(quick.parent)
+    for command, given, meant in (
+        ("run", "qiuck.toml", "quick.toml"),
+        ("check", "quick", "quick.toml"),
+        ("run", str(quick.with_name("quikc.toml")), str(quick)),
+        ("run", "two-flow.toml", str(ROOT / "scenarios" / "two-flows.toml")),
+        ("sweep", "campaigns/bufers.toml", str(ROOT / "campaigns" / "buffers.toml")),
+    ):
+        assert cli.main([command, given]) == 2
+        said = capsys.readouterr().err
+        assert "no such file" in said
+        assert said.endswith(f"; did you mean `{meant}`?\n")
+    assert cli.main(["run", "nothing-of-the-kind.toml"]) == 2
+    assert "did you mean" not in capsys.readouterr().err
+    monkeypatch.chdir(ROOT)
+    assert cli.main(["run", "khan2023-k.toml"]) == 2
+    assert capsys.readouterr().err.endswith("; did you mean `scenarios/khan2023-ka.toml`?\n")
+
+
+@pytest.mark.parametrize("command", ["check", "sweep"])
+def test_broken_toml_is_shown(command: str, quick: Path, capsys: Capture) -> None:
+    file = quick.with_name("broken.toml")
+    file.write_text('name = "x"\n  duration = 10 s\n')
+    assert cli.main([command, str(file)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"leobench: {file}:2:")
+    assert said.endswith("; in the line `duration = 10 s`\n")
+    file.write_text(f"name = [{'1, ' * 100} nonsense]\n")
+    assert cli.main([command, str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "nonsense" in said
+    assert len(said) < len(str(file)) + 200
 
 
 def test_the_folder_of_a_campaign_is_told_from_a_result(quick: Path) -> None:

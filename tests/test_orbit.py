@@ -66,7 +66,8 @@ def test_tables_and_figures_are_written(tmp_path: Path, capsys: Capture) -> None
     assert cli.main(["orbit", str(HOUR), "--set", "duration=90s", "--out", str(folder)]) == 0
     said = capsys.readouterr().out
     assert said.startswith("starlink-hour: 4,408 satellites, 1 terminal, 6 gateways; 2026-03-20T12:00:00")
-    assert "more passes; `--out DIR` writes all of them" in said
+    assert f"more passes; all of them are in {folder}/passes.csv" in said
+    assert "--out" not in said
     written = {"passes.csv", "handovers.csv", "samples.csv", "slots.csv"}
     assert {file.name for file in folder.iterdir()} == written | {"sky.png", "ground.png", "offered.png"}
     seen = leobench.survey(HOUR, overrides={"duration": "90 s"})

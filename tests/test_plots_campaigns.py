@@ -148,6 +148,25 @@ def test_values_are_written_for_readers() -> None:
     assert names == ["tcp, congestion = bbr", "quic", "unchanged"]
 
 
+@pytest.mark.parametrize("word", ["goodput", "goodput_bps", "main.goodput", "flows.main.goodput_bps"])
+def test_a_metric_may_go_by_its_last_words(word: str) -> None:
+    frame = grid(limit=["a", "b"])
+    both = pl.concat([frame, frame.with_columns(metric=pl.lit("flows.main.goodput_bps"))])
+    _, figure = campaigns.draw(made(both), metric=word)
+    _, whole = campaigns.draw(made(both), metric="flows.main.goodput_bps")
+    assert figure.axes[0].get_ylabel() == whole.axes[0].get_ylabel()
+    assert "goodput" in figure.axes[0].get_ylabel()
+
+
+def test_last_words_that_several_metrics_have_are_refused() -> None:
+    frame = grid(limit=["a", "b"])
+    paths = ("flows.main.goodput_bps", "flows.call.goodput_bps", "goodput_ratio")
+    several = made(pl.concat([frame.with_columns(metric=pl.lit(path)) for path in paths]))
+    said = r"--metric = goodput: may be any of several; allowed: `flows.main.goodput_bps`, `flows.call.good"
+    with pytest.raises(InputError, match=said):
+        campaigns.draw(several, metric="goodput")
+
+
 def test_refusals() -> None:
     result = made(grid(links_up_limit=["a", "b"], streams=[1, 2]))
     for given, said in (
@@ -179,8 +198,8 @@ def test_the_command_line_plots_a_campaign_and_replaces_its_figure_with_it(
         (["out", "out"], "out: is a campaign; allowed: one campaign"),
         (["out", "--flow", "main"], "--flow: out is a campaign; --flow is for figures of runs"),
         (
-            ["out", "--metric", "goodput"],
-            "--metric = goodput: the campaign has no such metric; allowed: `flows",
+            ["out", "--metric", "goodputs"],
+            "--metric = goodputs: the campaign has no such metric; allowed: `flows",
         ),
     ):
         assert cli.main(["plot", *words]) == 2

@@ -42,13 +42,19 @@ def allowed(given: object, known: Iterable[object]) -> str:
 
 def near(given: object, known: Iterable[str]) -> str:
     """What perhaps was meant, in whatever case: "; did you mean `red`?"; nothing if nothing is near."""
+    found = nearest(given, known)
+    return "" if found is None else f"; did you mean `{found}`?"
+
+
+def nearest(given: object, known: Iterable[str]) -> str | None:
+    """The word that was perhaps meant, in whatever case, if any is near."""
     import difflib
 
     if len(str(given)) > _LONGEST_WORD:
-        return ""
+        return None
     folded = {word.casefold(): word for word in known}
     found = difflib.get_close_matches(str(given).casefold(), folded, 1)
-    return f"; did you mean `{folded[found[0]]}`?" if found else ""
+    return folded[found[0]] if found else None
 
 
 def positive(name: str, value: object) -> int:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import tomllib
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leobench.errors import nearest
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
 # Bytes of a scenario or campaign file.
 LARGEST_FILE = 16_000_000
+# Entries of a folder among which similar names are looked for.
+_MOST_ENTRIES = 10_000
+# Characters of a line that a message shows.
+_LONGEST_LINE = 80
+# Folders of a checkout with the files that are shipped.
+_SHIPPED = ("scenarios", "campaigns")
 
 
 def is_device(file: Path) -> bool:
@@ -31,3 +43,39 @@ def is_campaign(file: Path) -> bool:
     return "extends" in table or (
         "scenario" in table and bool({"replicates", "metrics", "grid", "variants"} & table.keys())
     )
+
+
+def is_scenario(table: Mapping[str, object]) -> bool:
+    """Whether a file with this table is a scenario, correct or not."""
+    return "links" in table and "nodes" in table and not {"scenario", "extends"} & table.keys()
+
+
+def similar(file: Path) -> str:
+    """The file that perhaps was meant by one that is not there: "; did you mean `scenarios/ka.toml`?".
+
+    It is looked for beside the file, and among the scenarios and campaigns that are shipped.
+    """
+    checkout = Path(__file__).parents[2]
+    shipped = [root / name for root in (Path(), checkout) for name in _SHIPPED]
+    named: dict[str, Path] = {}
+    for found in itertools.chain.from_iterable(map(_inputs, [file.parent, *shipped])):
+        named.setdefault(found.stem, found)  # those beside the file come first
+    meant = nearest(file.stem, named)
+    return "" if meant is None else f"; did you mean `{named[meant]}`?"
+
+
+def _inputs(folder: Path) -> Iterator[Path]:
+    """The files of a folder that may be scenarios or campaigns."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in itertools.islice(entries, _MOST_ENTRIES):
+            if entry.name.endswith((".toml", ".json")) and entry.is_file():
+                yield folder / entry.name
+
+
+def line(text: str, number: int, column: int) -> str:
+    """A line of a text for a message, or of a long one what is around the column; both count from 1."""
+    whole = "".join(text.split("\n")[number - 1 : number]).rstrip()
+    if len(whole) > _LONGEST_LINE:
+        start = max(column - _LONGEST_LINE // 2, 0)
+        return f"…{whole[start : start + _LONGEST_LINE]}…"
+    return whole.strip()

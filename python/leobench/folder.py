@@ -99,6 +99,13 @@ def refuse_unnameable(place: Path) -> None:
         ) from None
 
 
+def is_part(file: Path) -> bool:
+    """Whether it is the result folder of a run, or one of the files that `run` writes there."""
+    if file.name in (SUMMARY, MANIFEST) or file.suffix == ".parquet":
+        return _is_manifest(file.parent / MANIFEST)
+    return _is_manifest(file / MANIFEST)
+
+
 def _is_manifest(file: Path) -> bool:
     try:
         return _load(file).keys() >= _MANIFEST_KEYS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -37,7 +38,7 @@ def load(
     """
     from leobench import _core
     from leobench.errors import InputError, ScenarioError
-    from leobench.files import is_device
+    from leobench.files import is_device, similar
 
     pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
     if seed is not None:
@@ -53,16 +54,26 @@ def load(
         raise ScenarioError(f"{scenario}: is a device; allowed: a scenario file")
     try:
         return _core.Scenario.load(scenario, pairs, flows)
-    except ScenarioError:
-        _refuse_campaign(Path(scenario))
+    except ScenarioError as error:
+        file = Path(scenario)
+        _refuse_other(file)
+        if not os.path.lexists(file):
+            raise ScenarioError(f"{error}{similar(file)}") from None
         raise
 
 
-def _refuse_campaign(file: Path) -> None:
-    """Names the right command if the file is a campaign."""
+def _refuse_other(file: Path) -> None:
+    """Names the right command if the file is something else of leobench's."""
+    from leobench import folder
     from leobench.errors import ScenarioError
     from leobench.files import is_campaign
 
+    if folder.is_part(file):
+        results = file if file.is_dir() else file.parent
+        raise ScenarioError(
+            f"{file}: is part of the results of a run, not a scenario; `leobench plot {results}` draws them; "
+            f"allowed: a scenario file, or a file with what `scenario` is in {results / folder.MANIFEST}"
+        ) from None
     if is_campaign(file):
         raise ScenarioError(
             f"{file}: is a campaign, not a scenario; `leobench sweep {file}` checks and runs it"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from leobench.campaign import names, places
 from leobench.campaign.definition import MOST_VARIANTS, Definition, Variant
 from leobench.errors import InputError, allowed, cut, near
-from leobench.files import LARGEST_FILE, is_device
+from leobench.files import LARGEST_FILE, is_device, is_scenario, line, similar
 from leobench.folder import TABLES
 from leobench.overrides import as_text
 
@@ -71,6 +71,10 @@ def _layers(file: Path) -> list[_Layer]:
     while following is not None:
         text = _text(following)
         layers.append(_Layer(following, text, _parse(following, text)))
+        if is_scenario(layers[-1].table):
+            raise InputError(
+                f"{following}: is a scenario, not a campaign; `leobench run {following}` runs it"
+            )
         try:
             following = _extended(layers)
         except _WrongError as wrong:
@@ -213,7 +217,7 @@ def _text(file: Path) -> str:
             raise InputError(f"{file}: is too large; allowed: at most {LARGEST_FILE // 1_000_000} MB")
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
-        raise InputError(f"{file}: no such file; allowed: a campaign file") from None
+        raise InputError(f"{file}: no such file; allowed: a campaign file{similar(file)}") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{file}: is not UTF-8 text, at byte {error.start}; allowed: TOML in UTF-8"
@@ -229,8 +233,10 @@ def _parse(file: Path, text: str) -> Table:
         place = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
         if place is None:
             raise InputError(f"{file}: {error}") from None
-        line, column = place.groups()
-        raise InputError(f"{file}:{line}:{column}: {str(error)[: place.start()]}") from None
+        number, column = map(int, place.groups())
+        said = f"{file}:{number}:{column}: {str(error)[: place.start()]}"
+        shown = line(text, number, column)
+        raise InputError(said + (f"; in the line `{shown}`" if shown else "")) from None
     except ValueError as error:  # a number of thousands of digits
         raise InputError(f"{file}: {error}") from None
     except RecursionError:

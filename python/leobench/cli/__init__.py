@@ -77,6 +77,8 @@ class _Parser(argparse.ArgumentParser):
 
     # Whether options and positional arguments may be mixed: within a command, not before it.
     mixed = False
+    # What else to try with an option that there is not.
+    advice = ""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
@@ -93,7 +95,7 @@ class _Parser(argparse.ArgumentParser):
             if word.startswith("-"):
                 option = word.partition("=")[0]
                 known = [each for each in self._option_string_actions if each.startswith("--")]
-                self.error(f"{option}: no such option{near(option, known)}")
+                self.error(f"{option}: no such option{near(option, known)}{self.advice}")
         return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
@@ -130,7 +132,13 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND")
+
+    def without_command(_: argparse.Namespace) -> int:
+        parser.print_help(sys.stdout)
+        return OK
+
+    parser.set_defaults(main=without_command)
     for command in COMMANDS:
         example = f"example:\n  {command.EXAMPLE}\n"
         added = commands.add_parser(
@@ -139,6 +147,7 @@ def build_parser() -> argparse.ArgumentParser:
         command.add_arguments(added)
         added.set_defaults(main=command.main)
         added.mixed = True
+        added.advice = getattr(command, "ADVICE", "")
     return parser
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NAME = "emulate"
 HELP = "run programs on the hosts of a scenario, in real time"
+ADVICE = "; options of a program belong behind `--`, as in `leobench emulate SCENARIO -- PROGRAM ARGUMENTS`"
 EXAMPLE = "leobench emulate scenarios/one-flow.toml --host client -- ping -c 3 server"
 
 

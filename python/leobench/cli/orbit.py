@@ -84,7 +84,7 @@ def main(args: argparse.Namespace) -> int:
         said = {"start": seen.start, "satellites": seen.satellites, "links": seen.links()}
         terminal.print_json(said | {"files": [str(file) for file in files]})
         return 0
-    print(_render(seen))
+    print(_render(seen, args.out))
     if files:
         print(f"\nWritten to {args.out}/: {', '.join(file.name for file in files)}")
     return 0
@@ -124,7 +124,8 @@ def _is_ours(entry: Path) -> bool:
     return entry.is_file() and not entry.is_symlink() and (table or figure or export)
 
 
-def _render(seen: Survey) -> str:
+def _render(seen: Survey, target: Path | None) -> str:
+    """The tables for a terminal; `target` is the folder that has them whole, if there is one."""
     count = "a chain of satellites" if seen.satellites is None else _many(seen.satellites, "satellite")
     head = (
         f"{seen.name}: {count}, {_many(len(seen.terminals), 'terminal')}, "
@@ -132,8 +133,8 @@ def _render(seen: Survey) -> str:
     )
     parts = [head, _links(seen)]
     if seen.passes.height:
-        parts.append(_passes(seen.passes))
-    parts.append(_handovers(seen.handovers))
+        parts.append(_passes(seen.passes, target))
+    parts.append(_handovers(seen.handovers, target))
     return "\n\n".join(parts)
 
 
@@ -180,7 +181,7 @@ def _links(seen: Survey) -> str:
     return columns.table(head, rows, 1)
 
 
-def _passes(passes: pl.DataFrame) -> str:
+def _passes(passes: pl.DataFrame, target: Path | None) -> str:
     head = [
         ("terminal", ""),
         ("satellite", ""),
@@ -201,10 +202,10 @@ def _passes(passes: pl.DataFrame) -> str:
         ]
         for row in ordered.head(_ROWS).iter_rows(named=True)
     ]
-    return _cut(columns.table(head, rows, 2), rows, passes.height, "passes")
+    return _cut(columns.table(head, rows, 2), rows, passes.height, "passes", target)
 
 
-def _handovers(handovers: pl.DataFrame) -> str:
+def _handovers(handovers: pl.DataFrame, target: Path | None) -> str:
     if not handovers.height:
         return "No handovers."
     head = [("link", ""), ("from", ""), ("to", ""), ("time", "s"), ("outage", "ms")]
@@ -218,10 +219,11 @@ def _handovers(handovers: pl.DataFrame) -> str:
         ]
         for row in handovers.head(_ROWS).iter_rows(named=True)
     ]
-    return _cut(columns.table(head, rows, 3), rows, handovers.height, "handovers")
+    return _cut(columns.table(head, rows, 3), rows, handovers.height, "handovers", target)
 
 
-def _cut(table: str, rows: Sequence[Sequence[str]], total: int, what: str) -> str:
+def _cut(table: str, rows: Sequence[Sequence[str]], total: int, what: str, target: Path | None) -> str:
     if len(rows) == total:
         return table
-    return f"{table}\n... {total - len(rows):,} more {what}; `--out DIR` writes all of them"
+    where = "`--out DIR` writes all of them" if target is None else f"all of them are in {target}/{what}.csv"
+    return f"{table}\n... {total - len(rows):,} more {what}; {where}"

@@ -66,7 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     campaign = parser.add_argument_group("options for a campaign")
     campaign.add_argument(
-        "--metric", type=options.text, help="metric to show (default: the campaign's first)"
+        "--metric",
+        type=options.text,
+        help="metric to show, such as flows.main.goodput_bps, or its last word, such as goodput "
+        "(default: the campaign's first)",
     )
     campaign.add_argument(
         "--by",

@@ -87,7 +87,8 @@ def draw(
         result: The campaign.
         kind: `bars` or `lines` of means with their 95 % intervals, `box` or `ecdf` of the runs. Unless
             given, lines if the place along the axis has numbers, otherwise bars.
-        metric: Path of the metric; the first of the campaign unless given.
+        metric: Path of the metric, or its last words, with or without their units; the first of the campaign
+            unless given.
         by: Places that variants replace, or their last words: the one along the axis, the one of the
             colours, and those of the panels. Unless given, the place with the most values is along the
             axis; the others follow in the order of the campaign.
@@ -102,9 +103,7 @@ def draw(
         raise InputError(f"--kind = {kind}: no figure of a campaign; {allowed(kind, CAMPAIGN_KINDS)}")
     runs = result.runs
     known = runs["metric"].unique(maintain_order=True).to_list()
-    chosen = metric or known[0]
-    if chosen not in known:
-        raise InputError(f"--metric = {chosen}: the campaign has no such metric; {allowed(chosen, known)}")
+    chosen = known[0] if metric is None else _metric(metric, known)
     layout, runs = _layout(runs.filter(metric=chosen), by)
     numbers = _numbers(runs[layout.across].unique(maintain_order=True).to_list())
     if kind is None:
@@ -130,7 +129,7 @@ def describe(metric: str) -> Column:
         owner, parts = f"{owner}, {parts[1]}", parts[2:]
     unit, words = "", []
     for part in parts:
-        suffix = next((each for each in _SUFFIXES if part.endswith(each)), "")
+        suffix = _suffix(part)
         unit = _SUFFIXES.get(suffix, unit)
         words.append(part.removesuffix(suffix).replace("_", " "))
     if words[-1] in _STATISTICS:
@@ -168,6 +167,33 @@ def _independent(runs: pl.DataFrame, places: Sequence[str]) -> list[str]:
         if not any(pairs):
             kept.append(place)
     return kept
+
+
+def _metric(word: str, known: Sequence[str]) -> str:
+    """The metric of this path, or the only one whose path ends in these words."""
+    if word in known:
+        return word
+    found = [
+        metric
+        for metric in known
+        if any(f".{path}".endswith(f".{word}") for path in (metric, ".".join(_parts(metric))))
+    ]
+    if len(found) > 1:
+        meant = ", ".join(f"`{metric}`" for metric in found)
+        raise InputError(f"--metric = {word}: may be any of several; allowed: {meant}")
+    if not found:
+        raise InputError(f"--metric = {word}: the campaign has no such metric; {allowed(word, known)}")
+    return found[0]
+
+
+def _parts(metric: str) -> list[str]:
+    """The words of a metric's path without their units."""
+    return [part.removesuffix(_suffix(part)) for part in metric.split(".")]
+
+
+def _suffix(part: str) -> str:
+    """The unit at the end of a word of a metric's path."""
+    return next((each for each in _SUFFIXES if part.endswith(each)), "")
 
 
 def _place(word: str, labels: dict[str, str]) -> str:

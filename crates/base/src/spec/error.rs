@@ -118,6 +118,9 @@ pub struct SpecError {
 }
 
 impl SpecError {
+    /// The problem of a key that its table does not have.
+    pub const UNKNOWN_KEY: &str = "unknown key";
+
     /// Says what would be right.
     #[must_use]
     pub fn allowed(mut self, allowed: impl Into<String>) -> Self {

@@ -390,3 +390,49 @@ impl Probability {
     /// Always happens.
     pub const ALWAYS: Self = Self(1.0);
 }
+
+/// A factor above zero: a number, or the ratio of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Ratio(Weight);
+
+const RATIO_EXAMPLES: &str = r#"a number above 0, or a ratio of two such as "20/150""#;
+
+impl Ratio {
+    /// The factor.
+    pub const fn get(self) -> f64 {
+        self.0.get()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (above, below) = text.split_once('/')?;
+        let [above, below] = [above, below].map(|number| {
+            let digits = number.trim();
+            let is_plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+            is_plain.then(|| digits.parse().ok()).flatten().and_then(Weight::new)
+        });
+        Weight::new(above?.get() / below?.get()).map(Self)
+    }
+}
+
+impl Spec for Ratio {
+    fn schema() -> Schema {
+        json!({
+            "type": ["number", "string"],
+            "exclusiveMinimum": 0,
+            "pattern": r"^\s*[0-9.]+\s*/\s*[0-9.]+\s*$",
+            "title": RATIO_EXAMPLES,
+        })
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        let Value::String(text) = value else {
+            let weight = Weight::read(value, at).map_err(|error| error.allowed(RATIO_EXAMPLES));
+            return weight.map(Self);
+        };
+        Self::parse(text).ok_or_else(|| at.error(value, "is not a ratio").allowed(RATIO_EXAMPLES))
+    }
+
+    fn write(&self) -> Value {
+        self.0.write()
+    }
+}

@@ -86,7 +86,7 @@ impl Limit {
     fn from_table(table: &Table, value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
         for (key, found) in table.iter() {
             if !KEYS.contains(&key) {
-                return Err(at.key(key).error(found, "unknown key").words(key, &KEYS));
+                return Err(at.key(key).error(found, SpecError::UNKNOWN_KEY).words(key, &KEYS));
             }
         }
         let link = table.get("link").map(|link| String::read(link, &at.key("link"))).transpose()?;

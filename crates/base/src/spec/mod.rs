@@ -16,7 +16,7 @@ mod table;
 mod value;
 
 pub use error::{At, Fault, SpecError, cut, nearest, quoted};
-pub use leaf::{Probability, Range, Weight, Whole};
+pub use leaf::{Probability, Range, Ratio, Weight, Whole};
 pub use length::{Length, Ring};
 pub use limit::{Limit, Span};
 pub use quantity::Window;

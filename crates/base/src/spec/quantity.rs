@@ -41,6 +41,13 @@ const RATES: &Units = &[
     ("Gbit/s", 1_000_000_000),
 ];
 
+/// Endings of units of bytes, longest first.
+const BYTE_WORDS: &[&str] = &["Bytes", "bytes", "Byte", "byte", "B"];
+/// Endings of units of bits, longest first. A mere `b` is left out: it often stands for bytes.
+const BIT_WORDS: &[&str] = &["Bits", "bits", "Bit", "bit"];
+/// Endings that make a rate of a size.
+const PER_SECOND: &[&str] = &["/s", "ps"];
+
 const DURATION_EXAMPLES: &str = r#"a time with its unit (ns, us, ms, s, min, h), such as "10 ms""#;
 const SIZE_EXAMPLES: &str =
     r#"a size with its unit (B, kB, MB, GB, KiB, MiB, GiB), such as "30 kB""#;
@@ -69,14 +76,46 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<u64, Problem> {
         return Err(("has no unit".into(), None));
     }
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        let names: Vec<_> = units.iter().map(|(name, _)| *name).collect();
-        let suggestion = nearest(unit, &names).map(|unit| format!("{number} {unit}"));
-        return Err((format!("has an unknown unit {unit:?}"), suggestion));
+        return Err((format!("has an unknown unit {unit:?}"), suggestion(number, unit, units)));
     };
     if number.starts_with('-') {
         return Err(("is negative".into(), None));
     }
     scaled(number, *scale).map_err(|problem| (problem, None))
+}
+
+/// The quantity that was probably meant by `number` and a unit that is none of `units`.
+fn suggestion(number: &str, unit: &str, units: &Units) -> Option<String> {
+    let names: Vec<_> = units.iter().map(|(name, _)| *name).collect();
+    let counted = PER_SECOND.iter().find_map(|per| unit.strip_suffix(per)).unwrap_or(unit);
+    if names.contains(&"bps")
+        && let Some(prefix) = prefix(counted, BYTE_WORDS)
+    {
+        return in_bits(number, prefix);
+    }
+    if names.contains(&"B")
+        && let Some((_, scale)) = prefix(unit, BIT_WORDS)
+    {
+        let bits = scaled(number, scale).ok()?;
+        return bits.is_multiple_of(8).then(|| show_bytes(Bytes::new(bits / 8)));
+    }
+    nearest(unit, &names).map(|unit| format!("{number} {unit}"))
+}
+
+/// The prefix of a unit that ends in one of `words`.
+fn prefix(unit: &str, words: &[&str]) -> Option<(&'static str, u64)> {
+    let prefix = words.iter().find_map(|word| unit.strip_suffix(word))?;
+    let mut prefixes =
+        SIZES.iter().filter_map(|(unit, scale)| Some((unit.strip_suffix('B')?, *scale)));
+    prefixes.find(|(name, _)| name.eq_ignore_ascii_case(prefix))
+}
+
+/// A number of bytes per second as a rate in bits, in the unit of the same decimal prefix.
+fn in_bits(number: &str, (prefix, scale): (&str, u64)) -> Option<String> {
+    let bits = scaled(number, scale * 8).ok()?;
+    let unit = format!("{}bps", prefix.trim_end_matches('i').replace('K', "k"));
+    let (name, scale) = RATES.iter().find(|(name, _)| *name == unit)?;
+    Some(show(bits, &[(name, *scale)]))
 }
 
 /// `number` (decimal digits with an optional fraction) times `scale`, exactly.

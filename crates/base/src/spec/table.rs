@@ -23,7 +23,9 @@ impl<'a> Reader<'a> {
         };
         match table.iter().find(|(key, _)| !known.contains(key)) {
             None => Ok(Self { table, at }),
-            Some((key, value)) => Err(at.key(key).error(value, "unknown key").words(key, known)),
+            Some((key, value)) => {
+                Err(at.key(key).error(value, SpecError::UNKNOWN_KEY).words(key, known))
+            }
         }
     }
 

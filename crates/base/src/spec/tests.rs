@@ -206,6 +206,71 @@ fn errors_say_where_what_and_what_would_be_right() {
 }
 
 #[test]
+fn bytes_are_offered_in_bits_and_bits_in_bytes() {
+    let at = At::ROOT;
+    let rate = |text: &str| BitRate::read(&Value::String(text.into()), &at).unwrap_err().nearest;
+    let size = |text: &str| Bytes::read(&Value::String(text.into()), &at).unwrap_err().nearest;
+    for (given, meant) in [
+        ("150 MB/s", "1200 Mbps"),
+        ("12.5 kB/s", "100 kbps"),
+        ("3 KB/s", "24 kbps"),
+        ("1.5 GB/s", "12 Gbps"),
+        ("2 MiB/s", "16.777216 Mbps"),
+        ("1 KiB/s", "8.192 kbps"),
+        ("9 B/s", "72 bps"),
+        ("20 MBps", "160 Mbps"),
+        ("20 Mbyte/s", "160 Mbps"),
+        ("20 MB", "160 Mbps"),
+        // Bits stay bits.
+        ("20 Mb/s", "20 Mbps"),
+        ("20 mbps", "20 Mbps"),
+    ] {
+        assert_eq!(rate(given).as_deref(), Some(meant), "{given}");
+        BitRate::read(&Value::String(meant.into()), &at).unwrap();
+    }
+    assert_eq!(rate("0.01 B/s"), None);
+    assert_eq!(rate("4000000000 GB/s"), None);
+    for (given, meant) in [("12 Mbit", "1.5 MB"), ("8 kbits", "1 kB"), ("12 mb", "12 MB")] {
+        assert_eq!(size(given).as_deref(), Some(meant), "{given}");
+    }
+    assert_eq!(size("1 bit"), None);
+    let limit = Limit::read(&Value::String("12 Mbit".into()), &at).unwrap_err();
+    assert_eq!(limit.nearest.as_deref(), Some("1.5 MB"));
+}
+
+#[test]
+fn a_ratio_is_a_number_or_a_ratio_of_two() {
+    let read = |json: &str| Ratio::read(&value(json), &At::ROOT);
+    for (json, factor) in
+        [("0.5", 0.5), ("2", 2.0), (r#""20/150""#, 20.0 / 150.0), (r#"" 1.5 / 3 ""#, 0.5)]
+    {
+        let ratio = read(json).unwrap();
+        assert_eq!(ratio.get().to_bits(), f64::to_bits(factor), "{json}");
+        assert_eq!(Ratio::read(&ratio.write(), &At::ROOT).unwrap(), ratio);
+    }
+    assert_eq!(
+        read(r#""20:150""#).unwrap_err().to_string(),
+        "\"20:150\": is not a ratio; allowed: a number above 0, or a ratio of two such as \"20/150\""
+    );
+    for json in [
+        "0",
+        "-1",
+        r#""0.5""#,
+        r#""1/0""#,
+        r#""0/1""#,
+        r#""1/2/3""#,
+        r#""inf/1""#,
+        r#""-1/-2""#,
+        r#""1e300/1e-300""#,
+        r#""/""#,
+        "[1]",
+    ] {
+        let error = read(json).expect_err(json);
+        assert!(error.to_string().ends_with("\"20/150\""), "{error}");
+    }
+}
+
+#[test]
 fn a_fault_shows_the_value_of_its_field_however_deep() {
     let steps = value(r#"{"steps": [{"at": "0 s"}, {"at": "1 s", "rate": {}}]}"#);
     let shown = |field: &str| Fault::new(field, "is bad", "good").at(&steps, &At::ROOT).to_string();

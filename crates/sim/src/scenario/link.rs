@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use leobench_base::spec::{At, Limit, Schema, Spec, SpecError, Value, Weight, json};
+use leobench_base::spec::{At, Limit, Ratio, Schema, Spec, SpecError, Value, json};
 use leobench_base::{BitRate, Bytes, SimDuration};
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
@@ -52,8 +52,8 @@ leobench_base::spec! {
         pub channel: Option<ChannelSpec>,
         /// A constant rate of this direction's own.
         pub rate: Option<BitRate>,
-        /// Factor on the rate of the link's channel.
-        pub rate_scale: Option<Weight>,
+        /// Factor on the rate of the link's channel: a number, or a ratio such as `"20/150"`.
+        pub rate_scale: Option<Ratio>,
         /// Propagation delay.
         pub delay: Option<SimDuration>,
         /// Random loss.
@@ -124,7 +124,7 @@ impl LinkSpec {
 
     /// Factor on the channel's rate in `direction`.
     pub fn rate_scale(&self, direction: Direction) -> f64 {
-        self.changes(direction).rate_scale.map_or(1.0, Weight::get)
+        self.changes(direction).rate_scale.map_or(1.0, Ratio::get)
     }
 
     /// Propagation delay in `direction`, without the channel's.

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use leobench_base::spec::{At, Spec, SpecError, Value, quoted};
 use leobench_transport::Plugins;
 
-use super::{FlowUse, Scenario, ScenarioSpec, check, overrides};
+use super::{FlowUse, Scenario, ScenarioSpec, check, hints, overrides};
 
+/// Characters of a line with an error that a message shows.
+const LONGEST_LINE: usize = 80;
 /// Bytes of the largest file that is parsed; a scenario of 10,000 links takes about a twentieth.
 const LARGEST_FILE: u64 = 16_000_000;
 
@@ -173,10 +175,11 @@ pub(super) fn load_with(
 ) -> Result<Scenario, ScenarioError> {
     let file = || source.file.to_owned();
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
-    let mut tree = source
-        .syntax
-        .parse(text)
-        .map_err(|(position, problem)| ScenarioError::Syntax { file: file(), position, problem })?;
+    let mut tree = source.syntax.parse(text).map_err(|(position, problem)| {
+        let line = position.and_then(|position| shown_line(text, position));
+        let line = line.map_or(String::new(), |line| format!("; in the line `{line}`"));
+        ScenarioError::Syntax { file: file(), position, problem: problem + &line }
+    })?;
     read(&mut tree, overrides, source.folder.clone(), plugins, flows)
         .map_err(|error| ScenarioError::Invalid { file: file(), error: Box::new(error) })
 }
@@ -189,9 +192,9 @@ fn read(
     flows: FlowUse,
 ) -> Result<Scenario, SpecError> {
     for (place, text) in overrides {
-        overrides::apply(tree, place, text)?;
+        overrides::apply(tree, place, text).map_err(|error| hints::absent(error, tree))?;
     }
-    let spec = ScenarioSpec::read(tree, &At::ROOT)?;
+    let spec = ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
     let scenario = Scenario { spec, folder };
     check::check(&scenario, tree, plugins, flows)?;
     Ok(scenario)
@@ -211,6 +214,18 @@ fn position(text: &str, span: &Range<usize>) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(span.start)];
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// The line of an error, or of a long one what is around its column; `None` if there is nothing on it.
+fn shown_line(text: &str, (line, column): (usize, usize)) -> Option<String> {
+    let line = text.lines().nth(line.checked_sub(1)?)?.trim_end();
+    let shown = if line.chars().count() <= LONGEST_LINE {
+        line.trim_start().to_owned()
+    } else {
+        let start = column.saturating_sub(LONGEST_LINE / 2);
+        format!("…{}…", line.chars().skip(start).take(LONGEST_LINE).collect::<String>())
+    };
+    (!shown.is_empty()).then_some(shown)
 }
 
 /// What is wrong with a TOML text; the parser leaves it to the reader to look up which name is given twice.

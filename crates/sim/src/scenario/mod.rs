@@ -10,6 +10,7 @@ mod competition;
 mod constellation;
 mod flow;
 mod handover;
+mod hints;
 mod link;
 mod load;
 mod overrides;

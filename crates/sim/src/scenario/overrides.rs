@@ -74,7 +74,7 @@ fn parse(text: &str) -> Value {
 }
 
 /// The names and numbers that `place` is made of; `None` if it is not well formed.
-fn steps(place: &str) -> Option<Vec<&str>> {
+pub(super) fn steps(place: &str) -> Option<Vec<&str>> {
     let mut steps = Vec::new();
     for part in place.split('.') {
         let (name, mut brackets) = part.split_at(part.find('[').unwrap_or(part.len()));
@@ -126,7 +126,8 @@ fn enter<'t>(
     .ok_or(words)
 }
 
-fn child<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
+/// The value that `step` leads to.
+pub(super) fn child<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
     match value {
         Value::Table(table) => table.get(step),
         Value::Array(values) => values.get(step.parse::<usize>().ok()?),

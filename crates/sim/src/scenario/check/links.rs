@@ -84,7 +84,10 @@ fn channels(
         return Err(at
             .key(key)
             .error("is unused: both directions have a channel of their own")
-            .allowed("nothing here, or a channel of its own for one direction only"));
+            .allowed(
+                "nothing here, or a channel of its own for one direction only, or a `rate_scale` of a \
+                 direction, such as \"20/150\", in place of its own channel",
+            ));
     }
     let service = match (forward, backward) {
         (true, true) => None,

@@ -1,6 +1,7 @@
 mod constellations;
 mod files;
 mod handovers;
+mod hints;
 mod limits;
 mod overrides;
 mod pages;
@@ -107,6 +108,21 @@ fn directions_differ_where_the_file_says_so() {
     };
     assert_eq!([ends(0), ends(1)], [[0, 1], [1, 0]]);
     assert_eq!(edges[LinkId::from(1)].delay.as_nanos(), 5_000_000);
+}
+
+/// A ratio gives the same link, and the same resolved scenario, as its value.
+#[test]
+fn a_direction_may_scale_the_rate_by_a_ratio() {
+    let with = |scale: &str| {
+        let own = format!("rate = \"10 Mbps\"\nbackward = {{ rate_scale = {scale} }}");
+        load_text(&changed("rate = \"10 Mbps\"", &own), &[]).unwrap()
+    };
+    let ratio = with("\"20/150\"");
+    assert_eq!(ratio, with("0.13333333333333333"));
+    let scales = Direction::BOTH.map(|way| ratio.spec.links[0].1.rate_scale(way));
+    assert_eq!(scales.map(f64::to_bits), [1.0f64.to_bits(), (20.0f64 / 150.0).to_bits()]);
+    let set = load_text(BASE, &[("links.wire.backward.rate_scale", "20/150")]).unwrap();
+    assert_eq!(set, ratio);
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn names() {
     let twice = BASE.replace("[flows.main]", "[nodes.client]\n[flows.main]");
     assert_eq!(
         load_text(&twice, &[]).unwrap_err(),
-        "t.toml:12:8: the name \"client\" is given twice; allowed: a name of its own for each"
+        "t.toml:12:8: the name \"client\" is given twice; allowed: a name of its own for each; in the line `[nodes.client]`"
     );
 }
 
@@ -264,7 +264,8 @@ fn directions() {
         (
             RATE,
             "rate = \"1 Mbps\"\nforward = { rate_scale = 0.0 }",
-            "links.wire.forward.rate_scale = 0.0: is out of range; allowed: a number above 0",
+            "links.wire.forward.rate_scale = 0.0: is out of range; allowed: a number above 0, or a ratio of two such as \
+             \"20/150\"",
         ),
         (
             RATE,
@@ -280,7 +281,8 @@ fn directions() {
             RATE,
             &format!("rate = \"1 Mbps\"\n{own}\nback{}", own.replace("for", "")),
             "links.wire.rate = \"1 Mbps\": is unused: both directions have a channel of their own; allowed: nothing \
-             here, or a channel of its own for one direction only",
+             here, or a channel of its own for one direction only, or a `rate_scale` of a direction, such as \"20/150\", in place of \
+             its own channel",
         ),
         (
             RATE,

@@ -1,0 +1,169 @@
+//! Hints for keys and classes that a scenario may have, but not where the file has them.
+
+use leobench_base::spec::{Schema, Spec, SpecError, Value};
+use leobench_transport::plugin;
+
+use super::ScenarioSpec;
+use super::overrides::{child, steps};
+
+/// Keys of tables that have little in common.
+const ORDINARY: [&str; 2] = ["kind", "name"];
+
+/// The error about a file, with a hint at where it could have said the same.
+pub(super) fn added(error: SpecError, tree: &Value) -> SpecError {
+    let Some(steps) = steps(&error.place) else { return error };
+    let schema = ScenarioSpec::schema();
+    let [tables @ .., key] = &steps[..] else { return error };
+    if *key == "kind"
+        && let Some(class) = tables.iter().try_fold(tree, |here, step| child(here, step))
+        && child(class, plugin::KEY).is_some()
+    {
+        return without_classes(error, class, &schema);
+    }
+    if error.problem != SpecError::UNKNOWN_KEY {
+        return error;
+    }
+    match misplaced(&steps, error.nearest.as_deref(), tree, &schema) {
+        Some(place) if place == *key => SpecError {
+            problem: format!(
+                "unknown key here; `{place}` belongs above the first table of the file"
+            ),
+            nearest: None,
+            ..error
+        },
+        found => SpecError { nearest: found.or(error.nearest), ..error },
+    }
+}
+
+/// The error about an override, with a hint at where the scenario could have what it should replace.
+pub(super) fn absent(error: SpecError, tree: &Value) -> SpecError {
+    let Some(steps) = steps(&error.place).filter(|_| error.nearest.is_none()) else { return error };
+    let schema = ScenarioSpec::schema();
+    let mut place = Place { schemas: options(&schema, Some(tree)), value: Some(tree) };
+    let missing = steps.iter().position(|step| {
+        place = place.child(step);
+        place.value.is_none()
+    });
+    let Some(depth) = missing else { return error };
+    if !place.schemas.is_empty() {
+        return error;
+    }
+    let (known, rest) = steps.split_at(depth + 1);
+    let found = misplaced(known, None, tree, &schema);
+    let nearest =
+        found.map(|found| rest.iter().fold(found, |place, step| format!("{place}.{step}")));
+    SpecError { nearest, ..error }
+}
+
+/// The place of the key that `steps` end in, if the scenario has none here but one near. A key that is spelt like
+/// `nearest` in the same table is preferred to those of tables around it.
+fn misplaced(
+    steps: &[&str],
+    nearest: Option<&str>,
+    tree: &Value,
+    schema: &Schema,
+) -> Option<String> {
+    let [tables @ .., key] = steps else { return None };
+    let mut around = vec![Place { schemas: options(schema, Some(tree)), value: Some(tree) }];
+    for step in tables {
+        around.push(around.last()?.child(step));
+    }
+    let path = |depth: usize, rest: &[&str]| [&steps[..depth], rest].concat().join(".");
+    let (here, depth) = (around.pop()?, tables.len());
+    let below = |is_given| here.table_with(key, is_given).map(|table| path(depth, &[table, key]));
+    if let Some(found) = below(true) {
+        return Some(found);
+    }
+    if nearest.is_some() || ORDINARY.contains(key) {
+        return None;
+    }
+    let above = around.iter().rposition(|place| place.has(key));
+    let beside = || {
+        let table = around.last()?.table_with(key, true)?;
+        Some(path(depth - 1, &[table, key]))
+    };
+    above.map(|above| path(above, &[key])).or_else(|| below(false)).or_else(beside)
+}
+
+/// The error about a Python class where none may be.
+fn without_classes(error: SpecError, class: &Value, schema: &Schema) -> SpecError {
+    let mut places = Vec::new();
+    class_places(schema, "", &mut places);
+    let words = error.allowed.unwrap_or_default();
+    SpecError {
+        place: error.place.trim_end_matches(".kind").to_owned(),
+        value: Some(class.to_string()),
+        problem: "is a Python class, and none is allowed here".into(),
+        allowed: Some(format!("{words}; a Python class only as {}", places.join(", "))),
+        nearest: None,
+    }
+}
+
+/// The places at which a scenario may name a Python class.
+fn class_places(schema: &Schema, place: &str, places: &mut Vec<String>) {
+    let below =
+        |key: &str| if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") };
+    for option in options(schema, None) {
+        if option["properties"]["kind"]["const"] == plugin::KEY {
+            places.push(format!("`{place}`"));
+            continue;
+        }
+        for (key, schema) in option["properties"].as_object().into_iter().flatten() {
+            class_places(schema, &below(key), places);
+        }
+        for (key, step) in [("additionalProperties", "NAME"), ("items", "NUMBER")] {
+            if option[key].is_object() {
+                class_places(&option[key], &below(step), places);
+            }
+        }
+    }
+}
+
+/// A place in a scenario: what may be there, and what is.
+struct Place<'a> {
+    schemas: Vec<&'a Schema>,
+    value: Option<&'a Value>,
+}
+
+impl<'a> Place<'a> {
+    fn child(&self, step: &str) -> Self {
+        let value = self.value.and_then(|value| child(value, step));
+        let found = self.schemas.iter().filter_map(|schema| {
+            let named = ["additionalProperties", "items"].map(|key| schema.get(key));
+            let any = named.into_iter().flatten().find(|schema| schema.is_object());
+            schema["properties"].get(step).or(any)
+        });
+        Self { schemas: found.flat_map(|schema| options(schema, value)).collect(), value }
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.schemas.iter().any(|schema| schema["properties"].get(key).is_some())
+    }
+
+    /// The first table here that may have `key`, of all or of those that the file gives.
+    fn table_with(&self, key: &str, is_given: bool) -> Option<&'a str> {
+        let mut names =
+            self.schemas.iter().flat_map(|schema| schema["properties"].as_object()).flatten();
+        let found = names.find(|(name, _)| {
+            let place = self.child(name);
+            (!is_given || place.value.is_some()) && place.has(key)
+        });
+        found.map(|(name, _)| name.as_str())
+    }
+}
+
+/// What a value may be: the schema, or those of its kinds, of which the value may have named one.
+fn options<'s>(schema: &'s Schema, value: Option<&Value>) -> Vec<&'s Schema> {
+    let Some(kinds) = schema["oneOf"].as_array() else { return vec![schema] };
+    let kind = match value {
+        Some(Value::String(word)) => Some(word),
+        Some(Value::Table(table)) => match table.get("kind") {
+            Some(Value::String(word)) => Some(word),
+            _ => None,
+        },
+        _ => None,
+    };
+    let is_meant =
+        |option: &&Schema| kind.is_none_or(|kind| option["properties"]["kind"]["const"] == **kind);
+    kinds.iter().filter(is_meant).collect()
+}
