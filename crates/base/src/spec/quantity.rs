@@ -1,6 +1,6 @@
 //! Quantities with units: read exactly (without floating-point rounding), written in the shortest form.
 
-use super::error::{At, SpecError, nearest};
+use super::error::{At, SpecError, cut, nearest, quoted};
 use super::value::Value;
 use super::{Schema, Spec, json};
 use crate::time::SimDuration;
@@ -41,6 +41,12 @@ const RATES: &Units = &[
     ("Gbit/s", 1_000_000_000),
 ];
 
+/// The largest quantities of a scenario: a time of 114 years, of which several add up to less than the 584 that a clock of
+/// nanoseconds has; more bytes than a link of that rate carries in a week; and what a hundred of the fastest ports of 2025 carry.
+pub(super) const LONGEST: (u64, &str) = (1_000_000 * 3_600_000_000_000, "1000000 h");
+pub(super) const LARGEST: (u64, &str) = (1_000_000_000_000_000_000, "1000000000 GB");
+const FASTEST: (u64, &str) = (100_000_000_000_000, "100000 Gbps");
+
 const DURATION_EXAMPLES: &str = r#"a time with its unit (ns, us, ms, s, min, h), such as "10 ms""#;
 const SIZE_EXAMPLES: &str =
     r#"a size with its unit (B, kB, MB, GB, KiB, MiB, GiB), such as "30 kB""#;
@@ -70,8 +76,8 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<u64, Problem> {
     }
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
         let names: Vec<_> = units.iter().map(|(name, _)| *name).collect();
-        let suggestion = nearest(unit, &names).map(|unit| format!("{number} {unit}"));
-        return Err((format!("has an unknown unit {unit:?}"), suggestion));
+        let suggestion = nearest(unit, &names).map(|unit| format!("{} {unit}", cut(number)));
+        return Err((format!("has an unknown unit {}", quoted(unit)), suggestion));
     };
     if number.starts_with('-') {
         return Err(("is negative".into(), None));
@@ -84,7 +90,7 @@ fn scaled(number: &str, scale: u64) -> Result<u64, String> {
     let digits: String = number.trim_start_matches('+').chars().filter(|c| *c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     let fraction = fraction.trim_end_matches('0');
-    let bad = || format!("{number:?} is not a number");
+    let bad = || format!("{} is not a number", quoted(number));
     if whole.is_empty() && fraction.is_empty() || fraction.len() > 18 {
         return Err(bad());
     }
@@ -101,9 +107,15 @@ fn read_quantity(
     value: &Value,
     at: &At<'_>,
     units: &Units,
+    most: (u64, &str),
     allowed: &str,
 ) -> Result<u64, SpecError> {
-    read_text(value, at, allowed, |text| parse(text, units))
+    read_text(value, at, allowed, |text| parse(text, units).and_then(|amount| up_to(most, amount)))
+}
+
+/// An amount that is not above the largest one, which is also given in words.
+pub(super) fn up_to((most, shown): (u64, &str), amount: u64) -> Result<u64, Problem> {
+    if amount <= most { Ok(amount) } else { Err((format!("is too large: above {shown}"), None)) }
 }
 
 /// Reads a number with its unit by `parse`.
@@ -164,7 +176,7 @@ impl Spec for SimDuration {
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        read_quantity(value, at, DURATIONS, DURATION_EXAMPLES).map(Self::from_nanos)
+        read_quantity(value, at, DURATIONS, LONGEST, DURATION_EXAMPLES).map(Self::from_nanos)
     }
 
     fn write(&self) -> Value {
@@ -178,7 +190,7 @@ impl Spec for Bytes {
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        read_quantity(value, at, SIZES, SIZE_EXAMPLES).map(Self::new)
+        read_quantity(value, at, SIZES, LARGEST, SIZE_EXAMPLES).map(Self::new)
     }
 
     fn write(&self) -> Value {
@@ -192,7 +204,7 @@ impl Spec for BitRate {
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        read_quantity(value, at, RATES, RATE_EXAMPLES).map(Self::from_bps)
+        read_quantity(value, at, RATES, FASTEST, RATE_EXAMPLES).map(Self::from_bps)
     }
 
     fn write(&self) -> Value {
@@ -209,7 +221,8 @@ impl Spec for Window {
         if *value == Value::String("unlimited".into()) {
             return Ok(Self::Unlimited);
         }
-        read_quantity(value, at, SIZES, WINDOW_EXAMPLES).map(|size| Self::Bytes(Bytes::new(size)))
+        read_quantity(value, at, SIZES, LARGEST, WINDOW_EXAMPLES)
+            .map(|size| Self::Bytes(Bytes::new(size)))
     }
 
     fn write(&self) -> Value {
