@@ -74,6 +74,25 @@ BROKEN = {
     "a list of three": ("return [[streams[0], 1, 2]]", ["where a pair should be"]),
     "a set of two": ("return [{streams[0], 1}]", ["where a pair should be"]),
     "no list": ("return 3", ["returned 3; allowed: a list of pairs"]),
+    "pairs without bytes, without an end": (
+        "return iter(lambda: (streams[0], 0), None)",
+        ["returned 10001 pairs without bytes for one packet; allowed: pairs with bytes, or the end"],
+    ),
+    "pairs without an end": (
+        "return __import__('itertools').repeat((streams[0], 1))",
+        ["gave stream ", " bytes, of which ", " are waiting"],
+    ),
+    "a boolean": ("return [(streams[0], True)]", [" True bytes; allowed: a whole number from 0"]),
+    "a boolean as a stream": ("return [(False, 1)]", ["chose False, which is not a stream"]),
+    "a length that lies": (
+        "return [type('L', (), {'__len__': lambda self: 2})()]",
+        ["where a pair should be"],
+    ),
+    "a long and colourful repr": (
+        "return [type('R', (), {'__repr__': lambda self: '\\x1b[2J' * 1_000_000})()]",
+        ["returned \\u{1b}[2J", "… (4000000 characters) where a pair should be"],
+    ),
+    "a long text": ("raise ValueError('x' * 1_000_000)", ["raised ValueError: xxx", " (1000012 characters)"]),
     "another connection": (
         "return [(self.first.setdefault('stream', streams[0]), 1)]",
         ["chose a stream of another connection"],

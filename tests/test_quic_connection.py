@@ -180,3 +180,29 @@ def test_a_source_that_is_no_address_is_refused(source: Any) -> None:
     server = quic.Connection(is_client=False, parameters={"protection": "null"})
     with pytest.raises(InputError, match="allowed: "):
         server.receive(b"", 0, source)
+
+
+def test_every_timer_can_be_handled() -> None:
+    """RFC 9002 section 6.2.1: a probe timeout doubles without an answer; here it stops after 16 doublings."""
+    client, _ = Pair().ends
+    client.transmit(SECOND)
+    last, waits = SECOND, []
+    for _ in range(60):
+        timer = client.timer()
+        assert timer is not None
+        client.handle_timer(timer)
+        client.transmit(timer)
+        waits.append(timer - last)
+        last = timer
+    assert waits[0] == 999 * MS, "three times the initial round trip"
+    assert waits[:17] == [waits[0] << doublings for doublings in range(17)]
+    assert set(waits[17:]) == {waits[16]}
+
+
+def test_a_timer_beyond_the_end_of_time_is_none() -> None:
+    client, _ = Pair().ends
+    end = (1 << 63) - 1
+    client.transmit(end - SECOND // 2)
+    assert client.timer() is None
+    client.handle_timer(end)
+    assert client.timer() is None

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Characters of the longest word that is compared with others.
 _LONGEST_WORD = 80
+# Words that a message lists.
+_MOST_WORDS = 40
 
 
 class LeobenchError(Exception):
@@ -30,14 +32,21 @@ class RunError(LeobenchError):
 
 
 def cut(text: str, longest: int = 80) -> str:
-    """A text as a message shows it: cut where it is longer than that, and then with its length."""
-    return text if len(text) <= longest else f"{text[:longest]}… ({len(text)} characters)"
+    """A text as a message shows it: on one line, cut where it is longer, and then with its length."""
+    start = text[:longest]
+    if not start.isprintable():
+        start = "".join(
+            char if char.isprintable() else char.encode("unicode_escape").decode() for char in start
+        )
+    return start if len(text) <= longest else f"{start}… ({len(text)} characters)"
 
 
 def allowed(given: object, known: Iterable[object]) -> str:
     """What may be given, and what perhaps was meant: "allowed: `fifo`, `red`; did you mean `red`?"."""
-    words = [str(each) for each in known]
-    return f"allowed: {', '.join(f'`{word}`' for word in words)}{near(given, words)}"
+    words = [cut(str(each)) for each in known]
+    listed = ", ".join(f"`{word}`" for word in words[:_MOST_WORDS])
+    more = f", and {len(words) - _MOST_WORDS} more" if len(words) > _MOST_WORDS else ""
+    return f"allowed: {listed}{more}{near(given, words)}"
 
 
 def near(given: object, known: Iterable[str]) -> str:
@@ -64,7 +73,9 @@ def positive(name: str, value: object) -> int:
         InputError: If it is not a whole number from 1.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise InputError(f"{name} = {value!r}: is not a whole number; allowed: a whole number from 1")
+        raise InputError(
+            f"{name} = {cut(repr(value))}: is not a whole number; allowed: a whole number from 1"
+        )
     if int(value) < 1:
-        raise InputError(f"{name} = {value}: is not positive; allowed: a whole number from 1")
+        raise InputError(f"{name} = {cut(str(value))}: is not positive; allowed: a whole number from 1")
     return int(value)

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import itertools
 import os
-import tomllib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from leobench.errors import nearest
+from leobench.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Bytes of a scenario or campaign file.
+# Bytes of a scenario or campaign file; that of the core, which a test compares.
 LARGEST_FILE = 16_000_000
 # Entries of a folder among which similar names are looked for.
 _MOST_ENTRIES = 10_000
-# Characters of a line that a message shows.
-_LONGEST_LINE = 80
 # Folders of a checkout with the files that are shipped.
 _SHIPPED = ("scenarios", "campaigns")
+
+
+def read_toml(file: Path, text: str) -> dict[str, Any]:
+    """What a text says, as the core reads scenarios, with the same limits.
+
+    Raises:
+        InputError: If it is not TOML, or beyond a limit; the message names the file, the line and the column.
+    """
+    from leobench import _core
+
+    return _core.read_toml(str(file), text)
 
 
 def is_device(file: Path) -> bool:
@@ -37,8 +45,8 @@ def is_campaign(file: Path) -> bool:
     try:
         # A pipe would block, or has been read already.
         readable = file.is_file() and file.stat().st_size <= LARGEST_FILE
-        table = tomllib.loads(file.read_text(encoding="utf-8-sig")) if readable else {}
-    except (OSError, ValueError, RecursionError):
+        table = read_toml(file, file.read_text(encoding="utf-8-sig")) if readable else {}
+    except (OSError, ValueError, InputError):
         return False
     return "extends" in table or (
         "scenario" in table and bool({"replicates", "metrics", "grid", "variants"} & table.keys())
@@ -71,11 +79,3 @@ def _inputs(folder: Path) -> Iterator[Path]:
             if entry.name.endswith((".toml", ".json")) and entry.is_file():
                 yield folder / entry.name
 
-
-def line(text: str, number: int, column: int) -> str:
-    """A line of a text for a message, or of a long one what is around the column; both count from 1."""
-    whole = "".join(text.split("\n")[number - 1 : number]).rstrip()
-    if len(whole) > _LONGEST_LINE:
-        start = max(column - _LONGEST_LINE // 2, 0)
-        return f"…{whole[start : start + _LONGEST_LINE]}…"
-    return whole.strip()

@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leobench.errors import LeobenchError, allowed, near
+from leobench.errors import LeobenchError, allowed, cut, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
 IMPORTABLE = "a module that can be imported"
+
+# Characters of a line of a traceback, and the number of lines, that a message shows.
+_LONGEST_LINE, _MOST_LINES = 400, 40
 
 
 class Kind(NamedTuple):
@@ -110,7 +113,12 @@ def describe(error: BaseException) -> str:
     """What the user's code raised, with its traceback."""
     linecache.checkcache()
     summary = traceback.format_exception_only(error)[-1].strip()
-    return f"raised {summary}\n{''.join(traceback.format_exception(error)).rstrip()}"
+    lines = "".join(traceback.format_exception(error)).rstrip().split("\n")
+    shown = [cut(line, _LONGEST_LINE) for line in lines]
+    if len(shown) > _MOST_LINES:
+        half = _MOST_LINES // 2
+        shown[half:-half] = [f"... {len(shown) - 2 * half} lines ..."]
+    return "\n".join([f"raised {cut(summary, _LONGEST_LINE)}", *shown])
 
 
 def is_fault(error: BaseException) -> bool:
@@ -240,7 +248,7 @@ def _known(given: str, known: Sequence[str]) -> str:
 
 def _told(error: BaseException) -> str:
     """What was raised and where, on one line."""
-    said = " ".join(traceback.format_exception_only(error)[-1].split())
+    said = cut(" ".join(traceback.format_exception_only(error)[-1].split()), _LONGEST_LINE)
     if isinstance(error, SyntaxError):
         return f"{said} ({Path(error.filename or '').name}, line {error.lineno})"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]

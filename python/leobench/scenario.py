@@ -37,7 +37,7 @@ def load(
         InputError: If an override is not text.
     """
     from leobench import _core
-    from leobench.errors import InputError, ScenarioError
+    from leobench.errors import InputError, ScenarioError, cut
     from leobench.files import is_device, similar
 
     pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
@@ -48,7 +48,7 @@ def load(
             f"{place}{value}".encode()
         except UnicodeEncodeError:
             raise InputError(
-                f"{place} = {value}: is not text; allowed: characters that UTF-8 encodes"
+                f"{cut(place)} = {cut(value)}: is not text; allowed: characters that UTF-8 encodes"
             ) from None
     if is_device(Path(scenario)):
         raise ScenarioError(f"{scenario}: is a device; allowed: a scenario file")

@@ -51,7 +51,7 @@ leobench_base::spec! {
     /// 38.811, section 6.4.1); behind the dish it is zero.
     pub struct ParabolicSpec example = r#"{"diameter": "60 cm"}"# check = ParabolicSpec::check {
         /// Diameter of the aperture.
-        pub diameter: Distance,
+        pub diameter: Distance [Distance::APERTURE],
         /// Efficiency of the aperture.
         pub efficiency: f64 [Range::above(0.0).to(1.0)] = 0.65,
         /// Level below the gain on the axis at which nulls and side lobes are filled; without it they are those of theory.

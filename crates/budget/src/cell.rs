@@ -1,6 +1,6 @@
 //! Cells: the capacity of a beam divided over its users by the time of day.
 
-use leobench_base::spec::{Fault, Probability};
+use leobench_base::spec::{Fault, Probability, Range};
 use leobench_base::{BitRate, SimDuration, SimTime};
 
 const HOUR: SimDuration = SimDuration::from_secs(3_600);
@@ -18,7 +18,7 @@ leobench_base::spec! {
         /// Capacity of the cell.
         pub capacity: BitRate,
         /// Other users in the cell.
-        pub users: u32,
+        pub users: u32 [Range::from(0.0).to(1e6)],
         /// Share of them that is active in each hour of the day, from midnight to one o'clock onwards.
         pub load: [Probability; 24],
         /// Local time of day at the start of the run, from midnight.

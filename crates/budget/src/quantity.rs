@@ -3,7 +3,7 @@
 //! Each is one `f64` in its base unit. What is written reads back as the same number.
 
 use leobench_base::spec::quantity::{Problem, read_text};
-use leobench_base::spec::{At, Schema, Spec, SpecError, Value, json, nearest};
+use leobench_base::spec::{At, Schema, Spec, SpecError, UpTo, Value, json, nearest, quoted};
 
 use crate::decibel::{db, ratio};
 
@@ -39,7 +39,7 @@ fn parse(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     let (amount, suffix) = (text[..end].trim(), text[end..].trim());
     let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
     let suggestion = nearest(suffix, &names).map(|unit| format!("{amount} {unit}"));
-    Err((format!("has an unknown unit {suffix:?}"), suggestion))
+    Err((format!("has an unknown unit {}", quoted(suffix)), suggestion))
 }
 
 /// The shortest text that reads back as `base`; among equally short ones that in the earliest unit.
@@ -111,10 +111,10 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// A frequency or a bandwidth.
+    /// A frequency or a bandwidth; radio waves end at 3,000 GHz (ITU Radio Regulations, No. 1.5).
     Frequency.hz,
-    |hz| hz > 0.0,
-    r#"a frequency above zero with its unit (Hz, kHz, MHz, GHz), such as "12 GHz""#,
+    |hz| hz > 0.0 && hz <= 3e12,
+    r#"a frequency above zero, up to 3000 GHz, with its unit (Hz, kHz, MHz, GHz), such as "12 GHz""#,
     ["Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9]
 );
 
@@ -126,12 +126,17 @@ impl Frequency {
 }
 
 quantity!(
-    /// A distance, height or diameter.
+    /// A distance, height or diameter. Two satellites on opposite sides of the geostationary orbit are 84,328 km apart.
     Distance.m,
-    |m| m >= 0.0,
-    r#"a length from zero with its unit (mm, cm, m, km), such as "60 cm""#,
+    |m| (0.0..=1e8).contains(&m),
+    r#"a length from 0 to 100000 km with its unit (mm, cm, m, km), such as "60 cm""#,
     ["m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3]
 );
+
+impl Distance {
+    /// Apertures of antennas: the largest dish, FAST, measures 500 m.
+    pub const APERTURE: UpTo<Self> = UpTo(Self::constant(500.0));
+}
 
 quantity!(
     /// An angle.

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use leobench_base::spec::quoted;
+
 use crate::constellation::Satellite;
 use crate::elements::{self, MeanElements};
 use crate::epoch::Epoch;
@@ -104,7 +106,7 @@ impl Network {
             let wrong = |problem: String| FileError::line(state.file, number, problem);
             let Some([node, end, next, ..]) = whole::<5>(line.split(',')) else {
                 let right = "node, destination, next hop and two interfaces, as whole numbers";
-                return Err(wrong(format!("has {line:?}; it should have {right}")));
+                return Err(wrong(format!("has {}; it should have {right}", quoted(line))));
             };
             if !(0..nodes).contains(&node) || !(satellites..nodes).contains(&end) {
                 let right = format!("nodes are below {nodes}, destinations from {satellites} on");
@@ -152,7 +154,8 @@ fn read_satellites(tles: Text<'_>) -> Result<(Vec<Satellite>, Epoch), FileError>
     for (number, elements::Placed { elements, place }) in placed.into_iter().enumerate() {
         let wrong = |place: &At, problem: String| FileError::at(file, place.clone(), problem);
         if elements.name.split_whitespace().last() != Some(&number.to_string()) {
-            let problem = format!("is of {:?}; its name should end with {number}", elements.name);
+            let problem =
+                format!("is of {}; its name should end with {number}", quoted(&elements.name));
             return Err(wrong(&place, problem));
         }
         if elements.epoch != epoch {
@@ -203,7 +206,7 @@ fn read_stations(stations: Text<'_>) -> Result<Vec<Place>, FileError> {
             (cells[1].to_owned(), Geodetic::from_degrees(*latitude, *longitude, *altitude));
         track::check(&place).map_err(|problem| wrong(format!("{name}: {problem}")))?;
         if places.iter().any(|other| other.name == name) {
-            return Err(wrong(format!("has the name {name:?} again")));
+            return Err(wrong(format!("has the name {} again", quoted(&name))));
         }
         places.push(Place { name, place });
     }

@@ -1,5 +1,7 @@
 //! Lists of places on the ground, such as gateways, as CSV.
 
+use leobench_base::spec::{LONGEST_NAME, is_label, quoted};
+
 use crate::error::FileError;
 use crate::frame::Geodetic;
 use crate::track;
@@ -41,14 +43,21 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Place>, FileError> {
         let number = |index: usize| {
             let (column, text) = (&columns[index], &record[index]);
             text.parse::<f64>()
-                .map_err(|_| at(format!("{column} should be a number, found {text:?}")))
+                .map_err(|_| at(format!("{column} should be a number, found {}", quoted(text))))
         };
         let altitude = altitude.map_or(Ok(0.0), number)?;
         let place = Geodetic::from_degrees(number(latitude)?, number(longitude)?, altitude);
         let name = record[name].to_owned();
+        if !is_label(&name) {
+            let allowed = format!("text on one line, up to {LONGEST_NAME} characters");
+            return Err(at(format!("the name {} should be {allowed}", quoted(&name))));
+        }
         track::check(&place).map_err(|problem| at(format!("{name}: {problem}")))?;
-        if name.is_empty() || places.iter().any(|other| other.name == name) {
-            return Err(at(format!("the name {name:?} should be one that no other place has")));
+        if places.iter().any(|other| other.name == name) {
+            return Err(at(format!(
+                "the name {} should be one that no other place has",
+                quoted(&name)
+            )));
         }
         places.push(Place { name, place });
     }

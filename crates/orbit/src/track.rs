@@ -1,5 +1,6 @@
 //! Where a terminal is: at one place, or along a track of points in time (CSV or GPX).
 
+use leobench_base::spec::quoted;
 use leobench_base::{SimDuration, SimTime};
 use roxmltree::Document;
 
@@ -207,7 +208,11 @@ fn read_csv(file: &str, text: &str, start: Epoch) -> Result<Places, FileError> {
         let number = |index: usize| {
             let (name, text) = (&columns[index], &record[index]);
             text.parse::<f64>().map_err(|_| {
-                FileError::line(file, line, format!("{name} should be a number, found {text:?}"))
+                FileError::line(
+                    file,
+                    line,
+                    format!("{name} should be a number, found {}", quoted(text)),
+                )
             })
         };
         let altitude = altitude.map_or(Ok(0.0), number)?;
@@ -261,7 +266,7 @@ fn time_of(text: &str, start: Epoch) -> Result<SimTime, String> {
         };
     }
     let at = Epoch::parse(text).ok_or_else(|| {
-        format!("time should be seconds or such as 2026-03-20T10:39:26Z, found {text:?}")
+        format!("time should be seconds or such as 2026-03-20T10:39:26Z, found {}", quoted(text))
     })?;
     let nanos = u64::try_from(at.unix_nanos() - start.unix_nanos())
         .map_err(|_| format!("{at} is before the run, which starts at {start}"))?;

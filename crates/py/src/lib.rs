@@ -25,6 +25,7 @@ mod errors {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("LARGEST_FILE", leobench_sim::scenario::LARGEST_FILE)?;
     module.add("KINDS", PyTuple::new(module.py(), leobench_sim::registry::kinds())?)?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<quic::QuicConnection>()?;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate::places, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::check_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use leobench_base::SimDuration;
-use leobench_sim::scenario::{self, FlowUse, Scenario};
+use leobench_sim::scenario::{self, FlowUse, Scenario, Syntax, SyntaxError};
 use pyo3::prelude::*;
 
 use crate::errors::{InputError, ScenarioError};
@@ -69,6 +69,21 @@ impl PyScenario {
     fn to_json(&self) -> PyResult<String> {
         as_json(&self.0.write())
     }
+}
+
+/// What a text in TOML says, as scenarios are read: a table. `file` is its name in messages.
+#[pyfunction]
+pub(crate) fn read_toml<'py>(
+    py: Python<'py>,
+    file: &str,
+    text: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let value = py.detach(|| Syntax::Toml.parse(text)).map_err(|error| {
+        let SyntaxError { position, problem } = error;
+        let file = file.to_owned();
+        InputError::new_err(scenario::ScenarioError::Syntax { file, position, problem }.to_string())
+    })?;
+    plugin::object(py, &value)
 }
 
 /// The JSON Schema of scenario files.

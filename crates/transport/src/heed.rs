@@ -1,6 +1,6 @@
 //! What an endpoint does about forecasts of its paths.
 
-use leobench_base::spec::Fault;
+use leobench_base::spec::{Fault, Range, UpTo};
 use leobench_base::{SimDuration, SimTime};
 
 use crate::endpoint::Forecast;
@@ -14,9 +14,9 @@ leobench_base::spec! {
     pub struct OnForecastSpec: Default check = check {
         /// The sender sends no data on a path from so long before a forecast handover until it is over, as in Freeze-TCP (Goff et
         /// al. 2000): with the one-way delay, the last packet arrives before the old way is left.
-        pub hold: Option<SimDuration>,
+        pub hold: Option<SimDuration> [UpTo::DELAY],
         /// The congestion window is at most this many times the forecast rate times the forecast round-trip time.
-        pub window: Option<f64>,
+        pub window: Option<f64> [Range::from(0.0).to(1_000.0)],
     }
 }
 

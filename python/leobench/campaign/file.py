@@ -6,7 +6,6 @@ import itertools
 import math
 import os
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from leobench.campaign import names, places
 from leobench.campaign.definition import MOST_VARIANTS, Definition, Variant
 from leobench.errors import InputError, allowed, cut, near
-from leobench.files import LARGEST_FILE, is_device, is_scenario, line, similar
+from leobench.files import LARGEST_FILE, is_device, is_scenario, read_toml, similar
 from leobench.folder import TABLES
 from leobench.overrides import as_text
 
@@ -70,7 +69,7 @@ def _layers(file: Path) -> list[_Layer]:
     following: Path | None = file
     while following is not None:
         text = _text(following)
-        layers.append(_Layer(following, text, _parse(following, text)))
+        layers.append(_Layer(following, text, read_toml(following, text)))
         if is_scenario(layers[-1].table):
             raise InputError(
                 f"{following}: is a scenario, not a campaign; `leobench run {following}` runs it"
@@ -224,23 +223,6 @@ def _text(file: Path) -> str:
         ) from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}; allowed: a campaign file") from None
-
-
-def _parse(file: Path, text: str) -> Table:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-        if place is None:
-            raise InputError(f"{file}: {error}") from None
-        number, column = map(int, place.groups())
-        said = f"{file}:{number}:{column}: {str(error)[: place.start()]}"
-        shown = line(text, number, column)
-        raise InputError(said + (f"; in the line `{shown}`" if shown else "")) from None
-    except ValueError as error:  # a number of thousands of digits
-        raise InputError(f"{file}: {error}") from None
-    except RecursionError:
-        raise InputError(f"{file}: is nested too deeply; allowed: a campaign file") from None
 
 
 def _check_block(block: Table, at: str) -> None:

@@ -64,7 +64,7 @@ fn the_next_instant_is_later_than_the_given() {
     }
     let mut leaping = build(r#"{"interval": {"kind": "exponential", "mean": "1 ms"}}"#, 1);
     assert_eq!(leaping.next(now), renewals.next(now), "one leap ends where many steps do");
-    assert_eq!(build(r#"{"interval": "5000000 h"}"#, 1).next(SimTime::MAX), SimTime::MAX);
+    assert_eq!(build(r#"{"interval": "1000000 h"}"#, 1).next(SimTime::MAX), SimTime::MAX);
 }
 
 #[test]

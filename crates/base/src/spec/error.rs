@@ -15,7 +15,7 @@ const MOST_WORDS: usize = 40;
 /// Characters of what is allowed: the words of a list, or a sentence.
 const LONGEST_LIST: usize = 4_000;
 
-/// A value, a key or a name as a message shows it: cut after 80 characters, and then with its length.
+/// A value, a key or a name as a message shows it: on one line, and cut after 80 characters, then with its length.
 pub fn cut(text: &str) -> Cow<'_, str> {
     cut_after(LONGEST_TEXT, text)
 }
@@ -28,11 +28,34 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
+/// What is wrong, in the words of a library that may quote the file: as [`cut`], at the length of a sentence.
+pub fn sentence(text: &str) -> Cow<'_, str> {
+    cut_after(LONGEST_SENTENCE, text)
+}
+
 fn cut_after(longest: usize, text: &str) -> Cow<'_, str> {
     match split_after(longest, text) {
-        None => Cow::Borrowed(text),
-        Some((start, length)) => Cow::Owned(format!("{start}… ({length} characters)")),
+        None => escaped(text),
+        Some((start, length)) => Cow::Owned(format!("{}… ({length} characters)", escaped(start))),
     }
+}
+
+/// A text with escapes in place of characters that are not printed, such as line breaks.
+fn escaped(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| (' '..='~').contains(&c) || c.escape_debug().len() == 1;
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let parts = text
+        .chars()
+        .map(|c| if is_plain(c) { c.to_string() } else { c.escape_debug().to_string() });
+    Cow::Owned(parts.collect())
+}
+
+/// A key as it would stand in TOML: in quotes where it has to be.
+pub(super) fn key(text: &str) -> Cow<'_, str> {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    if !text.is_empty() && text.chars().all(is_bare) { cut(text) } else { quoted(text).into() }
 }
 
 /// The start of a text with more characters than `longest`, and how many it has.
@@ -45,24 +68,29 @@ fn split_after(longest: usize, text: &str) -> Option<(&str, usize)> {
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
     parent: Option<&'a At<'a>>,
-    key: &'a str,
-    index: usize,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
 }
 
 impl<'a> At<'a> {
     /// The whole file.
-    pub const ROOT: At<'static> = At { parent: None, key: "", index: 0 };
+    pub const ROOT: At<'static> = At { parent: None, step: Step::Index(0) };
 
     /// The value under `key` in the table here.
     #[must_use]
     pub fn key(&'a self, key: &'a str) -> At<'a> {
-        At { parent: Some(self), key, index: 0 }
+        At { parent: Some(self), step: Step::Key(key) }
     }
 
     /// The `index`-th value of the array here.
     #[must_use]
     pub fn index(&'a self, index: usize) -> At<'a> {
-        At { parent: Some(self), key: "", index }
+        At { parent: Some(self), step: Step::Index(index) }
     }
 
     /// An error about the value at this place.
@@ -92,13 +120,11 @@ impl fmt::Display for At<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(parent) = self.parent else { return Ok(()) };
         parent.fmt(f)?;
-        if self.key.is_empty() {
-            return write!(f, "[{}]", self.index);
+        match self.step {
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Key(name) if parent.parent.is_none() => f.write_str(&key(name)),
+            Step::Key(name) => write!(f, ".{}", key(name)),
         }
-        if parent.parent.is_some() {
-            f.write_str(".")?;
-        }
-        f.write_str(&cut(self.key))
     }
 }
 
@@ -156,7 +182,7 @@ impl fmt::Display for SpecError {
             write!(f, "; allowed: {}", cut_after(LONGEST_LIST, allowed))?;
         }
         if let Some(nearest) = &self.nearest {
-            write!(f, "; did you mean `{nearest}`?")?;
+            write!(f, "; did you mean `{}`?", cut_after(LONGEST_SENTENCE, nearest))?;
         }
         Ok(())
     }

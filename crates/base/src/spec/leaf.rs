@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::error::{At, SpecError};
 use super::value::{Table, Value};
-use super::{Schema, Spec, json};
+use super::{Schema, Spec, json, name};
 
 impl Spec for bool {
     fn schema() -> Schema {
@@ -198,7 +198,7 @@ impl<T: Spec, const N: usize> Spec for [T; N] {
     }
 }
 
-/// Named values in the order of the file.
+/// Named values in the order of the file. A key is a [`NAME`](super::NAME).
 impl<T: Spec> Spec for Vec<(String, T)> {
     fn schema() -> Schema {
         json!({"type": "object", "additionalProperties": T::schema()})
@@ -208,7 +208,11 @@ impl<T: Spec> Spec for Vec<(String, T)> {
         match value {
             Value::Table(table) => table
                 .iter()
-                .map(|(key, value)| Ok((key.to_owned(), T::read(value, &at.key(key))?)))
+                .map(|(key, value)| {
+                    let at = at.key(key);
+                    name::check(key, value, &at)?;
+                    Ok((key.to_owned(), T::read(value, &at)?))
+                })
                 .collect(),
             other => Err(at
                 .error(other, format!("is {}, not a table", other.type_name()))
@@ -377,11 +381,11 @@ bounded_number!(
 );
 
 bounded_number!(
-    /// A factor or weight above zero.
+    /// A factor or weight above zero. The largest is ours: sums and products of some thousand weights stay exact enough.
     Weight,
-    |value| value > 0.0 && value.is_finite(),
-    "a number above 0",
-    json!({"type": "number", "exclusiveMinimum": 0})
+    |value| value > 0.0 && value <= 1e9,
+    "a number above 0 up to 1000000000",
+    json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000})
 );
 
 impl Probability {

@@ -1,7 +1,7 @@
 //! How much a queue holds: a number of packets or bytes, or as much as a link carries in some time.
 
 use super::error::{At, SpecError};
-use super::quantity::{DURATIONS, SIZES, parse, show_bytes};
+use super::quantity::{DURATIONS, LARGEST, LONGEST, SIZES, parse, show_bytes, up_to};
 use super::value::{Table, Value};
 use super::{Schema, Spec, json};
 use crate::time::SimDuration;
@@ -10,6 +10,10 @@ use crate::units::Bytes;
 const PACKETS: &[(&str, u64)] = &[("packets", 1), ("packet", 1)];
 /// In millionths, to be exact.
 const PRODUCTS: &[(&str, u64)] = &[("BDP", 1_000_000)];
+
+/// The longest limits: no queue of packets or products is as long, and their bytes still fit 64 bits.
+const MOST_PACKETS: (u64, &str) = (1_000_000_000_000, "1000000000000 packets");
+const MOST_PRODUCTS: (u64, &str) = (1_000_000_000_000, "1000000 BDP");
 
 const EXAMPLES: &str = r#""15 packets", "30 kB", "1.5 BDP", "100 ms", "unlimited", or a table with `bdp` or `time` and a `link`"#;
 const KEYS: [&str; 3] = ["bdp", "time", "link"];
@@ -59,12 +63,14 @@ impl Limit {
             return Ok(Self::Unlimited);
         }
         if let Ok(packets) = parse(text, PACKETS) {
-            return Ok(Self::Packets(packets));
+            return up_to(MOST_PACKETS, packets).map(Self::Packets);
         }
         if let Ok(millionths) = parse(text, PRODUCTS) {
-            return Ok(carried(Span::Products(millionths)));
+            return up_to(MOST_PRODUCTS, millionths)
+                .map(|millionths| carried(Span::Products(millionths)));
         }
         if let Ok(time) = parse(text, DURATIONS) {
+            let time = up_to(LONGEST, time)?;
             return Ok(carried(Span::Time(SimDuration::from_nanos(time))));
         }
         // The error is about a unit of any kind, unless the unit is known.
@@ -75,7 +81,7 @@ impl Limit {
         match units.iter().find(known) {
             Some(units) if *units != SIZES => parse(text, units).map(|_| Self::Unlimited),
             _ => match parse(text, SIZES) {
-                Ok(bytes) => Ok(Self::Bytes(Bytes::new(bytes))),
+                Ok(bytes) => Ok(Self::Bytes(Bytes::new(up_to(LARGEST, bytes)?))),
                 Err((problem, _)) => {
                     Err((problem, parse(text, &units.concat()).err().and_then(|(_, near)| near)))
                 }
@@ -94,8 +100,9 @@ impl Limit {
             (Some(bdp), None) => {
                 let at = at.key("bdp");
                 let number = f64::read(bdp, &at)?;
-                if !(0.0..1e12).contains(&number) {
-                    return Err(at.error(bdp, "is out of range").allowed("a number above 0"));
+                if !(0.0..=1e6).contains(&number) {
+                    let allowed = "a number above 0 up to 1000000";
+                    return Err(at.error(bdp, "is out of range").allowed(allowed));
                 }
                 Span::Products((number * 1e6).round() as u64)
             }

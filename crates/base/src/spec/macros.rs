@@ -2,7 +2,7 @@
 
 /// Defines a table of a scenario: a struct whose fields are its keys, documented for the schema by their doc
 /// comments. `= expression` gives a default; a field without one is required, unless it is an `Option`. A
-/// [`Range`](crate::spec::Range) in brackets after the type is what a number may be.
+/// [`Bound`](crate::spec::Bound) in brackets after the type is what the value may be.
 ///
 /// Between the name and the fields may stand, in this order:
 /// - `: Default`, for a table none of whose keys is required, to implement `Default` from the defaults of its fields;
@@ -79,7 +79,7 @@ macro_rules! spec {
                 $( <$base_type as $crate::spec::TableSpec>::describe(properties, required); )?
                 $(
                     let mut schema = <$type as $crate::spec::Spec>::schema();
-                    $( $range.describe(&mut schema); )?
+                    $( $crate::spec::Bound::describe(&$range, &mut schema); )?
                     let description = concat!($($field_doc, "\n",)*).trim().replace("\n ", "\n");
                     if !description.is_empty() && let Some(schema) = schema.as_object_mut() {
                         schema.insert("description".into(), description.into());

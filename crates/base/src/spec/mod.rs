@@ -6,19 +6,23 @@
 //! [`spec!`](crate::spec!) (a table), [`words!`](crate::words!) (a choice of words) and
 //! [`kinds!`](crate::kinds!) (a table whose `kind` picks one of several) define all there is from one text.
 
+mod bound;
 mod error;
 mod leaf;
 pub mod length;
 pub mod limit;
 mod macros;
+mod name;
 pub mod quantity;
 mod table;
 mod value;
 
-pub use error::{At, Fault, SpecError, cut, nearest, quoted};
+pub use bound::{Bound, UpTo};
+pub use error::{At, Fault, SpecError, cut, nearest, quoted, sentence};
 pub use leaf::{Probability, Range, Ratio, Weight, Whole};
 pub use length::{Length, Ring};
 pub use limit::{Limit, Span};
+pub use name::{LONGEST_NAME, NAME, is_label, is_name};
 pub use quantity::Window;
 pub use table::{Reader, named_kind, with_kind};
 pub use value::{Table, Value};

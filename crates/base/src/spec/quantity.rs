@@ -1,6 +1,6 @@
 //! Quantities with units: read exactly (without floating-point rounding), written in the shortest form.
 
-use super::error::{At, SpecError, nearest};
+use super::error::{At, SpecError, cut, nearest, quoted};
 use super::value::Value;
 use super::{Schema, Spec, json};
 use crate::time::SimDuration;
@@ -47,6 +47,11 @@ const BYTE_WORDS: &[&str] = &["Bytes", "bytes", "Byte", "byte", "B"];
 const BIT_WORDS: &[&str] = &["Bits", "bits", "Bit", "bit"];
 /// Endings that make a rate of a size.
 const PER_SECOND: &[&str] = &["/s", "ps"];
+/// The largest quantities of a scenario: a time of 114 years, of which several add up to less than the 584 that a clock of
+/// nanoseconds has; more bytes than a link of that rate carries in a week; and what a hundred of the fastest ports of 2025 carry.
+pub(super) const LONGEST: (u64, &str) = (1_000_000 * 3_600_000_000_000, "1000000 h");
+pub(super) const LARGEST: (u64, &str) = (1_000_000_000_000_000_000, "1000000000 GB");
+const FASTEST: (u64, &str) = (100_000_000_000_000, "100000 Gbps");
 
 const DURATION_EXAMPLES: &str = r#"a time with its unit (ns, us, ms, s, min, h), such as "10 ms""#;
 const SIZE_EXAMPLES: &str =
@@ -76,7 +81,8 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<u64, Problem> {
         return Err(("has no unit".into(), None));
     }
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err((format!("has an unknown unit {unit:?}"), suggestion(number, unit, units)));
+        let problem = format!("has an unknown unit {}", quoted(unit));
+        return Err((problem, suggestion(number, unit, units)));
     };
     if number.starts_with('-') {
         return Err(("is negative".into(), None));
@@ -99,7 +105,7 @@ fn suggestion(number: &str, unit: &str, units: &Units) -> Option<String> {
         let bits = scaled(number, scale).ok()?;
         return bits.is_multiple_of(8).then(|| show_bytes(Bytes::new(bits / 8)));
     }
-    nearest(unit, &names).map(|unit| format!("{number} {unit}"))
+    nearest(unit, &names).map(|unit| format!("{} {unit}", cut(number)))
 }
 
 /// The prefix of a unit that ends in one of `words`.
@@ -123,7 +129,7 @@ fn scaled(number: &str, scale: u64) -> Result<u64, String> {
     let digits: String = number.trim_start_matches('+').chars().filter(|c| *c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     let fraction = fraction.trim_end_matches('0');
-    let bad = || format!("{number:?} is not a number");
+    let bad = || format!("{} is not a number", quoted(number));
     if whole.is_empty() && fraction.is_empty() || fraction.len() > 18 {
         return Err(bad());
     }
@@ -140,9 +146,15 @@ fn read_quantity(
     value: &Value,
     at: &At<'_>,
     units: &Units,
+    most: (u64, &str),
     allowed: &str,
 ) -> Result<u64, SpecError> {
-    read_text(value, at, allowed, |text| parse(text, units))
+    read_text(value, at, allowed, |text| parse(text, units).and_then(|amount| up_to(most, amount)))
+}
+
+/// An amount that is not above the largest one, which is also given in words.
+pub(super) fn up_to((most, shown): (u64, &str), amount: u64) -> Result<u64, Problem> {
+    if amount <= most { Ok(amount) } else { Err((format!("is too large: above {shown}"), None)) }
 }
 
 /// Reads a number with its unit by `parse`.
@@ -203,7 +215,7 @@ impl Spec for SimDuration {
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        read_quantity(value, at, DURATIONS, DURATION_EXAMPLES).map(Self::from_nanos)
+        read_quantity(value, at, DURATIONS, LONGEST, DURATION_EXAMPLES).map(Self::from_nanos)
     }
 
     fn write(&self) -> Value {
@@ -217,7 +229,7 @@ impl Spec for Bytes {
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        read_quantity(value, at, SIZES, SIZE_EXAMPLES).map(Self::new)
+        read_quantity(value, at, SIZES, LARGEST, SIZE_EXAMPLES).map(Self::new)
     }
 
     fn write(&self) -> Value {
@@ -231,7 +243,7 @@ impl Spec for BitRate {
     }
 
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
-        read_quantity(value, at, RATES, RATE_EXAMPLES).map(Self::from_bps)
+        read_quantity(value, at, RATES, FASTEST, RATE_EXAMPLES).map(Self::from_bps)
     }
 
     fn write(&self) -> Value {
@@ -248,7 +260,8 @@ impl Spec for Window {
         if *value == Value::String("unlimited".into()) {
             return Ok(Self::Unlimited);
         }
-        read_quantity(value, at, SIZES, WINDOW_EXAMPLES).map(|size| Self::Bytes(Bytes::new(size)))
+        read_quantity(value, at, SIZES, LARGEST, WINDOW_EXAMPLES)
+            .map(|size| Self::Bytes(Bytes::new(size)))
     }
 
     fn write(&self) -> Value {

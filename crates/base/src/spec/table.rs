@@ -2,7 +2,7 @@
 
 use super::error::{At, SpecError};
 use super::value::{Table, Value};
-use super::{Range, Schema, Spec};
+use super::{Bound, Schema, Spec};
 
 /// Reads the keys of one table, of which it knows all.
 pub struct Reader<'a> {
@@ -54,12 +54,12 @@ impl<'a> Reader<'a> {
         self.table.get(key).map_or_else(|| Ok(default()), |value| T::read(value, &at))
     }
 
-    /// Refuses a number under `key` that is out of its range.
+    /// Refuses a value under `key` that is out of its bounds.
     ///
     /// # Errors
     /// If it is.
-    pub fn check(&self, key: &str, field: &impl Spec, range: &Range) -> Result<(), SpecError> {
-        range.check(field, &self.at.key(key))
+    pub fn check(&self, key: &str, field: &impl Spec, bound: &impl Bound) -> Result<(), SpecError> {
+        bound.check(field, &self.at.key(key))
     }
 }
 

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::error::{cut, quoted};
+use super::error::{key, quoted};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// Characters of the longest key: the longest names in a place of a scenario, which campaigns have as keys.
+const LONGEST_KEY: usize = 1_000;
 
 /// A value in a scenario file.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +126,7 @@ impl fmt::Display for Value {
             Self::Table(table) if table.is_empty() => "{}".to_owned(),
             Self::Table(table) => {
                 let entries: Vec<_> =
-                    table.iter().map(|(key, value)| format!("{} = {value}", cut(key))).collect();
+                    table.iter().map(|(name, value)| format!("{} = {value}", key(name))).collect();
                 format!("{{ {} }}", entries.join(", "))
             }
         };
@@ -215,6 +218,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
         while let Some((key, value)) = access.next_entry::<String, Value>()? {
             if key.starts_with("$__toml_private") {
                 return Err(A::Error::custom("dates and times have no meaning in a scenario"));
+            }
+            if key.chars().nth(LONGEST_KEY).is_some() {
+                let allowed = format!("at most {LONGEST_KEY} characters");
+                let long = format!("the key {} is too long; allowed: {allowed}", quoted(&key));
+                return Err(A::Error::custom(long));
             }
             if table.get(&key).is_some() {
                 return Err(A::Error::custom(format!("the name {} is given twice", quoted(&key))));

@@ -4,6 +4,7 @@ use super::Path;
 use super::specific::{Coefficients, Polarisation, specific_attenuation};
 use crate::decibel::{cos_deg, sin_deg};
 use crate::quantity::{Distance, Frequency, RainRate};
+use leobench_base::spec::UpTo;
 
 /// Effective radius of the Earth in km (P.618-13, step 2).
 const EARTH_KM: f64 = 8_500.0;
@@ -11,13 +12,16 @@ const EARTH_KM: f64 = 8_500.0;
 /// What the rain height lies above the zero-degree isotherm, in km (Recommendation ITU-R P.839-4, annex 1).
 const ABOVE_ISOTHERM_KM: f64 = 0.36;
 
+/// No place has a mean isotherm above 5 km (ITU-R P.839-4); the air itself is that cold everywhere at twice the height.
+const HIGHEST: UpTo<Distance> = UpTo(Distance::constant(10e3));
+
 leobench_base::spec! {
     /// Rain, by the statistics of an average year at the terminal's place (ITU-R P.618-13, P.838-3, P.839-4).
     pub struct RainSpec example = r#"{"rate": "42 mm/h", "zero_isotherm": "3.5 km"}"# {
         /// Rain rate exceeded for 0.01 % of an average year, over one minute (ITU-R P.837 has it for every place).
         pub rate: RainRate,
         /// Mean height of the zero-degree isotherm above sea level (ITU-R P.839-4 has it for every place).
-        pub zero_isotherm: Distance,
+        pub zero_isotherm: Distance [HIGHEST],
         /// Polarisation of the wave.
         pub polarisation: Polarisation = Polarisation::Circular,
     }

@@ -13,7 +13,7 @@ leobench_base::spec! {
     /// Tropospheric scintillation at the terminal's antenna (ITU-R P.618-13, section 2.4.1).
     pub struct ScintillationSpec example = r#"{"diameter": "60 cm", "wet_refractivity": 50.0}"# {
         /// Diameter of the terminal's antenna.
-        pub diameter: Distance,
+        pub diameter: Distance [Distance::APERTURE],
         /// Efficiency of the terminal's antenna.
         pub efficiency: f64 [Range::above(0.0).to(1.0)] = 0.5,
         /// Median wet term of the surface refractivity over a year (ITU-R P.453 has it for every place).

@@ -16,7 +16,7 @@ leobench_base::spec! {
         /// Gap Γ to the capacity.
         pub gap: Decibels = Decibels::constant(0.0),
         /// The most bits per second and hertz that the modem can do; there is no limit without it.
-        pub ceiling: Option<f64> [Range::above(0.0)],
+        pub ceiling: Option<f64> [Range::above(0.0).to(20.0)],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use leobench_base::spec::{At, Fault, Probability, Spec, SpecError, Value, nearest, quoted};
+use leobench_base::spec::{At, Fault, Probability, Spec, SpecError, UpTo, Value, nearest, quoted};
 use leobench_base::{BitRate, SimDuration};
 
 use super::csv::cells;
@@ -25,7 +25,7 @@ leobench_base::spec! {
         /// Rate; zero holds packets. The first row must give it.
         pub rate: Option<BitRate>,
         /// One-way delay added to the link's own; zero unless given.
-        pub delay: Option<SimDuration>,
+        pub delay: Option<SimDuration> [UpTo::DELAY],
         /// Probability that a packet is lost; zero unless given.
         pub loss: Option<Probability>,
         /// Whether the link is up; while it is down, arriving packets are dropped. True unless given.
@@ -155,6 +155,10 @@ fn history(
     if let Some(row) = (1..steps.len()).find(|row| steps[*row].at <= steps[row - 1].at) {
         let problem = format!("is {} after {}", steps[row].at, steps[row - 1].at);
         return Err(rows.fault(row, "at", problem, "a time after the row before"));
+    }
+    let too_long = |step: &ScheduleStep| step.delay.is_some_and(|delay| delay > UpTo::DELAY.0);
+    if let Some(row) = steps.iter().position(too_long) {
+        return Err(rows.fault(row, "delay", "is too large", "at most 1 h"));
     }
     let last = steps[steps.len() - 1].at;
     if repeat.is_some_and(|repeat| repeat <= last) {

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::spec::{Fault, Limit};
+use leobench_base::spec::{Fault, Limit, UpTo};
 use leobench_base::{BitRate, Bytes, Descriptor, RngTree, SimDuration, SimRng, SimTime};
 
 use super::cobalt::{BLUE, CODEL, Cobalt, Settings};
@@ -48,7 +48,7 @@ leobench_base::spec! {
         /// Rate that the shaper keeps to, in bytes by IP length; none unless given.
         pub bandwidth: Option<BitRate>,
         /// Round trip of most flows, from 10 us to 1000 s: the interval of COBALT, whose target is 5 % of it (`tc-cake`).
-        pub rtt: SimDuration = SimDuration::from_millis(100),
+        pub rtt: SimDuration [UpTo::DELAY] = SimDuration::from_millis(100),
         /// Who shares the link fairly (`tc-cake`).
         pub isolation: Isolation = Isolation::Triple,
         /// Whether ECN-capable packets are marked instead of dropped by `CoDel`; BLUE always drops.

@@ -1,6 +1,6 @@
 //! `CoDel`: controlled delay (RFC 8289).
 
-use leobench_base::spec::{Fault, Limit};
+use leobench_base::spec::{Fault, Limit, UpTo};
 use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimTime};
 
 use super::{
@@ -24,9 +24,9 @@ leobench_base::spec! {
     /// `CoDel` (RFC 8289): drops at the head when the delay stays above a target for an interval.
     pub struct CodelSpec: Default check = check {
         /// Delay that may stand in the queue (RFC 8289 section 4.3).
-        pub target: SimDuration = TARGET,
+        pub target: SimDuration [UpTo::DELAY] = TARGET,
         /// Time within which the delay must fall below the target, about the longest round trip (RFC 8289 section 4.2).
-        pub interval: SimDuration = INTERVAL,
+        pub interval: SimDuration [UpTo::DELAY] = INTERVAL,
         /// Whether ECN-capable packets are marked instead of dropped (RFC 8289 section 1).
         pub ecn: bool = true,
         /// How much may wait; what arrives when it is full is dropped (1,000 packets, Linux's `tc-codel`).

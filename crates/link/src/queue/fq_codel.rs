@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::spec::{Fault, Limit, Whole};
+use leobench_base::spec::{Fault, Limit, UpTo, Whole};
 use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimTime};
 
 use super::codel::{CODEL, Control, INTERVAL, Settings, TARGET, check_times};
@@ -28,9 +28,9 @@ leobench_base::spec! {
         /// Bytes that a flow may send in its turn (RFC 8290 section 5.2.4: an Ethernet frame).
         pub quantum: Bytes = Bytes::new(1_514),
         /// Delay that may stand in a flow's queue (RFC 8290 section 5.2.2).
-        pub target: SimDuration = TARGET,
+        pub target: SimDuration [UpTo::DELAY] = TARGET,
         /// Time within which the delay must fall below the target (RFC 8290 section 5.2.1).
-        pub interval: SimDuration = INTERVAL,
+        pub interval: SimDuration [UpTo::DELAY] = INTERVAL,
         /// Whether ECN-capable packets are marked instead of dropped (RFC 8290 section 5.2.6).
         pub ecn: bool = true,
         /// How much may wait in all queues; beyond it, the fattest flow loses packets (RFC 8290 section 5.2.3).

@@ -1,6 +1,6 @@
 //! `PIE`: drops at the tail with a probability that a controller of the delay sets (RFC 8033).
 
-use leobench_base::spec::{Fault, Limit, Probability, Range};
+use leobench_base::spec::{Fault, Limit, Probability, Range, UpTo};
 use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{
@@ -47,15 +47,15 @@ leobench_base::spec! {
     /// `PIE` (RFC 8033): drops what arrives with a probability that a controller of the delay sets.
     pub struct PieSpec: Default check = check {
         /// Delay that the controller aims at (RFC 8033 section 4.2).
-        pub target: SimDuration = SimDuration::from_millis(15),
+        pub target: SimDuration [UpTo::DELAY] = SimDuration::from_millis(15),
         /// Time between two updates of the probability, from 100 us to 10 s (RFC 8033 section 4.2).
-        pub update: SimDuration = SimDuration::from_millis(15),
+        pub update: SimDuration [UpTo::DELAY] = SimDuration::from_millis(15),
         /// Weight of the distance from the target, per second (RFC 8033 sections 4.2 and 6).
         pub alpha: f64 [Range::above(0.0).to(1_000.0)] = 0.125,
         /// Weight of the change of the delay, per second (RFC 8033 sections 4.2 and 6).
         pub beta: f64 [Range::above(0.0).to(1_000.0)] = 1.25,
         /// Time for which a burst passes after a quiet time (RFC 8033 section 4.4).
-        pub burst: SimDuration = SimDuration::from_millis(150),
+        pub burst: SimDuration [UpTo::DELAY] = SimDuration::from_millis(150),
         /// How the delay is estimated (RFC 8033 sections 4.3 and 5.2; `timestamp` is Linux's choice).
         pub estimate: Estimate = Estimate::Timestamp,
         /// Whether drops are spaced more evenly than at random (RFC 8033 section 5.4).

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use leobench_base::spec::quoted;
 use roxmltree::{Document, Node};
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ fn message<'a>(get: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Result<MeanElement
     let number = |key: &str| {
         let text = required(key)?;
         let value = text.trim().parse().ok().filter(|value: &f64| value.is_finite());
-        value.ok_or_else(|| format!("{key} should be a number, found {text:?}"))
+        value.ok_or_else(|| format!("{key} should be a number, found {}", quoted(&text)))
     };
     for (key, allowed) in FIXED {
         if let Some(value) = get(key)

@@ -130,7 +130,7 @@ fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
 }
 
 /// A value of a scenario in Python.
-fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
         Value::Integer(value) => value.into_pyobject(py)?.into_any(),

@@ -5,16 +5,21 @@ mod stream;
 use std::sync::Arc;
 
 use leobench_base::SimTime;
+use leobench_base::spec::cut;
 use leobench_transport::buffer::SendBuffer;
 use leobench_transport::scheduler::python::PluginScheduler;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyTuple};
 
 use stream::Shared;
 pub(crate) use stream::Stream;
 
 use crate::plugin::raised;
+
+/// Pairs without bytes, in all, that an answer may have; more than any scheduler of our own returns. An answer without
+/// an end is noticed by then.
+const MOST_EMPTY: usize = 10_000;
 
 /// What `schedule` is to return.
 const PAIRS: &str = "a list of pairs of a stream and its bytes, such as `[(streams[0], 1000)]`";
@@ -96,7 +101,7 @@ impl PluginScheduler for PythonScheduler {
         self.shared.set_now(now);
         Python::attach(|py| {
             let returned = self.call(py, now, streams, room);
-            self.read(&returned.map_err(|error| raised(py, &error))?, requests)
+            self.read(&returned.map_err(|error| raised(py, &error))?, room, requests)
         })
     }
 }
@@ -156,10 +161,11 @@ impl PythonScheduler {
         Ok(waiting)
     }
 
-    /// Reads what `schedule` returned.
+    /// Reads what `schedule` returned, up to where the packet is more than full: there may be no end.
     fn read(
         &self,
         returned: &Bound<'_, PyAny>,
+        room: u64,
         requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String> {
         let py = returned.py();
@@ -169,22 +175,32 @@ impl PythonScheduler {
             }
             raised(py, &error)
         })?;
+        let (mut sum, mut empty) = (0_u64, 0);
         for item in items {
             let item = item.map_err(|error| raised(py, &error))?;
-            let Some((stream, bytes)) = pair(&item) else {
+            let Some((stream, bytes)) = pair(&item)? else {
                 return Err(format!(
                     "returned {} where a pair should be; allowed: {PAIRS}",
                     shown(&item)
                 ));
             };
             let number = self.number(&stream)?;
-            let Ok(bytes) = bytes.extract() else {
-                return Err(format!(
-                    "gave stream {number} {} bytes; allowed: a whole number from 0",
-                    shown(&bytes)
-                ));
-            };
+            let bytes = whole(&bytes)?.ok_or_else(|| {
+                let bytes = shown(&bytes);
+                format!("gave stream {number} {bytes} bytes; allowed: a whole number from 0")
+            })?;
             requests.push((number, bytes));
+            sum = sum.saturating_add(bytes);
+            empty += usize::from(bytes == 0);
+            if sum > room {
+                break;
+            }
+            if empty > MOST_EMPTY.max(self.occupied.len()) {
+                let allowed = "pairs with bytes, or the end of the list";
+                return Err(format!(
+                    "returned {empty} pairs without bytes for one packet; allowed: {allowed}"
+                ));
+            }
         }
         Ok(())
     }
@@ -195,7 +211,8 @@ impl PythonScheduler {
             let number = view.get().of(&self.shared);
             return number.ok_or_else(|| "chose a stream of another connection".into());
         }
-        stream.extract().map_err(|_| {
+        let number = whole(stream)?.and_then(|number| usize::try_from(number).ok());
+        number.ok_or_else(|| {
             let streams = "one of the streams, or its number";
             format!("chose {}, which is not a stream; allowed: {streams}", shown(stream))
         })
@@ -203,23 +220,40 @@ impl PythonScheduler {
 }
 
 /// The two items of a sequence, whether a tuple, a list, or the row of an array.
-fn pair<'py>(item: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+fn pair<'py>(item: &Bound<'py, PyAny>) -> Result<Option<Pair<'py>>, String> {
     if let Ok(tuple) = item.cast::<PyTuple>() {
-        return tuple.extract().ok();
+        return Ok(tuple.extract().ok());
     }
-    if item.len().ok()? != 2 {
-        return None;
+    let items = item.len().and_then(|length| match length {
+        2 => Ok(Some((item.get_item(0)?, item.get_item(1)?))),
+        _ => Ok(None),
+    });
+    items.or_else(|error| unless_interrupted(item.py(), &error))
+}
+
+type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// A whole number from 0; no boolean, which Python also takes for one.
+fn whole(value: &Bound<'_, PyAny>) -> Result<Option<u64>, String> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(None);
     }
-    Some((item.get_item(0).ok()?, item.get_item(1).ok()?))
+    value.extract().map(Some).or_else(|error| unless_interrupted(value.py(), &error))
+}
+
+/// Nothing, for an error of a method that a value of the user's has; but Ctrl-C ends the run.
+fn unless_interrupted<T>(py: Python<'_>, error: &PyErr) -> Result<Option<T>, String> {
+    if error.is_instance_of::<PyKeyboardInterrupt>(py) { Err(raised(py, error)) } else { Ok(None) }
 }
 
 /// A value for a message, on one line and cut to a readable length.
 fn shown(value: &Bound<'_, PyAny>) -> String {
-    const LONGEST: usize = 80;
-    let text = value.repr().map_or_else(|_| "something".into(), |text| text.to_string());
+    let text = value.repr().map(|text| text.to_string_lossy().into_owned());
+    let text = text.unwrap_or_else(|error| {
+        // Its text is that of an interrupt if it is one, which is kept.
+        let _ = unless_interrupted::<()>(value.py(), &error);
+        "something".into()
+    });
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    cut(&line).into_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use leobench_base::spec::{At, Limit, Ratio, Schema, Spec, SpecError, Value, json};
+use leobench_base::spec::{At, Limit, Ratio, Schema, Spec, SpecError, UpTo, Value, json};
 use leobench_base::{BitRate, Bytes, SimDuration};
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
@@ -22,7 +22,7 @@ leobench_base::spec! {
         /// The way through the scenario's constellation, in place of a channel.
         pub constellation: Option<PassageSpec>,
         /// Propagation delay, in addition to the channel's own.
-        pub delay: SimDuration = SimDuration::ZERO,
+        pub delay: SimDuration [UpTo::DELAY] = SimDuration::ZERO,
         /// Random loss, in addition to the channel's own.
         pub loss: Option<LossSpec>,
         /// Medium access: when packets leave a transmitter that shares its medium with others.
@@ -55,7 +55,7 @@ leobench_base::spec! {
         /// Factor on the rate of the link's channel: a number, or a ratio such as `"20/150"`.
         pub rate_scale: Option<Ratio>,
         /// Propagation delay.
-        pub delay: Option<SimDuration>,
+        pub delay: Option<SimDuration> [UpTo::DELAY],
         /// Random loss.
         pub loss: Option<LossSpec>,
         /// Medium access.

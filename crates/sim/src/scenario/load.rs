@@ -2,27 +2,13 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use leobench_base::spec::{At, Spec, SpecError, Value, quoted};
+use leobench_base::spec::{At, Spec, SpecError, Value};
 use leobench_transport::Plugins;
 
+use super::syntax::{LARGEST_FILE, Syntax, SyntaxError};
 use super::{FlowUse, Scenario, ScenarioSpec, check, hints, overrides};
-
-/// Characters of a line with an error that a message shows.
-const LONGEST_LINE: usize = 80;
-/// Bytes of the largest file that is parsed; a scenario of 10,000 links takes about a twentieth.
-const LARGEST_FILE: u64 = 16_000_000;
-
-/// The syntax of a scenario file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// TOML 1.0.
-    Toml,
-    /// JSON (RFC 8259).
-    Json,
-}
 
 /// The text of a scenario and where it comes from.
 #[derive(Clone, Debug)]
@@ -88,34 +74,6 @@ pub enum ScenarioError {
     },
 }
 
-impl Syntax {
-    /// The syntax that a file's extension stands for.
-    pub fn of(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        match extension.as_str() {
-            "toml" => Some(Self::Toml),
-            "json" => Some(Self::Json),
-            _ => None,
-        }
-    }
-
-    /// Parses a text into a tree; otherwise line and column, and what is wrong there.
-    fn parse(self, text: &str) -> Result<Value, (Option<(usize, usize)>, String)> {
-        match self {
-            Self::Toml => toml::from_str(text).map_err(|error| {
-                let position = error.span().map(|span| position(text, &span));
-                (position, toml_problem(text, &error))
-            }),
-            Self::Json => serde_json::from_str(text).map_err(|error| {
-                let position = (error.line() > 0).then(|| (error.line(), error.column()));
-                let message = error.to_string();
-                let problem = message.split(" at line ").next().unwrap_or_default();
-                (position, one_line(problem))
-            }),
-        }
-    }
-}
-
 /// Loads the scenario in a file, whose extension tells the syntax, with values put in place of its own: pairs of a
 /// place such as `links.uplink.queue.limit` and what would stand there in TOML (a string may go without its quotes).
 ///
@@ -174,11 +132,9 @@ pub(super) fn load_with(
     flows: FlowUse,
 ) -> Result<Scenario, ScenarioError> {
     let file = || source.file.to_owned();
-    let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
-    let mut tree = source.syntax.parse(text).map_err(|(position, problem)| {
-        let line = position.and_then(|position| shown_line(text, position));
-        let line = line.map_or(String::new(), |line| format!("; in the line `{line}`"));
-        ScenarioError::Syntax { file: file(), position, problem: problem + &line }
+    let mut tree = source.syntax.parse(source.text).map_err(|error| {
+        let SyntaxError { position, problem } = error;
+        ScenarioError::Syntax { file: file(), position, problem }
     })?;
     read(&mut tree, overrides, source.folder.clone(), plugins, flows)
         .map_err(|error| ScenarioError::Invalid { file: file(), error: Box::new(error) })
@@ -207,37 +163,4 @@ fn unreadable(file: String, error: &std::io::Error) -> ScenarioError {
         _ => error.to_string(),
     };
     ScenarioError::Unreadable { file, problem }
-}
-
-/// Line and column of the start of `span`, counted from 1, columns in characters.
-fn position(text: &str, span: &Range<usize>) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(span.start)];
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    (before.matches('\n').count() + 1, line.chars().count() + 1)
-}
-
-/// The line of an error, or of a long one what is around its column; `None` if there is nothing on it.
-fn shown_line(text: &str, (line, column): (usize, usize)) -> Option<String> {
-    let line = text.lines().nth(line.checked_sub(1)?)?.trim_end();
-    let shown = if line.chars().count() <= LONGEST_LINE {
-        line.trim_start().to_owned()
-    } else {
-        let start = column.saturating_sub(LONGEST_LINE / 2);
-        format!("…{}…", line.chars().skip(start).take(LONGEST_LINE).collect::<String>())
-    };
-    (!shown.is_empty()).then_some(shown)
-}
-
-/// What is wrong with a TOML text; the parser leaves it to the reader to look up which name is given twice.
-fn toml_problem(text: &str, error: &toml::de::Error) -> String {
-    match error.span().and_then(|span| text.get(span)) {
-        Some(name) if error.message() == "duplicate key" => {
-            format!("the name {} is given twice; allowed: a name of its own for each", quoted(name))
-        }
-        _ => one_line(error.message()),
-    }
-}
-
-fn one_line(message: &str) -> String {
-    message.lines().map(str::trim).collect::<Vec<_>>().join("; ")
 }

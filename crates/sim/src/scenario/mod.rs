@@ -17,6 +17,7 @@ mod overrides;
 mod page;
 mod real;
 mod spec;
+mod syntax;
 
 use std::path::PathBuf;
 
@@ -36,10 +37,11 @@ pub use flow::{
 };
 pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
-pub use load::{ScenarioError, Source, Syntax, load, load_file};
+pub use load::{ScenarioError, Source, load, load_file};
 pub use page::ObjectSpec;
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
+pub use syntax::{LARGEST_FILE, Syntax, SyntaxError};
 
 /// What becomes of a scenario's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

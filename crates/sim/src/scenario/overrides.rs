@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{At, Spec, SpecError, Table, Value};
 
-use super::ScenarioSpec;
+use super::{ScenarioSpec, Syntax};
 
 /// Puts what `text` says at `place` in `tree`.
 ///
@@ -65,7 +65,7 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
 
 /// What `text` is in TOML; a string if it is nothing there, as shells take the quotes away.
 fn parse(text: &str) -> Value {
-    let document = toml::from_str(&format!("value = {text}"));
+    let document = Syntax::Toml.parse(&format!("value = {text}"));
     let value = match document {
         Ok(Value::Table(mut table)) if table.iter().len() == 1 => table.remove("value"),
         _ => None,

@@ -4,7 +4,7 @@ mod forwarded;
 
 use std::path::Path;
 
-use leobench_base::spec::{Fault, nearest};
+use leobench_base::spec::{Fault, cut, nearest, quoted};
 use leobench_base::{BitRate, CableId, RngTree, SimDuration, SimTime};
 use leobench_budget::quantity::{Distance, Elevation};
 use leobench_budget::{Budget, BudgetSpec, Cell};
@@ -168,7 +168,8 @@ fn places_of(folder: &Path, spec: &ConstellationSpec, lowest: f64) -> Result<Pla
         .map_err(|error| at(Fault::new("gateway_list", error.to_string(), allowed)))?;
     for places::Place { name, place } in listed {
         if all.gateways.iter().any(|gateway| gateway.name == name) {
-            let problem = format!("{file}: the gateway {name:?} is in the scenario, too");
+            let problem =
+                format!("{}: the gateway {} is in the scenario, too", cut(file), quoted(&name));
             return Err(at(Fault::new("gateway_list", problem, allowed)));
         }
         let track = Track::fixed(&place)

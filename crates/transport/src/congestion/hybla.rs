@@ -1,6 +1,6 @@
 //! Hybla (Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", 2004).
 
-use leobench_base::spec::{Fault, Range};
+use leobench_base::spec::{Fault, Range, UpTo};
 use leobench_base::{Bytes, SimDuration};
 
 use super::loss_based::{self, Avoidance, Opening, Packets};
@@ -15,7 +15,7 @@ leobench_base::spec! {
         /// Window in packets at which slow start ends at the latest (the largest window of Linux).
         pub initial_threshold: Packets = Packets::nearest(65_535),
         /// The reference round-trip time (RTT_0: 25 ms in the paper and in Linux).
-        pub reference_rtt: SimDuration = SimDuration::from_millis(25),
+        pub reference_rtt: SimDuration [UpTo::DELAY] = SimDuration::from_millis(25),
         /// Factor on the window at a congestion event.
         pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }

@@ -19,11 +19,11 @@ leobench_base::spec! {
     pub struct VegasSpec: Default check = VegasSpec::check {
         ..pub opening: Opening,
         /// Packets queued below which the window grows (2 as in Linux; section III-B of the paper).
-        pub alpha: f64 [Range::above(0.0)] = 2.0,
+        pub alpha: f64 [Range::above(0.0).to(1e6)] = 2.0,
         /// Packets queued above which the window shrinks (4 as in Linux; section III-B of the paper).
-        pub beta: f64 [Range::above(0.0)] = 4.0,
+        pub beta: f64 [Range::above(0.0).to(1e6)] = 4.0,
         /// Packets queued above which slow start is over (1 as in Linux; section III-C of the paper).
-        pub gamma: f64 [Range::above(0.0)] = 1.0,
+        pub gamma: f64 [Range::above(0.0).to(1e6)] = 1.0,
         /// Factor on the window at a congestion event.
         pub loss_reduction: f64 [Range::FACTOR] = 0.5,
     }

@@ -1,6 +1,6 @@
 //! What a scenario may say about a QUIC connection.
 
-use leobench_base::spec::{Fault, Whole, Window};
+use leobench_base::spec::{Fault, UpTo, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
 use super::MINIMUM_DATAGRAM;
@@ -124,7 +124,7 @@ leobench_base::spec! {
         /// Bytes that paths are said to carry in a round trip until the connection has observed them itself.
         pub saved_cwnd: Option<Bytes> = None,
         /// Their shortest round trip.
-        pub saved_rtt: Option<SimDuration> = None,
+        pub saved_rtt: Option<SimDuration> [UpTo::DELAY] = None,
         /// Largest window to jump to; half of the saved one if not given.
         pub max_jump: Option<Bytes> = None,
         /// How long what was observed on a path can be used after it was left.
@@ -172,7 +172,7 @@ leobench_base::spec! {
         /// Whether packets are sent as ECN-capable, and congestion marks reported (RFC 9000 section 13.4).
         pub ecn: bool = true,
         /// Round-trip time assumed before the first sample (RFC 9002 section 6.2.2).
-        pub initial_rtt: SimDuration = SimDuration::from_millis(333),
+        pub initial_rtt: SimDuration [UpTo::DELAY] = SimDuration::from_millis(333),
         /// Maximum number of packets that the receiver leaves unacknowledged; it acknowledges the next one immediately,
         /// so 1 means every second packet (RFC 9000 section 13.2.2). The sender requests other values
         /// (draft-ietf-quic-ack-frequency).

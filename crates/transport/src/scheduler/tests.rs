@@ -248,7 +248,10 @@ fn refusal(text: &str) -> String {
 #[test]
 fn weights_are_checked() {
     assert_eq!(refusal("wfq"), "weights: is required but missing");
-    assert_eq!(refusal("wfq 2,0"), "weights[1] = 0.0: is out of range; allowed: a number above 0");
+    assert_eq!(
+        refusal("wfq 2,0"),
+        "weights[1] = 0.0: is out of range; allowed: a number above 0 up to 1000000000"
+    );
     assert!(refusal("wfq -2,1").starts_with("weights[0] = -2.0: is out of range"));
     assert!(refusal("wfq 1,inf").starts_with("weights[1] = inf: is not finite"));
     let fault = |text, streams| {

@@ -1,6 +1,6 @@
 //! The scenario parameters of a TCP connection.
 
-use leobench_base::spec::{Fault, Whole, Window};
+use leobench_base::spec::{Fault, UpTo, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 
 use super::unmatched::NoConnection;
@@ -36,9 +36,9 @@ leobench_base::spec! {
         /// Maximum delay of an acknowledgement (RFC 9293 section 3.8.6.3; 40 ms in Linux).
         pub delayed_ack: SimDuration = SimDuration::from_millis(40),
         /// Retransmission timeout before the first sample (RFC 6298 section 2.1).
-        pub initial_rto: SimDuration = SimDuration::from_secs(1),
+        pub initial_rto: SimDuration [UpTo::DELAY] = SimDuration::from_secs(1),
         /// Minimum margin of the retransmission timeout above the smoothed round-trip time (200 ms in Linux).
-        pub min_rto: SimDuration = SimDuration::from_millis(200),
+        pub min_rto: SimDuration [UpTo::DELAY] = SimDuration::from_millis(200),
         /// The largest window that the receiver advertises; its buffer grows to this size with the application's
         /// reading rate. Linux counts its own overhead in `tcp_rmem`, so it advertises about half of its 6 MiB,
         /// depending on kernel and packet sizes.

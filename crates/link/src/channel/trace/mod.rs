@@ -4,7 +4,7 @@ mod opportunities;
 
 use std::sync::Arc;
 
-use leobench_base::spec::{Fault, quoted};
+use leobench_base::spec::{Fault, UpTo, quoted};
 use leobench_base::{Bytes, SimDuration};
 
 use super::csv::cells;
@@ -107,7 +107,7 @@ impl TraceSpec {
         opportunities: Opportunities,
     ) -> Result<Vec<(SimDuration, ChannelState)>, Fault> {
         let delays = match &self.delay_file {
-            Some(name) => lines_of(context, "delay_file", name)?,
+            Some(name) => lines_of(context, "delay_file", name, LONGEST_DELAY_MS)?,
             None => vec![0],
         };
         let opportunities = Arc::new(opportunities);
@@ -125,7 +125,7 @@ impl TraceSpec {
 
 /// The times of a trace's opportunities, in milliseconds.
 fn opportunities_of(context: &ChannelContext, name: &str) -> Result<Vec<u64>, Fault> {
-    let millis = lines_of(context, "file", name)?;
+    let millis = lines_of(context, "file", name, LONGEST_MS)?;
     if let Some(index) = (1..millis.len()).find(|index| millis[*index] < millis[index - 1]) {
         let problem = format!("{} comes after {}", millis[index], millis[index - 1]);
         return Err(bad_line("file", name, index + 1, problem, "times that do not decrease"));
@@ -138,21 +138,30 @@ fn opportunities_of(context: &ChannelContext, name: &str) -> Result<Vec<u64>, Fa
 }
 
 /// The whole numbers of milliseconds on the lines of a file, at least one.
-fn lines_of(context: &ChannelContext, field: &str, name: &str) -> Result<Vec<u64>, Fault> {
+fn lines_of(
+    context: &ChannelContext,
+    field: &str,
+    name: &str,
+    most_ms: u64,
+) -> Result<Vec<u64>, Fault> {
     const ALLOWED: &str = "one whole number of milliseconds per line";
     let mut numbers = Vec::new();
     each_line(context, field, name, |number, line| {
-        let millis = millis(line);
+        let millis = millis(line, most_ms);
         numbers.push(millis.map_err(|problem| bad_line(field, name, number, problem, ALLOWED))?);
         Ok(())
     })?;
     if numbers.is_empty() { Err(empty(field, name, ALLOWED)) } else { Ok(numbers) }
 }
 
+/// A year, far beyond any recording, so that no sum of times overflows.
+const LONGEST_MS: u64 = 366 * 24 * 3_600 * (1_000_000_000 / NANOS_PER_MILLI);
+
+/// The longest delay, that of links in scenarios.
+const LONGEST_DELAY_MS: u64 = UpTo::DELAY.0.as_nanos() / NANOS_PER_MILLI;
+
 /// The whole number of milliseconds on a line, which may be in quotes; otherwise what is wrong with it.
-fn millis(line: &str) -> Result<u64, String> {
-    /// A year, far beyond any recording, so that no sum of times overflows.
-    const LARGEST_MS: u64 = 366 * 24 * 3_600 * (1_000_000_000 / NANOS_PER_MILLI);
+fn millis(line: &str, most_ms: u64) -> Result<u64, String> {
     let text = line.trim();
     let number = match text.parse() {
         Ok(number) => Some(number),
@@ -162,7 +171,7 @@ fn millis(line: &str) -> Result<u64, String> {
         },
     };
     match number {
-        Some(millis) if millis <= LARGEST_MS => Ok(millis),
+        Some(millis) if millis <= most_ms => Ok(millis),
         Some(millis) => Err(format!("{millis} is too large")),
         None => Err(format!("{} is not a whole number of milliseconds", quoted(text))),
     }

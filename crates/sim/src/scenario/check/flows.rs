@@ -1,6 +1,6 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
-use leobench_base::spec::{Spec, SpecError, cut};
+use leobench_base::spec::{NAME, Spec, SpecError, cut, is_name};
 use leobench_base::{LinkId, NodeId, SimDuration};
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
@@ -10,7 +10,7 @@ use super::super::{
     ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
     Until,
 };
-use super::{NAME, Names, Place, is_name, multipath, page, preferred};
+use super::{Names, Place, multipath, page, preferred};
 
 pub(super) fn check(
     spec: &ScenarioSpec,

@@ -20,7 +20,6 @@ pub(super) fn links(
     let (mut moving, mut taken) = (FxHashMap::default(), FxHashMap::default());
     for (name, handover) in &spec.handovers {
         let at = handovers.key(name);
-        super::name(name, &at)?;
         nodes.find(&handover.node, "node", &at.key("node"))?;
         if let Some(other) = moving.insert(&handover.node, name) {
             let problem = format!("`handovers.{}` moves this node already", cut(other));

@@ -11,7 +11,7 @@ mod preferred;
 mod real;
 
 use leobench_base::SimDuration;
-use leobench_base::spec::{At, SpecError, Value, quoted};
+use leobench_base::spec::{At, SpecError, Value, is_name};
 use leobench_transport::Plugins;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -95,7 +95,6 @@ pub(super) fn check(
         network(scenario, &root, plugins, flows)?;
         return reference(&scenario.spec, &root.key("competition").key("reference"));
     }
-    names(scenario.spec.flows.iter().map(|(name, _)| name), &root.key("flows"))?;
     let mut without = scenario.clone();
     without.spec.flows.clear();
     network(&without, &root, plugins, flows)
@@ -113,13 +112,10 @@ fn network(
     times(spec, root)?;
     let (nodes, links) = (root.key("nodes"), root.key("links"));
     some(&spec.nodes, &nodes, "at least one node")?;
-    names(spec.nodes.iter().map(|(name, _)| name), &nodes)?;
     some(&spec.links, &links, "at least one link")?;
-    names(spec.links.iter().map(|(name, _)| name), &links)?;
     if flows == FlowUse::Required {
         some(&spec.flows, &root.key("flows"), FLOWS)?;
     }
-    names(spec.flows.iter().map(|(name, _)| name), &root.key("flows"))?;
     let nodes = Names::new(spec.nodes.iter().map(|(name, _)| name.as_str()));
     links::check(scenario, &nodes, &root.key("links"))?;
     constellation::check(scenario, root)?;
@@ -181,27 +177,6 @@ fn some<T>(entries: &[(String, T)], at: &Place<'_>, allowed: &str) -> Result<(),
     }
     let problem = if at.value.is_some() { "is empty" } else { "is required but missing" };
     Err(at.error(problem).allowed(allowed))
-}
-
-fn names<'n>(mut names: impl Iterator<Item = &'n String>, at: &Place<'_>) -> Result<(), SpecError> {
-    names.try_for_each(|given| name(given, &at.key(given)))
-}
-
-/// Refuses what cannot be a name.
-fn name(name: &str, at: &Place<'_>) -> Result<(), SpecError> {
-    if is_name(name) {
-        return Ok(());
-    }
-    Err(at.error(format!("{} is not a valid name", quoted(name))).allowed(NAME))
-}
-
-/// What a name is made of.
-const NAME: &str = "letters from a to z, digits, `_` and `-`";
-
-/// Whether `name` can be part of a place and of a link's row, `uplink/client->server`.
-fn is_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    !name.is_empty() && name.chars().all(fits)
 }
 
 /// Refuses a scenario name that result folders cannot be named after.

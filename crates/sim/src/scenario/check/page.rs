@@ -1,11 +1,11 @@
 //! Checks of pages: what stands beside their objects, their names, and who waits for whom.
 
-use leobench_base::spec::{SpecError, cut};
+use leobench_base::spec::{NAME, SpecError, cut, is_name};
 use rustc_hash::FxHashMap;
 
 use super::super::flow::MOST_STREAMS;
 use super::super::{ApplicationSpec, FlowSpec, ObjectSpec, Streams};
-use super::{NAME, Place, is_name};
+use super::Place;
 
 /// Checks a flow that says with `objects` what it sends.
 pub(super) fn check(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use leobench_base::SimDuration;
-use leobench_base::spec::Fault;
+use leobench_base::spec::{Fault, UpTo};
 use leobench_budget::quantity::{Altitude, Angle, Bearing, Elevation, Latitude, Longitude};
 use leobench_orbit::view::{Dish, Obstructions};
 use leobench_orbit::{Angle as Turn, Epoch, Geodetic, Track, View};
@@ -55,7 +55,7 @@ leobench_base::spec! {
         /// Height above the ellipsoid WGS84.
         pub altitude: Altitude = Altitude::constant(0.0),
         /// Delay over land from here to the node at the end of the link.
-        pub delay: SimDuration = SimDuration::ZERO,
+        pub delay: SimDuration [UpTo::DELAY] = SimDuration::ZERO,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Policies: which of the visible satellites serves a terminal.
 
 use leobench_base::SimRng;
-use leobench_base::spec::Fault;
+use leobench_base::spec::{Fault, Range};
 use leobench_budget::quantity::{Angle, Decibels, Level};
 use leobench_orbit::policy::closest::Closest;
 use leobench_orbit::policy::highest::Highest;
@@ -11,6 +11,9 @@ use leobench_orbit::policy::snr::{Signal, Snr};
 use leobench_orbit::policy::starlink::{Starlink, Utility};
 use leobench_orbit::policy::sticky::Sticky;
 use leobench_orbit::{Angle as Turn, Epoch, ServingPolicy};
+
+/// Weights of a utility: the sum of three is the exponent of a number that a double can hold, below 10^308.
+const WEIGHTS: Range = Range::from(-200.0).to(200.0);
 
 /// What a policy may need besides its own parameters.
 pub struct PolicyContext {
@@ -58,11 +61,11 @@ leobench_base::spec! {
     /// sites (Louvain, Kanazawa, Brisbane; SatInView data of July 2024); `scenarios/starlink-sites.toml` has another one.
     pub struct StarlinkSpec: Default {
         /// Weight of the elevation.
-        pub elevation: f64 = 5.5,
+        pub elevation: f64 [WEIGHTS] = 5.5,
         /// Weight of its square.
-        pub square: f64 = -0.9,
+        pub square: f64 [WEIGHTS] = -0.9,
         /// Weight of the satellite that serves already.
-        pub kept: f64 = 1.7,
+        pub kept: f64 [WEIGHTS] = 1.7,
         /// Candidates closer to the arc of the geostationary satellites are out.
         pub exclusion: Angle = Angle::constant(18.0),
     }

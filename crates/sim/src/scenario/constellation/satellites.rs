@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use leobench_base::spec::{Fault, Whole, nearest};
+use leobench_base::spec::{Fault, Range, UpTo, Whole, nearest};
 use leobench_base::{SimDuration, SimTime};
 use leobench_budget::quantity::{Angle, Bearing, Distance};
 use leobench_orbit::chain::{Chain, Reading};
@@ -16,6 +16,15 @@ use super::hypatia::{Forwarded, HypatiaSpec};
 
 /// Bytes of the largest file of elements, tracks or places; 10,000 satellites as XML take about 10 MB.
 const LARGEST_FILE: u64 = 100_000_000;
+
+/// Days of the largest age of an element set: a century.
+const LONGEST_AGE: f64 = 36_525.0;
+
+/// Half the circumference of the Earth: no two places on it are further apart, and no footprint is wider.
+const HALF_WAY_ROUND: UpTo<Distance> = UpTo(Distance::constant(20_038e3));
+
+/// Speeds of satellites in km/s: below that at which they would leave the Earth, 11.2 km/s.
+const FASTEST: Range = Range::above(0.0).below(11.2);
 
 /// What a specification describes.
 pub enum Satellites {
@@ -110,7 +119,7 @@ leobench_base::spec! {
         pub per_plane: Whole<1, 10_000>,
         /// Phasing factor F: satellites of neighbouring planes are F 360/T degrees apart along their orbits, T being their
         /// total number.
-        pub phasing: u32 = 0,
+        pub phasing: u32 [Range::from(0.0).below(1e8)] = 0,
         /// Angle between the nodes of neighbouring planes, if not 360 (`delta`) or 180 degrees (`star`) over their number.
         pub node_spacing: Option<Angle>,
         /// Right ascension of the first node.
@@ -126,9 +135,9 @@ leobench_base::spec! {
         /// The file.
         pub elements: String,
         /// Age of an element set, in days, beyond which there is a warning.
-        pub warn_days: f64 = 7.0,
+        pub warn_days: f64 [Range::from(0.0).to(LONGEST_AGE)] = 7.0,
         /// Age of an element set, in days, beyond which it is refused.
-        pub refuse_days: f64 = 30.0,
+        pub refuse_days: f64 [Range::from(0.0).to(LONGEST_AGE)] = 30.0,
     }
 }
 
@@ -138,13 +147,13 @@ leobench_base::spec! {
         /// How the paper is read: `printed` or `geometric`.
         pub chain: ReadingWord,
         /// Distance between two satellites along the orbit, R1 (section 6.2).
-        pub spacing: Distance = Distance::constant(150e3),
+        pub spacing: Distance [HALF_WAY_ROUND] = Distance::constant(150e3),
         /// Radius of a footprint, R2 (section 6.2: 460 km across).
-        pub footprint: Distance = Distance::constant(230e3),
+        pub footprint: Distance [HALF_WAY_ROUND] = Distance::constant(230e3),
         /// Altitude (section 6.2).
         pub altitude: Distance = Distance::constant(550e3),
         /// Speed of the satellites over the ground in km/s (section 6.2).
-        pub speed: f64 = 7.0,
+        pub speed: f64 [FASTEST] = 7.0,
     }
 }
 

@@ -57,7 +57,7 @@ fn pages() {
         (
             SOURCE,
             r#"objects = [{ name = "a b", size = "1 B" }]"#,
-            "flows.main.objects[0].name = \"a b\": is not a valid name; allowed: letters from a to z, digits, `_` and `-`",
+            "flows.main.objects[0].name = \"a b\": is not a valid name; allowed: letters from a to z, digits, `_` and `-`, up to 100 of them",
         ),
         (
             SOURCE,

@@ -73,7 +73,7 @@ fn names() {
         (
             "[nodes.client]",
             "[nodes.\"a b\"]",
-            "nodes.a b = {}: \"a b\" is not a valid name; allowed: letters from a to z, digits, `_` and `-`",
+            "nodes.\"a b\" = {}: \"a b\" is not a valid name; allowed: letters from a to z, digits, `_` and `-`, up to 100 of them",
         ),
         (
             "name = \"test\"",
@@ -354,7 +354,7 @@ fn traffic() {
         (
             SOURCE,
             &format!("streams = [{}]", stream.replace("\"a\"", "\"a/b\"")),
-            "flows.main.streams[0].name = \"a/b\": is not a valid name; allowed: letters from a to z, digits, `_` and `-`",
+            "flows.main.streams[0].name = \"a/b\": is not a valid name; allowed: letters from a to z, digits, `_` and `-`, up to 100 of them",
         ),
         (
             SOURCE,

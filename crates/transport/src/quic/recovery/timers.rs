@@ -5,8 +5,9 @@ use leobench_base::{SimDuration, SimTime};
 
 use super::{Control, Outcome, Recovery, SPACES};
 
-/// The largest number of doublings that has an effect.
-const MOST_DOUBLINGS: u32 = 40;
+/// The largest number of doublings that has an effect. RFC 9002 section 6.2.1 names no limit, as the idle timeout ends the
+/// connection; without one, the timer would leave all bounds. It is that of noq: a timeout of 30 ms grows to 33 min.
+const MOST_DOUBLINGS: u32 = 16;
 
 /// Packets to send beyond the window, to be acknowledged: with new data, else with data sent before, else a PING.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

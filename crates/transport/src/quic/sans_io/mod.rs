@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 use bytes::{Bytes, BytesMut};
 use leobench_base::quic::{Directionality, StreamId, Zeros};
-use leobench_base::{Ecn, SimTime};
+use leobench_base::{Ecn, SimDuration, SimTime};
 
 pub use self::config::ByteConfig;
 
@@ -238,6 +238,9 @@ impl ByteConnection {
         Ok(())
     }
 
+    /// The latest time that programs give: 2^63 - 1 ns, the largest of a signed clock.
+    pub const LATEST: SimTime = SimTime::from_nanos(u64::MAX >> 1);
+
     /// Does what is due.
     pub fn on_timer(&mut self, now: SimTime) {
         let Some(connection) = self.connection() else { return };
@@ -248,10 +251,12 @@ impl ByteConnection {
     }
 
     /// When [`Self::on_timer`] and [`Self::transmit`] are to be called next if nothing arrives before; later than `now`.
+    /// None if that is later than [`Self::LATEST`].
     pub fn timer(&mut self, now: SimTime) -> Option<SimTime> {
         // A timer may lie at this very instant if what it waited for cannot be sent; time must move.
-        let next = SimTime::from_nanos(now.as_nanos() + 1);
-        self.connection()?.timer(now).map(|timer| timer.max(next))
+        let next = now + SimDuration::from_nanos(1);
+        let timer = self.connection()?.timer(now)?.max(next);
+        (timer <= Self::LATEST).then_some(timer)
     }
 
     /// The next datagram to send now.
