@@ -158,7 +158,7 @@ fn history(
     }
     let too_long = |step: &ScheduleStep| step.delay.is_some_and(|delay| delay > UpTo::DELAY.0);
     if let Some(row) = steps.iter().position(too_long) {
-        return Err(rows.fault(row, "delay", "is too large".into(), "at most 1 h"));
+        return Err(rows.fault(row, "delay", "is too large", "at most 1 h"));
     }
     let last = steps[steps.len() - 1].at;
     if repeat.is_some_and(|repeat| repeat <= last) {
