@@ -50,7 +50,7 @@ def test_a_text_is_refused_by_place_whatever_it_is(
 def test_json_has_the_same_limits(tmp_path: Path) -> None:
     file = tmp_path / "deep.json"
     file.write_text('{"a[[[": "\\"[[[", "b": ' + "[" * 100, encoding="utf-8")
-    with pytest.raises(leobench.ScenarioError, match=rf":1:64: {TOO_DEEP}"):
+    with pytest.raises(leobench.ScenarioError, match=rf":1:63: {TOO_DEEP}"):
         leobench.check(file)
 
 

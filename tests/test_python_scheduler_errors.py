@@ -79,8 +79,8 @@ BROKEN = {
         ["returned 10001 pairs without bytes for one packet; allowed: pairs with bytes, or the end"],
     ),
     "pairs without an end": (
-        "return __import__('itertools').repeat((streams[0], 1))",
-        ["gave stream ", " bytes, of which ", " are waiting"],
+        "if streams[0].backlog > room: return __import__('itertools').repeat((streams[0], 1))",
+        ["gave ", " bytes, to a packet with room for "],
     ),
     "a boolean": ("return [(streams[0], True)]", [" True bytes; allowed: a whole number from 0"]),
     "a boolean as a stream": ("return [(False, 1)]", ["chose False, which is not a stream"]),

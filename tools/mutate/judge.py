@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from hostile import SCENARIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # Characters of the longest message: a place, a value, a problem, and a list of forty words of up to eighty.
 LONGEST_MESSAGE = 5_500
@@ -77,16 +78,25 @@ def judge(case: Case) -> str | None:
         case.file.with_suffix(".py").write_bytes(case.content)
     else:
         case.file.write_bytes(case.content)
-    before = set(case.folder.rglob("*"))
     work: dict[str, Callable[[Case], str | None]] = {"scenario": _check, "campaign": _campaign}
     verdict = _answer(case, work.get(case.kind, _run))
-    left = set(case.folder.rglob("*")) - before
-    foreign = {path for path in left if case.name in path.as_posix() and "__pycache__" not in path.parts}
-    if verdict is None and foreign:
-        verdict = f"leaves {', '.join(sorted(path.name for path in foreign))}"
+    left = sorted(_left(case))
+    if verdict is None and left:
+        verdict = f"leaves {', '.join(left)}"
     if verdict is None:
         case.file.unlink()
     return verdict
+
+
+def _left(case: Case) -> Iterator[str]:
+    """Whatever is left of a case beside what was written for it; other cases come and go meanwhile."""
+    for folder, folders, files in os.walk(case.file.parent):
+        if "__pycache__" in folders:
+            folders.remove("__pycache__")
+        for name in (*folders, *files):
+            is_own = Path(folder) == case.file.parent and name in (case.file.name, "hostile.py")
+            if case.name in f"{folder}/{name}" and not is_own:
+                yield name
 
 
 def _answer(case: Case, work: Callable[[Case], str | None]) -> str | None:

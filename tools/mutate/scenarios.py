@@ -55,14 +55,14 @@ def cases(plan: Plan, seed: int, folder: Path) -> Iterator[Case]:
         base = random.choice(random.choice((scenarios, scenarios, campaigns)))
         kind = "campaign" if base in campaigns else "scenario"
         content = mutations.mutated(texts[base], random)
-        yield Case(f"mutant-{seed}-{number}", folder, kind, str(base.relative_to(folder)), content)
+        yield Case(f"mutant-{seed}-{number:05}", folder, kind, str(base.relative_to(folder)), content)
     for number in range(plan.runs):
         random = Random(f"{seed}/run/{number}")  # noqa: S311
         base = random.choice(scenarios)
         content = mutations.mutated_tree(texts[base], random)
-        yield Case(f"run-{seed}-{number}", folder, "run", str(base.relative_to(folder)), content)
+        yield Case(f"run-{seed}-{number:05}", folder, "run", str(base.relative_to(folder)), content)
     for number, name in enumerate(list(hostile.BODIES)[: plan.plugins]):
-        yield Case(f"plugin-{number}", folder, "plugin", name, hostile.module(name).encode())
+        yield Case(f"plugin-{number:02}", folder, "plugin", name, hostile.module(name).encode())
 
 
 def workspace(folder: Path) -> None:
