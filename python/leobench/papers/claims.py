@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
+from leobench.files import read_text
 from leobench.papers import readings
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def read(file: Path) -> list[Claim]:
         InputError: If the file is wrong; the text names the place.
     """
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_text(file))
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read: {error}") from error
     entries = table.get("claims")
