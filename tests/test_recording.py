@@ -167,15 +167,18 @@ def test_a_measured_hour_becomes_a_channel(tmp_path: Path) -> None:
         (
             "64 bytes from x: icmp_seq=1 ttl=60 time=4 ms",
             "",
-            "file: the answers have no times; run `ping -D`",
+            "file:1: the answer has no time; run `ping -D`",
         ),
         (
             "hello",
             "",
-            "file: is of no known format; name it with --kind; allowed: `dish`, `iperf3`, `irtt`, `ping`",
+            "file: is of no known format; name it with --kind; allowed: `dish`, `iperf3`, `irtt`, `ping`, "
+            "`probes`; `probes` is a CSV with columns for a time (datetimestamp_utc, timestamp, unix_s, "
+            "unix_time_s, time_s, time), a round trip (rtt_ms, rtt_s, rtt_us, rtt), and perhaps a number "
+            "(sequence, seq, icmp_seq)",
         ),
         ("hello", "--kind ping", "file: has no measurements that ping prints"),
-        ('{"intervals": 3}', "", "file: is not the JSON of iperf3: KeyError('start')"),
+        ('{"intervals": 3}', "", "file:1: has no array `intervals`"),
         ('{"error": "no route", "intervals": []}', "", "file: iperf3 failed: no route"),
         (
             ping((1, 0.0, 40.0)),
@@ -190,7 +193,7 @@ def test_a_measured_hour_becomes_a_channel(tmp_path: Path) -> None:
         (
             "timestamp,pop_ping_latency_ms\n1,soon",
             "--rate 1",
-            "file: line 2: could not convert string to float: 'soon'",
+            "file:2: pop_ping_latency_ms is 'soon'; allowed: a finite number",
         ),
     ],
 )
