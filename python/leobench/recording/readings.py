@@ -51,8 +51,8 @@ class Quantity:
         """
         if not self.least <= value <= self.most:
             raise place.wrong(
-                f"the {self.name} is {value:.12g}{self.unit}; "
-                f"allowed: from {self.least:g} to {self.most:,.12g}{self.unit}"
+                f"the {self.name} is {value:.15g}{self.unit}; "
+                f"allowed: from {self.least:g} to {self.most:,.15g}{self.unit}"
             )
 
 
@@ -152,6 +152,6 @@ def number(stated: object, name: str, place: Place) -> float:
         except (ValueError, OverflowError):
             value = math.nan
         if math.isfinite(value):
-            return value
+            return value + 0.0  # no negative zero
     shown = "missing" if stated is None else cut(repr(stated))
     raise place.wrong(f"{name} is {shown}; allowed: a finite number")
