@@ -242,6 +242,18 @@ def test_the_printed_line_makes_a_scenario(tmp_path: Path) -> None:
     assert without.returncode == 2
 
 
+def test_the_example_of_the_guide(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "recording.md").read_text(encoding="utf-8")
+    (tmp_path / "pings.csv").write_text(page.split("```csv\n")[1].split("```")[0], encoding="utf-8")
+    ended = leobench("record", "pings.csv", "--rate", "50", "--out", "roof.csv", cwd=tmp_path)
+    first, *_, line = ended.stdout.splitlines()
+    assert first.startswith("roof.csv: 5 rows over 0.5 s, from 4 probes (1 lost) and 0 rates")
+    assert f"```toml\n{line}\n```" in page
+    wrong = page.split("begins): `ping.txt:7: ")[1].split("`")[0]
+    (tmp_path / "wrong").mkdir()
+    refused(ping(*GOOD).replace("time=40.0", "time=-30"), f"file:2: {wrong}", tmp_path / "wrong")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -267,7 +279,7 @@ def test_outputs_and_options_that_are_refused(options: str, message: str, tmp_pa
         "check pipe.toml",
         "run pipe.toml",
         "sweep pipe.toml",
-        "agree stacks pipe.toml",
+        "agree pipe.toml",
         "orbit pipe.toml",
         "qvis pipe",
         "emulate pipe.toml",
