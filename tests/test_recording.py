@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 from conftest import QUICK, ROOT
+from measurements import iperf3, irtt, ping
 from programs import leobench
 
 import leobench as library
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
 HEADER = "time,rate,delay,loss,up"
 SEATTLE = ROOT.parent / "shared" / "data" / "starlink-seattle-2023" / "ping.csv.gz"
-
-
-def ping(*answers: tuple[int, float, float]) -> str:
-    """The output of `ping -D` for numbers, times of sending in seconds, and round trips in milliseconds."""
-    lines = ["PING gateway (192.0.2.1) 56(84) bytes of data."]
-    lines += [
-        f"[{1_000 + sent + rtt / 1e3:.6f}] 64 bytes from gateway: icmp_seq={number} ttl=60 time={rtt} ms"
-        for number, sent, rtt in answers
-    ]
-    return "\n".join([*lines, "", "--- gateway ping statistics ---", "9 packets transmitted", ""])
 
 
 def record(*args: object, cwd: Path) -> list[str]:
@@ -78,18 +68,7 @@ def test_sequence_numbers_overflow_and_answers_overtake(tmp_path: Path) -> None:
 
 def test_iperf3_gives_rates_and_a_trace(tmp_path: Path) -> None:
     """12 and 24 Mbit/s for 100 ms each: an opportunity of 1,500 bytes every millisecond, and then two."""
-    sums = [
-        {
-            "start": 0.1 * number,
-            "end": 0.1 * (number + 1),
-            "seconds": 0.1,
-            "bits_per_second": bps,
-            "omitted": False,
-        }
-        for number, bps in enumerate([12e6, 24e6])
-    ]
-    said = {"start": {"timestamp": {"timesecs": 1_000}}, "intervals": [{"sum": each} for each in sums]}
-    (tmp_path / "iperf3.json").write_text(json.dumps(said), encoding="utf-8")
+    (tmp_path / "iperf3.json").write_text(iperf3(12e6, 24e6), encoding="utf-8")
     rows = record("iperf3.json", "--mahimahi", "out.mahimahi", cwd=tmp_path)
     assert rows == [HEADER, "0 s,12000000 bps,0.000 ms,0,true", "0.1 s,24000000 bps,0.000 ms,0,true"]
     trace = [int(line) for line in (tmp_path / "out.mahimahi").read_text(encoding="ascii").split()]
@@ -100,13 +79,8 @@ def test_iperf3_gives_rates_and_a_trace(tmp_path: Path) -> None:
 
 
 def test_irtt_and_a_dish(tmp_path: Path) -> None:
-    trips = [
-        {"lost": lost, "timestamps": {"client": {"send": {"wall": 10**18 + number * 10**8}}}, "delay": delay}
-        for number, (lost, delay) in enumerate(
-            [("false", {"rtt": 50_000_000}), ("true", {}), ("false", {"rtt": 60_000_000})]
-        )
-    ]
-    (tmp_path / "irtt.json").write_text(json.dumps({"round_trips": trips}), encoding="utf-8")
+    text = irtt(("false", 50_000_000), ("true", None), ("false", 60_000_000))
+    (tmp_path / "irtt.json").write_text(text, encoding="utf-8")
     assert record("irtt.json", "--rate", "20", cwd=tmp_path) == [
         HEADER,
         "0 s,20000000 bps,25.000 ms,0,true",
@@ -167,15 +141,18 @@ def test_a_measured_hour_becomes_a_channel(tmp_path: Path) -> None:
         (
             "64 bytes from x: icmp_seq=1 ttl=60 time=4 ms",
             "",
-            "file: the answers have no times; run `ping -D`",
+            "file:1: the answer has no time; run `ping -D`",
         ),
         (
             "hello",
             "",
-            "file: is of no known format; name it with --kind; allowed: `dish`, `iperf3`, `irtt`, `ping`",
+            "file: is of no known format; name it with --kind; allowed: `dish`, `iperf3`, `irtt`, `ping`, "
+            "`probes`; `probes` is a CSV with columns for a time (datetimestamp_utc, timestamp, unix_s, "
+            "unix_time_s, time_s, time), a round trip (rtt_ms, rtt_s, rtt_us, rtt), and perhaps a number "
+            "(sequence, seq, icmp_seq)",
         ),
         ("hello", "--kind ping", "file: has no measurements that ping prints"),
-        ('{"intervals": 3}', "", "file: is not the JSON of iperf3: KeyError('start')"),
+        ('{"intervals": 3}', "", "file:1: has no array `intervals`"),
         ('{"error": "no route", "intervals": []}', "", "file: iperf3 failed: no route"),
         (
             ping((1, 0.0, 40.0)),
@@ -190,7 +167,7 @@ def test_a_measured_hour_becomes_a_channel(tmp_path: Path) -> None:
         (
             "timestamp,pop_ping_latency_ms\n1,soon",
             "--rate 1",
-            "file: line 2: could not convert string to float: 'soon'",
+            "file:2: pop_ping_latency_ms is 'soon'; allowed: a finite number",
         ),
     ],
 )

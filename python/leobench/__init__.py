@@ -5,23 +5,22 @@ result.summary["flows"][0]["goodput_bps"]
 result.tables.messages
 """
 
-from typing import TYPE_CHECKING
-
-from leobench.api import (
-    check,
-    describe,
-    kinds,
-    open,  # noqa: A004 (read as `leobench.open`)
-    run,
-    schema,
-    survey,
-    sweep,
-)
-from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
-
+# Nothing is imported here: the program must have set its signals before the first import that takes time.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from leobench._core import Stream
+    from leobench.api import (
+        check,
+        describe,
+        kinds,
+        open,  # noqa: A004 (read as `leobench.open`)
+        run,
+        schema,
+        survey,
+        sweep,
+    )
     from leobench.campaign import CampaignResult
+    from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
     from leobench.result import Result, Tables
     from leobench.schedulers import StreamScheduler
 
@@ -49,21 +48,26 @@ __all__ = [
 ]
 
 
+# The module of each name.
+_MODULES = {
+    "CampaignResult": "campaign",
+    "Result": "result",
+    "Stream": "_core",
+    "StreamScheduler": "schedulers",
+    "Tables": "result",
+    "__version__": "_core",
+    **dict.fromkeys(("InputError", "LeobenchError", "RunError", "ScenarioError"), "errors"),
+    **dict.fromkeys(("check", "describe", "kinds", "open", "run", "schema", "survey", "sweep"), "api"),
+}
+
+
 def __getattr__(name: str) -> object:
-    if name in {"Result", "Tables"}:
-        from leobench import result
+    if name not in _MODULES:
+        raise AttributeError(f"module 'leobench' has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(result, name)
-    if name == "CampaignResult":
-        from leobench.campaign import CampaignResult
+    return getattr(import_module(f"leobench.{_MODULES[name]}"), name)
 
-        return CampaignResult
-    if name == "StreamScheduler":
-        from leobench.schedulers import StreamScheduler
 
-        return StreamScheduler
-    if name in {"Stream", "__version__"}:
-        from leobench import _core
-
-        return getattr(_core, name)
-    raise AttributeError(f"module 'leobench' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

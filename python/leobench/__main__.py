@@ -1,6 +1,6 @@
 """`python -m leobench`."""
 
-from leobench.cli import entry
+from leobench.start import main
 
 if __name__ == "__main__":
-    entry()
+    main()

@@ -1,9 +1,11 @@
-"""The kinds of files that users name."""
+"""Files that users name: opening them, and telling their kinds apart."""
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from leobench.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from io import BufferedReader
 
 # Bytes of a scenario or campaign file; that of the core, which a test compares.
 LARGEST_FILE = 16_000_000
@@ -32,20 +35,37 @@ def read_toml(file: Path, text: str) -> dict[str, Any]:
     return _core.read_toml(str(file), text)
 
 
-def is_device(file: Path) -> bool:
-    """Whether it is a device, such as `/dev/zero`, which may have no end."""
-    try:
-        return file.is_char_device() or file.is_block_device()
-    except OSError:  # such as an overlong name: reading it reports the error
-        return False
+def open_regular(file: Path) -> BufferedReader:
+    """Opens a regular file for reading, and nothing else.
+
+    A pipe blocks until somebody writes to it, and a device may have no end.
+
+    Raises:
+        OSError: If it cannot be opened, or is something else, which `strerror` says.
+    """
+    mode = file.stat().st_mode
+    if stat.S_ISREG(mode):
+        return file.open("rb")
+    what = "is a folder" if stat.S_ISDIR(mode) else "is a pipe, a device or a socket"
+    raise OSError(errno.EINVAL, what, str(file))
+
+
+def read_text(file: Path) -> str:
+    """The text of a regular file in UTF-8.
+
+    Raises:
+        OSError: As `open_regular`.
+        UnicodeDecodeError: If it is not text.
+    """
+    with open_regular(file) as opened:
+        return opened.read().decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def is_campaign(file: Path) -> bool:
     """Whether it is a campaign file, correct or not."""
     try:
-        # A pipe would block, or has been read already.
-        readable = file.is_file() and file.stat().st_size <= LARGEST_FILE
-        table = read_toml(file, file.read_text(encoding="utf-8-sig")) if readable else {}
+        readable = file.stat().st_size <= LARGEST_FILE
+        table = read_toml(file, read_text(file).removeprefix("\ufeff")) if readable else {}
     except (OSError, ValueError, InputError):
         return False
     return "extends" in table or (
@@ -78,4 +98,3 @@ def _inputs(folder: Path) -> Iterator[Path]:
         for entry in itertools.islice(entries, _MOST_ENTRIES):
             if entry.name.endswith((".toml", ".json")) and entry.is_file():
                 yield folder / entry.name
-

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench import plots, unfinished
 from leobench.errors import InputError, RunError
-from leobench.files import is_campaign
+from leobench.files import is_campaign, read_text
 from leobench.result import Result, Tables
 
 if TYPE_CHECKING:
@@ -259,10 +259,12 @@ def read(folder: Path) -> Result:
 
 def _load(file: Path) -> dict[str, Any]:
     try:
-        parsed = json.loads(file.read_text(encoding="utf-8"))
+        parsed = json.loads(read_text(file))
     except FileNotFoundError:
         raise InputError(f"{file.parent}: is not a result folder: it has no {file.name}") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: cannot be read: {error}") from error
     if not isinstance(parsed, dict):
         raise InputError(f"{file}: is not a JSON object")

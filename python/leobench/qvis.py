@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
+from leobench.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +93,7 @@ def write(converted: dict[str, Any], out: Path) -> None:
 def _records(source: Path) -> Iterator[dict[str, Any]]:
     """The records of a JSON text sequence (RFC 7464)."""
     try:
-        first, *rest = source.read_text(encoding="utf-8").split("\x1e")
+        first, *rest = read_text(source).split("\x1e")
         if first:
             raise ValueError(first)
         for record in rest:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
+from leobench.files import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,7 +155,7 @@ def read_table(file: Path) -> pl.DataFrame:
 
     try:
         # Opened here: Polars takes `[`, `*`, `?` and `~` in a path for patterns.
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             return pl.read_parquet(opened)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(

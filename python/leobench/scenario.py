@@ -38,7 +38,7 @@ def load(
     """
     from leobench import _core
     from leobench.errors import InputError, ScenarioError, cut
-    from leobench.files import is_device, similar
+    from leobench.files import similar
 
     pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
     if seed is not None:
@@ -50,8 +50,6 @@ def load(
             raise InputError(
                 f"{cut(place)} = {cut(value)}: is not text; allowed: characters that UTF-8 encodes"
             ) from None
-    if is_device(Path(scenario)):
-        raise ScenarioError(f"{scenario}: is a device; allowed: a scenario file")
     try:
         return _core.Scenario.load(scenario, pairs, flows)
     except ScenarioError as error:

@@ -51,13 +51,13 @@ def cases(plan: Plan, seed: int, folder: Path) -> Iterator[Case]:
     campaigns = sorted(folder.glob("campaigns/*.toml"))
     texts = {file: file.read_text(encoding="utf-8") for file in (*scenarios, *campaigns)}
     for number in range(plan.checks):
-        random = Random(f"{seed}/check/{number}")  # noqa: S311
+        random = Random(f"{seed}/check/{number}")
         base = random.choice(random.choice((scenarios, scenarios, campaigns)))
         kind = "campaign" if base in campaigns else "scenario"
         content = mutations.mutated(texts[base], random)
         yield Case(f"mutant-{seed}-{number:05}", folder, kind, str(base.relative_to(folder)), content)
     for number in range(plan.runs):
-        random = Random(f"{seed}/run/{number}")  # noqa: S311
+        random = Random(f"{seed}/run/{number}")
         base = random.choice(scenarios)
         content = mutations.mutated_tree(texts[base], random)
         yield Case(f"run-{seed}-{number:05}", folder, "run", str(base.relative_to(folder)), content)

@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod descriptor;
 pub mod distribution;
+pub mod files;
 pub mod histogram;
 pub mod id;
 pub mod packet;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from leobench.agreement import measures
 from leobench.campaign import Campaign, Variant, names, places
 from leobench.errors import InputError
-from leobench.files import is_campaign
+from leobench.files import is_campaign, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,7 +109,7 @@ def _base(file: Path, overrides: Mapping[str, object]) -> Campaign:
         name=re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.")[:_LONGEST] or "scenario",
         description="",
         file=file,
-        text=file.read_text(encoding="utf-8"),
+        text=read_text(file),
         scenario=file,
         replicates=1,
         seed=1,

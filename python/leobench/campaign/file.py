@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from leobench.campaign import names, places
 from leobench.campaign.definition import MOST_VARIANTS, Definition, Variant
 from leobench.errors import InputError, allowed, cut, near
-from leobench.files import LARGEST_FILE, is_device, is_scenario, read_toml, similar
+from leobench.files import LARGEST_FILE, is_scenario, open_regular, read_toml, similar
 from leobench.folder import TABLES
 from leobench.overrides import as_text
 
@@ -207,10 +207,8 @@ class _Reader:
 
 
 def _text(file: Path) -> str:
-    if is_device(file):
-        raise InputError(f"{file}: is a device; allowed: a campaign file")
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             content = opened.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise InputError(f"{file}: is too large; allowed: at most {LARGEST_FILE // 1_000_000} MB")

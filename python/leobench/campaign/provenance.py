@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench import plugins
 from leobench.errors import InputError
+from leobench.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,7 +145,7 @@ def _generated(sky: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 def _sha256(file: Path) -> str:
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}") from error

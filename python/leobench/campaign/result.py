@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
+from leobench.files import read_text
 from leobench.folder import TABLES
 from leobench.result import Tables, read_table
 
@@ -121,7 +122,7 @@ class CampaignResult:
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a campaign folder; `None` if `folder` is not one."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(read_text(folder / MANIFEST))
     except (OSError, ValueError):
         return None
     return manifest if isinstance(manifest, dict) and {"identity", "complete"} <= manifest.keys() else None

@@ -19,6 +19,7 @@ from leobench import plots
 from leobench.campaign import provenance
 from leobench.campaign.result import DATASETS, MANIFEST, read_manifest
 from leobench.errors import InputError, RunError
+from leobench.files import read_text
 from leobench.folder import TABLES, refuse_unnameable, refusing
 from leobench.manifest import Doubt
 
@@ -74,7 +75,7 @@ class Store:
         """
         file = self._record(run)
         try:
-            record = json.loads(file.read_text(encoding="utf-8"))
+            record = json.loads(read_text(file))
             doubts = [Doubt(**doubt) for doubt in record["warnings"]]
             outcome, seed = Outcome(record["summary"], record["error"], {}, doubts), record["seed"]
         except FileNotFoundError:

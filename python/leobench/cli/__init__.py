@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -24,6 +23,7 @@ from leobench.cli import (
     sweep,
     terminal,
 )
+from leobench.cli.interruptions import Interruptions
 from leobench.errors import InputError, LeobenchError, allowed, near
 
 if TYPE_CHECKING:
@@ -182,32 +182,23 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def entry() -> NoReturn:
-    """The `leobench` program."""
+    """The `leobench` program, which `leobench.start` starts."""
     terminal.open_closed()
-    stopped: list[int] = []
-
-    def stop(signum: int, frame: object) -> NoReturn:
-        """Raises an exception, so that unfinished files are removed."""
-        del frame
-        stopped.append(signum)
-        raise KeyboardInterrupt
-
+    interruptions = Interruptions()
     try:
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            signum = getattr(signal, name, None)
-            # Ignored signals stay ignored: `nohup`, and background jobs of a script.
-            if signum is not None and signal.getsignal(signum) is not signal.SIG_IGN:
-                signal.signal(signum, stop)
+        interruptions.handle()
         code = main()
     except SystemExit as exit_:
         code = _asked_for(exit_)
     except BaseException:
         # A library interrupted during its import may raise anything.
-        if not stopped:
+        if not interruptions.received:
             raise
         code = _interrupted()
-    if stopped and code == INTERRUPTED:
-        code = 128 + stopped[0]
+    finally:
+        interruptions.end()
+    if interruptions.received and code == INTERRUPTED:
+        code = 128 + interruptions.received[0]
     sys.exit(_finish(code))
 
 

@@ -9,10 +9,14 @@ from leobench.cli import options
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
 NAME = "record"
 HELP = "turn what ping, irtt, iperf3 or a dish measured into a channel"
 EXAMPLE = "leobench record ping.txt iperf3.json --out roof.csv --mahimahi roof.mahimahi"
+
+# Seconds of the shortest row.
+_LEAST_BIN_S = 0.001
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,39 +54,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Reads the measurements and writes the table, and says what it holds."""
-    from leobench import folder, recording
-    from leobench.errors import InputError
-    from leobench.recording import mahimahi, schedule
+    """Reads the measurements and writes the table, and prints what it holds and how a scenario names it."""
+    from leobench import recording
+    from leobench.recording import mahimahi, output, schedule
     from leobench.recording.readings import Reading
 
-    for target in (args.out, args.mahimahi):
-        if target is None:
-            continue
-        with folder.refusing(target):
-            is_there = target.exists()
-        if is_there and not args.force:
-            raise InputError(f"{target}: exists already; choose another file, or replace it with --force")
-    if args.bin <= 0 or args.interruption < 1:
-        raise InputError("--bin and --interruption: must be greater than 0")
-    if args.rate is not None and not 0 < args.rate < 1e6:
-        raise InputError(f"--rate: {args.rate:g} is out of range; allowed: above 0, below 1,000,000 Mbit/s")
+    _check(args)
+    output.admit(
+        [each for each in (args.out, args.mahimahi) if each is not None], args.files, force=args.force
+    )
     reading = sum((recording.read(file, args.kind) for file in args.files), Reading())
     rate = None if args.rate is None else args.rate * 1e6
-    rows = schedule.rows(reading, schedule.Rule(args.bin, args.interruption, rate))
-    lines = [schedule.HEADER, *(row.text() for row in rows)]
-    with folder.refusing(args.out):
-        args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = schedule.table(reading, schedule.Rule(args.bin, args.interruption, rate))
+    texts: dict[Path, Iterable[str]] = {args.out: [table.text()]}
     if args.mahimahi is not None:
-        end = rows[-1].at + args.bin
-        trace = "".join(f"{at}\n" for at in mahimahi.opportunities(rows, end))
-        with folder.refusing(args.mahimahi):
-            args.mahimahi.write_text(trace, encoding="ascii")
-    lost = sum(probe.delays_s is None for probe in reading.probes)
-    down = sum(not row.up for row in rows)
+        mahimahi.check(table)
+        texts[args.mahimahi] = mahimahi.lines(table)
+    output.write(texts)
+    lost = sum(probe.rtt_s is None for probe in reading.probes)
+    down = sum(not row.up for row in table.rows)
     print(
-        f"{args.out}: {len(rows):,} rows over {rows[-1].at + args.bin:.4g} s, "
+        f"{args.out}: {len(table.rows):,} rows over {table.end:.4g} s, "
         f"from {len(reading.probes):,} probes ({lost:,} lost) and {len(reading.rates):,} rates; "
         f"{down:,} rows are interruptions"
     )
+    print(f"For a link of a scenario in this folder:\n{table.channel(str(args.out))}")
     return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuses arguments that no table can be made by."""
+    from leobench.errors import InputError
+
+    if args.bin < _LEAST_BIN_S:
+        raise InputError(f"--bin: {args.bin * 1e3:g} ms is out of range; allowed: from 1 ms")
+    if args.interruption < 1:
+        raise InputError(f"--interruption: {args.interruption} is out of range; allowed: from 1")
+    if args.rate is not None and not 0 < args.rate < 1e6:
+        raise InputError(f"--rate: {args.rate:g} is out of range; allowed: above 0, below 1,000,000 Mbit/s")

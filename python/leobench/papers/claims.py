@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
-from leobench.files import read_toml
+from leobench.files import read_text, read_toml
 from leobench.papers import readings
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def read(file: Path) -> list[Claim]:
         InputError: If the file is wrong; the text names the place.
     """
     try:
-        table = read_toml(file, file.read_text(encoding="utf-8"))
+        table = read_toml(file, read_text(file))
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read: {error}") from error
     entries = table.get("claims")

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
+from leobench.files import read_text
 from leobench.papers.conclusions import Outcome
 from leobench.papers.reproduction import CLAIMS, VERDICTS, write_text
 
@@ -48,7 +49,7 @@ def read(paper: Paper, folder: Path) -> list[Verdicts]:
         if not file.is_file():
             continue
         try:
-            found.append(json.loads(file.read_text(encoding="utf-8")))
+            found.append(json.loads(read_text(file)))
         except (OSError, ValueError) as error:
             raise InputError(
                 f"{file}: cannot be read ({error}); delete it and reproduce the figure"

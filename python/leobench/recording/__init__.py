@@ -1,28 +1,35 @@
-"""What users have measured already, as the table of a `schedule` channel.
+"""Measurements of other tools, as the table of a `schedule` channel.
 
-A file per format (`ping`, `irtt`, `iperf3`, `dish`) reads probes or rates; `schedule` turns them into rows by
-a stated rule, and `mahimahi` writes the rates for other tools.
+A file per format (`ping`, `probes`, `irtt`, `iperf3`, `dish`) reads probes or rates out of a `source`. They
+are checked where they are made (`readings`). `schedule` turns them into rows by a stated rule, `mahimahi`
+makes a trace of the rates for other tools, and `output` writes both or none.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from leobench.errors import InputError, allowed
-from leobench.recording import dish, iperf3, irtt, ping
+from leobench.recording import dish, iperf3, irtt, ping, probes
+from leobench.recording.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from leobench.recording.readings import Reading
 
-FORMATS: dict[str, Callable[[str], Reading]] = {
-    "dish": dish.read,
-    "iperf3": iperf3.read,
-    "irtt": irtt.read,
-    "ping": ping.read,
-}
+
+class Format(Protocol):
+    """The interface of a format's module."""
+
+    def detect(self, source: Source) -> bool:
+        """Whether a text is of this format."""
+
+    def read(self, source: Source) -> Reading:
+        """Reads a text of this format."""
+
+
+FORMATS: dict[str, Format] = {"dish": dish, "iperf3": iperf3, "irtt": irtt, "ping": ping, "probes": probes}
 
 
 def read(file: Path, kind: str | None) -> Reading:
@@ -31,28 +38,14 @@ def read(file: Path, kind: str | None) -> Reading:
     Raises:
         InputError: If the file cannot be read, or is not what it says.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: is not text") from None
-    found = kind or _found(text)
+    source = Source.read(file)
+    found = kind or next((name for name, form in FORMATS.items() if form.detect(source)), None)
     if found is None:
-        raise InputError(f"{file}: is of no known format; name it with --kind; {allowed('', FORMATS)}")
-    try:
-        reading = FORMATS[found](text)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+        raise InputError(
+            f"{file}: is of no known format; name it with --kind; {allowed('', FORMATS)}; "
+            f"`probes` is a CSV with columns for {probes.COLUMNS}"
+        )
+    reading = FORMATS[found].read(source)
     if not reading.probes and not reading.rates:
         raise InputError(f"{file}: has no measurements that {found} prints")
     return reading
-
-
-def _found(text: str) -> str | None:
-    start = text.lstrip()
-    if start.startswith("{"):
-        return "irtt" if '"round_trips"' in text else "iperf3" if '"intervals"' in text else None
-    if "icmp_seq=" in text:
-        return "ping"
-    return "dish" if any(name in start.partition("\n")[0] for name in dish.COLUMNS) else None

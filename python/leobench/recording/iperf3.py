@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
-import json
+from typing import TYPE_CHECKING
 
-from leobench.errors import InputError
-from leobench.recording.readings import Rate, Reading
+from leobench.errors import InputError, cut
+from leobench.recording import json_source
+from leobench.recording.readings import LENGTH, Quantity, Rate, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from leobench.recording.json_source import Item
+    from leobench.recording.source import Source
+
+_ARRAY = "intervals"
+# Below zero where packets arrive that iperf3 had counted as lost before (github.com/esnet/iperf/issues/914).
+_LOST = Quantity("lost_percent", " %", 100.0, -100.0)
 
 
-def read(text: str) -> Reading:
+def detect(source: Source) -> bool:
+    """Whether this is such JSON."""
+    return source.is_json() and f'"{_ARRAY}"' in source.text
+
+
+def read(source: Source) -> Reading:
     """Reads the rate of every interval, all streams together, and the part lost where UDP tells it.
 
     Raises:
-        InputError: If the text is no such JSON, or of a test that failed.
+        InputError: If the text is no such JSON, or of a test that failed, or a value is not plausible.
     """
-    try:
-        said = json.loads(text)
-        if "error" in said:
-            raise InputError(f"iperf3 failed: {said['error']}")
-        start = float(said["start"]["timestamp"]["timesecs"])
-        sums = [interval["sum"] for interval in said["intervals"]]
-        rates = [
-            Rate(
-                start + each["start"],
-                each["seconds"],
-                each["bits_per_second"],
-                each["lost_percent"] / 100 if "lost_percent" in each else None,
-            )
-            for each in sums
-            if not each.get("omitted", False) and each["seconds"] > 0
-        ]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"is not the JSON of iperf3: {error!r}") from None
-    return Reading(rates=rates)
+    whole, intervals = json_source.read(source, _ARRAY)
+    if whole.has("error"):
+        raise InputError(f"{source.file}: iperf3 failed: {cut(str(whole.get('error')))}")
+    start = whole.number("start", "timestamp", "timesecs")
+    return Reading(rates=list(_rates(start, intervals)))
+
+
+def _rates(start: float, intervals: Sequence[Item]) -> Iterator[Rate]:
+    for each in intervals:
+        if each.has("sum", "omitted") and each.get("sum", "omitted") is True:
+            continue
+        length = each.number("sum", "seconds")
+        LENGTH.check(length, each.place)
+        bps = each.number("sum", "bits_per_second")
+        loss = None
+        if each.has("sum", "lost_percent"):
+            percent = each.number("sum", "lost_percent")
+            _LOST.check(percent, each.place)
+            loss = max(0.0, percent) / 100
+        # The last interval of a test may have no length.
+        if length > 0:
+            yield Rate(start + each.number("sum", "start"), length, bps, each.place, loss)

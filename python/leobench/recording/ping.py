@@ -3,49 +3,62 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from leobench.errors import InputError
-from leobench.recording.readings import Probe, Reading
+from leobench.errors import cut
+from leobench.recording.readings import TIME, Place, Probe, Quantity, Reading, number
+from leobench.recording.sequences import complete
 
-_ANSWER = re.compile(r"^\[(\d+\.\d+)\] .*icmp_seq=(\d+) .*time=([\d.]+) ms")
-# Sequence numbers have 16 bits.
-_NUMBERS = 1 << 16
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from leobench.recording.source import Source
+
+_ANSWER = re.compile(
+    r"\[(?P<time>[^\]]*)\] \d+ bytes from .*\bicmp_seq=(?P<number>\S+) .*\btime=(?P<rtt>\S+) ms"
+)
+# Seconds by which a clock may be put back.
+_STEP_S = 60.0
+_ICMP_SEQ = Quantity("icmp_seq", "", 65_535)
 
 
-def read(text: str) -> Reading:
+def detect(source: Source) -> bool:
+    """Whether this is output of `ping`."""
+    return "icmp_seq=" in source.text
+
+
+def read(source: Source) -> Reading:
     """Reads the answers, each printed when it came, and finds by their numbers what is missing between them.
 
-    A request without an answer counts as sent where its number lies between its neighbours' sendings.
-
     Raises:
-        InputError: If there are no times (`ping` was run without `-D`), or numbers run backwards.
+        InputError: If `ping` was run without `-D`, or a line of an answer is not whole.
     """
-    if "icmp_seq=" in text and not any(_ANSWER.match(line) for line in text.splitlines()):
-        raise InputError("the answers have no times; run `ping -D`")
-    answers: dict[int, Probe] = {}
-    ahead = last = 0
-    for line in text.splitlines():
-        if not (found := _ANSWER.match(line)) or "(DUP!)" in line:
+    return Reading(complete(_answers(source)))
+
+
+def _answers(source: Source) -> Iterator[tuple[int, Probe] | None]:
+    before: tuple[float, Place] | None = None
+    for place, line in source.lines():
+        if line.startswith("PING "):
+            before = None
+            yield None
+        # Requests without an answer have lines of their own: with `-O`, or where a router reports them.
+        if " bytes from " not in line or "(DUP!)" in line:
             continue
-        number, rtt = int(found[2]), float(found[3]) / 1e3
-        # An answer may be late by some numbers; a step back by half of all is the counter's overflow.
-        if number + ahead < last - _NUMBERS // 2:
-            ahead += _NUMBERS
-        last = max(last, number + ahead)
-        answers[number + ahead] = Probe(float(found[1]) - rtt, (rtt / 2, rtt / 2))
-    return Reading(_complete(answers))
-
-
-def _complete(answers: dict[int, Probe]) -> list[Probe]:
-    """All probes from the first answered to the last one."""
-    probes: list[Probe] = []
-    before: tuple[int, Probe] | None = None
-    for number in sorted(answers):
-        probe = answers[number]
-        if before is not None:
-            former, sent = before
-            step = (probe.at - sent.at) / (number - former)
-            probes += [Probe(sent.at + missing * step, None) for missing in range(1, number - former)]
-        probes.append(probe)
-        before = (number, probe)
-    return probes
+        if not line.startswith("["):
+            raise place.wrong("the answer has no time; run `ping -D`")
+        found = _ANSWER.match(line)
+        if found is None:
+            raise place.wrong(f"{cut(repr(line))} is not an answer as `ping -D` prints it")
+        came = number(found["time"], "the time", place)
+        TIME.check(came, place)
+        if before is not None and before[0] - came > _STEP_S:
+            raise place.wrong(
+                f"the answer came {before[0] - came:,.0f} s before that of line {before[1].line}; "
+                "allowed: times in the order of the lines"
+            )
+        before = came, place
+        sequence = number(found["number"], "icmp_seq", place)
+        _ICMP_SEQ.check(sequence, place)
+        rtt = number(found["rtt"], "time=", place) / 1e3
+        yield int(sequence), Probe(came - rtt, rtt, place)

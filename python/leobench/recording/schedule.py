@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leobench.errors import InputError
+from leobench.overrides import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from leobench.recording.readings import Probe, Rate, Reading
 
 HEADER = "time,rate,delay,loss,up"
+# Days that a recording may last. A wrong time lasts longer.
+_MOST_DAYS = 31
 
 
 @dataclass(frozen=True)
@@ -33,66 +37,134 @@ class Rule:
 
 @dataclass(frozen=True)
 class Row:
-    """What holds from `at` on, in seconds from the start; `None` is what the row before has."""
+    """What holds from `at` on, in seconds from the start; a rate of `None` is that of the row before."""
 
     at: float
-    rate_bps: float | None
-    delay_s: float | None
+    rate_bps: int | None
+    delay_s: float
     loss: float
     up: bool
 
     def text(self) -> str:
         """The row as CSV."""
-        rate = "" if self.rate_bps is None else f"{self.rate_bps:.0f} bps"
-        delay = "" if self.delay_s is None else f"{self.delay_s * 1e3:.3f} ms"
-        return f"{self.at:.6g} s,{rate},{delay},{self.loss:.6g},{str(self.up).lower()}"
+        at = f"{self.at:.6f}".rstrip("0").rstrip(".")
+        rate = "" if self.rate_bps is None else f"{self.rate_bps} bps"
+        return f"{at} s,{rate},{self.delay_s * 1e3:.3f} ms,{self.loss:.6g},{str(self.up).lower()}"
 
 
-def rows(reading: Reading, rule: Rule) -> list[Row]:
+@dataclass(frozen=True)
+class Table:
+    """The rows of a measurement, and when the last one ends, in seconds from the start."""
+
+    rows: list[Row]
+    end: float
+
+    def pieces(self) -> Iterator[tuple[Row, float]]:
+        """Each row with its end."""
+        ends = [*(row.at for row in self.rows[1:]), self.end]
+        yield from zip(self.rows, ends, strict=True)
+
+    def bits(self) -> float:
+        """What the rows carry until the end; nothing while the link is down."""
+        return sum((row.rate_bps or 0) * (until - row.at) for row, until in self.pieces() if row.up)
+
+    def text(self) -> str:
+        """The table as CSV."""
+        return "\n".join([HEADER, *(row.text() for row in self.rows)]) + "\n"
+
+    def channel(self, file: str) -> str:
+        """The line of a scenario whose link has this table from a file as its channel."""
+        mean = f"{max(1, round(self.bits() / self.end)) / 1e6:.6f}".rstrip("0").rstrip(".")
+        return f'channel = {{ kind = "schedule", file = {as_text(file)}, mean_rate = "{mean} Mbps" }}'
+
+
+def table(reading: Reading, rule: Rule) -> Table:
     """The rows of a measurement, from its first second on; equal ones in a row are one.
 
     Raises:
-        InputError: If no rate was measured and none is given.
+        InputError: If no rate was measured and none is given, the link is never up, or the measurements lie
+            too far apart.
     """
     if not reading.rates and rule.rate_bps is None:
         raise InputError("no rate was measured; give one with --rate, or a file of iperf3 or a dish")
-    start = reading.start()
-    bins = _Bins(reading, rule, start)
+    _check_span(reading)
+    bins = _Bins(reading, rule)
     found: list[Row] = []
-    for number in range(bins.count):
+    for number in bins.changes():
         row = bins.row(number)
         if not found or _holds(found[-1]) != _holds(row):
             found.append(row)
-    return found
+    if not any(row.up for row in found):
+        raise InputError("the link is never up: every rate is zero, or every probe lost in an interruption")
+    return Table(found, bins.count * rule.bin)
 
 
-def _holds(row: Row) -> tuple[float | None, float | None, float, bool]:
+def _holds(row: Row) -> tuple[int | None, float, float, bool]:
     return row.rate_bps, row.delay_s, row.loss, row.up
+
+
+def _check_span(reading: Reading) -> None:
+    """Refuses measurements that lie too far apart, and names that which is farthest from all others."""
+    times = reading.times()
+    if max(times) - min(times) <= _MOST_DAYS * 86_400:
+        return
+    middle = statistics.median(times)
+    measurements: list[Probe | Rate] = [*reading.probes, *reading.rates]
+    farthest = max(measurements, key=lambda each: abs(each.at - middle))
+    days = abs(farthest.at - middle) / 86_400
+    raise farthest.place.wrong(
+        f"the time is {days:,.1f} days from the median of all; "
+        f"allowed: recordings of at most {_MOST_DAYS} days, by one clock"
+    )
 
 
 class _Bins:
     """Measurements by the row that they belong to."""
 
-    def __init__(self, reading: Reading, rule: Rule, start: float) -> None:
-        self.rule, self.start = rule, start
+    def __init__(self, reading: Reading, rule: Rule) -> None:
+        self.rule, self.start = rule, reading.start()
         self.delays: dict[int, list[float]] = {}
         self.sent: dict[int, int] = {}
         self.lost: dict[int, int] = {}
-        self.down: set[int] = set()
-        self.rates: dict[int, Rate] = {}
-        last = 0
         for probe in reading.probes:
-            last = max(last, self._number(probe.at))
             self._count(probe)
-        for begin, end in _interruptions(reading.probes, rule.interruption):
-            self.down |= set(range(self._number(begin), self._number(end)))
-        for rate in reading.rates:
-            for number in range(self._number(rate.at), self._number(rate.at + rate.length - 1e-9) + 1):
-                self.rates.setdefault(number, rate)
-                last = max(last, number)
-        self.count = last + 1
-        self.delay: float | None = None
-        self.rate = rule.rate_bps if rule.rate_bps is not None else next(iter(reading.rates)).bps
+        # From and up to which row, one after the other.
+        self.down = [
+            (self._number(begin), self._number(end))
+            for begin, end in _interruptions(reading.probes, rule.interruption)
+        ]
+        self.rates = list(self._pieces(reading.rates))
+        last_rate = self.rates[-1][1] if self.rates else 0
+        self.count = max(max(self.sent, default=0) + 1, last_rate)
+        self.delay = next(iter(self.delays.values()), [0.0])[0]
+        measured = [rate.bps for rate in reading.rates]
+        # A table begins with a rate. Of zeros, it takes the first that is none, and is down there.
+        self.rate = round(rule.rate_bps or measured[0])
+        self.first_rate = self.rate or next((round(bps) for bps in measured if round(bps) > 0), 0)
+
+    def changes(self) -> list[int]:
+        """The rows that may differ from the one before, in order."""
+        probed = [number for sent in self.sent for number in (sent, sent + 1)]
+        edges = [number for first, until in self.down for number in (first, until)]
+        edges += [number for first, until, _ in self.rates for number in (first, until)]
+        return sorted({0, *(number for number in (*probed, *edges) if number < self.count)})
+
+    def row(self, number: int) -> Row:
+        """The row of a bin; what was not measured in it is as before."""
+        if delays := self.delays.get(number):
+            self.delay = statistics.median(delays)
+        measured = self._measured(number)
+        if measured is not None:
+            self.rate = round(measured.bps)
+        up = not self._is_down(number) and self.rate > 0
+        loss = 0.0
+        if up and self.lost.get(number):
+            loss = self.lost[number] / self.sent[number]
+        elif up and measured is not None and measured.loss:
+            loss = measured.loss
+        rate = self.rate or (self.first_rate if number == 0 else None)
+        # A whole bin's loss without an interruption is that of its few probes: it must not stop the link.
+        return Row(number * self.rule.bin, rate, round(self.delay, 6), min(loss, 0.99), up)
 
     def _number(self, at: float) -> int:
         return max(0, int((at - self.start) / self.rule.bin + 1e-9))
@@ -100,37 +172,35 @@ class _Bins:
     def _count(self, probe: Probe) -> None:
         number = self._number(probe.at)
         self.sent[number] = self.sent.get(number, 0) + 1
-        if probe.delays_s is None:
+        if probe.rtt_s is None:
             self.lost[number] = self.lost.get(number, 0) + 1
         else:
-            self.delays.setdefault(number, []).append(sum(probe.delays_s) / 2)
+            self.delays.setdefault(number, []).append(probe.rtt_s / 2)
 
-    def row(self, number: int) -> Row:
-        """The row of a bin; what was not measured in it is as before."""
-        if delays := self.delays.get(number):
-            self.delay = round(statistics.median(delays), 6)
-        elif number == 0:
-            self.delay = round(next(iter(self.delays.values()), [0.0])[0], 6)
-        measured = self.rates.get(number)
-        if measured is not None:
-            self.rate = round(measured.bps)
-        up = number not in self.down and self.rate > 0
-        loss = 0.0
-        if up and self.lost.get(number):
-            loss = self.lost[number] / self.sent[number]
-        elif up and measured is not None and measured.loss:
-            loss = measured.loss
-        # A whole bin's loss without an interruption is that of its few probes: it must not stop the link.
-        return Row(
-            number * self.rule.bin, self.rate if self.rate > 0 else None, self.delay, min(loss, 0.99), up
-        )
+    def _pieces(self, rates: Sequence[Rate]) -> Iterator[tuple[int, int, Rate]]:
+        """From and up to which row each rate holds; where intervals overlap, the first does."""
+        free = 0
+        for rate in rates:
+            first = max(free, self._number(rate.at))
+            until = self._number(rate.at + rate.length - 1e-9) + 1
+            if first < until:
+                yield first, until, rate
+                free = until
+
+    def _measured(self, number: int) -> Rate | None:
+        index = bisect_right(self.rates, number, key=lambda piece: piece[0]) - 1
+        return self.rates[index][2] if index >= 0 and number < self.rates[index][1] else None
+
+    def _is_down(self, number: int) -> bool:
+        index = bisect_right(self.down, number, key=lambda piece: piece[0]) - 1
+        return index >= 0 and number < self.down[index][1]
 
 
 def _interruptions(probes: Sequence[Probe], least: int) -> Iterator[tuple[float, float]]:
     """From the first of so many lost probes in a row to the next answered one, by the times of sending."""
     lost: list[float] = []
     for probe in probes:
-        if probe.delays_s is None:
+        if probe.rtt_s is None:
             lost.append(probe.at)
             continue
         if len(lost) >= least:

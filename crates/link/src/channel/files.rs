@@ -1,10 +1,10 @@
 //! Reading the files that channels refer to, line by line, with faults that name the file and the line.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use leobench_base::files::open_regular;
 use leobench_base::spec::Fault;
 
 use super::ChannelContext;
@@ -36,7 +36,7 @@ pub(super) fn each_line(
     take: impl FnMut(usize, &str) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let path = context.folder.join(name);
-    let file = File::open(&path).map_err(|error| unreadable(field, &path, &error))?;
+    let file = open_regular(&path).map_err(|error| unreadable(field, &path, &error))?;
     let compressed = path.extension().is_some_and(|extension| extension == "gz");
     let reader = Reader { path: &path, field, name, limits: LIMITS };
     if compressed {

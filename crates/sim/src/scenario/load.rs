@@ -1,9 +1,9 @@
 //! From a file to a scenario.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use leobench_base::files::open_regular;
 use leobench_base::spec::{At, Spec, SpecError, Value};
 use leobench_transport::Plugins;
 
@@ -89,17 +89,14 @@ pub fn load_file(
 ) -> Result<Scenario, ScenarioError> {
     let file = path.display().to_string();
     let Some(syntax) = Syntax::of(path) else {
-        return Err(match std::fs::metadata(path) {
+        return Err(match open_regular(path) {
             Err(error) => unreadable(file, &error),
-            Ok(found) if found.is_dir() => {
-                ScenarioError::Unreadable { file, problem: "is a folder".into() }
-            }
             Ok(_) => ScenarioError::UnknownSyntax { file },
         });
     };
     let mut bytes = Vec::new();
-    // Reads one byte beyond the limit rather than asking for the size, which a pipe does not have.
-    File::open(path)
+    // Reads one byte beyond the limit rather than asking for the size, which files of `/proc` do not have.
+    open_regular(path)
         .and_then(|opened| opened.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(file.clone(), &error))?;
     if bytes.len() as u64 > LARGEST_FILE {
@@ -159,7 +156,6 @@ fn read(
 fn unreadable(file: String, error: &std::io::Error) -> ScenarioError {
     let problem = match error.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_owned(),
-        std::io::ErrorKind::IsADirectory => "is a folder".to_owned(),
         _ => error.to_string(),
     };
     ScenarioError::Unreadable { file, problem }

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use leobench_base::files::open_regular;
 use leobench_base::spec::{Fault, Range, UpTo, Whole, nearest};
 use leobench_base::{SimDuration, SimTime};
 use leobench_budget::quantity::{Angle, Bearing, Distance};
@@ -266,7 +267,7 @@ impl SatellitesModel for ChainSpec {
 pub(crate) fn text_of(folder: &Path, field: &str, name: &str) -> Result<String, Fault> {
     let fault = |problem: String| Fault::new(field, problem, "a text file");
     let mut text = String::new();
-    let read = std::fs::File::open(folder.join(name))
+    let read = open_regular(&folder.join(name))
         .and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text));
     match read {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const SKY: &str = r#"
+pub(super) const SKY: &str = r#"
 name = "sky"
 duration = "60 s"
 nodes = { roof = {}, pop = {} }

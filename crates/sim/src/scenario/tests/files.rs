@@ -5,6 +5,7 @@ use std::path::Path;
 
 use leobench_transport::Plugins;
 
+use super::constellations::SKY;
 use super::*;
 
 fn refusal(path: &Path) -> String {
@@ -46,6 +47,25 @@ fn files_that_cannot_be_read_are_refused() {
         refusal(&file(&folder, "binary.toml", b"name = \"\xff\xfe\"")),
         ": is not a text, at byte 8; allowed: TOML or JSON in UTF-8"
     );
+}
+
+/// Reading a pipe would wait for a writer, which never comes.
+#[test]
+fn pipes_are_refused_wherever_a_file_is_named() {
+    let folder = tempdir().unwrap();
+    let pipe = folder.path().join("pipe.toml");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let is_pipe = "cannot be read: is a pipe, a device or a socket";
+    assert_eq!(refusal(&pipe), format!(": {is_pipe}; allowed: a scenario file"));
+    let channel = r#"channel = { kind = "schedule", file = "pipe.toml" }"#;
+    for text in [
+        BASE.replace(r#"rate = "10 Mbps""#, channel),
+        BASE.replace(r#"rate = "10 Mbps""#, &channel.replace("schedule", "trace")),
+        SKY.replace(r#"preset = "starlink""#, r#"elements = "pipe.toml""#),
+    ] {
+        let message = refusal(&file(&folder, "names-it.toml", text.as_bytes()));
+        assert!(message.contains(is_pipe), "{message}");
+    }
 }
 
 #[test]
