@@ -129,3 +129,12 @@ def test_a_file_name_of_a_campaign_can_be_shown(key: str, name: str, tmp_path: P
     with pytest.raises(leobench.InputError, match="has characters that cannot be shown") as refused:
         leobench.sweep(file, tmp_path / "out")
     assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("key", ["scenario", "extends"])
+def test_too_long_a_file_name_of_a_campaign_is_refused(key: str, tmp_path: Path) -> None:
+    file = tmp_path / "campaign.toml"
+    text = f'name = "c"\nreplicates = 1\nmetrics = ["packets"]\n{key} = "{"x" * 5_000}"\n'
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(leobench.InputError, match=r"\(5002 characters\): is too long"):
+        leobench.sweep(file, tmp_path / "out")

@@ -28,6 +28,8 @@ KEYS = (
 )  # fmt: skip
 _OWN = ("extends", "name", "description")  # keys that are not inherited
 _PARTS = ("nodes", "links", "flows", "record")
+# Bytes of the name of a file or a folder (NAME_MAX).
+_LONGEST_PART = 255
 # Characters of a message's place, and of what it says about it.
 _LONGEST_PLACE, _LONGEST_SENTENCE = 200, 1_000
 
@@ -308,6 +310,8 @@ def _file_name(table: Table, key: str) -> str:
     name = _string(table, key)
     if not name.isprintable():
         _wrong(key, name, "has characters that cannot be shown", "the name of a file, on one line")
+    if any(len(part.encode()) > _LONGEST_PART for part in Path(name).parts):
+        _wrong(key, name, "is too long", f"folders and a file of up to {_LONGEST_PART} bytes each")
     return name
 
 
