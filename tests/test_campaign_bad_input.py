@@ -50,7 +50,11 @@ WRONG = {
         str([f"{number} packets" for number in range(1, 5002)]),
         ["grid: makes 5001 times 2 variants; allowed: at most 10,000"],
     ),
-    "a number too long to read": ("seed = 1", f"seed = 1{'0' * 5000}", ["4300 digits"]),
+    "a number too long to read": (
+        "seed = 1",
+        f"seed = 1{'0' * 5000}",
+        [":4:8: ", "integer number overflowed"],
+    ),
     "nested too deeply": ("seed = 1", f"seed = {'[' * 10000}", ["is nested too deeply"]),
     "half a replicate": ("replicates = 3", "replicates = 1.5", ["replicates = 1.5", "a whole number from 1"]),
     "no replicates": ("replicates = 3", "", ["replicates: is required but missing"]),
@@ -166,7 +170,8 @@ WRONG = {
         '"record.messages" = [true]',
         ['grid[0]."record.messages"', "the campaign's `tables`"],
     ),
-    "a date": (LIMITS, '"duration" = [2026-01-01]', ['grid[0]."duration"', "is a date"]),
+    "a date": (LIMITS, '"duration" = [2026-01-01]', [":9:15: ", "dates and times have no meaning"]),
+    "no place at all": (LIMITS, '".." = ["1 s"]', ['grid[0]."..": is not a place; allowed: names']),
     "unknown place in the grid": (
         "links.uplink.queue",
         "links.uplnik.queue",

@@ -117,3 +117,24 @@ def test_a_name_is_a_name_everywhere(part: str, name: str) -> None:
     said = str(refused.value)
     assert "is not a valid name; allowed: letters from a to z, digits, `_` and `-`, up to 100 of them" in said
     assert said.isprintable()
+
+
+@pytest.mark.parametrize("key", ["scenario", "extends"])
+@pytest.mark.parametrize("name", ["a\\u0000b.toml", "\\u001b[2J.toml", "\\u202Eb.toml"])
+def test_a_file_name_of_a_campaign_can_be_shown(key: str, name: str, tmp_path: Path) -> None:
+    file = tmp_path / "campaign.toml"
+    file.write_text(
+        f'name = "c"\nreplicates = 1\nmetrics = ["packets"]\n{key} = "{name}"\n', encoding="utf-8"
+    )
+    with pytest.raises(leobench.InputError, match="has characters that cannot be shown") as refused:
+        leobench.sweep(file, tmp_path / "out")
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("key", ["scenario", "extends"])
+def test_too_long_a_file_name_of_a_campaign_is_refused(key: str, tmp_path: Path) -> None:
+    file = tmp_path / "campaign.toml"
+    text = f'name = "c"\nreplicates = 1\nmetrics = ["packets"]\n{key} = "{"x" * 5_000}"\n'
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(leobench.InputError, match=r"\(5002 characters\): is too long"):
+        leobench.sweep(file, tmp_path / "out")

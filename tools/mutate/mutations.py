@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ def _rename(holder: Any, index: int, random: Random, root: Table) -> None:
 
 def _repeat(holder: Any, index: int, random: Random, root: Table) -> None:
     del root
-    holder.extend([holder[index]] * random.choice((1, 1, 2, 50, 3_000)))
+    # Copies: a table that is moved into itself would have no end.
+    holder.extend(deepcopy(holder[index]) for _ in range(random.choice((1, 1, 2, 50, 3_000))))
 
 
 def _move(holder: Any, index: int, random: Random, root: Table) -> None:

@@ -28,6 +28,8 @@ KEYS = (
 )  # fmt: skip
 _OWN = ("extends", "name", "description")  # keys that are not inherited
 _PARTS = ("nodes", "links", "flows", "record")
+# Bytes of the name of a file or a folder (NAME_MAX).
+_LONGEST_PART = 255
 # Characters of a message's place, and of what it says about it.
 _LONGEST_PLACE, _LONGEST_SENTENCE = 200, 1_000
 
@@ -88,7 +90,7 @@ def _extended(layers: Sequence[_Layer]) -> Path | None:
     _overrides(table.get("set", {}), "set")
     if "extends" not in table:
         return None
-    named = _string(table, "extends")
+    named = _file_name(table, "extends")
     base = Path(os.path.normpath(file.parent / named))
     if not base.is_file():
         meant = near(base.name, (each.name for each in sorted(base.parent.glob("*.toml"))))
@@ -144,7 +146,7 @@ class _Reader:
             file=own,
             text=self.own.text,
             scenario=Path(
-                os.path.normpath(self.inherited.get("scenario", own).parent / _string(table, "scenario"))
+                os.path.normpath(self.inherited.get("scenario", own).parent / _file_name(table, "scenario"))
             ),
             replicates=_whole(table, "replicates", 1),
             seed=_whole(table, "seed", 0, default=1),
@@ -304,6 +306,15 @@ def _string(table: Table, key: str, at: str = "", default: str | None = None) ->
     if not isinstance(value, str):
         _wrong(_join(at, key), value, "is not a string", "a string")
     return value
+
+
+def _file_name(table: Table, key: str) -> str:
+    name = _string(table, key)
+    if not name.isprintable():
+        _wrong(key, name, "has characters that cannot be shown", "the name of a file, on one line")
+    if any(len(part.encode()) > _LONGEST_PART for part in Path(name).parts):
+        _wrong(key, name, "is too long", f"folders and a file of up to {_LONGEST_PART} bytes each")
+    return name
 
 
 def _whole(table: Table, key: str, least: int, default: int | None = None) -> int:

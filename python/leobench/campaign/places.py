@@ -14,7 +14,7 @@ _RECORD = ("record", "record.messages", "record.series", "record.packets")
 
 def refusal(place: str) -> str | None:
     """The reason why a campaign may not replace a place, and what is allowed; `None` if it may."""
-    if not place.strip():
+    if not place.strip() or not _steps(place):
         return "is not a place; allowed: names separated by dots, such as `links.uplink.delay`"
     if place == "seed":
         return "the seeds of runs are derived from the campaign's `seed`; allowed: any other place"
