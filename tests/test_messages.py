@@ -166,7 +166,9 @@ def test_a_preset_shows_its_chain(capsys: Capture) -> None:
 @pytest.mark.parametrize("command", ["check", "run", "sweep"])
 def test_a_device_is_not_read(command: str, capsys: Capture) -> None:
     assert cli.main([command, "/dev/zero"]) == 2
-    assert capsys.readouterr().err.startswith("leobench: /dev/zero: is a device; allowed: a ")
+    assert capsys.readouterr().err.startswith(
+        "leobench: /dev/zero: cannot be read: is a pipe, a device or a socket; allowed: a "
+    )
 
 
 def test_too_long_a_name_is_refused(capsys: Capture) -> None:
