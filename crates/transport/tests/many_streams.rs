@@ -57,8 +57,12 @@ impl Pair {
                 continue;
             }
             self.now += DELAY;
-            there.into_iter().for_each(|datagram| server.receive(self.now, datagram).unwrap());
-            back.into_iter().for_each(|datagram| client.receive(self.now, datagram).unwrap());
+            for datagram in there {
+                server.receive(self.now, datagram).unwrap();
+            }
+            for datagram in back {
+                client.receive(self.now, datagram).unwrap();
+            }
             self.take_events();
         }
         panic!("after 1,000 rounds, {} of {streams} streams have ended", self.acked);

@@ -1,5 +1,7 @@
 //! Bounds of fields: a field of a specification gives one in brackets after its type.
 
+use std::cmp::Ordering;
+
 use super::error::{At, SpecError};
 use super::value::Value;
 use super::{Range, Schema, Spec, json};
@@ -50,7 +52,7 @@ impl<T: Spec + PartialOrd> Bound for UpTo<T> {
         let value = field.write();
         // A field without a value is written as none of this type.
         match T::read(&value, at) {
-            Ok(read) if !(read <= self.0) => {
+            Ok(read) if read.partial_cmp(&self.0).is_none_or(Ordering::is_gt) => {
                 Err(at.error(&value, "is too large").allowed(self.allowed("")))
             }
             _ => Ok(()),

@@ -238,11 +238,7 @@ impl NetworkBuilder {
         for (node, outside) in self.nats {
             nats[node] = Some(Nat::new(outside));
         }
-        let mut egress_at: TiVec<NodeId, Option<PortId>> =
-            self.nodes.iter().map(|_| None).collect();
-        for (port, Port { node, .. }) in self.ports.iter_enumerated() {
-            egress_at[*node] = Some(port);
-        }
+        let egress_at = egress_at(self.nodes.len(), &self.ports);
         let mut endpoints = TiVec::new();
         let mut listeners = FxHashMap::default();
         let (mut flows, mut ledgers, mut stalls) = (TiVec::new(), TiVec::new(), TiVec::new());
@@ -348,6 +344,15 @@ impl NetworkBuilder {
             satellites: self.satellites.clone(),
         }
     }
+}
+
+/// By node, the port where packets leave that no endpoint takes.
+fn egress_at(nodes: usize, ports: &TiVec<PortId, Port>) -> TiVec<NodeId, Option<PortId>> {
+    let mut egress_at: TiVec<_, _> = (0..nodes).map(|_| None).collect();
+    for (port, Port { node, .. }) in ports.iter_enumerated() {
+        egress_at[*node] = Some(port);
+    }
+    egress_at
 }
 
 /// The links, each in the state of its channel. They count drops by handovers if anything `moves`.

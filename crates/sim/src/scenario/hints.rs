@@ -143,7 +143,7 @@ impl<'a> Place<'a> {
     /// The first table here that may have `key`, of all or of those that the file gives.
     fn table_with(&self, key: &str, is_given: bool) -> Option<&'a str> {
         let mut names =
-            self.schemas.iter().flat_map(|schema| schema["properties"].as_object()).flatten();
+            self.schemas.iter().filter_map(|schema| schema["properties"].as_object()).flatten();
         let found = names.find(|(name, _)| {
             let place = self.child(name);
             (!is_given || place.value.is_some()) && place.has(key)
