@@ -16,12 +16,11 @@ mod common;
 mod counts;
 mod heap;
 mod motion;
-mod sink;
 
 use common::scenario;
+use leobench_sim::record::Nowhere;
 use leobench_sim::summary::{FlowSummary, Summary};
 use leobench_sim::{Run, RunOptions};
-use sink::Nowhere;
 
 /// Bytes that a run may keep for every event: a handover's line in the summary, a path's totals, and what arrived every 10 ms.
 const PER_EVENT: i64 = 6_000;
