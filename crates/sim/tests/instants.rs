@@ -10,6 +10,7 @@ use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, Channel, ChannelState, LinkConfig, QueueModel};
 use leobench_sim::network::{Network, NetworkBuilder};
+use leobench_sim::record::Table;
 use leobench_sim::topology::{Change, Topology};
 
 fn at(seconds: u64) -> SimTime {
@@ -124,4 +125,60 @@ fn a_node_between_two_links_that_are_down_waits() {
     assert!(flow.lost.is_none());
     // To the second link at 1.05 s, and back as soon as the first is up again: both are up, so it stays.
     assert_eq!(flow.handovers.as_ref().unwrap().count, 2);
+}
+
+/// A node with two links, whose channels are as these tables say, and a flow that its first link cannot carry for long.
+fn reactive(one: &str, two: &str) -> String {
+    format!(
+        r#"
+        name = "reactive"
+        duration = "6 s"
+        nodes = {{ a = {{}}, b = {{}} }}
+        [links.one]
+        between = ["a", "b"]
+        delay = "10 ms"
+        {one}
+        [links.two]
+        between = ["a", "b"]
+        delay = "10 ms"
+        {two}
+        [handovers.m]
+        node = "a"
+        links = ["one", "two"]
+        down_for = "100 ms"
+        [flows.main]
+        from = "a"
+        to = "b"
+        transport = "udp"
+        source = {{ kind = "cbr", rate = "80 kbps", size = "1000 B" }}
+        "#
+    )
+}
+
+/// When the handovers began, in milliseconds.
+fn begins(text: &str) -> Vec<i64> {
+    let rows = common::table(&run(&scenario(text), 1), Table::Handovers);
+    let (times, stages) = (rows.integers("t_ns"), rows.texts("stage"));
+    let begins = times.into_iter().zip(stages).filter(|(_, stage)| stage == "begin");
+    begins.map(|(at, _)| at / 1_000_000).collect()
+}
+
+const STEADY: &str = r#"rate = "1 Mbps""#;
+
+#[test]
+fn a_link_that_is_down_at_the_start_is_left() {
+    let one = r#"channel = { kind = "schedule", steps = [{ at = "0 s", rate = "1 Mbps", up = false }, { at = "5 s", up = true, rate = "1 Mbps" }] }"#;
+    assert_eq!(begins(&reactive(one, STEADY)), [100]);
+    // The other one is down at the start, too, and comes up first.
+    let two = r#"channel = { kind = "schedule", steps = [{ at = "0 s", rate = "1 Mbps", up = false }, { at = "2 s", up = true, rate = "1 Mbps" }] }"#;
+    assert_eq!(begins(&reactive(one, two)), [2_000]);
+}
+
+/// Forward it is down from 1 s to 5 s, backward for 30 ms of that.
+#[test]
+fn a_link_is_down_while_one_of_its_directions_is() {
+    let one = r#"
+        forward = { channel = { kind = "schedule", steps = [{ at = "0 s", rate = "1 Mbps" }, { at = "1 s", up = false }, { at = "5 s", up = true, rate = "1 Mbps" }] } }
+        backward = { channel = { kind = "schedule", steps = [{ at = "0 s", rate = "1 Mbps" }, { at = "1020 ms", up = false }, { at = "1050 ms", up = true, rate = "1 Mbps" }] } }"#;
+    assert_eq!(begins(&reactive(one, STEADY)), [1_100]);
 }

@@ -391,6 +391,11 @@ impl Network {
         for nodes in self.flows.iter().map(|flow| flow.nodes) {
             self.forwarding.expect_at(nodes);
         }
+        for link in self.links.keys() {
+            if !self.observer.is_up(link) {
+                self.tell_topologies(link);
+            }
+        }
         self.take_places()?;
         for (flow, slot) in self.flows.iter_enumerated() {
             self.wakes.set(Entity::Application(flow), slot.application.next_wake());

@@ -259,7 +259,7 @@ impl Network {
             self.observer.channel(self.now, link, state)?;
             self.deliver(link)?;
             if was_up != is_up {
-                self.tell_topologies(link, is_up);
+                self.tell_topologies(link);
             }
         }
         self.wakes.set(Entity::Channel(place), self.channels[place].channel.next_change());

@@ -60,8 +60,10 @@ impl Network {
         Ok(moved)
     }
 
-    /// A channel was interrupted or restored: topologies that watch it may move.
-    pub(super) fn tell_topologies(&mut self, link: LinkId, up: bool) {
+    /// A channel was interrupted or restored in one direction of a link: topologies that watch it may move. A link is up while both
+    /// of its directions are.
+    pub(super) fn tell_topologies(&mut self, link: LinkId) {
+        let up = link.cable().links().into_iter().all(|link| self.observer.is_up(link));
         for (place, topology) in self.topologies.iter_mut().enumerate() {
             if topology.on_channel(self.now, link.cable(), up) {
                 self.wakes.set(Entity::Topology(place), topology.next_change());
@@ -94,7 +96,7 @@ impl Network {
         self.observer.channel(self.now, link, state)?;
         self.deliver(link)?;
         if was_up != state.up {
-            self.tell_topologies(link, state.up);
+            self.tell_topologies(link);
         }
         Ok(self.observer.paths(self.now, &[link])?)
     }

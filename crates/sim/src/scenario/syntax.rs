@@ -172,7 +172,7 @@ fn shown_line(text: &str, (line, column): (usize, usize)) -> Option<String> {
         let start = column.saturating_sub(LONGEST_LINE / 2);
         format!("…{}…", line.chars().skip(start).take(LONGEST_LINE).collect::<String>())
     };
-    (!shown.is_empty()).then_some(shown)
+    (!shown.is_empty()).then(|| sentence(&shown).into_owned())
 }
 
 /// What is wrong with a TOML text; the parser leaves it to the reader to look up which name is given twice.

@@ -23,7 +23,8 @@ pub trait Topology: Send {
     /// the caller can bound them.
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>);
 
-    /// A link was interrupted by its channel, or restored; whether the next change may be another one now.
+    /// A link was interrupted by its channel, or restored, perhaps by the state that it begins with; whether the next change may be
+    /// another one now.
     fn on_channel(&mut self, now: SimTime, cable: CableId, up: bool) -> bool {
         let _ = (now, cable, up);
         false

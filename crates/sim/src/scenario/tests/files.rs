@@ -135,3 +135,11 @@ fn messages_stay_short_whatever_the_names() {
         assert!(message.len() < 1_000, "{} bytes", message.len());
     }
 }
+
+/// The line of an error may hold characters that a terminal would obey.
+#[test]
+fn the_line_of_an_error_is_printable() {
+    let folder = tempdir().unwrap();
+    let message = refusal(&file(&folder, "escape.toml", b"name = \"x\"\x1b[2J\n"));
+    assert!(message.ends_with(r#"; in the line `name = "x"\u{1b}[2J`"#), "{message}");
+}
