@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tools" / "mutate"))
 import recordings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 Capture = pytest.CaptureFixture[str]
@@ -215,6 +216,13 @@ def test_a_csv_of_probes_is_as_ping(tmp_path: Path) -> None:
     for lost in ("", "-1.0"):
         cells = [f"{1000.1 + 0.1 * n:.1f},{lost if n == 2 else '40'}" for n in range(5)]
         assert len(table("\n".join(["time,rtt_ms", *cells, ""]), tmp_path)) == 3
+
+
+@pytest.mark.parametrize("write", [ping, probes])
+def test_the_first_answer_to_a_probe_counts(write: Callable[..., str], tmp_path: Path) -> None:
+    """In a CSV, the last one did."""
+    rows = table(write((1, 0.0, 40.0), (1, -0.2, 400.0), (2, 0.3, 40.0), (3, 0.4, 40.0)), tmp_path)
+    assert rows == ["0 s,20000000 bps,20.000 ms,0,true"]
 
 
 def table(text: str | None, folder: Path, *options: str) -> list[str]:
