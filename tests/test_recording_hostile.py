@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import ROOT
-from measurements import SAMPLES, iperf3, irtt, ping, probes
+from measurements import SAMPLES, intervals, iperf3, irtt, ping, probes
 from programs import leobench, start
 
 from leobench import cli
@@ -119,6 +119,36 @@ def test_a_wrong_answer_of_ping(text: str, message: str, tmp_path: Path) -> None
             probes(*GOOD, (4_000_000_000, 0.7, 4.0)),
             "file:7: 3,999,999,994 probes are missing before this one; "
             "allowed: at most 5,000,000 probes in all",
+        ),
+        (
+            probes(*GOOD).replace("1000.340000", "914.5"),
+            "file:4: the answer came 86 s before that of line 3; allowed: times in the order of the lines",
+        ),
+        (
+            "time,rtt\n2026-03-20T12:00:00,40\n2026-03-19T12:00:00,40\n2026-03-20T12:00:01,40\n",
+            "file:3: the answer came 86,400 s before that of line 2; allowed: times in the order of the lines",
+        ),
+        (
+            "time,rtt\n200,40\n160,40\n120,40\n",
+            "file:4: the answer came 80 s before that of line 2; allowed: times in the order of the lines",
+        ),
+        (
+            intervals((0, 1, 1e6), (0.5, 1.5, 2e6)),
+            "file:16: the interval starts at 0.5 s, before that of line 8 ends, at 1 s; "
+            "allowed: one interval after the other",
+        ),
+        (
+            intervals((1, 1, 1e6), (0, 1, 2e6)),
+            "file:16: the interval starts at 0 s, before that of line 8 ends, at 2 s; "
+            "allowed: one interval after the other",
+        ),
+        (
+            intervals((0, 1, 1e6), (1, 0, 2e6), (1, 1, 1e6)),
+            "file:16: the interval has no length; allowed: above 0 s, but in the last interval",
+        ),
+        (
+            intervals((1, 1, 1e6), end=0.0),
+            "file:8: the interval ends at 0 s and starts at 1 s; allowed: ends after starts",
         ),
         (
             "time,rtt\n1,0.04\n",
