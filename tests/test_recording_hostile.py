@@ -126,7 +126,8 @@ def test_a_wrong_answer_of_ping(text: str, message: str, tmp_path: Path) -> None
         ),
         (
             "time,rtt\n2026-03-20T12:00:00,40\n2026-03-19T12:00:00,40\n2026-03-20T12:00:01,40\n",
-            "file:3: the answer came 86,400 s before that of line 2; allowed: times in the order of the lines",
+            "file:3: the answer came 86,400 s before that of line 2; "
+            "allowed: times in the order of the lines",
         ),
         (
             "time,rtt\n200,40\n160,40\n120,40\n",
@@ -169,6 +170,18 @@ def refused(text: str, message: str, folder: Path) -> None:
     assert ended.stderr.startswith(f"leobench: {message}")
     assert ended.stderr.count("\n") == 1
     assert [entry.name for entry in folder.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_named_so(text: str, tmp_path: Path) -> None:
+    refused(text, "file: is empty; allowed: a measurement\n", tmp_path)
+
+
+def test_one_row_is_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(iperf3(12e6), encoding="utf-8")
+    ended = leobench("record", "file", "--out", "o.csv", cwd=tmp_path)
+    said = "o.csv: 1 row over 0.1 s, from 0 probes (0 lost) and 1 rate; 0 rows are interruptions"
+    assert ended.stdout.splitlines()[0] == said
 
 
 def test_a_link_that_is_never_up_is_refused(tmp_path: Path) -> None:
@@ -299,6 +312,8 @@ def test_the_example_of_the_guide(tmp_path: Path) -> None:
         ("--out a --mahimahi ./a", "a: is given twice; choose another file"),
         ("--out a --bin 0.5", "--bin: 0.5 ms is out of range; allowed: from 1 ms"),
         ("--out a --interruption 0", "--interruption: 0 is out of range; allowed: from 1"),
+        ("--out=", "--out: is empty; allowed: the name of a file"),
+        ("--out a --mahimahi=", "--mahimahi: is empty; allowed: the name of a file"),
         ("--out pipe", "pipe: cannot be written to: is a pipe, a device or a socket"),
     ],
 )
