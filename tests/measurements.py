@@ -24,11 +24,16 @@ def probes(*answers: tuple[int, float, float]) -> str:
 def iperf3(*rates: float, lost_percent: float | None = None) -> str:
     """The JSON of iperf3 for the rates of intervals of 100 ms, in bits per second."""
     lost = {} if lost_percent is None else {"lost_percent": lost_percent}
+    return intervals(*((0.1 * number, 0.1, bps) for number, bps in enumerate(rates)), **lost)
+
+
+def intervals(*told: tuple[float, float, float], since: int = 1_000, **others: float) -> str:
+    """The JSON of iperf3 for the starts and lengths of intervals in seconds, and their rates."""
     sums = [
-        {"start": 0.1 * number, "seconds": 0.1, "bits_per_second": bps, "omitted": False, **lost}
-        for number, bps in enumerate(rates)
+        {"start": start, "seconds": length, "bits_per_second": bps, "omitted": False, **others}
+        for start, length, bps in told
     ]
-    said = {"start": {"timestamp": {"timesecs": 1_000}}, "intervals": [{"sum": each} for each in sums]}
+    said = {"start": {"timestamp": {"timesecs": since}}, "intervals": [{"sum": each} for each in sums]}
     return json.dumps(said, indent=1)
 
 

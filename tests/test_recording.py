@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import QUICK, ROOT
-from measurements import iperf3, irtt, ping
+from measurements import intervals, iperf3, irtt, ping
 from programs import leobench
 
 import leobench as library
@@ -76,6 +76,45 @@ def test_iperf3_gives_rates_and_a_trace(tmp_path: Path) -> None:
     assert len(trace) == 300
     assert trace == sorted(trace)
     assert trace[-1] == 200
+
+
+@pytest.mark.parametrize("since", [1_000, 1_700_000_000])
+@pytest.mark.parametrize(
+    ("told", "bin_ms", "length", "mean", "expected"),
+    [
+        ([(0, 1, 1e6), (1, 1, 2e6)], 100, 2, 1.5, [("0 s", 1_000_000), ("1 s", 2_000_000)]),
+        ([(0, 1, 1e6), (1, 1, 2e6)], 1000, 2, 1.5, [("0 s", 1_000_000), ("1 s", 2_000_000)]),
+        ([(n, 1, 9e6 if n % 2 else 1e6) for n in range(10)], 2000, 10, 5, [("0 s", 5_000_000)]),
+        # The last row has half its length; its rate counts for that half.
+        ([(0, 1, 1e6), (1, 1, 2e6), (2, 1, 6e6)], 2000, 3, 3, [("0 s", 1_500_000), ("2 s", 6_000_000)]),
+        # A quarter of the second row is of the first interval.
+        ([(0, 1.25, 4e6), (1.25, 1.75, 8e6)], 1000, 3, 19 / 3,
+         [("0 s", 4_000_000), ("1 s", 7_000_000), ("2 s", 8_000_000)]),
+    ],
+)  # fmt: skip
+def test_a_row_holds_the_mean_of_its_intervals(
+    since: int,
+    told: list[tuple[float, float, float]],
+    bin_ms: int,
+    length: float,
+    mean: float,
+    expected: list[tuple[str, int]],
+    tmp_path: Path,
+) -> None:
+    """By the clock since 1970, changes came a row too late: a double has no nanoseconds there."""
+    (tmp_path / "iperf3.json").write_text(intervals(*told, since=since), encoding="utf-8")
+    ended = leobench("record", "iperf3.json", "--out", "out.csv", "--bin", bin_ms, cwd=tmp_path)
+    assert f" over {length} s, " in ended.stdout
+    assert float(ended.stdout.split('mean_rate = "')[1].split()[0]) == pytest.approx(mean, abs=1e-6)
+    rows = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert rows == [f"{at},{bps} bps,0.000 ms,0,true" for at, bps in expected]
+
+
+def test_the_last_interval_holds_not_the_mean_of_its_row(tmp_path: Path) -> None:
+    (tmp_path / "iperf3.json").write_text(intervals((0, 0.05, 1e6), (0.05, 0.05, 3e6)), encoding="utf-8")
+    (tmp_path / "ping.txt").write_text(ping((1, 0.0, 40.0), (2, 0.3, 40.0)), encoding="utf-8")
+    rows = record("iperf3.json", "ping.txt", cwd=tmp_path)
+    assert [row.split(",")[1] for row in rows[1:]] == ["2000000 bps", "3000000 bps"]
 
 
 def test_irtt_and_a_dish(tmp_path: Path) -> None:

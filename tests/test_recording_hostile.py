@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import ROOT
-from measurements import SAMPLES, iperf3, irtt, ping, probes
+from measurements import SAMPLES, intervals, iperf3, irtt, ping, probes
 from programs import leobench, start
 
 from leobench import cli
@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tools" / "mutate"))
 import recordings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 Capture = pytest.CaptureFixture[str]
@@ -120,6 +121,37 @@ def test_a_wrong_answer_of_ping(text: str, message: str, tmp_path: Path) -> None
             "allowed: at most 5,000,000 probes in all",
         ),
         (
+            probes(*GOOD).replace("1000.340000", "914.5"),
+            "file:4: the answer came 86 s before that of line 3; allowed: times in the order of the lines",
+        ),
+        (
+            "time,rtt\n2026-03-20T12:00:00,40\n2026-03-19T12:00:00,40\n2026-03-20T12:00:01,40\n",
+            "file:3: the answer came 86,400 s before that of line 2; "
+            "allowed: times in the order of the lines",
+        ),
+        (
+            "time,rtt\n200,40\n160,40\n120,40\n",
+            "file:4: the answer came 80 s before that of line 2; allowed: times in the order of the lines",
+        ),
+        (
+            intervals((0, 1, 1e6), (0.5, 1.5, 2e6)),
+            "file:16: the interval starts at 0.5 s, before that of line 8 ends, at 1 s; "
+            "allowed: one interval after the other",
+        ),
+        (
+            intervals((1, 1, 1e6), (0, 1, 2e6)),
+            "file:16: the interval starts at 0 s, before that of line 8 ends, at 2 s; "
+            "allowed: one interval after the other",
+        ),
+        (
+            intervals((0, 1, 1e6), (1, 0, 2e6), (1, 1, 1e6)),
+            "file:16: the interval has no length; allowed: above 0 s, but in the last interval",
+        ),
+        (
+            intervals((1, 1, 1e6), end=0.0),
+            "file:8: the interval ends at 0 s and starts at 1 s; allowed: ends after starts",
+        ),
+        (
             "time,rtt\n1,0.04\n",
             "file:1: the column `rtt` does not tell its unit, and its median is 0.04; "
             "allowed: `rtt_s`, `rtt_ms` or `rtt_us`",
@@ -138,6 +170,18 @@ def refused(text: str, message: str, folder: Path) -> None:
     assert ended.stderr.startswith(f"leobench: {message}")
     assert ended.stderr.count("\n") == 1
     assert [entry.name for entry in folder.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_named_so(text: str, tmp_path: Path) -> None:
+    refused(text, "file: is empty; allowed: a measurement\n", tmp_path)
+
+
+def test_one_row_is_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(iperf3(12e6), encoding="utf-8")
+    ended = leobench("record", "file", "--out", "o.csv", cwd=tmp_path)
+    said = "o.csv: 1 row over 0.1 s, from 0 probes (0 lost) and 1 rate; 0 rows are interruptions"
+    assert ended.stdout.splitlines()[0] == said
 
 
 def test_a_link_that_is_never_up_is_refused(tmp_path: Path) -> None:
@@ -217,6 +261,13 @@ def test_a_csv_of_probes_is_as_ping(tmp_path: Path) -> None:
         assert len(table("\n".join(["time,rtt_ms", *cells, ""]), tmp_path)) == 3
 
 
+@pytest.mark.parametrize("write", [ping, probes])
+def test_the_first_answer_to_a_probe_counts(write: Callable[..., str], tmp_path: Path) -> None:
+    """In a CSV, the last one did."""
+    rows = table(write((1, 0.0, 40.0), (1, -0.2, 400.0), (2, 0.3, 40.0), (3, 0.4, 40.0)), tmp_path)
+    assert rows == ["0 s,20000000 bps,20.000 ms,0,true"]
+
+
 def table(text: str | None, folder: Path, *options: str) -> list[str]:
     """The rows that come of a file, by the command in this process."""
     if text is not None:
@@ -261,6 +312,8 @@ def test_the_example_of_the_guide(tmp_path: Path) -> None:
         ("--out a --mahimahi ./a", "a: is given twice; choose another file"),
         ("--out a --bin 0.5", "--bin: 0.5 ms is out of range; allowed: from 1 ms"),
         ("--out a --interruption 0", "--interruption: 0 is out of range; allowed: from 1"),
+        ("--out=", "--out: is empty; allowed: the name of a file"),
+        ("--out a --mahimahi=", "--mahimahi: is empty; allowed: the name of a file"),
         ("--out pipe", "pipe: cannot be written to: is a pipe, a device or a socket"),
     ],
 )

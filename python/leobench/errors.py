@@ -79,3 +79,8 @@ def positive(name: str, value: object) -> int:
     if int(value) < 1:
         raise InputError(f"{name} = {cut(str(value))}: is not positive; allowed: a whole number from 1")
     return int(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import options
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
 NAME = "record"
@@ -31,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measurements; several are put together by their times",
     )
     parser.add_argument(
-        "--out", metavar="CSV", type=Path, required=True, help="the table of a `schedule` channel"
+        "--out", metavar="CSV", type=_file, required=True, help="the table of a `schedule` channel"
     )
     parser.add_argument(
-        "--mahimahi", metavar="FILE", type=Path, help="write the rates as a trace of Mahimahi, too"
+        "--mahimahi", metavar="FILE", type=_file, help="write the rates as a trace of Mahimahi, too"
     )
     parser.add_argument(
         "--kind", choices=list(FORMATS), help="format of the files (default: found from each)"
@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Reads the measurements and writes the table, and prints what it holds and how a scenario names it."""
     from leobench import recording
+    from leobench.errors import counted
     from leobench.recording import mahimahi, output, schedule
     from leobench.recording.readings import Reading
 
@@ -74,12 +75,20 @@ def main(args: argparse.Namespace) -> int:
     lost = sum(probe.rtt_s is None for probe in reading.probes)
     down = sum(not row.up for row in table.rows)
     print(
-        f"{args.out}: {len(table.rows):,} rows over {table.end:.4g} s, "
-        f"from {len(reading.probes):,} probes ({lost:,} lost) and {len(reading.rates):,} rates; "
-        f"{down:,} rows are interruptions"
+        f"{args.out}: {counted(len(table.rows), 'row')} over {table.end:.4g} s, "
+        f"from {counted(len(reading.probes), 'probe')} ({lost:,} lost) "
+        f"and {counted(len(reading.rates), 'rate')}; "
+        f"{counted(down, 'row')} {'is an interruption' if down == 1 else 'are interruptions'}"
     )
     print(f"For a link of a scenario in this folder:\n{table.channel(str(args.out))}")
     return 0
+
+
+def _file(given: str) -> Path:
+    """An argument that names a file to write."""
+    if not given:
+        raise argparse.ArgumentTypeError("is empty; allowed: the name of a file")
+    return Path(given)
 
 
 def _check(args: argparse.Namespace) -> None:

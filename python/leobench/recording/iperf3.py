@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from leobench.errors import InputError, cut
 from leobench.recording import json_source
-from leobench.recording.readings import LENGTH, Quantity, Rate, Reading
+from leobench.recording.readings import LENGTH, Place, Quantity, Rate, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _ARRAY = "intervals"
 # Below zero where packets arrive that iperf3 had counted as lost before (github.com/esnet/iperf/issues/914).
 _LOST = Quantity("lost_percent", " %", 100.0, -100.0)
+
+# Seconds by which the starts and lengths of intervals may be off.
+_ROUNDING_S = 0.01
 
 
 def detect(source: Source) -> bool:
@@ -38,6 +41,7 @@ def read(source: Source) -> Reading:
 
 
 def _rates(start: float, intervals: Sequence[Item]) -> Iterator[Rate]:
+    before: tuple[float, Place] | None = None
     for each in intervals:
         if each.has("sum", "omitted") and each.get("sum", "omitted") is True:
             continue
@@ -49,6 +53,18 @@ def _rates(start: float, intervals: Sequence[Item]) -> Iterator[Rate]:
             percent = each.number("sum", "lost_percent")
             _LOST.check(percent, each.place)
             loss = max(0.0, percent) / 100
-        # The last interval of a test may have no length.
+        begin = each.number("sum", "start")
+        if each.has("sum", "end") and (end := each.number("sum", "end")) < begin:
+            raise each.place.wrong(
+                f"the interval ends at {end:g} s and starts at {begin:g} s; allowed: ends after starts"
+            )
+        if before is not None and begin < before[0] - _ROUNDING_S:
+            raise each.place.wrong(
+                f"the interval starts at {begin:g} s, before that of line {before[1].line} ends, "
+                f"at {before[0]:g} s; allowed: one interval after the other"
+            )
+        before = begin + length, each.place
         if length > 0:
-            yield Rate(start + each.number("sum", "start"), length, bps, each.place, loss)
+            yield Rate(start + begin, length, bps, each.place, loss)
+        elif each is not intervals[-1]:
+            raise each.place.wrong("the interval has no length; allowed: above 0 s, but in the last interval")

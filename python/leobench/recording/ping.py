@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from leobench.errors import cut
-from leobench.recording.readings import TIME, Place, Probe, Quantity, Reading, number
+from leobench.recording.readings import TIME, Probe, Quantity, Reading, number
 from leobench.recording.sequences import complete
+from leobench.recording.times import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 _ANSWER = re.compile(
     r"\[(?P<time>[^\]]*)\] \d+ bytes from .*\bicmp_seq=(?P<number>\S+) .*\btime=(?P<rtt>\S+) ms"
 )
-# Seconds by which a clock may be put back.
-_STEP_S = 60.0
 _ICMP_SEQ = Quantity("icmp_seq", "", 65_535)
 
 
@@ -37,10 +36,10 @@ def read(source: Source) -> Reading:
 
 
 def _answers(source: Source) -> Iterator[tuple[int, Probe] | None]:
-    before: tuple[float, Place] | None = None
+    order = Order()
     for place, line in source.lines():
         if line.startswith("PING "):
-            before = None
+            order = Order()
             yield None
         # Requests without an answer have lines of their own: with `-O`, or where a router reports them.
         if " bytes from " not in line or "(DUP!)" in line:
@@ -52,12 +51,7 @@ def _answers(source: Source) -> Iterator[tuple[int, Probe] | None]:
             raise place.wrong(f"{cut(repr(line))} is not an answer as `ping -D` prints it")
         came = number(found["time"], "the time", place)
         TIME.check(came, place)
-        if before is not None and before[0] - came > _STEP_S:
-            raise place.wrong(
-                f"the answer came {before[0] - came:,.0f} s before that of line {before[1].line}; "
-                "allowed: times in the order of the lines"
-            )
-        before = came, place
+        order.check(came, place)
         sequence = number(found["number"], "icmp_seq", place)
         _ICMP_SEQ.check(sequence, place)
         rtt = number(found["rtt"], "time=", place) / 1e3

@@ -36,7 +36,7 @@ def read(source: Source) -> Reading:
     """Reads the probes. Those whose round trip is empty or -1, or whose number is missing, have no answer.
 
     Raises:
-        InputError: If columns are missing, or a cell is not plausible.
+        InputError: If columns are missing, a cell is not plausible, or times go back.
     """
     columns = source.columns()
     time = times.column(columns)
@@ -44,9 +44,11 @@ def read(source: Source) -> Reading:
     if time is None or rtt is None:
         raise InputError(f"{source.file}: lacks columns; needed: {COLUMNS}")
     sequence = next((name for name in _NUMBERS if name in columns), None)
+    order = times.Order()
     numbered, plain = [], []
     for place, row in source.rows():
         came = times.seconds(row[time], place)
+        order.check(came, place)
         round_trip = _round_trip(row[rtt], rtt, place)
         if sequence is None:
             plain.append(Probe(came - (round_trip or 0.0), round_trip, place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,15 @@ from leobench.errors import InputError
 from leobench.overrides import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from leobench.recording.readings import Probe, Rate, Reading
 
 HEADER = "time,rate,delay,loss,up"
 # Days that a recording may last. A wrong time lasts longer.
 _MOST_DAYS = 31
+# Steps in a second, by which rows are told apart: seconds since 1970 have no finer ones in a double.
+_MICROS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def table(reading: Reading, rule: Rule) -> Table:
             found.append(row)
     if not any(row.up for row in found):
         raise InputError("the link is never up: every rate is zero, or every probe lost in an interruption")
-    return Table(found, bins.count * rule.bin)
+    return Table(found, bins.end / _MICROS)
 
 
 def _holds(row: Row) -> tuple[int | None, float, float, bool]:
@@ -118,11 +120,20 @@ def _check_span(reading: Reading) -> None:
     )
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """From and until when a rate holds, in microseconds from the start."""
+
+    begin: int
+    until: int
+    rate: Rate
+
+
 class _Bins:
     """Measurements by the row that they belong to."""
 
     def __init__(self, reading: Reading, rule: Rule) -> None:
-        self.rule, self.start = rule, reading.start()
+        self.start, self.bin = reading.start(), round(rule.bin * _MICROS)
         self.delays: dict[int, list[float]] = {}
         self.sent: dict[int, int] = {}
         self.lost: dict[int, int] = {}
@@ -133,9 +144,10 @@ class _Bins:
             (self._number(begin), self._number(end))
             for begin, end in _interruptions(reading.probes, rule.interruption)
         ]
-        self.rates = list(self._pieces(reading.rates))
-        last_rate = self.rates[-1][1] if self.rates else 0
-        self.count = max(max(self.sent, default=0) + 1, last_rate)
+        self.pieces = list(self._pieces(reading.rates))
+        probed = (max(self.sent) + 1) * self.bin if self.sent else 0
+        # A row that only the end of an interval lies in ends with it.
+        self.end = max(probed, self.pieces[-1].until if self.pieces else 0)
         self.delay = next(iter(self.delays.values()), [0.0])[0]
         measured = [rate.bps for rate in reading.rates]
         # A table begins with a rate. Of zeros, it takes the first that is none, and is down there.
@@ -146,28 +158,36 @@ class _Bins:
         """The rows that may differ from the one before, in order."""
         probed = [number for sent in self.sent for number in (sent, sent + 1)]
         edges = [number for first, until in self.down for number in (first, until)]
-        edges += [number for first, until, _ in self.rates for number in (first, until)]
-        return sorted({0, *(number for number in (*probed, *edges) if number < self.count)})
+        for piece in self.pieces:
+            first, last = piece.begin // self.bin, piece.until // self.bin
+            edges += [first, first + 1, last, last + 1]
+        return sorted({0, *(number for number in (*probed, *edges) if number * self.bin < self.end)})
 
     def row(self, number: int) -> Row:
         """The row of a bin; what was not measured in it is as before."""
         if delays := self.delays.get(number):
             self.delay = statistics.median(delays)
-        measured = self._measured(number)
-        if measured is not None:
-            self.rate = round(measured.bps)
-        up = not self._is_down(number) and self.rate > 0
+        inside = self._inside(number)
+        bps = self.rate
+        if inside:
+            bps = round(_mean((rate.bps, weight) for rate, weight in inside))
+            # What holds until the next interval is the last one's rate, not the mean of a row.
+            self.rate = round(inside[-1][0].bps)
+        up = not self._is_down(number) and bps > 0
         loss = 0.0
         if up and self.lost.get(number):
             loss = self.lost[number] / self.sent[number]
-        elif up and measured is not None and measured.loss:
-            loss = measured.loss
-        rate = self.rate or (self.first_rate if number == 0 else None)
+        elif up:
+            loss = _mean((rate.loss, weight) for rate, weight in inside if rate.loss is not None)
+        rate = bps or (self.first_rate if number == 0 else None)
         # A whole bin's loss without an interruption is that of its few probes: it must not stop the link.
-        return Row(number * self.rule.bin, rate, round(self.delay, 6), min(loss, 0.99), up)
+        return Row(number * self.bin / _MICROS, rate, round(self.delay, 6), min(loss, 0.99), up)
+
+    def _micros(self, at: float) -> int:
+        return round((at - self.start) * _MICROS)
 
     def _number(self, at: float) -> int:
-        return max(0, int((at - self.start) / self.rule.bin + 1e-9))
+        return self._micros(at) // self.bin
 
     def _count(self, probe: Probe) -> None:
         number = self._number(probe.at)
@@ -177,23 +197,39 @@ class _Bins:
         else:
             self.delays.setdefault(number, []).append(probe.rtt_s / 2)
 
-    def _pieces(self, rates: Sequence[Rate]) -> Iterator[tuple[int, int, Rate]]:
-        """From and up to which row each rate holds; where intervals overlap, the first does."""
+    def _pieces(self, rates: Sequence[Rate]) -> Iterator[_Piece]:
+        """When each rate holds; where intervals overlap, the first does."""
         free = 0
         for rate in rates:
-            first = max(free, self._number(rate.at))
-            until = self._number(rate.at + rate.length - 1e-9) + 1
-            if first < until:
-                yield first, until, rate
+            at = self._micros(rate.at)
+            begin, until = max(free, at), max(at + 1, self._micros(rate.at + rate.length))
+            if begin < until:
+                yield _Piece(begin, until, rate)
                 free = until
 
-    def _measured(self, number: int) -> Rate | None:
-        index = bisect_right(self.rates, number, key=lambda piece: piece[0]) - 1
-        return self.rates[index][2] if index >= 0 and number < self.rates[index][1] else None
+    def _inside(self, number: int) -> list[tuple[Rate, int]]:
+        """The rates in a row, each with the microseconds of the row in which it holds."""
+        begin, until = number * self.bin, (number + 1) * self.bin
+        first = bisect_right(self.pieces, begin, key=lambda piece: piece.until)
+        after = bisect_left(self.pieces, until, key=lambda piece: piece.begin)
+        return [
+            (piece.rate, min(piece.until, until) - max(piece.begin, begin))
+            for piece in self.pieces[first:after]
+        ]
 
     def _is_down(self, number: int) -> bool:
         index = bisect_right(self.down, number, key=lambda piece: piece[0]) - 1
         return index >= 0 and number < self.down[index][1]
+
+
+def _mean(weighted: Iterable[tuple[float, int]]) -> float:
+    """The mean of values by their weights; 0 without any."""
+    values = list(weighted)
+    # Of one value it is that value, to the last digit.
+    if len({value for value, _ in values}) == 1:
+        return values[0][0]
+    total = sum(weight for _, weight in values)
+    return sum(value * weight for value, weight in values) / total if total else 0.0
 
 
 def _interruptions(probes: Sequence[Probe], least: int) -> Iterator[tuple[float, float]]:

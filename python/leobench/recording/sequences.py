@@ -23,14 +23,14 @@ class _Run:
         self.last = 0
 
     def add(self, number: int, probe: Probe) -> bool:
-        """Adds a probe; False if it is of a program started later.
+        """Adds a probe, unless it was answered before; False if it is of a program started later.
 
         Then its number was there already, or was passed, and it was sent after that.
         """
         whole = self._whole(number)
         if self.probes and whole <= self.last and probe.at > self.probes[self.last].at + _ROUNDING_S:
             return False
-        self.probes[whole] = probe
+        self.probes.setdefault(whole, probe)
         self.last = max(self.last, whole)
         return True
 

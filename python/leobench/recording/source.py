@@ -34,7 +34,7 @@ class Source:
         """Reads a file, and decompresses it if it is of gzip.
 
         Raises:
-            InputError: If it cannot be read, is too large, or is not text.
+            InputError: If it cannot be read, is too large, is empty, or is not text.
         """
         try:
             with open_regular(file) as opened:
@@ -48,6 +48,8 @@ class Source:
             raise InputError(f"{file}: cannot be read: {error.strerror}; allowed: a measurement") from error
         if len(content) > _LARGEST:
             raise InputError(f"{file}: is too large; allowed: at most {_LARGEST // 1_000_000} MB of text")
+        if not text.strip():
+            raise InputError(f"{file}: is empty; allowed: a measurement")
         return cls(file, text)
 
     def lines(self) -> Iterator[tuple[Place, str]]:

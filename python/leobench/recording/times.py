@@ -1,4 +1,4 @@
-"""The time of a row of a CSV: seconds, or a date."""
+"""The time of a row of a CSV, seconds or a date, and the order of times in a file."""
 
 from __future__ import annotations
 
@@ -13,6 +13,32 @@ if TYPE_CHECKING:
 
 # The columns that may hold it.
 COLUMNS = ("datetimestamp_utc", "timestamp", "unix_s", "unix_time_s", "time_s", "time")
+
+# Seconds by which a clock may be put back.
+_STEP_S = 60.0
+
+
+class Order:
+    """The order in which answers came, by the lines of a file."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[float, Place] | None = None
+
+    def check(self, came: float, place: Place) -> None:
+        """Refuses an answer that came long before one of an earlier line.
+
+        Raises:
+            InputError: At its place, if it did.
+        """
+        if self._latest is None or came >= self._latest[0]:
+            self._latest = came, place
+            return
+        latest, line = self._latest[0], self._latest[1].line
+        if latest - came > _STEP_S:
+            raise place.wrong(
+                f"the answer came {latest - came:,.0f} s before that of line {line}; "
+                "allowed: times in the order of the lines"
+            )
 
 
 def column(columns: Collection[str]) -> str | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
-from leobench.errors import InputError
-from leobench.stats.estimate import Estimate, counted, percent, sample, share
+from leobench.errors import InputError, counted
+from leobench.stats.estimate import Estimate, percent, sample, share
 from leobench.stats.mean import t_bounds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from leobench.errors import InputError
+from leobench.errors import InputError, counted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,8 +82,3 @@ def percent(part: float) -> str:
     rest = 100 * (1 - part)
     decimals = 1 - math.floor(math.log10(rest)) if 0 < rest < 10 else 0
     return f"{100 * part:.{max(3, 2 + decimals)}g} %"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
