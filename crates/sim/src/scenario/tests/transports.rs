@@ -320,12 +320,12 @@ fn schedulers() {
         (
             quic,
             &flow("kind = \"wfq\", weights = [1, 0]"),
-            "flows.main.transport.scheduler.weights[1] = 0: is out of range; allowed: a number above 0",
+            "flows.main.transport.scheduler.weights[1] = 0: is out of range; allowed: a number above 0 up to 1000000000",
         ),
         (
             quic,
             &flow("kind = \"wfq\", weights = [1, -2]"),
-            "flows.main.transport.scheduler.weights[1] = -2: is out of range; allowed: a number above 0",
+            "flows.main.transport.scheduler.weights[1] = -2: is out of range; allowed: a number above 0 up to 1000000000",
         ),
         (
             quic,
