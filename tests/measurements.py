@@ -24,7 +24,8 @@ def probes(*answers: tuple[int, float, float]) -> str:
 def iperf3(*rates: float, lost_percent: float | None = None) -> str:
     """The JSON of iperf3 for the rates of intervals of 100 ms, in bits per second."""
     lost = {} if lost_percent is None else {"lost_percent": lost_percent}
-    return intervals(*((0.1 * number, 0.1, bps) for number, bps in enumerate(rates)), **lost)
+    told = ((0.1 * number, 0.1, bps) for number, bps in enumerate(rates))
+    return intervals(*told, since=1_000, **lost)
 
 
 def intervals(*told: tuple[float, float, float], since: int = 1_000, **others: float) -> str:
