@@ -69,7 +69,7 @@ def test_claims_are_read(tmp_path: Path) -> None:
         ('along = "queue"', 'along = "metric"', r"claims\[0\]: `values` is missing"),
         ('metric = "delay"', "metric = 1", r"claims\[0\].metric = 1; allowed"),
         ("[[claims]]", "[[claim]]", r"allowed: `\[\[claims\]\]`"),
-        ("[[claims]]", "[[claims", "cannot be read"),
+        ("[[claims]]", "[[claims", "unclosed array table"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, old: str, new: str, said: str) -> None:
