@@ -71,7 +71,7 @@ impl PyScenario {
     }
 }
 
-/// What a text in TOML says, as scenarios are read: a table. `file` is its name in messages.
+/// Parses a text in TOML into a table, with the reader and the limits of scenarios. `file` is its name in messages.
 #[pyfunction]
 pub(crate) fn read_toml<'py>(
     py: Python<'py>,

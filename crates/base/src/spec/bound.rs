@@ -7,7 +7,7 @@ use super::value::Value;
 use super::{Range, Schema, Spec, json};
 use crate::SimDuration;
 
-/// What a field may be, beyond what its type says.
+/// A limit on a field beyond its type.
 pub trait Bound {
     /// Adds the bound to the schema of the field.
     fn describe(&self, schema: &mut Schema);

@@ -28,7 +28,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// What is wrong, in the words of a library that may quote the file: as [`cut`], at the length of a sentence.
+/// Formats a library's message, which may quote the file: as [`cut`] does, at the length of a sentence.
 pub fn sentence(text: &str) -> Cow<'_, str> {
     cut_after(LONGEST_SENTENCE, text)
 }

@@ -4,7 +4,7 @@
 use super::error::{At, SpecError, quoted};
 use super::value::Value;
 
-/// What a name is made of.
+/// The characters of a name, for messages.
 pub const NAME: &str = "letters from a to z, digits, `_` and `-`, up to 100 of them";
 
 /// Characters of the longest name; files have names of up to 255 bytes, and those of captures are made of two names.

@@ -102,7 +102,7 @@ pub struct LossTotals {
 #[derive(Debug, Default)]
 pub(crate) struct FlowLossesEnded {
     pub(crate) totals: LossTotals,
-    /// What its sender sent again, in order; empty unless nodes move.
+    /// Bytes that its sender sent again, in order; empty unless nodes move.
     pub(crate) repeats: Vec<Repeat>,
 }
 

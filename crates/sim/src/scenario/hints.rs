@@ -152,7 +152,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What a value may be: the schema, or those of its kinds, of which the value may have named one.
+/// The schemas that a value may follow: its own, or those of its kinds, of which the value may have named one.
 fn options<'s>(schema: &'s Schema, value: Option<&Value>) -> Vec<&'s Schema> {
     let Some(kinds) = schema["oneOf"].as_array() else { return vec![schema] };
     let kind = match value {
