@@ -27,7 +27,7 @@ from leobench.cli.interruptions import Interruptions
 from leobench.errors import InputError, LeobenchError, allowed, near
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TextIO
 
     from _typeshed import SupportsWrite
@@ -79,11 +79,16 @@ class _Parser(argparse.ArgumentParser):
     mixed = False
     # What else to try with an option that there is not.
     advice = ""
+    # Declares the arguments of a command. Called when the command is used: some need imports that take time.
+    declare: Callable[[argparse.ArgumentParser], None] | None = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        if self.declare:
+            self.declare(self)
+            self.declare = None
         if not self.mixed:
             return super().parse_known_args(args, namespace)
         self.mixed = False  # parse_known_intermixed_args calls this method
@@ -144,7 +149,7 @@ def build_parser() -> argparse.ArgumentParser:
         added = commands.add_parser(
             command.NAME, help=command.HELP, description=command.__doc__, epilog=example
         )
-        command.add_arguments(added)
+        added.declare = command.add_arguments
         added.set_defaults(main=command.main)
         added.mixed = True
         added.advice = getattr(command, "ADVICE", "")
