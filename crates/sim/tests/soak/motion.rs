@@ -15,11 +15,12 @@ enum Trigger {
 impl Trigger {
     const ALL: [Self; 4] = [Self::Timed, Self::Overlapping, Self::Random, Self::Reactive];
 
-    /// Seconds for more than so many handovers.
+    /// Seconds for more than so many handovers. The number of random ones has a Poisson distribution: their mean is four standard
+    /// deviations above it.
     fn seconds(self, handovers: u64) -> u64 {
         match self {
             Self::Timed | Self::Overlapping => handovers * 3 / 10 + 1,
-            Self::Random => handovers * 9 / 20,
+            Self::Random => (handovers + 4 * handovers.isqrt() + 16) * 41 / 100 + 1,
             Self::Reactive => handovers * 8 / 5,
         }
     }
