@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use leobench_base::RngTree;
-use leobench_transport::quic::QuicSpec;
-use leobench_transport::quic_noq::Bare;
+use leobench_quic::QuicSpec;
+use leobench_quic_noq::Bare;
 use noq_proto::congestion::CubicConfig;
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, FourTuple, StreamEvent,

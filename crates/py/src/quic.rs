@@ -7,9 +7,10 @@ use bytes::BytesMut;
 use leobench_base::SimTime;
 use leobench_base::quic::Directionality;
 use leobench_base::spec::{At, Spec, Value};
-use leobench_transport::quic::{
-    ByteConfig, ByteConnection, ByteEvent, Certificate, Protected, QuicSpec, Role, TlsSettings,
+use leobench_quic::{
+    ByteConfig, ByteConnection, ByteEvent, Certificate, Protected, QuicSpec, TlsSettings,
 };
+use leobench_transport::Role;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 

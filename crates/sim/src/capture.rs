@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use leobench_base::wire::{self, WireError};
 use leobench_base::{EndpointId, Packet, SimTime};
-use leobench_transport::quic::KeyLog;
+use leobench_quic::KeyLog;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use leobench_base::{Bytes, FlowId, SimTime};
-use leobench_transport::quic::{Protected, QlogWriter};
+use leobench_quic::{Protected, QlogWriter};
 use leobench_transport::{EndpointError, Plugins};
 
 use crate::capture::{CaptureOptions, Captures};

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use leobench_base::{Bytes, SimDuration, SimTime};
 
-pub(crate) use set::StreamSet;
+pub use set::StreamSet;
 
 /// A message an application hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +175,7 @@ impl SendBuffer {
     }
 
     /// The empty buffer of a single stream from which `taken` bytes of `arrived` messages have been taken.
-    pub(crate) fn from_offset(attributes: Attributes, taken: u64, arrived: u64) -> Self {
+    pub fn from_offset(attributes: Attributes, taken: u64, arrived: u64) -> Self {
         let mut buffer = Self::new(&[attributes]);
         buffer.taken = taken;
         (buffer.streams[0].taken, buffer.streams[0].arrived) = (taken, arrived);

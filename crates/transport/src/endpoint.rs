@@ -401,7 +401,7 @@ impl EndpointError {
     /// # Errors
     /// The controller's failure.
     #[inline]
-    pub(crate) fn check_controller(
+    pub fn check_controller(
         algorithm: &mut dyn crate::CongestionControl,
         name: &str,
         at: SimTime,

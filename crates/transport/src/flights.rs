@@ -5,14 +5,14 @@
 /// 42 of one X25519 key share (section 4.2.8), and some 180 of the other extensions: server name, groups, signature
 /// algorithms, versions, ALPN, and QUIC's transport parameters. A post-quantum key share, not modelled, would add over a
 /// kilobyte. QUIC pads the datagram to 1,200 bytes anyway (RFC 9000 section 14.1).
-pub(crate) const CLIENT_HELLO: usize = 300;
+pub const CLIENT_HELLO: usize = 300;
 /// Bytes of a `ServerHello` (RFC 8446 section 4.1.3): 44 of header and fixed fields without a session identifier (QUIC has
 /// none, RFC 9001 section 8.4), 6 of the version and 40 of an X25519 key share.
-pub(crate) const SERVER_HELLO: usize = 90;
+pub const SERVER_HELLO: usize = 90;
 /// Bytes of the rest of the server's flight: encrypted extensions of about 100 bytes, a chain of two certificates of
 /// about a kilobyte each, an RSA-2048 signature of 264 with its header (RFC 8446 section 4.4.3), and Finished of 36. The
 /// chain is our choice, a short one: the flight stays within three times the 1,200 bytes that the client has sent at
 /// least, so that the server need not wait for the client's address to be validated (RFC 9000 section 8.1).
-pub(crate) const SERVER_FLIGHT: usize = 2_400;
+pub const SERVER_FLIGHT: usize = 2_400;
 /// Bytes of Finished with SHA-256: a header of four and a hash of 32 (RFC 8446 section 4.4.4).
-pub(crate) const CLIENT_FINISHED: usize = 36;
+pub const CLIENT_FINISHED: usize = 36;

@@ -33,14 +33,14 @@ fn check(spec: &OnForecastSpec) -> Result<(), Fault> {
 
 /// When a path is held because of the latest forecast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hold {
+pub struct Hold {
     planned: Option<(SimTime, SimTime)>,
     until: SimTime,
 }
 
 impl Hold {
     /// Takes in a forecast, in place of the one before: the hold begins `before` the handover.
-    pub(crate) fn plan(&mut self, now: SimTime, before: SimDuration, forecast: &Forecast) {
+    pub fn plan(&mut self, now: SimTime, before: SimDuration, forecast: &Forecast) {
         self.planned = forecast.handover.map(|handover| {
             let from = handover.from.as_nanos().saturating_sub(before.as_nanos());
             (SimTime::from_nanos(from), handover.until)
@@ -50,7 +50,7 @@ impl Hold {
     }
 
     /// Begins the hold, if that is due.
-    pub(crate) fn begin(&mut self, now: SimTime) {
+    pub fn begin(&mut self, now: SimTime) {
         if let Some((_, until)) = self.planned.filter(|(from, _)| *from <= now) {
             self.until = until;
             self.planned = None;
@@ -59,7 +59,7 @@ impl Hold {
 
     /// When the path may be used again; in the past if it may.
     #[inline]
-    pub(crate) fn until(&self) -> SimTime {
+    pub fn until(&self) -> SimTime {
         self.until
     }
 }

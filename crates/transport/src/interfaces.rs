@@ -6,18 +6,18 @@ use crate::endpoint::InterfaceChange;
 
 /// The addresses that a host can use at present, in the order in which they came up.
 #[derive(Clone, Debug)]
-pub(crate) struct Interfaces {
+pub struct Interfaces {
     up: Vec<IpAddr>,
 }
 
 impl Interfaces {
     /// A host with one address.
-    pub(crate) fn new(address: IpAddr) -> Self {
+    pub fn new(address: IpAddr) -> Self {
         Self { up: vec![address] }
     }
 
     /// An interface changed.
-    pub(crate) fn change(&mut self, change: InterfaceChange) {
+    pub fn change(&mut self, change: InterfaceChange) {
         if !change.up {
             self.up.retain(|address| *address != change.address);
         } else if !self.has(change.address) {
@@ -26,24 +26,24 @@ impl Interfaces {
     }
 
     /// An address led nowhere: others are tried before it.
-    pub(crate) fn postpone(&mut self, address: IpAddr) {
+    pub fn postpone(&mut self, address: IpAddr) {
         if let Some(at) = self.up.iter().position(|known| *known == address) {
             self.up[..=at].rotate_right(1);
         }
     }
 
     /// Whether the host can use an address.
-    pub(crate) fn has(&self, address: IpAddr) -> bool {
+    pub fn has(&self, address: IpAddr) -> bool {
         self.up.contains(&address)
     }
 
     /// An address other than the `present` one: the one that came up last.
-    pub(crate) fn other_than(&self, present: IpAddr) -> Option<IpAddr> {
+    pub fn other_than(&self, present: IpAddr) -> Option<IpAddr> {
         self.up.iter().rfind(|address| **address != present).copied()
     }
 
     /// The address from which the host opens a connection: the `usual` one, or else the one that came up last.
-    pub(crate) fn choose(&self, usual: IpAddr) -> Option<IpAddr> {
+    pub fn choose(&self, usual: IpAddr) -> Option<IpAddr> {
         if self.has(usual) { Some(usual) } else { self.up.last().copied() }
     }
 }

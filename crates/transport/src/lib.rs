@@ -4,16 +4,15 @@
 pub mod buffer;
 pub mod congestion;
 pub mod endpoint;
-mod flights;
+pub mod flights;
 pub mod heed;
-mod interfaces;
+pub mod interfaces;
 pub mod pacing;
-mod path_map;
+pub mod path_map;
 pub mod path_scheduler;
 pub mod plugin;
-pub mod quic;
-pub mod quic_noq;
-mod ranges;
+pub mod ranges;
+mod role;
 pub mod scheduler;
 pub mod source;
 pub mod tcp;
@@ -23,10 +22,10 @@ pub use buffer::{Message, SendBuffer};
 pub use congestion::{CongestionControl, CongestionModel, CongestionSpec};
 pub use endpoint::{Endpoint, EndpointError, Input, Outbox, PathId};
 pub use plugin::{PluginHost, Plugins};
+pub use role::Role;
 pub use scheduler::{SchedulerContext, SchedulerModel, SchedulerSpec, StreamScheduler};
 pub use source::{SourceModel, SourceSpec, TrafficSource};
 
-#[cfg(test)]
-mod quic_suite;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+pub mod testing;

@@ -8,31 +8,34 @@ use crate::endpoint::PathId;
 /// A map from paths to values, in the order of the numbers. Looking up a path costs an index as long as none before it was removed,
 /// and a binary search of the paths that are there otherwise.
 #[derive(Clone, Debug)]
-pub(crate) struct PathMap<T> {
+pub struct PathMap<T> {
     /// Most connections have one path.
     entries: SmallVec<[(PathId, T); 1]>,
 }
 
-impl<T> PathMap<T> {
-    /// An empty map.
-    pub(crate) fn new() -> Self {
+impl<T> Default for PathMap<T> {
+    fn default() -> Self {
         Self { entries: SmallVec::new() }
     }
+}
 
+impl<T> PathMap<T> {
+    /// The entry of a path.
     #[inline]
-    pub(crate) fn get(&self, path: PathId) -> Option<&T> {
+    pub fn get(&self, path: PathId) -> Option<&T> {
         let at = self.place(path)?;
         self.entries.get(at).map(|(_, value)| value)
     }
 
+    /// The entry of a path, to change it.
     #[inline]
-    pub(crate) fn get_mut(&mut self, path: PathId) -> Option<&mut T> {
+    pub fn get_mut(&mut self, path: PathId) -> Option<&mut T> {
         let at = self.place(path)?;
         self.entries.get_mut(at).map(|(_, value)| value)
     }
 
     /// Sets the value of a path. Returns the one that it had, if any.
-    pub(crate) fn insert(&mut self, path: PathId, value: T) -> Option<T> {
+    pub fn insert(&mut self, path: PathId, value: T) -> Option<T> {
         match self.search(path) {
             Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
             Err(at) => {
@@ -43,19 +46,19 @@ impl<T> PathMap<T> {
     }
 
     /// Takes the value of a path out.
-    pub(crate) fn remove(&mut self, path: PathId) -> Option<T> {
+    pub fn remove(&mut self, path: PathId) -> Option<T> {
         let at = self.search(path).ok()?;
         Some(self.entries.remove(at).1)
     }
 
     /// The values, in the order of their paths.
     #[inline]
-    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
         self.entries.iter().map(|(_, value)| value)
     }
 
-    #[inline]
-    pub(crate) fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut T> {
+    /// All entries in the order of their paths, to change them.
+    pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
@@ -85,7 +88,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_map(steps in prop::collection::vec((0u32..12, prop::option::of(0u8..4)), 0..80)) {
-            let (mut map, mut plain) = (PathMap::new(), BTreeMap::new());
+            let (mut map, mut plain) = (PathMap::default(), BTreeMap::new());
             for (path, value) in steps {
                 let path = PathId(path);
                 let (was, known) = match value {

@@ -5,22 +5,25 @@ use std::ops::Range;
 
 /// Disjoint ranges that do not touch, from the first byte to the byte after the last.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RangeSet {
+pub struct RangeSet {
     /// In order. Most changes are at one of the ends: data arrives behind the last gap, and repairs close the first.
     ranges: VecDeque<(u64, u64)>,
 }
 
 impl RangeSet {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no offset is in a range.
+    pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    /// How many ranges there are.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Removes all ranges.
+    pub fn clear(&mut self) {
         self.ranges.clear();
     }
 
@@ -33,17 +36,17 @@ impl RangeSet {
     }
 
     /// The range that contains `offset`.
-    pub(crate) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
+    pub fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         self.ranges.get(self.place(offset)).copied().filter(|(start, _)| *start <= offset)
     }
 
     /// The range with the lowest start.
-    pub(crate) fn first(&self) -> Option<(u64, u64)> {
+    pub fn first(&self) -> Option<(u64, u64)> {
         self.ranges.front().copied()
     }
 
     /// Adds a range; returns the merged range.
-    pub(crate) fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
+    pub fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
         let touched = self.touched(start, end);
         if touched.is_empty() {
             self.ranges.insert(touched.start, (start, end));
@@ -67,7 +70,7 @@ impl RangeSet {
     }
 
     /// Removes a range, or what is there of it.
-    pub(crate) fn remove(&mut self, start: u64, end: u64) {
+    pub fn remove(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
         }
@@ -95,7 +98,7 @@ impl RangeSet {
     }
 
     /// Removes everything below `offset`.
-    pub(crate) fn remove_below(&mut self, offset: u64) {
+    pub fn remove_below(&mut self, offset: u64) {
         while let Some((start, end)) = self.ranges.front_mut().filter(|(start, _)| *start < offset)
         {
             if *end > offset {
@@ -107,7 +110,7 @@ impl RangeSet {
     }
 
     /// The first part of the range from `start` to `end` that is not in the set.
-    pub(crate) fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+    pub fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let mut place = self.place(start);
         let mut start = start;
         if let Some((_, covered)) = self.ranges.get(place).filter(|(first, _)| *first <= start) {

@@ -10,12 +10,16 @@ use std::path::Path;
 use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
-use leobench_transport::quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec, Role, Stack};
-use leobench_transport::quic_noq::NoqEndpoint;
+#[cfg(feature = "noq")]
+use leobench_quic::Stack;
+use leobench_quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
-use leobench_transport::{Endpoint, Plugins};
+use leobench_transport::{Endpoint, Plugins, Role};
 
+pub use self::error::BuildError;
+use self::error::unsound;
+pub use self::sinks::{OpenQlog, Sinks, SocketPlace, Sockets};
 use super::application::{self, Application};
 use super::builder::{EndParts, FlowParts, NetworkBuilder};
 use super::stalls::StallWatch;
@@ -31,10 +35,6 @@ use crate::sky::Sky;
 use crate::topology::{
     Constellation, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
 };
-
-pub use self::error::BuildError;
-use self::error::unsound;
-pub use self::sinks::{OpenQlog, Sinks, SocketPlace, Sockets};
 
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
@@ -365,8 +365,10 @@ impl FromScenario<'_> {
             qlog,
         };
         let failed = |error| BuildError::Endpoint { flow: name.to_owned(), error };
+        #[cfg(feature = "noq")]
         if spec.stack == Stack::Noq {
-            return Ok(Box::new(NoqEndpoint::new(config).map_err(failed)?));
+            let endpoint = leobench_quic_noq::NoqEndpoint::new(config);
+            return Ok(Box::new(endpoint.map_err(failed)?));
         }
         let qlog = config.qlog.take();
         let mut endpoint = QuicEndpoint::new(&config).map_err(failed)?;

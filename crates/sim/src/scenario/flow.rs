@@ -3,8 +3,8 @@
 use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
 use leobench_base::{Bytes, SimDuration, SimRng, SimTime};
+use leobench_quic::QuicSpec;
 use leobench_transport::buffer::Attributes;
-use leobench_transport::quic::QuicSpec;
 use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
 use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};

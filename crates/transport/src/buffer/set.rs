@@ -2,7 +2,7 @@
 
 /// Streams of a flow, a bit each.
 #[derive(Clone, Debug)]
-pub(crate) struct StreamSet {
+pub struct StreamSet {
     words: Vec<u64>,
     /// By word, a bit: whether it has any.
     filled: Vec<u64>,
@@ -10,31 +10,31 @@ pub(crate) struct StreamSet {
 
 impl StreamSet {
     /// None of `streams` streams.
-    pub(crate) fn new(streams: usize) -> Self {
+    pub fn new(streams: usize) -> Self {
         let words = streams.div_ceil(64);
         Self { words: vec![0; words], filled: vec![0; words.div_ceil(64)] }
     }
 
     /// Puts a stream in, or takes it out.
-    pub(crate) fn set(&mut self, stream: usize, member: bool) {
+    pub fn set(&mut self, stream: usize, member: bool) {
         let word = stream / 64;
         set_bit(&mut self.words, stream, member);
         set_bit(&mut self.filled, word, self.words[word] != 0);
     }
 
     /// Whether a stream is in it.
-    pub(crate) fn contains(&self, stream: usize) -> bool {
+    pub fn contains(&self, stream: usize) -> bool {
         self.words[stream / 64] & 1 << (stream % 64) != 0
     }
 
     /// Whether no stream is in it.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.filled.iter().all(|word| *word == 0)
     }
 
     /// The first stream in it whose number is at least `from`; in constant time for up to 4,096 streams.
-    pub(crate) fn first_from(&self, from: usize) -> Option<usize> {
+    pub fn first_from(&self, from: usize) -> Option<usize> {
         let word = from / 64;
         let bits = self.words.get(word)? & (u64::MAX << (from % 64));
         if bits != 0 {

@@ -11,7 +11,7 @@ use crate::path_map::PathMap;
 const SMALLEST_PACKETS: u64 = 2;
 
 /// An algorithm whose window is limited by forecasts.
-pub(crate) struct ForecastWindow {
+pub struct ForecastWindow {
     inner: Box<dyn CongestionControl>,
     /// Times the forecast rate times the forecast round-trip time.
     share: f64,
@@ -30,13 +30,13 @@ const UNLIMITED: Limit = Limit { least: Bytes::ZERO, most: Bytes::new(u64::MAX) 
 
 impl ForecastWindow {
     /// Limits the window of an algorithm, if a sender is to do that.
-    pub(crate) fn around(
+    pub fn around(
         inner: Box<dyn CongestionControl>,
         heeded: Option<OnForecastSpec>,
     ) -> Box<dyn CongestionControl> {
         match heeded.and_then(|heeded| heeded.window) {
             None => inner,
-            Some(share) => Box::new(Self { inner, share, paths: PathMap::new() }),
+            Some(share) => Box::new(Self { inner, share, paths: PathMap::default() }),
         }
     }
 

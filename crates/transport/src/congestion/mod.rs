@@ -20,7 +20,7 @@ pub use bbr::BbrSpec;
 pub use bbr3::Bbr3Spec;
 pub use careful_resume::{CarefulResume, Remote, Saved, Store};
 pub use cubic::CubicSpec;
-pub(crate) use forecast_window::ForecastWindow;
+pub use forecast_window::ForecastWindow;
 pub use hybla::HyblaSpec;
 pub use loss_based::Opening;
 pub use new_reno::NewRenoSpec;
@@ -55,7 +55,6 @@ pub struct Sent {
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, and most combinations occur"
 )]
-#[non_exhaustive]
 pub struct Acked {
     /// When the acknowledgement arrived.
     pub now: SimTime,
@@ -343,4 +342,4 @@ leobench_base::kinds! {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -81,7 +81,7 @@ impl<C: SinglePath> PerPath<C> {
     /// No path yet; `build(now, datagram)` makes the controller of a path that opens at `now` with packets of
     /// `datagram` bytes.
     pub fn new(build: impl FnMut(SimTime, Bytes) -> C + Send + 'static) -> Self {
-        Self { build: Box::new(build), paths: PathMap::new() }
+        Self { build: Box::new(build), paths: PathMap::default() }
     }
 
     /// The same, where every path opened has a random stream of its own.

@@ -12,9 +12,7 @@ use leobench_base::{RngTree, SimTime};
 
 pub use multiplexer::Multiplexer;
 pub use packet::{FrameCosts, PacketShares, Share};
-pub(crate) use packet::{
-    LARGEST_HEADER, LENGTH_RESERVE, fit_with_length, frame_size, stream_header,
-};
+pub use packet::{LARGEST_HEADER, LENGTH_RESERVE, fit_with_length, frame_size, stream_header};
 
 use crate::buffer::SendBuffer;
 use crate::plugin::Plugins;

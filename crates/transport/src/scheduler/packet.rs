@@ -55,11 +55,11 @@ impl FrameCosts {
 /// A STREAM frame with a byte, without an offset and a length.
 const SMALLEST_FRAME: u64 = 3;
 /// The longest header of a STREAM frame without a length: type, stream number, offset.
-pub(crate) const LARGEST_HEADER: u64 = 1 + 8 + 8;
+pub const LARGEST_HEADER: u64 = 1 + 8 + 8;
 /// The stack starts no STREAM frame in this much room or less (`frame::Stream::SIZE_BOUND` of `noq-proto`).
 const SMALLEST_ROOM: u64 = 25;
 /// Room that the stack reserves for the length field of a frame that does not fill the packet.
-pub(crate) const LENGTH_RESERVE: u64 = 8;
+pub const LENGTH_RESERVE: u64 = 8;
 
 impl PacketShares {
     /// Starts a packet with `room` bytes for STREAM frames, headers included.
@@ -161,7 +161,7 @@ impl PacketShares {
 }
 
 /// The most of `want` bytes that fit into `room` together with their length field.
-pub(crate) const fn fit_with_length(want: u64, room: u64) -> u64 {
+pub const fn fit_with_length(want: u64, room: u64) -> u64 {
     // A length field of the room's own size is long enough, and perhaps one too long.
     let length = varint_size(room.saturating_sub(varint_size(room)));
     let (rest, largest) = (room.saturating_sub(length), (1 << (8 * length - 2)) - 1);
@@ -175,12 +175,12 @@ pub(super) fn frame_header(stream: usize, offset: u64) -> u64 {
 }
 
 /// Bytes of a STREAM frame's header without its length, by the stream's ID.
-pub(crate) const fn stream_header(id: u64, offset: u64) -> u64 {
+pub const fn stream_header(id: u64, offset: u64) -> u64 {
     1 + varint_size(id) + if offset == 0 { 0 } else { varint_size(offset) }
 }
 
 /// Bytes of a STREAM frame that does not fill its packet.
-pub(crate) fn frame_size(stream: usize, offset: u64, bytes: u64) -> u64 {
+pub fn frame_size(stream: usize, offset: u64, bytes: u64) -> u64 {
     frame_header(stream, offset) + varint_size(bytes) + bytes
 }
 

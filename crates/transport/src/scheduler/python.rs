@@ -153,4 +153,4 @@ impl Python {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -49,7 +49,7 @@ fn all(streams: usize) -> Vec<SchedulerSpec> {
 
 /// Whether a scheduler fills the packet as long as bytes are waiting.
 fn is_work_conserving(spec: &SchedulerSpec, streams: usize) -> bool {
-    let (rng, plugins) = (&RngTree::new(1), &python::tests::in_order());
+    let (rng, plugins) = (&RngTree::new(1), &crate::testing::in_order());
     spec.model().build(&SchedulerContext { streams, rng, plugins }).unwrap().fills_packets()
 }
 
@@ -103,7 +103,7 @@ impl Harness {
         seed: u64,
         costs: FrameCosts,
     ) -> Self {
-        let plugins = python::tests::in_order();
+        let plugins = crate::testing::in_order();
         let streams = Multiplexer::new(spec, attributes, &RngTree::new(seed), &plugins).unwrap();
         let streams = streams.with_costs(costs);
         Self { streams, count: attributes.len(), now: SimTime::ZERO }

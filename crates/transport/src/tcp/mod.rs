@@ -29,7 +29,7 @@ mod spec;
 mod tls;
 mod unmatched;
 
-pub use crate::quic::Role;
+pub use crate::role::Role;
 pub use endpoint::{TcpConfig, TcpEndpoint};
 pub use reconnect::{Ports, ReconnectingTcp};
 pub use send_room::SendBufferSize;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use leobench_transport::quic::QuicSpec;
+use leobench_quic::QuicSpec;
 
 use super::{BuildError, FromScenario};
 use crate::network::builder::NetworkBuilder;

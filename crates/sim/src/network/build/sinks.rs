@@ -4,8 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 
 use leobench_base::FlowId;
+use leobench_quic::QlogWriter;
 use leobench_transport::Endpoint;
-use leobench_transport::quic::QlogWriter;
 
 use super::super::{Egress, End};
 use crate::capture::Captures;

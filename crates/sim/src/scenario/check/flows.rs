@@ -2,6 +2,7 @@
 
 use leobench_base::spec::{NAME, Spec, SpecError, cut, is_name};
 use leobench_base::{LinkId, NodeId, SimDuration};
+use leobench_quic::Stack;
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
@@ -28,6 +29,7 @@ pub(super) fn check(
         let at = flows.key(name);
         times(flow, spec.production(), &at)?;
         reconnect(spec, flow, &at.key("reconnect"))?;
+        stack(flow, &at)?;
         forecast(spec, flow, &at)?;
         match &flow.objects {
             Some(objects) => page::check(flow, objects, &at)?,
@@ -72,6 +74,17 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
         return Err(error.allowed(format!("a time above {}", flow.start)));
     }
     Ok(())
+}
+
+/// Refuses a stack of QUIC that this build does not have.
+fn stack(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    match &flow.transport {
+        TransportSpec::Quic(quic) if quic.stack == Stack::Noq && cfg!(not(feature = "noq")) => {
+            let error = at.key("transport").key("stack").error("is not part of this build");
+            Err(error.allowed("`own`, or a build with the feature `noq`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses forecasts where there is nothing to foresee or nobody to tell, and answers to forecasts that never come.

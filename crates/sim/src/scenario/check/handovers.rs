@@ -3,7 +3,7 @@
 mod times;
 
 use leobench_base::spec::{SpecError, cut};
-use leobench_transport::quic::Stack;
+use leobench_quic::Stack;
 use rustc_hash::FxHashMap;
 
 use super::super::{HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec};

@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{SpecError, cut};
 use leobench_base::{CableId, NodeId};
-use leobench_transport::quic::QuicSpec;
+use leobench_quic::QuicSpec;
 
 use super::super::{FlowSpec, ScenarioSpec, TransportSpec};
 use super::flows::fits;

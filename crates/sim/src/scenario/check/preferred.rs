@@ -2,7 +2,7 @@
 
 use leobench_base::NodeId;
 use leobench_base::spec::{SpecError, cut};
-use leobench_transport::quic::QuicSpec;
+use leobench_quic::QuicSpec;
 
 use super::super::{FlowSpec, LinkSpec, ScenarioSpec, TransportSpec};
 use super::{Names, Place};

@@ -2,9 +2,9 @@
 
 use leobench_base::Bytes;
 use leobench_base::spec::{At, Spec, SpecError, Value};
+use leobench_quic::Stack;
 use leobench_transport::CongestionSpec;
 use leobench_transport::congestion::SlowStartSpec;
-use leobench_transport::quic::Stack;
 use leobench_transport::tcp::TcpSpec;
 
 use super::super::{Engine, FlowSpec, ScenarioSpec, TransportSpec};

@@ -1,11 +1,8 @@
 mod averages;
 pub(super) mod bbr;
 mod conformance;
-mod failing;
-mod faults;
 pub(super) mod flow;
 mod growth;
-mod order;
 mod throughput;
 
 use super::*;

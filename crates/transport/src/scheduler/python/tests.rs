@@ -1,62 +1,10 @@
-use std::sync::Arc;
-
 use leobench_base::spec::{At, Spec, TableSpec, Value};
 use leobench_base::{Bytes, RngTree};
 
 use super::super::{FrameCosts, Multiplexer, Share};
 use super::*;
 use crate::buffer::{Attributes, Message};
-use crate::plugin::PluginHost;
-
-/// A host with one class, which fills packets with the streams in order.
-struct InOrder;
-
-/// The plug-ins of that host.
-pub(crate) fn in_order() -> Plugins {
-    Plugins::new(Arc::new(InOrder))
-}
-
-impl PluginHost for InOrder {
-    fn check(&self, _kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault> {
-        let known = class.name.ends_with(":MyScheduler");
-        let fault = || Fault::new("python", "no such class", "`MyScheduler`");
-        known.then_some(()).ok_or_else(fault)
-    }
-
-    fn build(
-        &self,
-        _kind: &PluginKind,
-        _class: PluginClass<'_>,
-        _rng: &RngTree,
-    ) -> Result<Plugin, String> {
-        Ok(Plugin::StreamScheduler(Box::new(Self)))
-    }
-}
-
-impl PluginScheduler for InOrder {
-    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
-
-    fn fills_packets(&self) -> bool {
-        true
-    }
-
-    fn choose(
-        &mut self,
-        _now: SimTime,
-        streams: &SendBuffer,
-        mut room: u64,
-        requests: &mut Vec<(usize, u64)>,
-    ) -> Result<(), String> {
-        for (stream, buffer) in streams.streams().iter().enumerate() {
-            let bytes = buffer.backlog().min(room);
-            if bytes > 0 && streams.is_occupied(stream) {
-                room -= bytes;
-                requests.push((stream, bytes));
-            }
-        }
-        Ok(())
-    }
-}
+use crate::testing::in_order;
 
 /// Returns the same choice for every packet.
 struct Fixed(&'static [(usize, u64)]);

@@ -1,5 +1,6 @@
 //! Connections on a scriptable pipe, and ends against scripts.
 
+mod controllers;
 mod corners;
 mod data;
 mod doubts;
@@ -46,7 +47,7 @@ fn endpoint(spec: &TcpSpec, end: usize, role: Role, start: SimTime) -> TcpEndpoi
 
 /// A segment in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Passed {
+pub struct Passed {
     at: SimTime,
     segment: Segment,
     ecn: Ecn,

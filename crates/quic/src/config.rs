@@ -1,0 +1,145 @@
+//! What a connection is made of, from what a scenario says.
+
+use std::sync::Arc;
+
+use leobench_base::quic::{ConnectionId, TransportParameters};
+use leobench_base::{RngTree, SimTime};
+use leobench_transport::Role;
+use leobench_transport::congestion::{
+    CarefulResume, CongestionContext, ForecastWindow, Saved, Store,
+};
+use leobench_transport::endpoint::EndpointError;
+use leobench_transport::interfaces::Interfaces;
+
+use super::cids::ACTIVE_LIMIT;
+use super::connection::{Connection, Offer, Parts, Settings};
+use super::crypto::{Certificate, Crypto, TlsConfig, TlsSettings};
+use super::flow::QuicConfig;
+use super::recovery::Control;
+use super::route::FourTuple;
+use super::spec::{AfterMigration, MultipathSpec, Protected, QuicSpec};
+use super::streams::{StreamConfig, Streams};
+
+/// The shortest delay of acknowledgements that we grant, in microseconds (`min_ack_delay`).
+const MIN_ACK_DELAY: u64 = 1_000;
+
+/// The server's name, and the application protocol.
+const SERVER_NAME: &str = "leobench";
+/// The seed of the server's key. A simulated server has no secrets.
+const KEY_SEED: [u8; 32] = [0x6c; 32];
+
+/// The parts of an end that has not begun.
+///
+/// # Errors
+/// If its scheduler is a plug-in that cannot be built, or if the configuration has the writer of a qlog.
+pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
+    let QuicConfig { spec, role, sends, receives, local, remote, rng, plugins, .. } = *config;
+    if config.qlog.is_some() {
+        let problem = "the QUIC stack `own` takes its writer by `write_qlog`";
+        return Err(EndpointError::Qlog(problem.to_owned()));
+    }
+    let streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);
+    let streams = Streams::new(&streams)?;
+    let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing, plugins };
+    let mut algorithm = spec.congestion.model().build(&context);
+    let resumes = spec.after_migration == AfterMigration::CarefulResume;
+    let resume = resumes.then(|| spec.careful_resume.unwrap_or_default());
+    if let Some(resume) = resume {
+        let given = resume.saved_cwnd.zip(resume.saved_rtt);
+        let given = given.map(|(cwnd, rtt)| Saved { cwnd, rtt });
+        let store = Store::new(given, resume.max_jump, resume.lifetime);
+        algorithm = Box::new(CarefulResume::new(algorithm, store));
+    }
+    let algorithm = ForecastWindow::around(algorithm, spec.on_forecast);
+    let control = Control::new(spec.congestion.name(), algorithm);
+    let mut settings = settings(spec, !sends.is_empty());
+    streams.write_params(&mut settings.params);
+    // A client makes up the server's first ID; a server learns it from the client's first packet.
+    let remote_id = match role {
+        Role::Client => Connection::first_id(rng, "initial-destination"),
+        Role::Server => ConnectionId::default(),
+    };
+    Ok(Parts {
+        role,
+        addresses: FourTuple { local, remote },
+        interfaces: Interfaces::new(local.ip()),
+        crypto: crypto(spec, role)?,
+        as_bytes: spec.protection == Protected::Tls,
+        streams,
+        control,
+        settings,
+        remote_id,
+        original_destination: remote_id,
+        retry_source: None,
+        local_id: Connection::first_id(rng, "source-id"),
+        offer: offered(spec, role).map(|multipath| Box::new(offer(multipath, rng))),
+        preferred: None,
+        rng: rng.clone(),
+    })
+}
+
+/// What the scenario lets an end offer.
+fn offered(spec: &QuicSpec, role: Role) -> Option<&MultipathSpec> {
+    spec.multipath.as_ref().filter(|multipath| role == Role::Client || multipath.peer_offers)
+}
+
+/// What an end offers. A client adds its addresses.
+pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree) -> Offer {
+    Offer {
+        scheduler: {
+            let scheduler = spec.scheduler.clone();
+            Arc::new(move || scheduler.model().build())
+        },
+        acks: spec.ack,
+        idle: spec.idle_timeout,
+        backups: spec.links.iter().map(|link| spec.backup.contains(link)).collect(),
+        addresses: Vec::new(),
+        max_path_id: spec.links.len() as u32 - 1,
+        rng: rng.clone(),
+    }
+}
+
+fn crypto(spec: &QuicSpec, role: Role) -> Result<Crypto, EndpointError> {
+    if spec.protection == Protected::Null {
+        return Ok(Crypto::Null);
+    }
+    let settings = TlsSettings {
+        server_name: SERVER_NAME.to_owned(),
+        certificate: Certificate::self_signed(SERVER_NAME, &KEY_SEED),
+        protocols: vec![SERVER_NAME.as_bytes().to_vec()],
+        key_log: None,
+    };
+    let config = match role {
+        Role::Client => TlsConfig::client(&settings),
+        Role::Server => TlsConfig::server(&settings),
+    };
+    let config = config.map_err(|problem| EndpointError::Stack { at: SimTime::ZERO, problem })?;
+    Ok(Crypto::Tls(config))
+}
+
+/// What a specification sets; `sends` is whether this end sends data, and so asks about acknowledgements.
+pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
+    let idle_millis = spec.idle_timeout.map_or(0, |timeout| timeout.as_nanos().div_ceil(1_000_000));
+    let asked = spec.ack_frequency().filter(|_| sends);
+    Settings {
+        mtu: spec.payload.get(),
+        paced: spec.pacing,
+        ecn: spec.ecn,
+        initial_rtt: spec.initial_rtt,
+        ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),
+        after_migration: spec.after_migration,
+        requires_saved: spec.careful_resume.is_some_and(|resume| resume.required),
+        probe_after: spec.probe_after.map(leobench_base::spec::Whole::get),
+        spin: spec.spin,
+        hold: spec.on_forecast.and_then(|heeded| heeded.hold),
+        idle_timeout: spec.idle_timeout,
+        key_update: spec.key_update.map(|packets| packets.get().into()),
+        params: TransportParameters {
+            max_idle_timeout: idle_millis,
+            max_udp_payload_size: spec.payload.get(),
+            active_connection_id_limit: ACTIVE_LIMIT,
+            min_ack_delay: Some(MIN_ACK_DELAY),
+            ..TransportParameters::default()
+        },
+    }
+}

@@ -1,0 +1,65 @@
+//! Datagrams of the application in packets (RFC 9221).
+
+use bytes::Bytes as Payload;
+use leobench_base::quic::TAG_SIZE;
+
+use super::Connection;
+use super::draft::Draft;
+use crate::carried::Carried;
+use crate::datagrams::{DatagramError, DatagramEvent, DatagramTotals};
+
+/// The longest packet number: datagrams are limited to what fits beside it.
+const LONGEST_NUMBER: u64 = 4;
+
+impl Connection {
+    /// Queues a datagram; the number by which events name it. It leaves before stream data, once, in one packet, as soon as
+    /// window and pacing let it.
+    ///
+    /// # Errors
+    /// If the peer takes none, or none so large, or too many bytes wait: a full queue refuses new datagrams.
+    pub(crate) fn send_datagram(&mut self, data: Payload) -> Result<u64, DatagramError> {
+        if !self.is_open() || !self.complete {
+            return Err(DatagramError::Unsupported);
+        }
+        let room = self.datagram_room();
+        self.datagrams.send(data, room)
+    }
+
+    /// Bytes of the largest datagram that can be sent; none if the peer takes none.
+    pub(crate) fn largest_datagram(&self) -> Option<u64> {
+        self.datagrams.largest(self.datagram_room())
+    }
+
+    /// The next event of a datagram, if events are kept.
+    pub(crate) fn next_datagram_event(&mut self) -> Option<DatagramEvent> {
+        self.datagrams.next_event()
+    }
+
+    /// How many datagrams there were.
+    pub(crate) fn datagram_totals(&self) -> DatagramTotals {
+        self.datagrams.totals()
+    }
+
+    /// Takes the peer for one that takes frames of up to `bytes`.
+    #[cfg(test)]
+    pub(crate) fn believe_in_datagrams(&mut self, bytes: u64) {
+        self.datagrams.on_peer_params(bytes);
+    }
+
+    /// Room for frames in a packet that carries nothing but a datagram.
+    fn datagram_room(&self) -> u64 {
+        let header = 1 + self.path().ids.remote.current().size() + LONGEST_NUMBER;
+        self.path().mtu.saturating_sub(header + TAG_SIZE)
+    }
+
+    /// Adds the datagrams that fit.
+    pub(super) fn add_datagrams(&mut self, draft: &mut Draft) {
+        if self.datagrams.is_empty() {
+            return;
+        }
+        let whole = self.datagram_room();
+        while let Some((frame, number)) = self.datagrams.frame(draft.room, whole) {
+            draft.push(frame, Some(Carried::Datagram(number)));
+        }
+    }
+}

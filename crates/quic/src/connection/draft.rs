@@ -1,0 +1,135 @@
+//! A packet under construction.
+
+use leobench_base::quic::{Datagram, Frame, Frames, Header, Packet, Space, TAG_SIZE};
+use smallvec::SmallVec;
+
+use crate::carried::{Carried, Contents};
+
+/// The packets of a datagram.
+pub(super) type Packets = SmallVec<[Packet; 1]>;
+
+/// A packet under construction, in the datagram that it will travel in if it is the first one there.
+pub(super) struct Draft {
+    pub(super) space: Space,
+    pub(super) datagram: Box<Datagram>,
+    pub(super) carried: Contents,
+    /// Bytes of the frames.
+    pub(super) payload: u64,
+    /// Room left for frames.
+    pub(super) room: u64,
+    pub(super) ack_eliciting: bool,
+    /// Whether it has a path challenge or response, and so wants a large datagram (RFC 9000 section 8.2.1).
+    pub(super) probes_route: bool,
+}
+
+impl Draft {
+    /// An empty packet of at most `size` bytes.
+    pub(super) fn new(space: Space, header: Header, size: u64) -> Self {
+        let room = size.saturating_sub(header.size(size) + TAG_SIZE);
+        let packets = Packets::from_buf([Packet { header, frames: Frames::new() }]);
+        let datagram = Box::new(Datagram::Packets(packets));
+        let (ack_eliciting, probes_route) = (false, false);
+        let carried = Contents::new();
+        Self { space, datagram, carried, payload: 0, room, ack_eliciting, probes_route }
+    }
+
+    /// An empty 1-RTT packet of at most `size` bytes, in a box that another datagram has come in.
+    #[expect(clippy::inline_always, reason = "one path and several each call it once")]
+    #[inline(always)]
+    pub(super) fn within(used: Option<Box<Datagram>>, header: Header, size: u64) -> Self {
+        let Some(mut datagram) = used else { return Self::new(Space::Data, header, size) };
+        let Datagram::Packets(packets) = &mut *datagram else {
+            return Self::new(Space::Data, header, size);
+        };
+        let [packet] = &mut packets[..] else { return Self::new(Space::Data, header, size) };
+        let room = size.saturating_sub(header.size(size) + TAG_SIZE);
+        packet.header = header;
+        packet.frames.clear();
+        let (ack_eliciting, probes_route) = (false, false);
+        let carried = Contents::new();
+        Self {
+            space: Space::Data,
+            datagram,
+            carried,
+            payload: 0,
+            room,
+            ack_eliciting,
+            probes_route,
+        }
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &packet(&self.datagram).header
+    }
+
+    pub(super) fn frames(&self) -> &Frames {
+        &packet(&self.datagram).frames
+    }
+
+    /// The frames to write, and beside them what they carry.
+    pub(super) fn frames_mut(&mut self) -> (&mut Frames, &mut Contents) {
+        (&mut packet_mut(&mut self.datagram).frames, &mut self.carried)
+    }
+
+    pub(super) fn push(&mut self, frame: Frame, carried: Option<Carried>) {
+        let size = frame.size();
+        debug_assert!(size <= self.room, "{frame:?} in {} bytes", self.room);
+        self.payload += size;
+        self.room -= size;
+        self.ack_eliciting |= frame.is_ack_eliciting();
+        let (frames, contents) = self.frames_mut();
+        frames.push(frame);
+        contents.extend(carried);
+    }
+
+    pub(super) fn fits(&self, frame: &Frame) -> bool {
+        frame.size() <= self.room
+    }
+
+    #[inline(never)]
+    pub(super) fn pad(&mut self, bytes: u64) {
+        if bytes > 0 {
+            self.payload += bytes;
+            self.room = self.room.saturating_sub(bytes);
+            let frames = self.frames_mut().0;
+            match frames.last_mut() {
+                Some(Frame::Padding(padding)) => *padding += bytes,
+                _ => frames.push(Frame::Padding(bytes)),
+            }
+        }
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.header().size(self.payload) + self.payload + TAG_SIZE
+    }
+
+    /// Whether it counts towards the window (RFC 9002 section 2).
+    pub(super) fn is_in_flight(&self) -> bool {
+        self.ack_eliciting || self.frames().iter().any(Frame::is_in_flight)
+    }
+}
+
+/// The only packet of a datagram under construction.
+pub(super) fn packet(datagram: &Datagram) -> &Packet {
+    match datagram {
+        Datagram::Packets(packets) => &packets[0],
+        _ => unreachable!("a datagram under construction has a packet"),
+    }
+}
+
+/// Likewise, to change it.
+fn packet_mut(datagram: &mut Datagram) -> &mut Packet {
+    match datagram {
+        Datagram::Packets(packets) => &mut packets[0],
+        _ => unreachable!("a datagram under construction has a packet"),
+    }
+}
+
+/// Puts the packet of `next` behind those of `whole`, if there are any.
+pub(super) fn coalesce(whole: Option<Box<Datagram>>, mut next: Box<Datagram>) -> Box<Datagram> {
+    let Some(mut whole) = whole else { return next };
+    if let (Datagram::Packets(packets), Datagram::Packets(more)) = (&mut *whole, &mut *next) {
+        packets.append(more);
+    }
+    whole
+}

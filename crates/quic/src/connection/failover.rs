@@ -1,0 +1,80 @@
+//! A client whose path fails looks for another one: it probes another address of its host, and moves there once the server has
+//! answered from there (RFC 9000 sections 8.2 and 9.1).
+
+use std::net::SocketAddr;
+
+use leobench_base::SimTime;
+use leobench_base::quic::Space;
+use leobench_transport::Role;
+
+use super::Connection;
+use crate::route::FourTuple;
+
+impl Connection {
+    /// A probe timeout expired. After as many in a row as the scenario says, the path has failed.
+    #[cold]
+    pub(super) fn look_elsewhere(&mut self, now: SimTime) {
+        let has_failed = |after| self.path().recovery.pto_count() >= after;
+        let fails = self.settings.probe_after.is_some_and(has_failed);
+        if !fails
+            || self.role == Role::Server
+            || self.multipath.is_some()
+            || self.may_not_move().is_some()
+        {
+            return;
+        }
+        let present = self.path().route.tuple;
+        let Some(address) = self.interfaces.other_than(present.local.ip()) else { return };
+        let local = SocketAddr::new(address, present.local.port());
+        self.probe_candidate(now, FourTuple { local, ..present });
+    }
+
+    /// A client probes a route on which it may go on, with a connection ID of its own, unless it probes one already.
+    pub(super) fn probe_candidate(&mut self, now: SimTime, tuple: FourTuple) {
+        if self.candidate.is_some() || !self.path_mut().ids.remote.begin_probing() {
+            return;
+        }
+        let timeout = self.validation_timeout();
+        let route = self.path_mut().find_or_add(tuple, 0);
+        // No limit holds: the server's address is known to be its own, or the server has told it.
+        route.validate();
+        route.challenge(now, timeout);
+        self.candidate = Some(tuple);
+        self.note("probes", tuple);
+    }
+
+    /// The route that was probed carries packets both ways. If the present one has recovered meanwhile, the client stays, unless the
+    /// server prefers the other.
+    pub(super) fn on_candidate_answered(&mut self, now: SimTime) {
+        if let (Role::Server, Some(tuple)) = (self.role, self.candidate) {
+            self.follow_to_preferred(now, tuple);
+            return;
+        }
+        let Some(tuple) = self.candidate.take() else { return };
+        let prefers = self.is_preferred(tuple) && !self.is_preferred(self.path().route.tuple);
+        if self.path().recovery.pto_count() == 0 && !prefers {
+            self.path_mut().ids.remote.end_probing();
+            return;
+        }
+        if prefers {
+            self.settle_preferred();
+        }
+        self.path_mut().ids.remote.use_probed();
+        self.move_to(now, tuple);
+        if prefers {
+            // Validation of the server's first address is abandoned (section 9.6.3).
+            self.path_mut().others.clear();
+        }
+        // The server follows what does more than probe (section 9.2).
+        self.path_mut().dues.probes = 1;
+        self.refill_probe(Space::Data);
+        self.prefer(now);
+    }
+
+    /// Nobody answered over the route that was probed: the next probe timeout begins anew.
+    pub(super) fn give_up_candidate(&mut self) {
+        if self.candidate.take().is_some() {
+            self.path_mut().ids.remote.end_probing();
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The handshake (RFC 9000 section 7, RFC 9001 section 4).
+
+use bytes::Bytes as Payload;
+use leobench_base::quic::{
+    ConnectionId, ErrorCode, Frame, HandshakeIds, ServerIds, Space, TransportError,
+    TransportParameters,
+};
+use leobench_base::{SimDuration, SimTime};
+use leobench_transport::Role;
+use leobench_transport::endpoint::Event;
+
+use super::{Connection, Dues, SPACES, level_of, violation};
+use crate::crypto_stream::CryptoStream;
+use crate::recovery::HandshakeState;
+
+/// The alert for a missing extension (RFC 8446 section 6.2; RFC 9001 section 8.2).
+const MISSING_EXTENSION: u8 = 109;
+
+impl Connection {
+    /// The client's first flight.
+    pub(crate) fn start(&mut self, now: SimTime) {
+        if let Err(error) = self.advance_handshake(now) {
+            self.fail(now, &error);
+        }
+    }
+
+    /// Passes handshake data between the packets and TLS.
+    #[cold]
+    pub(super) fn advance_handshake(&mut self, now: SimTime) -> Result<(), TransportError> {
+        for space in SPACES {
+            while let Some(data) = self.crypto_mut(space).read() {
+                self.handshake.read(level_of(space), &data)?;
+            }
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        loop {
+            scratch.clear();
+            let keys = self.handshake.write(&mut scratch);
+            self.crypto_mut(self.writing.space()).write(&scratch);
+            match keys {
+                Some(change) => {
+                    self.writing = change.level;
+                    self.log_keys(now, change.level);
+                    self.protection.install(change);
+                }
+                None if scratch.is_empty() => break,
+                None => {}
+            }
+        }
+        self.scratch = scratch;
+        self.take_peer_params()?;
+        if !self.complete && self.handshake.is_complete() {
+            self.on_complete(now)?;
+        }
+        self.update_handshake_state(now);
+        Ok(())
+    }
+
+    fn take_peer_params(&mut self) -> Result<(), TransportError> {
+        if self.peer.is_some() {
+            return Ok(());
+        }
+        let Some(encoded) = self.handshake.peer_params() else { return Ok(()) };
+        let params = match self.role {
+            Role::Client => TransportParameters::of_server(encoded)?,
+            Role::Server => TransportParameters::of_client(encoded)?,
+        };
+        params.authenticate(&HandshakeIds {
+            initial_source: self.path().ids.remote.first(),
+            server: (self.role == Role::Client).then_some(ServerIds {
+                original_destination: self.original_destination,
+                retry_source: self.retry_source,
+            }),
+        })?;
+        if let Some(token) = params.stateless_reset_token {
+            self.path_mut().ids.remote.set_first_token(token);
+        }
+        self.take_preferred(&params)?;
+        self.path_mut().ids.local.set_limit(params.active_connection_id_limit);
+        self.streams.on_peer_params(&params);
+        self.datagrams.on_peer_params(params.max_datagram_frame_size);
+        let path = &mut self.paths[self.active];
+        path.mtu = path.mtu.min(params.max_udp_payload_size);
+        path.recovery.set_max_ack_delay(SimDuration::from_millis(params.max_ack_delay));
+        self.idle.timeout = effective_idle(self.settings.idle_timeout, params.max_idle_timeout);
+        self.peer = Some(params);
+        Ok(())
+    }
+
+    fn on_complete(&mut self, now: SimTime) -> Result<(), TransportError> {
+        if self.peer.is_none() {
+            return Err(TransportError::new(
+                ErrorCode::crypto(MISSING_EXTENSION),
+                "no transport parameters",
+            ));
+        }
+        self.complete = true;
+        self.protection.on_complete();
+        self.agree_on_paths();
+        self.events.push(Event { kind: "established", detail: String::new() });
+        self.streams.on_established(now);
+        let min_ack_delay = self.peer.as_ref().and_then(|peer| peer.min_ack_delay);
+        self.ack_request.pending = self.settings.ack_frequency.is_some() && min_ack_delay.is_some();
+        if let (Some((threshold, delay)), true) =
+            (self.settings.ack_frequency, self.ack_request.pending)
+        {
+            let detail =
+                format!("asks for an acknowledgement after {} packets, or {delay}", threshold + 1);
+            self.events.push(Event { kind: "ack-frequency", detail });
+            self.path_mut().recovery.set_max_ack_delay(delay);
+        }
+        if self.role == Role::Server {
+            self.announces_confirmation = true;
+            self.confirm(now);
+        }
+        Ok(())
+    }
+
+    /// The frame that asks the peer about its acknowledgements, if it is to be sent.
+    pub(super) fn ack_frequency_frame(&self) -> Option<Frame> {
+        let (threshold, delay) =
+            self.settings.ack_frequency.filter(|_| self.ack_request.pending)?;
+        Some(Frame::AckFrequency {
+            sequence: self.ack_request.sequence,
+            threshold,
+            max_ack_delay: delay.as_nanos() / 1_000,
+            reordering: 1,
+        })
+    }
+
+    #[cold]
+    pub(super) fn on_handshake_done(&mut self, now: SimTime) -> Result<(), TransportError> {
+        if self.role == Role::Server {
+            return Err(violation("HANDSHAKE_DONE from a client"));
+        }
+        self.confirm(now);
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn confirm(&mut self, now: SimTime) {
+        if !self.confirmed {
+            self.confirmed = true;
+            self.discard(now, Space::Handshake);
+            self.update_handshake_state(now);
+            self.open_wanted(now);
+            self.prefer(now);
+        }
+    }
+
+    pub(super) fn on_new_token(&mut self, token: &Payload) -> Result<(), TransportError> {
+        if self.role == Role::Server || token.is_empty() {
+            return Err(violation("NEW_TOKEN from a client, or an empty one"));
+        }
+        // For a later connection, which no flow opens to the same server yet.
+        Ok(())
+    }
+
+    /// Drops the keys of a level (RFC 9001 section 4.9).
+    #[cold]
+    pub(super) fn discard(&mut self, now: SimTime, space: Space) {
+        if !self.can_send(space) {
+            return;
+        }
+        self.protection.discard(level_of(space));
+        self.handshakes[space as usize] = CryptoStream::default();
+        *self.dues_mut(space) = Dues::new(space);
+        self.path_mut().recovery.discard(now, space);
+        self.update_handshake_state(now);
+    }
+
+    /// Tells recovery how far the handshake is, which decides about its probes (RFC 9002 section 6.2.2.1).
+    pub(super) fn update_handshake_state(&mut self, now: SimTime) {
+        let state = HandshakeState {
+            has_handshake_keys: self.can_send(Space::Handshake),
+            confirmed: self.confirmed,
+            amplification_limited: self.path().is_amplification_limited(),
+        };
+        self.path_mut().recovery.set_handshake(now, state);
+    }
+
+    /// The server demands that the client shows that it receives at its address (RFC 9000 section 8.1.2). Returns whether the
+    /// client starts anew: it answers one Retry, and none after another packet of the server.
+    pub(crate) fn on_retry(
+        &mut self,
+        now: SimTime,
+        [destination, source]: [ConnectionId; 2],
+        token: &Payload,
+    ) -> bool {
+        if self.role == Role::Server
+            || destination != self.path().ids.local.first()
+            // RFC 9000 section 17.2.5.1.
+            || source == self.path().ids.remote.current()
+            || self.heard
+            || self.retry_source.is_some()
+            || token.is_empty()
+            || !self.is_open()
+        {
+            return false;
+        }
+        self.log_retry(now, [destination, source], token);
+        self.retry_source = Some(source);
+        self.path_mut().ids.remote.replace_first(source);
+        self.token = token.clone();
+        self.protection.on_retry(source);
+        let recovery = &mut self.paths[self.active].recovery;
+        recovery.give_up(now, Space::Initial, &mut self.outcome);
+        self.settle_outcome();
+        true
+    }
+
+    /// The server knows other versions only (RFC 9000 section 6.2).
+    pub(crate) fn on_version_negotiation(
+        &mut self,
+        now: SimTime,
+        [destination, source]: [ConnectionId; 2],
+        versions: &[u32],
+    ) {
+        let ours = versions.contains(&leobench_base::quic::VERSION_1);
+        // RFC 9000 section 17.2.1: the IDs of the client's packet show that the server received it.
+        let ids = &self.path().ids;
+        let echoed = destination == ids.local.first() && source == ids.remote.current();
+        let first = !self.heard && self.retry_source.is_none();
+        if self.role == Role::Client && self.is_open() && first && echoed && !ours {
+            let reason = "the server does not know QUIC version 1";
+            self.abandon(now, reason, "version_mismatch");
+        }
+    }
+}
+
+/// The smaller of both ends' timeouts; zero is none (RFC 9000 section 10.1).
+fn effective_idle(ours: Option<SimDuration>, peer_millis: u64) -> Option<SimDuration> {
+    let peer_nanos = peer_millis.saturating_mul(1_000_000);
+    let peer = (peer_millis > 0).then(|| SimDuration::from_nanos(peer_nanos));
+    match (ours, peer) {
+        (Some(ours), Some(peer)) => Some(ours.min(peer)),
+        (ours, peer) => ours.or(peer),
+    }
+}

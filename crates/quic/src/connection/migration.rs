@@ -1,0 +1,303 @@
+//! Moving to other addresses (RFC 9000 section 9), and validating them (section 8.2).
+
+use std::net::SocketAddr;
+
+use leobench_base::quic::{Frame, Packet, Space};
+use leobench_base::{SimDuration, SimTime};
+use leobench_transport::Role;
+use leobench_transport::congestion::Remote;
+use leobench_transport::endpoint::{
+    EndpointError, Event, InterfaceChange, MoveStep, PathAddresses, PathId,
+};
+
+use super::Connection;
+use crate::recovery::Control;
+use crate::route::{Due, FourTuple};
+use crate::spec::AfterMigration;
+
+/// What saved congestion control parameters know a route by.
+fn remote(FourTuple { local, remote }: FourTuple) -> Remote {
+    Remote { local: local.ip(), remote: remote.ip() }
+}
+
+/// Saves what was observed on a route, if the scenario wants to resume it later.
+fn save(control: &mut Control, path: PathId, now: SimTime, tuple: FourTuple) {
+    if let Some(careful) = control.careful_resume() {
+        careful.save(path, now, remote(tuple));
+    }
+}
+
+impl Connection {
+    /// The peer's address.
+    pub(crate) fn peer_address(&self) -> SocketAddr {
+        self.path().route.tuple.remote
+    }
+
+    /// The paths in use.
+    pub(crate) fn list_paths(&self, paths: &mut Vec<PathAddresses>) {
+        for path in self.paths.iter().filter(|path| path.is_open() && self.lost.is_none()) {
+            let FourTuple { local, remote } = path.route.tuple;
+            paths.push(PathAddresses { path: path.id, local: local.ip(), remote: remote.ip() });
+        }
+    }
+
+    /// An interface of our host changed. A client whose address is gone moves to another address of its host, if there is one
+    /// (section 9.2), or begins anew there before the handshake is confirmed. As long as it has its address, it stays.
+    pub(crate) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
+        self.interfaces.change(change);
+        self.settled.clear();
+        if self.multipath.is_some() {
+            self.on_interface_of_paths(now);
+            return;
+        }
+        self.leave_lost_address(now);
+    }
+
+    /// Moves the active path, if its address is gone.
+    pub(super) fn leave_lost_address(&mut self, now: SimTime) {
+        let present = self.path().route.tuple;
+        if self.role == Role::Server || !self.is_open() || self.interfaces.has(present.local.ip()) {
+            return;
+        }
+        let Some(address) = self.interfaces.choose(present.local.ip()) else { return };
+        let local = SocketAddr::new(address, present.local.port());
+        let tuple = FourTuple { local, ..present };
+        self.give_up_candidate();
+        if !self.confirmed && self.path().recovery.largest_acked(Space::Data).is_some() {
+            // The server has read 1-RTT packets (RFC 9001 section 4.1.2).
+            self.confirm(now);
+        }
+        if !self.confirmed {
+            self.restart = Some(tuple);
+        } else if let Some(reason) = self.may_not_move() {
+            self.abandon(now, reason, "aborted");
+        } else if !self.take_fresh_id() {
+            self.abandon(now, "no connection ID is left for another address", "aborted");
+        } else {
+            // The server's address is known to be its own: only the way to it is new.
+            self.path_mut().find_or_add(tuple, 0).validate();
+            self.move_to(now, tuple);
+            self.validate_route(now);
+            self.prefer(now);
+        }
+    }
+
+    /// Takes a fresh connection ID for another address and retires the present one. Returns whether there was one.
+    fn take_fresh_id(&mut self) -> bool {
+        let took = self.path_mut().ids.remote.advance();
+        self.tell_peer();
+        took
+    }
+
+    /// Why a client may not use another address, if it may not: RFC 9000 section 9, and section 18.2.
+    pub(super) fn may_not_move(&self) -> Option<&'static str> {
+        if self.peer.as_ref().is_some_and(|peer| peer.disable_active_migration) {
+            return Some("its address went away, and the peer forbids another");
+        }
+        (!self.confirmed).then_some("its address went away before the handshake was confirmed")
+    }
+
+    /// A 1-RTT packet was processed. A server follows its client to another address by the newest packet that does more than
+    /// probe (section 9.3).
+    #[inline]
+    pub(super) fn follow(&mut self, now: SimTime, packet: &Packet) {
+        let destination = packet.header.destination();
+        let (tuple, size) = self.arrival;
+        let path = self.path_mut();
+        if path.route.tuple == tuple {
+            path.route.used_id = Some(destination);
+            if !path.ids.local.is_latest(destination) {
+                path.ids.local.on_used(destination);
+            }
+            return;
+        }
+        let newest = self.path().dues.received.largest() == Some(packet.header.number().value);
+        if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
+            return;
+        }
+        if self.preferred.is_some() && !self.follows_beside_preferred(now, tuple) {
+            return;
+        }
+        let path = self.path_mut();
+        let changes_id = path.route.used_id.is_some_and(|used| used != destination);
+        path.find_or_add(tuple, size).used_id = Some(destination);
+        if changes_id {
+            // A client that moves on purpose changes IDs, and so does its peer (section 9.5). Without another one at hand it
+            // goes on with the present one.
+            self.take_fresh_id();
+        }
+        self.move_to(now, tuple);
+        if !self.path().route.is_validated() {
+            self.validate_route(now);
+        }
+        // Somebody may have copied the packet and sent it from elsewhere (section 9.3.3).
+        let pto = self.validation_timeout();
+        if let Some(former) =
+            self.path_mut().others.first_mut().filter(|former| former.is_validated())
+        {
+            former.challenge(now, pto);
+        }
+    }
+
+    /// A packet of the handshake came. Before the handshake is complete a server answers where the latest packet came from:
+    /// a NAT may have mapped its client anew.
+    pub(super) fn follow_handshake(&mut self, now: SimTime) {
+        let (tuple, size) = self.arrival;
+        if self.role == Role::Client || self.complete || self.path().route.tuple == tuple {
+            return;
+        }
+        let path = self.path_mut();
+        path.find_or_add(tuple, size);
+        path.switch(tuple);
+        path.others.clear();
+        self.note_route("moved in the handshake");
+        self.update_handshake_state(now);
+    }
+
+    /// Moves the path to another route.
+    pub(super) fn move_to(&mut self, now: SimTime, tuple: FourTuple) {
+        let resets = self.settings.after_migration != AfterMigration::Keep;
+        let mtu = self.settings.mtu;
+        let path = &mut self.paths[self.active];
+        let former = path.route.tuple;
+        path.switch(tuple);
+        path.spin = false;
+        if resets && !tuple.differs_in_ports_only(&former) {
+            save(&mut self.control, path.id, now, former);
+            path.recovery.on_moved(now, &mut self.control, mtu);
+            path.restart_pacer();
+            self.resume(now);
+        }
+        self.path_mut().recovery.restart_backoff(now);
+        let validated = self.path().route.is_validated();
+        self.moves.push(if validated { MoveStep::Noticed } else { MoveStep::Validating });
+        self.note_route("moved");
+        self.log_route(now);
+        self.update_handshake_state(now);
+    }
+
+    /// Resumes what is saved of the present route, if the scenario wants that (RFC 9959).
+    fn resume(&mut self, now: SimTime) {
+        let path = &self.paths[self.active];
+        let (id, remote) = (path.id, remote(path.route.tuple));
+        let Some(careful) = self.control.careful_resume() else { return };
+        if !careful.resume(id, now, remote) && self.settings.requires_saved {
+            self.missing = Some(EndpointError::NothingSaved { at: now, path: remote.to_string() });
+        }
+    }
+
+    fn note_route(&mut self, what: &str) {
+        self.note(what, self.path().route.tuple);
+    }
+
+    pub(super) fn note(&mut self, what: &str, FourTuple { local, remote }: FourTuple) {
+        self.events.push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
+    }
+
+    pub(super) fn validate_route(&mut self, now: SimTime) {
+        let pto = self.validation_timeout();
+        self.path_mut().route.challenge(now, pto);
+    }
+
+    /// RFC 9000 section 8.2.4.
+    pub(super) fn validation_timeout(&self) -> SimDuration {
+        let recovery = &self.path().recovery;
+        recovery.probe_timeout(Space::Data).max(recovery.initial_probe_timeout())
+    }
+
+    /// The peer wants to know whether we receive over the route that its packet came over.
+    pub(super) fn on_path_challenge(&mut self, now: SimTime, data: u64) {
+        let (tuple, size) = self.arrival;
+        self.path_mut().find_or_add(tuple, size).on_challenge(data);
+        if self.preferred.is_some() {
+            self.on_preferred_probed(now, tuple);
+        }
+    }
+
+    /// The peer answers a challenge; what answers none is ignored.
+    pub(super) fn on_path_response(&mut self, now: SimTime, data: u64) {
+        let path = self.path_mut();
+        let known = path.route.is_validated();
+        if path.route.on_response(now, data) {
+            path.proven = true;
+            if !known || self.role == Role::Client {
+                self.note_route("validated");
+                self.moves.push(MoveStep::Ready);
+            }
+            self.update_handshake_state(now);
+        } else if let Some(route) = path
+            .others
+            .iter_mut()
+            .find_map(|route| route.on_response(now, data).then_some(route.tuple))
+            && self.candidate == Some(route)
+        {
+            self.on_candidate_answered(now);
+        }
+        self.forget_routes();
+    }
+
+    /// Routes that are of no use any more.
+    pub(super) fn forget_routes(&mut self) {
+        let candidate = self.candidate;
+        let path = self.path_mut();
+        if path.route.is_validated() && !path.route.is_in_validation() {
+            path.others.retain(|route| {
+                route.wants_probe() || route.is_in_validation() || candidate == Some(route.tuple)
+            });
+        }
+    }
+
+    /// Does what is due on the routes.
+    pub(super) fn on_route_timer(&mut self, now: SimTime) {
+        if self.path().route_timer().is_none_or(|timer| timer > now) {
+            return;
+        }
+        let (candidate, mut unanswered) = (self.candidate, false);
+        let path = self.path_mut();
+        let failed = path.route.on_timer(now) == Due::Failed;
+        // An address that was validated once is one to go back to, even if nobody answers there at present.
+        path.others.retain_mut(|route| {
+            let fails = route.on_timer(now) == Due::Failed;
+            let probed = candidate == Some(route.tuple);
+            unanswered |= fails && probed;
+            !fails || route.is_validated() && !probed
+        });
+        if unanswered {
+            match candidate {
+                Some(tuple) if self.is_preferred(tuple) => self.settle_preferred(),
+                Some(tuple) => self.interfaces.postpone(tuple.local.ip()),
+                None => {}
+            }
+            self.give_up_candidate();
+        }
+        if failed {
+            self.on_route_failed(now);
+        }
+        self.forget_routes();
+    }
+
+    /// Nobody answers at the present route. A server goes back to an address that it knows (section 9.3.2). A client knows no
+    /// other way, and goes on asking until the connection is idle for too long.
+    fn on_route_failed(&mut self, now: SimTime) {
+        if self.abandon_if_spare(now, "abandoned: nobody answers on it") {
+            return;
+        }
+        if self.role == Role::Client {
+            self.validate_route(now);
+            return;
+        }
+        if self.path().route.is_validated() {
+            // Only whether the route carries large datagrams is not known.
+            return;
+        }
+        match self.path().others.iter().find(|route| route.is_validated()) {
+            Some(known) => {
+                let known = known.tuple;
+                self.move_to(now, known);
+                // The route that failed is now the first of the others.
+                self.path_mut().others.remove(0);
+            }
+            None => self.abandon(now, "no address of the client is validated", "aborted"),
+        }
+    }
+}

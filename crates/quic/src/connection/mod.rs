@@ -1,0 +1,445 @@
+//! A connection (RFC 9000): a state machine that takes packets and the time, and hands back packets. It sees no bytes but
+//! those of the handshake.
+//!
+//! Order of calls at an instant: [`Connection::on_timer`] if a timer is due, any number of arrivals, then
+//! [`Connection::transmit`] until it returns none, then [`Connection::timer`].
+
+mod close;
+#[cfg_attr(
+    not(test),
+    allow(dead_code, reason = "no application of a scenario sends datagrams yet")
+)]
+mod datagrams;
+mod draft;
+mod failover;
+mod handshake;
+mod keys;
+mod limits;
+mod migration;
+mod multipath;
+mod outcomes;
+mod preferred;
+mod protected;
+mod receive;
+mod steady;
+mod successor;
+mod timers;
+mod trace;
+mod transmit;
+
+use std::net::SocketAddr;
+
+use bytes::Bytes as Payload;
+use leobench_base::quic::{
+    Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
+};
+use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
+use leobench_transport::Role;
+use leobench_transport::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, Verdict};
+use leobench_transport::interfaces::Interfaces;
+
+use self::close::State;
+use self::draft::Draft;
+pub(super) use self::multipath::Offer;
+use self::multipath::{Cargo, Multipath};
+use self::preferred::Preferred;
+#[cfg(test)]
+pub(super) use self::steady::use_general_code;
+pub(super) use self::successor::Opening;
+use super::cids::{LocalIds, RemoteIds, random_id};
+use super::crypto::{Crypto, Handshake, Protection};
+use super::crypto_stream::CryptoStream;
+use super::datagrams::Datagrams;
+use super::path::{Dues, Ids, Path};
+use super::path_set::PathSet;
+use super::qlog::Trace;
+use super::received::FrequencyState;
+use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
+use super::route::FourTuple;
+use super::spec::AfterMigration;
+use super::stateless::ResetKey;
+use super::streams::Streams;
+pub(super) use protected::short_destination;
+pub(super) use transmit::Transmit;
+
+/// Packet number spaces, in order.
+static SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
+
+/// What a connection is made of.
+pub(super) struct Parts {
+    pub(super) role: Role,
+    pub(super) addresses: FourTuple,
+    /// Addresses of our host.
+    pub(super) interfaces: Interfaces,
+    pub(super) crypto: Crypto,
+    /// Whether packets travel as bytes: encrypted ones have to.
+    pub(super) as_bytes: bool,
+    pub(super) streams: Streams,
+    pub(super) control: Control,
+    pub(super) settings: Settings,
+    /// The peer's first connection ID: the one that the client made up, or that the client's first packet bears.
+    pub(super) remote_id: ConnectionId,
+    /// The ID that the client's first packet was sent to.
+    pub(super) original_destination: ConnectionId,
+    /// The source ID of the Retry that the client answered, if there was one.
+    pub(super) retry_source: Option<ConnectionId>,
+    pub(super) local_id: ConnectionId,
+    /// Several paths, if this end offers them.
+    pub(super) offer: Option<Box<Offer>>,
+    /// The address where this end, a server, prefers to be reached.
+    pub(super) preferred: Option<SocketAddr>,
+    pub(super) rng: RngTree,
+}
+
+/// What a scenario sets.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
+pub(super) struct Settings {
+    /// UDP payload of a full packet.
+    pub(super) mtu: u64,
+    pub(super) paced: bool,
+    pub(super) ecn: bool,
+    pub(super) initial_rtt: SimDuration,
+    /// Ack-eliciting packets that the peer may leave unacknowledged, and the maximum delay, to ask for.
+    pub(super) ack_frequency: Option<(u64, SimDuration)>,
+    /// Whether the spin bit may spin.
+    pub(super) spin: bool,
+    /// What becomes of the window and the round-trip time on a new route.
+    pub(super) after_migration: AfterMigration,
+    /// Whether the run fails if the connection moves to a path of which nothing is saved.
+    pub(super) requires_saved: bool,
+    /// Probe timeouts in a row after which a client probes another address of its host.
+    pub(super) probe_after: Option<u32>,
+    /// How long before a forecast handover a path is held, if it is.
+    pub(super) hold: Option<SimDuration>,
+    /// How long the connection survives without a packet.
+    pub(super) idle_timeout: Option<SimDuration>,
+    /// Packets after which this end updates its keys, if before their limit.
+    pub(super) key_update: Option<u64>,
+    /// Transport parameters of ours, but for connection IDs.
+    pub(super) params: TransportParameters,
+}
+
+/// One end of a connection.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(super) struct Connection {
+    role: Role,
+    settings: Settings,
+    /// From these and the settings another connection can be made, of which there were so many.
+    crypto: Crypto,
+    rng: RngTree,
+    successors: u64,
+    /// Where a client is to open another connection, because it may not move this one.
+    restart: Option<FourTuple>,
+    /// Whether it has no streams yet, because another connection of the same client has them.
+    provisional: bool,
+    state: State,
+    handshake: Box<dyn Handshake>,
+    protection: Protection,
+    /// The key phase that was last looked at.
+    phase: bool,
+    as_bytes: bool,
+    /// The level at which handshake data is written.
+    writing: Level,
+    /// Whether the handshake is complete (RFC 9001 section 4.1.1), and confirmed (section 4.1.2).
+    complete: bool,
+    confirmed: bool,
+    /// The handshake's data, by space.
+    handshakes: [CryptoStream; 3],
+    /// What is owed in the Initial and the Handshake space; what is in the Data space, paths know.
+    dues: [Dues; 2],
+    paths: PathSet,
+    /// The path that is being worked on.
+    active: usize,
+    /// Several paths: offered, or agreed on.
+    offer: Option<Box<Offer>>,
+    multipath: Option<Box<Multipath>>,
+    /// The addresses of both ends, if this one offers several paths and the peer does not.
+    offers_alone: Option<[SocketAddr; 2]>,
+    original_destination: ConnectionId,
+    retry_source: Option<ConnectionId>,
+    /// Whether a packet of the peer was processed.
+    heard: bool,
+    /// Whether a client has sent a Handshake packet, and is to discard its Initial keys (RFC 9001 section 4.9.1).
+    leaves_initial: bool,
+    /// The token to put into Initial packets.
+    token: Payload,
+    peer: Option<TransportParameters>,
+    control: Control,
+    streams: Streams,
+    datagrams: Datagrams,
+    /// Whether `HANDSHAKE_DONE` is to be sent.
+    announces_confirmation: bool,
+    /// How often to acknowledge 1-RTT packets.
+    frequency: FrequencyState,
+    ack_request: AckRequest,
+    /// When a packet may ask again that acknowledgements be acknowledged.
+    next_ask: SimTime,
+    /// Addresses of our host.
+    interfaces: Interfaces,
+    /// The server's preferred address, if it has one.
+    preferred: Option<Preferred>,
+    /// The route that this end probes: nobody answers over the present one, or the server prefers it.
+    candidate: Option<FourTuple>,
+    /// Over which route the present datagram came, and its size.
+    arrival: (FourTuple, u64),
+    challenges: SimRng,
+    idle: Idle,
+    outcome: Outcome,
+    verdicts: Vec<Verdict>,
+    events: Vec<Event>,
+    moves: Vec<MoveStep>,
+    lost: Option<Loss>,
+    /// What the scenario requires and the connection lacks.
+    missing: Option<EndpointError>,
+    /// What the peer closed the connection with.
+    peer_close: Option<Close>,
+    scratch: Vec<u8>,
+    qlog: Option<Box<Trace>>,
+    /// The packets of the datagram under construction.
+    drafts: Vec<Draft>,
+    /// When something is due on a path, as found last in the common case; the end of time if nothing is.
+    next_due: Option<SimTime>,
+    /// The paths in use, if there are several and the connection is in the common case; all but its own code empties this.
+    settled: Vec<usize>,
+    /// Boxes of datagrams taken in, for those to send.
+    #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
+    spares: Vec<Box<Datagram>>,
+}
+
+/// The request about the peer's acknowledgements (draft-ietf-quic-ack-frequency section 4).
+#[derive(Clone, Copy, Debug, Default)]
+struct AckRequest {
+    pending: bool,
+    sequence: u64,
+}
+
+/// The idle timeout (RFC 9000 section 10.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct Idle {
+    timeout: Option<SimDuration>,
+    since: SimTime,
+    /// Whether an ack-eliciting packet was sent since the last arrival.
+    sent: bool,
+}
+
+impl Connection {
+    /// A connection that has sent and received nothing.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` if TLS cannot start.
+    pub(super) fn new(parts: Parts, now: SimTime) -> Result<Self, TransportError> {
+        let Parts { role, addresses, crypto, streams, mut control, settings, .. } = parts;
+        let initial_rtt = settings.initial_rtt;
+        let config = RecoveryConfig { role, initial_rtt, ecn: settings.ecn };
+        let ids = parts.rng.child("connection-ids").rng();
+        let mut local_ids = LocalIds::new(parts.local_id, ids, ResetKey::new(&parts.rng));
+        let preferred = parts.preferred.map(Preferred::of_server);
+        let mut params = settings.params.clone();
+        params.initial_source = Some(parts.local_id);
+        params.initial_max_path_id = parts.offer.as_ref().map(|offer| offer.max_path_id);
+        if role == Role::Server {
+            params.original_destination = Some(parts.original_destination);
+            params.retry_source = parts.retry_source;
+            params.stateless_reset_token = local_ids.first_token();
+            params.preferred_address = preferred.and_then(|it| it.parameter(&mut local_ids));
+        }
+        let mut encoded = Vec::new();
+        params.write(&mut encoded);
+        let handshake = crypto.start(role, encoded)?;
+        let first_destination = parts.retry_source.unwrap_or(parts.original_destination);
+        let mut protection = Protection::new(crypto.cipher(), role, first_destination);
+        protection.update_after(settings.key_update.unwrap_or(u64::MAX));
+        let frequency = FrequencyState::new(
+            SimDuration::from_millis(params.max_ack_delay),
+            SimDuration::from_micros(params.min_ack_delay.unwrap_or_default()),
+        );
+        let id = PathId::default();
+        control.open(id, now, Bytes::new(settings.mtu));
+        let ids = Ids { local: local_ids, remote: RemoteIds::new(parts.remote_id) };
+        let recovery = Recovery::new(id, &config);
+        let mut path = Path::new(id, addresses, recovery, ids, settings.mtu, settings.paced);
+        path.choose_spin(settings.spin, &parts.rng);
+        if role == Role::Client || parts.retry_source.is_some() {
+            path.validate();
+        }
+        let idle = Idle { timeout: settings.idle_timeout, since: now, sent: false };
+        Ok(Self {
+            role,
+            settings,
+            crypto,
+            rng: parts.rng.clone(),
+            successors: 0,
+            restart: None,
+            provisional: false,
+            state: State::Open,
+            handshake,
+            protection,
+            phase: false,
+            as_bytes: parts.as_bytes,
+            writing: Level::Initial,
+            complete: false,
+            confirmed: false,
+            handshakes: std::array::from_fn(|_| CryptoStream::default()),
+            dues: [Space::Initial, Space::Handshake].map(Dues::new),
+            paths: PathSet::new(path),
+            active: 0,
+            offer: parts.offer,
+            multipath: None,
+            offers_alone: None,
+            original_destination: parts.original_destination,
+            retry_source: parts.retry_source,
+            heard: role == Role::Server,
+            leaves_initial: false,
+            token: Payload::new(),
+            peer: None,
+            control,
+            datagrams: Datagrams::new(params.max_datagram_frame_size, streams.keeps_events()),
+            streams,
+            announces_confirmation: false,
+            frequency,
+            ack_request: AckRequest::default(),
+            next_ask: SimTime::ZERO,
+            interfaces: parts.interfaces,
+            preferred,
+            candidate: None,
+            arrival: (addresses, 0),
+            challenges: parts.rng.child("path-challenges").rng(),
+            idle,
+            outcome: Outcome::default(),
+            verdicts: Vec::new(),
+            events: Vec::new(),
+            moves: Vec::new(),
+            lost: None,
+            missing: None,
+            peer_close: None,
+            scratch: Vec::new(),
+            qlog: None,
+            drafts: Vec::new(),
+            next_due: None,
+            settled: Vec::new(),
+            spares: Vec::new(),
+        })
+    }
+
+    /// A first connection ID.
+    pub(super) fn first_id(rng: &RngTree, name: &str) -> ConnectionId {
+        random_id(&mut rng.child(name).rng())
+    }
+
+    #[inline]
+    fn path(&self) -> &Path {
+        &self.paths[self.active]
+    }
+
+    #[inline]
+    fn path_mut(&mut self) -> &mut Path {
+        &mut self.paths[self.active]
+    }
+
+    /// What is owed in a space, on the path at hand.
+    #[inline]
+    fn dues(&self, space: Space) -> &Dues {
+        match space {
+            Space::Data => &self.path().dues,
+            space => &self.dues[space as usize],
+        }
+    }
+
+    #[inline]
+    fn dues_mut(&mut self, space: Space) -> &mut Dues {
+        match space {
+            Space::Data => &mut self.path_mut().dues,
+            space => &mut self.dues[space as usize],
+        }
+    }
+
+    #[inline]
+    fn crypto_mut(&mut self, space: Space) -> &mut CryptoStream {
+        &mut self.handshakes[space as usize]
+    }
+
+    /// The streams, for the application.
+    pub(super) fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    /// The streams, for the application.
+    pub(super) fn streams_mut(&mut self) -> &mut Streams {
+        &mut self.streams
+    }
+
+    /// When and why the connection was lost, if it was.
+    pub(super) fn lost(&self) -> Option<&Loss> {
+        self.lost.as_ref()
+    }
+
+    /// What the peer closed the connection with, if it did before this end.
+    pub(super) fn peer_close(&self) -> Option<&Close> {
+        self.peer_close.as_ref()
+    }
+
+    /// Whether the handshake is complete (RFC 9001 section 4.1.1).
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Whether packets travel as bytes.
+    pub(super) fn sends_bytes(&self) -> bool {
+        self.as_bytes
+    }
+
+    /// Whether a datagram to this ID belongs to the connection.
+    pub(super) fn is_addressed_by(&self, id: ConnectionId) -> bool {
+        let first = self.retry_source.unwrap_or(self.original_destination);
+        self.paths.iter().any(|path| path.ids.local.contains(id))
+            || self.role == Role::Server && id == first
+    }
+
+    /// The spaces that may be in use: once the handshake is confirmed, only one is (RFC 9001 section 4.9).
+    #[inline]
+    fn spaces(&self) -> &'static [Space] {
+        const LAST: &[Space] = &[Space::Data];
+        if self.confirmed { LAST } else { &SPACES }
+    }
+
+    /// Whether packets can be sent in a space.
+    #[inline]
+    fn can_send(&self, space: Space) -> bool {
+        self.protection.can_send(level_of(space))
+    }
+
+    /// Fails if the controller cannot go on, or the scenario requires what the connection lacks.
+    ///
+    /// # Errors
+    /// The failure.
+    pub(super) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        if self.missing.is_some() || self.offers_alone.is_some() {
+            return self.refuse(now);
+        }
+        self.control.check(now)
+    }
+
+    #[cold]
+    fn refuse(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        match (self.missing.take(), self.offers_alone.take()) {
+            (Some(missing), _) => Err(missing),
+            (None, Some([local, remote])) => Err(EndpointError::OnePath { at: now, local, remote }),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// The encryption level of the packets that are sent in a space.
+const fn level_of(space: Space) -> Level {
+    match space {
+        Space::Initial => Level::Initial,
+        Space::Handshake => Level::Handshake,
+        Space::Data => Level::OneRtt,
+    }
+}
+
+/// The peer broke a rule that has no error code of its own.
+fn violation(reason: &'static str) -> TransportError {
+    TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason)
+}

@@ -1,0 +1,275 @@
+//! The life of a path: opened, validated, abandoned, forgotten (draft-ietf-quic-multipath sections 3.1 and 3.4).
+
+use std::net::{IpAddr, SocketAddr};
+
+use leobench_base::quic::ErrorCode;
+use leobench_base::{Bytes, SimTime};
+use leobench_transport::Role;
+use leobench_transport::endpoint::{Event, MoveStep};
+use smallvec::SmallVec;
+
+use super::super::Connection;
+use super::Blocked;
+use crate::path::{Path, Stage};
+use crate::route::{FourTuple, Route};
+
+/// Probe timeouts for which an abandoned path is remembered.
+pub(super) const LINGER: u64 = 3;
+
+impl Connection {
+    /// Something changed that may let a client open paths.
+    pub(in crate::connection) fn want_paths(&mut self, now: SimTime) {
+        if let Some(multipath) = &mut self.multipath {
+            multipath.wants_paths = self.role == Role::Client;
+            self.open_wanted(now);
+        }
+    }
+
+    /// Opens a path from each address of a client that has none.
+    #[cold]
+    pub(in crate::connection) fn open_wanted(&mut self, now: SimTime) {
+        loop {
+            let Some(multipath) = self.multipath.as_ref().filter(|known| known.wants_paths) else {
+                return;
+            };
+            if !self.confirmed || !self.is_open() {
+                return;
+            }
+            let has_path = |address: IpAddr| {
+                let mut open = self.paths.iter().filter(|path| path.is_open());
+                open.any(|path| path.route.tuple.local.ip() == address)
+            };
+            let mut addresses = multipath.offer.addresses.iter();
+            let next = addresses
+                .find(|address| self.interfaces.has(**address) && !has_path(**address))
+                .copied();
+            let opened = next.is_some_and(|address| self.open_path(now, address));
+            if !opened {
+                if let Some(multipath) = &mut self.multipath {
+                    multipath.wants_paths = next.is_some();
+                }
+                return;
+            }
+        }
+    }
+
+    /// Opens a path from an address (section 3.1). Returns whether there is a path ID for it, with connection IDs of both ends.
+    fn open_path(&mut self, now: SimTime, address: IpAddr) -> bool {
+        let Some(multipath) = &mut self.multipath else { return false };
+        let most = multipath.peer_max.min(multipath.local_max);
+        let unused = self.paths.position(|path| path.stage == Stage::Unused);
+        let unused = unused.filter(|at| *at <= most as usize);
+        let blocked = match unused {
+            None => Some(Blocked::Limit(multipath.peer_max)),
+            Some(at) if !self.paths[at].ids.remote.has_spare() => Some(Blocked::Ids(at as u32)),
+            Some(_) => None,
+        };
+        if blocked.is_some() {
+            // Said once: repeating it changes nothing (section 4.7). Connection IDs may be on their way.
+            let is_new = multipath.blocked != blocked && (multipath.complains || unused.is_none());
+            multipath.tells_blocked |= is_new;
+            multipath.pending |= is_new;
+            multipath.blocked = blocked;
+            return false;
+        }
+        let Some(at) = unused else { return false };
+        let present = self.path().route.tuple;
+        let local = SocketAddr::new(address, present.local.port());
+        let before = std::mem::replace(&mut self.active, at);
+        let path = &mut self.paths[at];
+        path.route = Route::new(FourTuple { local, ..present });
+        // The server's address is known to be its own: no limit holds, but only an answer shows that the way leads there.
+        path.validate();
+        path.proven = false;
+        self.choose_status(at);
+        self.begin_path(now, "opened");
+        self.active = before;
+        true
+    }
+
+    /// A client makes the path from an address a backup, if it is to be one.
+    pub(super) fn choose_status(&mut self, at: usize) {
+        let Some(multipath) = &self.multipath else { return };
+        let path = &mut self.paths[at];
+        let address = path.route.tuple.local.ip();
+        let known = multipath.offer.addresses.iter().position(|known| *known == address);
+        let backup = known.is_some_and(|known| multipath.offer.backups.get(known) == Some(&true));
+        (path.status.backup, path.status.pending) = (backup, backup);
+    }
+
+    /// A packet of the client came on a path that was not in use.
+    #[cold]
+    pub(in crate::connection) fn accept_path(&mut self, now: SimTime) {
+        let (tuple, size) = self.arrival;
+        let is_known =
+            |path: &Path| path.is_open() && path.route.tuple == tuple && path.route.is_validated();
+        let known = self.paths.iter().any(is_known);
+        let path = self.path_mut();
+        path.route = Route::new(tuple);
+        path.route.on_received(size);
+        if known {
+            path.validate();
+        }
+        path.proven = true;
+        self.begin_path(now, "accepted");
+    }
+
+    /// The active path comes into use.
+    fn begin_path(&mut self, now: SimTime, how: &str) {
+        let mtu = Bytes::new(self.settings.mtu);
+        let path = &mut self.paths[self.active];
+        path.stage = Stage::Open;
+        path.heard = now;
+        path.ids.remote.begin();
+        self.control.open(path.id, now, mtu);
+        self.validate_route(now);
+        self.update_handshake_state(now);
+        self.note_path(self.active, how);
+        self.log_route(now);
+        self.count_paths();
+        self.tell_peer();
+    }
+
+    /// Abandons a path: what is on it is sent again on others, and nothing more is sent on it.
+    pub(in crate::connection) fn abandon_path(
+        &mut self,
+        now: SimTime,
+        at: usize,
+        code: u64,
+        why: &str,
+    ) {
+        let used = self.paths[at].is_open();
+        self.paths[at].stage = Stage::Abandoned { until: None };
+        self.paths[at].farewell = (code, true);
+        self.note_path(at, why);
+        self.moves.push(MoveStep::Noticed);
+        self.repeat_elsewhere(at);
+        let path = &mut self.paths[at];
+        path.ids.remote.end();
+        path.dues.probes = 0;
+        path.others.clear();
+        if used {
+            self.control.close(path.id);
+        }
+        self.count_paths();
+        self.replace_path();
+        self.want_paths(now);
+    }
+
+    /// Abandons the active path if another one can be used; whether it did.
+    pub(in crate::connection) fn abandon_if_spare(&mut self, now: SimTime, why: &str) -> bool {
+        let at = self.active;
+        let spare = self.has_usable_path_but(at);
+        if spare {
+            self.abandon_path(now, at, ErrorCode::PATH_UNSTABLE_OR_POOR.0, why);
+        }
+        spare
+    }
+
+    /// Whether data may be sent on another path.
+    pub(in crate::connection) fn has_usable_path_but(&self, at: usize) -> bool {
+        let mut others = self.paths.numbered();
+        self.multipath.is_some() && others.any(|(other, path)| other != at && path.is_usable())
+    }
+
+    /// Sends what is on a path on others too, once.
+    pub(in crate::connection) fn repeat_elsewhere(&mut self, at: usize) {
+        let contents = self.paths[at].recovery.repeat();
+        for carried in &contents {
+            self.requeue(leobench_base::quic::Space::Data, carried);
+        }
+    }
+
+    /// Abandons paths on which nothing was heard for too long, and forgets abandoned ones.
+    #[cold]
+    pub(in crate::connection) fn on_paths_timer(&mut self, now: SimTime) {
+        let idle = self.multipath.as_ref().and_then(|multipath| multipath.offer.idle);
+        let numbers: SmallVec<[usize; 8]> = self.paths.numbered().map(|(at, _)| at).collect();
+        for at in numbers {
+            match self.paths[at].stage {
+                Stage::Open if idle.is_some_and(|idle| self.paths[at].heard + idle <= now) => {
+                    if self.has_usable_path_but(at) {
+                        let code = ErrorCode::PATH_UNSTABLE_OR_POOR.0;
+                        self.abandon_path(now, at, code, "abandoned: idle for too long");
+                    } else {
+                        self.paths[at].heard = now;
+                    }
+                }
+                Stage::Abandoned { until: Some(until) } if until <= now => {
+                    self.forget_path(at);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Forgets an abandoned path: packets to it are unknown from now on. Its numbers are kept, and nothing else.
+    fn forget_path(&mut self, at: usize) {
+        let path = &mut self.paths[at];
+        path.stage = Stage::Gone;
+        path.ids.local.clear();
+        self.turn_to_open();
+        if at == self.active || at == 0 {
+            return;
+        }
+        let path = &self.paths[at];
+        let id = path.id;
+        let last = (path.sent_packets > 0).then(|| self.sample_path(path));
+        self.paths.remove(at, last);
+        self.control.forget(id);
+    }
+
+    /// An interface of our host changed: paths from addresses that are gone are abandoned or, if there is no other one, move; and
+    /// addresses that have come get one.
+    #[cold]
+    pub(in crate::connection) fn on_interface_of_paths(&mut self, now: SimTime) {
+        for at in self.open_paths() {
+            let is_there = self.interfaces.has(self.paths[at].route.tuple.local.ip());
+            if self.role == Role::Server || is_there || !self.is_open() {
+                continue;
+            }
+            self.active = at;
+            // Another one will do even if the server has not answered on it yet: its address is there.
+            let spare = self.paths.numbered().any(|(other, path)| {
+                other != at && path.is_open() && self.interfaces.has(path.route.tuple.local.ip())
+            });
+            if spare {
+                let code = ErrorCode::PATH_UNSTABLE_OR_POOR.0;
+                self.abandon_path(now, at, code, "abandoned: its address went away");
+            } else {
+                self.leave_lost_address(now);
+            }
+        }
+        self.turn_to_open();
+        self.complain(true);
+        self.want_paths(now);
+        self.complain(false);
+    }
+
+    fn complain(&mut self, complains: bool) {
+        if let Some(multipath) = &mut self.multipath {
+            multipath.complains = complains;
+        }
+    }
+
+    /// Takes note of a packet on the active path, which may be its first one. Returns whether it is to be processed.
+    pub(in crate::connection) fn takes_on_path(&mut self, now: SimTime) -> bool {
+        if self.path().stage == Stage::Unused {
+            if self.role == Role::Client {
+                // Servers open no paths (section 3).
+                return false;
+            }
+            self.accept_path(now);
+        }
+        self.path_mut().heard = now;
+        true
+    }
+
+    fn note_path(&mut self, at: usize, what: &str) {
+        let path = &self.paths[at];
+        let FourTuple { local, remote } = path.route.tuple;
+        let number = path.id.0;
+        let detail = format!("{number} {what}: {local} to {remote}");
+        self.events.push(Event { kind: "path", detail });
+    }
+}

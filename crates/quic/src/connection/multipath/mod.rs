@@ -1,0 +1,242 @@
+//! Several paths at a time (draft-ietf-quic-multipath). `life` opens and abandons them, `frames` takes in what the peer says about
+//! them, and `send` decides which of them carries what.
+//!
+//! A path's number is its place among the paths of the connection. While something is done for a path, it is the active one.
+
+mod frames;
+mod life;
+mod send;
+mod steady;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use leobench_base::quic::{ConnectionId, Space};
+use leobench_base::{RngTree, SimDuration, SimTime};
+use leobench_transport::Role;
+use leobench_transport::endpoint::PathId;
+use leobench_transport::path_scheduler::PathScheduler;
+use smallvec::SmallVec;
+
+pub(super) use self::send::Cargo;
+use super::Connection;
+use crate::cids::{LocalIds, RemoteIds};
+use crate::path::{Ids, Path, Stage};
+use crate::recovery::{Recovery, RecoveryConfig};
+use crate::route::FourTuple;
+use crate::spec::AckPath;
+use crate::stateless::ResetKey;
+
+/// Connection IDs that each end has for a path but the first: one in use, and one for another address.
+const IDS_PER_PATH: u64 = 2;
+
+/// Builds a path scheduler.
+pub(crate) type BuildScheduler = Arc<dyn Fn() -> Box<dyn PathScheduler> + Send + Sync>;
+
+/// What an end offers.
+#[derive(Clone)]
+pub(crate) struct Offer {
+    pub(crate) scheduler: BuildScheduler,
+    pub(crate) acks: AckPath,
+    /// How long a path survives without a packet.
+    pub(crate) idle: Option<SimDuration>,
+    /// The addresses of a client, and which of them are backups.
+    pub(crate) addresses: Vec<IpAddr>,
+    pub(crate) backups: Vec<bool>,
+    /// The largest path ID that it allows at first.
+    pub(crate) max_path_id: u32,
+    pub(crate) rng: RngTree,
+}
+
+/// Several paths, which both ends have offered.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(super) struct Multipath {
+    offer: Offer,
+    scheduler: Box<dyn PathScheduler>,
+    /// The largest path ID that this end allows, and whether it is to say so.
+    local_max: u32,
+    announces_max: bool,
+    /// The largest path ID that the peer allows, at first and now.
+    peer_first: u32,
+    peer_max: u32,
+    /// IDs that the peer stores for a path.
+    id_limit: u64,
+    /// Whether frames about paths may wait to be sent.
+    pub(super) pending: bool,
+    /// Whether addresses may wait for a path.
+    wants_paths: bool,
+    /// What this end complained about: the limit of path IDs, or the path without connection IDs.
+    blocked: Option<Blocked>,
+    /// Whether connection IDs ought to be there by now.
+    complains: bool,
+    tells_blocked: bool,
+    /// The paths in use, in order.
+    open: SmallVec<[usize; 8]>,
+    /// Acknowledgements sent, by which they take turns.
+    turn: usize,
+}
+
+/// What keeps a client from opening a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blocked {
+    /// The peer's limit.
+    Limit(u32),
+    /// No connection ID of the peer for this path.
+    Ids(u32),
+}
+
+impl Connection {
+    /// Both ends' parameters are known: they may use several paths if both have offered them.
+    #[cold]
+    pub(super) fn agree_on_paths(&mut self) {
+        let Some(peer) = &self.peer else { return };
+        let (limit, id_limit) = (peer.initial_max_path_id, peer.active_connection_id_limit);
+        let Some(offer) = self.offer.clone() else { return };
+        let Some(peer_max) = limit else {
+            if self.role == Role::Server {
+                return;
+            }
+            let FourTuple { local, remote } = self.path().route.tuple;
+            self.offers_alone = Some([local, remote]);
+            return;
+        };
+        self.multipath = Some(Box::new(Multipath {
+            local_max: offer.max_path_id,
+            announces_max: false,
+            peer_first: peer_max,
+            peer_max,
+            id_limit: id_limit.min(IDS_PER_PATH),
+            pending: true,
+            wants_paths: self.role == Role::Client,
+            blocked: None,
+            complains: false,
+            tells_blocked: false,
+            open: SmallVec::from_slice(&[0]),
+            turn: 0,
+            scheduler: (offer.scheduler)(),
+            offer: *offer,
+        }));
+        self.allow_paths();
+        self.choose_status(0);
+    }
+
+    /// Makes the paths that this end allows, and issues connection IDs for those that both ends allow.
+    fn allow_paths(&mut self) {
+        let Some(multipath) = &mut self.multipath else { return };
+        let config = RecoveryConfig {
+            role: self.role,
+            initial_rtt: self.settings.initial_rtt,
+            ecn: self.settings.ecn,
+        };
+        let rng = &multipath.offer.rng;
+        for number in self.paths.next()..=multipath.local_max as usize {
+            let id = PathId(number as u32);
+            let own = rng.child(&format!("path-{number}"));
+            let local = LocalIds::of_path(own.child("connection-ids").rng(), ResetKey::new(rng));
+            let ids = Ids { local, remote: RemoteIds::of_path() };
+            let first = &self.paths[0];
+            let recovery = first.recovery.beside(id, &config);
+            let (tuple, mtu) = (first.route.tuple, self.settings.mtu);
+            let mut path = Path::new(id, tuple, recovery, ids, mtu, self.settings.paced);
+            (path.mtu, path.stage, path.proven) = (first.mtu, Stage::Unused, false);
+            path.choose_spin(self.settings.spin, &own);
+            self.paths.push(path);
+        }
+        let both = multipath.local_max.min(multipath.peer_max) as usize;
+        let allowed = |path: &&mut Path| (1..=both).contains(&(path.id.0 as usize));
+        for path in self.paths.iter_mut().filter(allowed) {
+            if matches!(path.stage, Stage::Unused | Stage::Open) {
+                path.ids.local.set_limit(multipath.id_limit);
+            }
+        }
+        multipath.pending = true;
+    }
+
+    /// Another path ID takes the place of one that is used up.
+    fn replace_path(&mut self) {
+        if let Some(multipath) = &mut self.multipath {
+            multipath.local_max = multipath.local_max.saturating_add(1);
+            multipath.announces_max = true;
+        }
+        self.allow_paths();
+    }
+
+    /// Whether several paths are in use.
+    #[inline]
+    pub(super) fn has_several_paths(&self) -> bool {
+        self.multipath.as_ref().is_some_and(|multipath| multipath.open.len() > 1)
+    }
+
+    /// The paths in use.
+    pub(super) fn open_paths(&self) -> SmallVec<[usize; 8]> {
+        match &self.multipath {
+            Some(multipath) => multipath.open.clone(),
+            None => SmallVec::from_slice(&[0]),
+        }
+    }
+
+    /// Turns to a path of which packets can be sent, if the active one is none.
+    pub(super) fn turn_to_open(&mut self) {
+        if !self.path().is_open() {
+            let usable = self.paths.position(Path::is_usable);
+            let open = usable.or_else(|| self.paths.position(Path::is_open));
+            self.active = open.unwrap_or(self.active);
+        }
+    }
+
+    /// Notes which paths are open, after one was opened or abandoned.
+    fn count_paths(&mut self) {
+        let open = self.paths.numbered().filter(|(_, path)| path.is_open());
+        let open = open.map(|(at, _)| at).collect();
+        if let Some(multipath) = &mut self.multipath {
+            multipath.open = open;
+        }
+        self.turn_to_open();
+    }
+
+    /// Turns to the path that packets to a connection ID belong to. Returns whether there is one.
+    #[inline]
+    pub(super) fn turn_to(&mut self, destination: ConnectionId) -> bool {
+        if self.multipath.is_none() || self.path().ids.local.contains(destination) {
+            return self.is_addressed_by(destination);
+        }
+        let at = self.paths.position(|path| path.ids.local.contains(destination));
+        self.active = at.unwrap_or(0);
+        at.is_some() || self.is_addressed_by(destination)
+    }
+
+    /// The largest probe timeout of all paths in use.
+    pub(super) fn longest_probe_timeout(&self) -> SimDuration {
+        let longest = self
+            .paths
+            .iter()
+            .filter(|path| path.is_open())
+            .map(|path| &path.recovery)
+            .map(pto)
+            .max();
+        longest.unwrap_or_else(|| pto(&self.path().recovery))
+    }
+
+    /// The longest round trip of all paths in use, one of which has just seen `rtt`.
+    #[inline]
+    pub(super) fn longest_rtt(&self, rtt: SimDuration) -> SimDuration {
+        let open = self.paths.iter().filter(|path| path.is_open());
+        open.filter_map(|path| path.recovery.rtt().latest()).fold(rtt, SimDuration::max)
+    }
+
+    /// When something about several paths is due.
+    pub(super) fn paths_timer(&self) -> Option<SimTime> {
+        let multipath = self.multipath.as_ref()?;
+        let idle = multipath.offer.idle.filter(|_| multipath.open.len() > 1);
+        let due = |path: &Path| match path.stage {
+            Stage::Open => idle.map(|idle| path.heard + idle),
+            Stage::Abandoned { until } => until,
+            Stage::Unused | Stage::Gone => None,
+        };
+        self.paths.iter().filter_map(due).min()
+    }
+}
+
+fn pto(recovery: &Recovery) -> SimDuration {
+    recovery.probe_timeout(Space::Data)
+}

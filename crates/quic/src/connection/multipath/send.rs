@@ -1,0 +1,313 @@
+//! Which path carries what (draft-ietf-quic-multipath sections 5.5 to 5.7).
+
+use leobench_base::quic::{Frame, PathFrame, Space};
+use leobench_base::{Bytes, SimTime};
+use leobench_transport::endpoint::EndpointError;
+use leobench_transport::path_scheduler::{PathView, PathViews};
+use smallvec::SmallVec;
+
+use super::super::Connection;
+use super::super::draft::Draft;
+use super::super::transmit::Transmit;
+use super::Blocked;
+use crate::carried::Carried;
+use crate::path::{Path, Stage};
+use crate::spec::AckPath;
+
+/// What a packet is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::connection) enum Cargo {
+    /// Whatever there is, on the only path.
+    Any,
+    /// What only its path can carry: challenges, responses and probes.
+    Probes,
+    /// Acknowledgements.
+    Acks,
+    /// Whatever there is, on the path that the scheduler chose.
+    Content,
+}
+
+impl Connection {
+    /// The next datagram of several paths, if one may be sent now.
+    pub(in crate::connection) fn transmit_over_paths(
+        &mut self,
+        now: SimTime,
+    ) -> Result<Option<Transmit>, EndpointError> {
+        let open = self.open_paths();
+        for at in &open {
+            let path = &self.paths[*at];
+            let wants = path.dues.probes > 0 || path.route.wants_probe() || !path.others.is_empty();
+            if !wants || !path.ids.remote.is_in_use() {
+                continue;
+            }
+            self.active = *at;
+            if let Some(transmit) = self.probe_other_route(now) {
+                return Ok(Some(transmit));
+            }
+            if let Some(transmit) = self.build(now, Cargo::Probes)? {
+                return Ok(Some(transmit));
+            }
+        }
+        let chosen = if self.has_content(Space::Data) { self.choose_path(now) } else { None };
+        let owing = open.iter().copied().find(|at| self.owes_ack(now, *at));
+        if let Some(at) = owing.filter(|at| chosen != Some(*at)) {
+            self.active = at;
+            if let Some(transmit) = self.build(now, Cargo::Acks)? {
+                return Ok(Some(transmit));
+            }
+        }
+        if let Some(at) = chosen {
+            self.active = at;
+            let transmit = self.build(now, Cargo::Content)?;
+            if transmit.is_some() {
+                let id = self.path().id;
+                if let Some(multipath) = &mut self.multipath {
+                    multipath.scheduler.on_sent(id);
+                }
+                return Ok(transmit);
+            }
+        }
+        for at in open {
+            self.active = at;
+            self.update_limits(now);
+        }
+        Ok(None)
+    }
+
+    /// A datagram on the active path.
+    fn build(&mut self, now: SimTime, cargo: Cargo) -> Result<Option<Transmit>, EndpointError> {
+        let limit = self.path().datagram_limit();
+        let mut drafts = std::mem::take(&mut self.drafts);
+        let used = self.draft(now, Space::Data, limit, &mut drafts, cargo)?;
+        let transmit = (!drafts.is_empty()).then(|| {
+            self.pad(&mut drafts, limit, limit - used);
+            let tuple = self.path().route.tuple;
+            self.dispatch(now, tuple, &mut drafts)
+        });
+        self.drafts = drafts;
+        Ok(transmit)
+    }
+
+    /// Whether the active path has to carry content itself if it is to probe with any: no other one can.
+    pub(in crate::connection) fn is_alone(&self) -> bool {
+        !self.has_usable_path_but(self.active)
+    }
+
+    /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
+    pub(super) fn reserve(path: &Path) -> u8 {
+        let backup = path.status.backup || path.status.peer_backup;
+        if path.recovery.pto_count() > 0 { 2 } else { u8::from(backup) }
+    }
+
+    /// The path that the scheduler chooses for the next packet, of those that may take one.
+    fn choose_path(&mut self, now: SimTime) -> Option<usize> {
+        let multipath = self.multipath.as_ref()?;
+        let usable =
+            || multipath.open.iter().map(|at| &self.paths[*at]).filter(|at| at.is_usable());
+        let least = usable().map(Self::reserve).min()?;
+        let mut views = PathViews::new();
+        for path in usable().filter(|path| Self::reserve(path) == least) {
+            views.extend(self.view(now, path));
+        }
+        self.ask_scheduler(now, &views)
+    }
+
+    /// What the scheduler sees of a path, if a packet may be sent on it now.
+    #[inline]
+    pub(super) fn view(&self, now: SimTime, path: &Path) -> Option<PathView> {
+        let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());
+        let may_send = in_flight + path.mtu <= window && path.ready(&self.control) <= now;
+        may_send.then(|| PathView {
+            id: path.id,
+            rtt: path.recovery.rtt().smoothed(),
+            window: Bytes::new(window),
+            in_flight: Bytes::new(in_flight),
+            payload: Bytes::new(path.mtu),
+        })
+    }
+
+    /// Whether the path at hand could take a packet now, but is not wanted.
+    pub(in crate::connection) fn is_declined(&self, now: SimTime) -> bool {
+        self.has_several_paths() && self.path().ready(&self.control) <= now
+    }
+
+    /// Whether an acknowledgement is due that path `at` is to carry.
+    #[inline]
+    pub(in crate::connection) fn owes_ack(&self, now: SimTime, at: usize) -> bool {
+        let due = |(of, path): (usize, &Path)| {
+            path.dues.received.is_due(now) && self.ack_path(of) == Some(at)
+        };
+        self.paths.numbered().any(due)
+    }
+
+    /// The path that acknowledges packets of path `of`.
+    fn ack_path(&self, of: usize) -> Option<usize> {
+        let multipath = self.multipath.as_ref()?;
+        let can_send =
+            |at: usize| self.paths[at].is_open() && self.paths[at].ids.remote.is_in_use();
+        if let [only] = multipath.open[..] {
+            return Some(only);
+        }
+        let usable = || multipath.open.iter().copied().filter(|at| self.paths[*at].is_usable());
+        match multipath.offer.acks {
+            AckPath::SamePath if can_send(of) => Some(of),
+            AckPath::RoundRobin => {
+                let count = usable().count();
+                usable().nth(multipath.turn.checked_rem(count)?)
+            }
+            AckPath::SamePath | AckPath::Fastest => usable().min_by_key(|at| {
+                let path = &self.paths[*at];
+                (path.recovery.pto_count() > 0, path.recovery.rtt().smoothed())
+            }),
+        }
+    }
+
+    /// Adds the acknowledgements that the active path is to carry, if one is due, or if something is sent anyway.
+    pub(in crate::connection) fn add_path_acks(&mut self, now: SimTime, draft: &mut Draft) {
+        let wanted = |path: &Path| {
+            let received = &path.dues.received;
+            received.is_due(now) || received.is_pending()
+        };
+        let owing = self.paths.numbered().filter(|(_, path)| wanted(path)).map(|(of, _)| of);
+        let owing: SmallVec<[usize; 8]> = owing.collect();
+        for of in owing {
+            if self.ack_path(of) == Some(self.active) {
+                self.add_ack_of(now, of, draft);
+            }
+        }
+    }
+
+    /// Whether acknowledgements have become so long that the next packet is to ask for one of them.
+    pub(in crate::connection) fn has_many_ranges(&self) -> bool {
+        match self.multipath {
+            None => self.path().dues.received.has_many_ranges(),
+            Some(_) => self.paths.iter().any(|path| path.dues.received.has_many_ranges()),
+        }
+    }
+
+    /// Adds the status of the active path, if it is to be told.
+    pub(in crate::connection) fn add_path_status(&mut self, draft: &mut Draft) {
+        let path = &mut self.paths[self.active];
+        let (id, sequence, backup) = (path.id.0, path.status.sequence, path.status.backup);
+        let frame = Frame::Path(PathFrame::Status { path: id, sequence, backup });
+        if path.status.pending && draft.fits(&frame) {
+            path.status.pending = false;
+            path.status.sequence += 1;
+            draft.push(frame, Some(Carried::PathStatus { path: id, sequence }));
+        }
+    }
+
+    /// Adds the frames about paths.
+    #[cold]
+    pub(in crate::connection) fn add_path_frames(&mut self, draft: &mut Draft) {
+        let mut all = true;
+        while let Some((frame, carried)) = self.next_path_frame() {
+            let frame = Frame::Path(frame);
+            if !draft.fits(&frame) {
+                all = false;
+                break;
+            }
+            self.on_path_frame_sent(carried);
+            draft.push(frame, Some(carried));
+        }
+        if all && let Some(multipath) = &mut self.multipath {
+            multipath.pending = false;
+        }
+    }
+
+    /// The next frame about paths to send, and what stands for it.
+    fn next_path_frame(&self) -> Option<(PathFrame, Carried)> {
+        let multipath = self.multipath.as_ref()?;
+        if multipath.announces_max {
+            let max = multipath.local_max;
+            return Some((PathFrame::MaxPathId(max), Carried::MaxPathId(max)));
+        }
+        if multipath.tells_blocked {
+            let frame = match multipath.blocked? {
+                Blocked::Limit(limit) => PathFrame::PathsBlocked(limit),
+                Blocked::Ids(path) => {
+                    let next = self.paths[path as usize].ids.remote.next_expected();
+                    PathFrame::CidsBlocked { path, next }
+                }
+            };
+            return Some((frame, Carried::PathsBlocked));
+        }
+        self.paths.iter().find_map(|known| {
+            let path = known.id.0;
+            if let (code, true) = known.farewell {
+                return Some((PathFrame::Abandon { path, code }, Carried::PathAbandon(path)));
+            }
+            if known.status.pending && known.is_usable() {
+                let (sequence, backup) = (known.status.sequence, known.status.backup);
+                let frame = PathFrame::Status { path, sequence, backup };
+                return Some((frame, Carried::PathStatus { path, sequence }));
+            }
+            if !matches!(known.stage, Stage::Unused | Stage::Open) {
+                return None;
+            }
+            if let Some(new) = known.ids.local.announcement() {
+                let sequence = new.sequence;
+                let frame = PathFrame::NewConnectionId { path, new: Box::new(new) };
+                return Some((frame, Carried::PathNewConnectionId { path, sequence }));
+            }
+            let sequence = known.ids.remote.retirement()?;
+            let frame = PathFrame::RetireConnectionId { path, sequence };
+            Some((frame, Carried::PathRetireConnectionId { path, sequence }))
+        })
+    }
+
+    /// The frame that `carried` stands for was put into a packet.
+    fn on_path_frame_sent(&mut self, carried: Carried) {
+        let Some(multipath) = &mut self.multipath else { return };
+        match carried {
+            Carried::MaxPathId(_) => multipath.announces_max = false,
+            Carried::PathsBlocked => multipath.tells_blocked = false,
+            Carried::PathAbandon(path) => self.paths[path as usize].farewell.1 = false,
+            Carried::PathStatus { path, .. } => {
+                let status = &mut self.paths[path as usize].status;
+                status.pending = false;
+                status.sequence += 1;
+            }
+            Carried::PathNewConnectionId { path, .. } => {
+                self.paths[path as usize].ids.local.on_announced();
+            }
+            Carried::PathRetireConnectionId { path, .. } => {
+                self.paths[path as usize].ids.remote.on_retirement_sent();
+            }
+            _ => {}
+        }
+    }
+
+    /// A packet with a frame about paths was lost, which is sent again if it still tells anything.
+    #[cold]
+    pub(in crate::connection) fn requeue_path_frame(&mut self, carried: &Carried) {
+        let Some(multipath) = &mut self.multipath else { return };
+        multipath.pending = true;
+        let number = match *carried {
+            Carried::MaxPathId(max) => {
+                multipath.announces_max |= max == multipath.local_max;
+                return;
+            }
+            Carried::PathAbandon(path)
+            | Carried::PathStatus { path, .. }
+            | Carried::PathNewConnectionId { path, .. }
+            | Carried::PathRetireConnectionId { path, .. } => path,
+            _ => return,
+        };
+        // Of a path that is gone there is nothing to tell.
+        let Some(path) = self.paths.get_mut(number as usize) else { return };
+        match *carried {
+            Carried::PathAbandon(_) => {
+                path.farewell.1 = matches!(path.stage, Stage::Abandoned { .. });
+            }
+            Carried::PathStatus { sequence, .. } => {
+                path.status.pending |= sequence + 1 == path.status.sequence;
+            }
+            Carried::PathNewConnectionId { sequence, .. } => path.ids.local.on_lost(sequence),
+            Carried::PathRetireConnectionId { sequence, .. } if path.is_open() => {
+                path.ids.remote.on_retirement_lost(sequence);
+            }
+            _ => {}
+        }
+    }
+}

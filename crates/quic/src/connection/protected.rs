@@ -1,0 +1,130 @@
+//! Packets as protected bytes.
+
+use bytes::BytesMut;
+use leobench_base::quic::{
+    ConnectionId, Content, Datagram, Header, Packet, ResetToken, TransportError,
+};
+use leobench_base::{Ecn, SimTime};
+
+use super::{Connection, SPACES};
+use crate::cids::ID_SIZE;
+use crate::crypto::{Opened, Receive};
+use crate::route::FourTuple;
+
+/// The destination of a datagram whose first packet has a short header.
+pub(crate) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
+    let (first, rest) = datagram.split_first()?;
+    let id = rest.get(..ID_SIZE).filter(|_| first & 0x80 == 0)?;
+    ConnectionId::new(id)
+}
+
+impl Connection {
+    /// A Retry packet arrived as a struct.
+    pub(crate) fn on_unprotected_retry(&mut self, now: SimTime, retry: &Datagram) {
+        if let Datagram::Retry { destination, source, token, .. } = retry
+            && self.protection.is_authentic(retry)
+        {
+            self.on_retry(now, [*destination, *source], token);
+        }
+    }
+
+    /// Counts a packet that leaves as a struct.
+    pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, header: &Header) {
+        self.protection.set_path(self.path().id.0);
+        if let Err(error) = self.protection.on_sent(header) {
+            self.fail(now, &error);
+        }
+    }
+
+    /// The bytes of a datagram; none if the keys are used up, which closes the connection.
+    #[inline(never)]
+    pub(crate) fn seal(
+        &mut self,
+        now: SimTime,
+        packets: &[Packet],
+        content: &dyn Content,
+    ) -> Option<BytesMut> {
+        self.protection.set_path(self.path().id.0);
+        let mut bytes = BytesMut::with_capacity(self.path().mtu as usize);
+        for packet in packets {
+            if let Err(error) = self.protection.seal(packet, content, &mut bytes) {
+                self.fail(now, &error);
+                return None;
+            }
+        }
+        Some(bytes)
+    }
+
+    /// The key phase bit of the next 1-RTT packet.
+    #[cfg(test)]
+    pub(crate) fn key_phase(&self) -> bool {
+        self.protection.key_phase()
+    }
+
+    /// A datagram arrived as bytes.
+    pub(crate) fn on_bytes(
+        &mut self,
+        now: SimTime,
+        ecn: Ecn,
+        tuple: FourTuple,
+        mut bytes: BytesMut,
+        content: &dyn Content,
+    ) {
+        self.on_datagram(now, tuple, bytes.len() as u64, short_destination(&bytes));
+        let tail = bytes.last_chunk().copied().map(ResetToken);
+        while let Some(opened) = self.open(now, &mut bytes, content).transpose() {
+            match opened {
+                Ok(opened) => self.on_opened(now, ecn, opened, tail),
+                Err(error) => self.fail(now, &error),
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn open(
+        &mut self,
+        now: SimTime,
+        bytes: &mut BytesMut,
+        content: &dyn Content,
+    ) -> Result<Option<Opened>, TransportError> {
+        if let Some(destination) = short_destination(bytes).filter(|_| self.multipath.is_some()) {
+            self.turn_to(destination);
+        }
+        self.protection.set_path(self.path().id.0);
+        let receive = Receive {
+            now,
+            pto: self.longest_probe_timeout(),
+            id_len: ID_SIZE,
+            largest: SPACES.map(|space| self.dues(space).received.largest()),
+            content,
+        };
+        self.protection.open(bytes, &receive)
+    }
+
+    /// Handles the next part of a datagram that ends with `tail`.
+    #[inline(never)]
+    fn on_opened(&mut self, now: SimTime, ecn: Ecn, opened: Opened, tail: Option<ResetToken>) {
+        match opened {
+            Opened::Packet { packet, .. } => {
+                if self.is_addressed_by(packet.header.destination()) {
+                    self.on_authentic(now, ecn, &packet);
+                }
+            }
+            Opened::Failed { tail, .. } => {
+                self.on_stateless_reset(now, tail);
+            }
+            Opened::Retry { destination, source, token } => {
+                self.on_retry(now, [destination, source], &token);
+            }
+            Opened::VersionNegotiation { destination, source, versions } => {
+                self.on_version_negotiation(now, [destination, source], &versions);
+            }
+            // RFC 9000 section 10.3: a reset may have a long header, of whatever version.
+            Opened::NoKeys { .. } | Opened::Discarded => {
+                if let Some(token) = tail {
+                    self.on_stateless_reset(now, token);
+                }
+            }
+        }
+    }
+}

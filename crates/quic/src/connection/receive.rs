@@ -1,0 +1,401 @@
+//! Taking packets in.
+
+use std::net::SocketAddr;
+
+use leobench_base::quic::{
+    Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
+};
+use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
+use leobench_transport::Role;
+use leobench_transport::endpoint::{Evidence, Verdict, VerdictKind};
+
+use super::transmit::transmission_of;
+use super::{Connection, violation};
+use crate::MINIMUM_DATAGRAM;
+use crate::carried::Carried;
+use crate::qlog::Ending;
+use crate::recovery::SentPacket;
+use crate::route::FourTuple;
+
+impl Connection {
+    /// A datagram of `size` bytes arrived over `tuple`; its packets follow, the first of which goes to `destination`, if it has a
+    /// short header.
+    pub(crate) fn on_datagram(
+        &mut self,
+        now: SimTime,
+        tuple: FourTuple,
+        size: u64,
+        destination: Option<ConnectionId>,
+    ) {
+        self.arrival = (tuple, size);
+        self.settled.clear();
+        if self.multipath.is_some() {
+            match destination {
+                Some(destination) => _ = self.turn_to(destination),
+                None => self.active = 0,
+            }
+        }
+        self.path_mut().on_received(tuple, size);
+        self.update_handshake_state(now);
+    }
+
+    /// A packet of the datagram arrived as a struct. Returns whether it is addressed to this connection.
+    pub(crate) fn on_packet(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> bool {
+        if !self.turn_to(packet.header.destination()) {
+            return false;
+        }
+        if !self.can_expand(&packet.header) {
+            return true;
+        }
+        let pto = self.longest_probe_timeout();
+        self.protection.set_path(self.path().id.0);
+        match self.protection.on_received(now, pto, &packet.header) {
+            Ok(true) => self.on_authentic(now, ecn, packet),
+            Ok(false) => {}
+            Err(error) => self.fail(now, &error),
+        }
+        true
+    }
+
+    /// Whether the packet number is still the one that its truncated form is expanded to (RFC 9000 appendix A.3). After too many
+    /// larger ones it is not, and the packet as bytes would not be authentic: the number is in the nonce (RFC 9001 section 5.3).
+    #[inline]
+    pub(super) fn can_expand(&self, header: &Header) -> bool {
+        let number = header.number();
+        let largest = self.dues(header.level().space()).received.largest();
+        Number::expanded(number.on_wire(), number.len, largest) == number
+    }
+
+    /// Whether a datagram from this address is ignored: a server's does not change (RFC 9000 section 9).
+    pub(crate) fn ignores(&self, source: SocketAddr) -> bool {
+        self.role == Role::Client
+            && self.paths.iter().all(|path| source != path.route.tuple.remote)
+            && !self.is_told_by_server(source)
+    }
+
+    /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),
+    /// a server's Initial packet has a token (section 17.2.2), or a client's came in too small a datagram (section 14.1).
+    fn is_discarded(&self, header: &Header) -> bool {
+        let (source, is_misplaced) = match header {
+            Header::OneRtt { .. } => return false,
+            Header::Handshake(long) => (long.source, false),
+            Header::Initial(long) => match self.role {
+                Role::Client => (long.source, !long.token.is_empty()),
+                Role::Server => (long.source, self.arrival.1 < MINIMUM_DATAGRAM),
+            },
+        };
+        is_misplaced || self.heard && source != self.path().ids.remote.first()
+    }
+
+    /// A packet arrived that the peer has sent.
+    pub(super) fn on_authentic(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) {
+        if self.is_discarded(&packet.header) {
+            return;
+        }
+        if !self.is_open() {
+            self.on_packet_while_closing();
+            if let Some(Frame::ConnectionClose(close)) =
+                packet.frames.iter().find(|frame| matches!(frame, Frame::ConnectionClose(_)))
+            {
+                self.on_close(now, close);
+            }
+            return;
+        }
+        if let Err(error) = self.take_in(now, ecn, packet) {
+            self.fail(now, &error);
+        }
+    }
+
+    fn take_in(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> Result<(), TransportError> {
+        let space = packet.header.level().space();
+        let number = packet.header.number().value;
+        if self.multipath.is_some() && !self.takes_on_path(now) {
+            return Ok(());
+        }
+        if self.dues(space).received.is_duplicate(number)
+            || space == Space::Data && self.provisional
+        {
+            return Ok(());
+        }
+        if packet.frames.is_empty() {
+            return Err(violation("a packet without frames"));
+        }
+        let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
+        let frequency = self.frequency.current;
+        let received = &mut self.dues_mut(space).received;
+        received.on_packet(now, number, eliciting, ecn, &frequency);
+        self.log_received(now, packet);
+        self.on_alive(now);
+        if space != Space::Data {
+            self.follow_handshake(now);
+        }
+        self.on_header(now, space, &packet.header);
+        for frame in &packet.frames {
+            if !frame.is_allowed_in(packet.header.level()) {
+                return Err(violation("a frame of another encryption level"));
+            }
+            self.on_frame(now, packet, frame)?;
+            if !self.is_open() {
+                return Ok(());
+            }
+        }
+        if space != Space::Data || !self.confirmed || self.crypto_mut(space).has_arrived() {
+            self.advance_handshake(now)?;
+        }
+        if space == Space::Data {
+            self.follow(now, packet);
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_header(&mut self, now: SimTime, space: Space, header: &Header) {
+        match header {
+            Header::Initial(long) | Header::Handshake(long) => {
+                if !self.heard {
+                    self.path_mut().ids.remote.replace_first(long.source);
+                    self.heard = true;
+                }
+                // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
+                if space == Space::Handshake && self.role == Role::Server {
+                    self.path_mut().validate();
+                    self.discard(now, Space::Initial);
+                    self.update_handshake_state(now);
+                }
+            }
+            Header::OneRtt { spin, number, .. } => {
+                let largest = self.path().dues.received.largest();
+                if largest == Some(number.value) && self.path().spins {
+                    // The client sends the opposite of what it received, the server the same.
+                    self.path_mut().spin = (self.role == Role::Server) == *spin;
+                }
+            }
+        }
+    }
+
+    fn on_frame(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        frame: &Frame,
+    ) -> Result<(), TransportError> {
+        match frame {
+            Frame::Stream { .. } => self.streams.on_frame(now, frame).map(|_| ()),
+            Frame::Ack(ack) => self.on_plain_ack(now, packet, ack),
+            Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
+            _ => self.on_rare_frame(now, packet, frame),
+        }
+    }
+
+    /// Takes in a frame that is neither data nor an acknowledgement.
+    #[cold]
+    fn on_rare_frame(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        frame: &Frame,
+    ) -> Result<(), TransportError> {
+        match frame {
+            Frame::Padding(_) | Frame::Ping => Ok(()),
+            Frame::Datagram { data, .. } => {
+                let taken = self.datagrams.on_frame(data, frame.size());
+                taken.map_err(|error| error.in_frame(frame.frame_type()))
+            }
+            Frame::Ack(ack) => self.on_plain_ack(now, packet, ack),
+            Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
+            Frame::Path(frame) => self.on_path_frame(now, packet, frame),
+            Frame::Crypto { offset, data } => {
+                let space = packet.header.level().space();
+                self.crypto_mut(space).receive(*offset, data)
+            }
+            Frame::ConnectionClose(close) => {
+                self.on_close(now, close);
+                Ok(())
+            }
+            Frame::HandshakeDone => self.on_handshake_done(now),
+            Frame::NewConnectionId(new) => self.paths[0].ids.remote.on_new(new),
+            Frame::RetireConnectionId(sequence) => {
+                self.paths[0].ids.local.on_retired(*sequence, packet.header.destination())
+            }
+            Frame::NewToken(token) => self.on_new_token(token),
+            Frame::PathChallenge(data) => {
+                self.on_path_challenge(now, *data);
+                Ok(())
+            }
+            Frame::PathResponse(data) => {
+                self.on_path_response(now, *data);
+                Ok(())
+            }
+            Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
+                let asked =
+                    self.frequency.on_frame(*sequence, *threshold, *max_ack_delay, *reordering);
+                asked.map_err(|problem| violation(problem.0))
+            }
+            Frame::ImmediateAck => {
+                self.path_mut().dues.received.on_immediate_ack();
+                Ok(())
+            }
+            Frame::ResetStream { .. }
+            | Frame::StopSending { .. }
+            | Frame::Stream { .. }
+            | Frame::MaxData(_)
+            | Frame::MaxStreamData { .. }
+            | Frame::MaxStreams { .. }
+            | Frame::DataBlocked(_)
+            | Frame::StreamDataBlocked { .. }
+            | Frame::StreamsBlocked { .. } => self.streams.on_frame(now, frame).map(|_| ()),
+        }
+    }
+
+    /// Takes in an ACK frame, which is about path 0.
+    #[inline]
+    fn on_plain_ack(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        ack: &Ack,
+    ) -> Result<(), TransportError> {
+        match packet.header.level().space() {
+            Space::Data if self.multipath.is_some() => self.on_ack_of(now, packet, 0, ack),
+            space => self.on_ack(now, packet, space, ack),
+        }
+    }
+
+    pub(super) fn on_ack(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        space: Space,
+        ack: &Ack,
+    ) -> Result<(), TransportError> {
+        if let Header::OneRtt { key_phase, .. } = packet.header {
+            self.protection.set_path(self.path().id.0);
+            self.protection.on_ack(ack.largest(), key_phase)?;
+        }
+        let delay = self.ack_delay(space, ack.delay);
+        let recovery = &mut self.paths[self.active].recovery;
+        recovery
+            .on_ack(now, space, ack, delay, &mut self.control, &mut self.outcome)
+            .map_err(|problem| violation(problem.0))?;
+        if let Some(rtt) = recovery.rtt().latest() {
+            let rtt = if self.multipath.is_some() { self.longest_rtt(rtt) } else { rtt };
+            self.streams.set_rtt(rtt);
+        }
+        self.log_losses(now);
+        self.settle_outcome();
+        Ok(())
+    }
+
+    /// The peer's delay of an acknowledgement (RFC 9002 section 5.3).
+    fn ack_delay(&self, space: Space, encoded: u64) -> SimDuration {
+        let Some(peer) = self.peer.as_ref().filter(|_| space == Space::Data) else {
+            return SimDuration::ZERO;
+        };
+        let micros = encoded.checked_shl(peer.ack_delay_exponent as u32).unwrap_or(u64::MAX);
+        SimDuration::from_micros(micros.min(u64::MAX / 1_000))
+    }
+
+    /// Tells those whose data was acknowledged or lost.
+    pub(super) fn settle_outcome(&mut self) {
+        let mut outcome = std::mem::take(&mut self.outcome);
+        let space = outcome.space;
+        for packet in outcome.acked.iter().chain(&outcome.late) {
+            for carried in &packet.carried {
+                match carried {
+                    Carried::Ack { largest } => {
+                        self.dues_mut(space).received.on_ack_acked(*largest);
+                    }
+                    Carried::PathAck { path, largest } => {
+                        if let Some(path) = self.paths.get_mut(*path as usize) {
+                            path.dues.received.on_ack_acked(*largest);
+                        }
+                    }
+                    Carried::Crypto { start, end } => {
+                        self.crypto_mut(space).on_acked(*start, *end);
+                    }
+                    Carried::Datagram(number) => self.datagrams.on_acked(*number),
+                    Carried::RetireConnectionId(sequence) => {
+                        self.paths[0].ids.remote.on_retirement_acked(*sequence);
+                    }
+                    Carried::PathRetireConnectionId { path, sequence } => {
+                        if let Some(path) = self.paths.get_mut(*path as usize) {
+                            path.ids.remote.on_retirement_acked(*sequence);
+                        }
+                    }
+                    carried => self.streams.on_acked(carried),
+                }
+            }
+        }
+        for packet in &outcome.lost {
+            if space == Space::Data && packet.ack_eliciting {
+                self.judge(packet);
+            }
+            for carried in &packet.carried {
+                match carried {
+                    Carried::Datagram(number) => self.datagrams.on_lost(*number),
+                    _ if packet.repeated => {}
+                    carried => self.requeue(space, carried),
+                }
+            }
+        }
+        outcome.empty();
+        self.outcome = outcome;
+    }
+
+    /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
+    #[cold]
+    fn judge(&mut self, packet: &SentPacket) {
+        let Some(transmission) = transmission_of(self.path().id, packet.number) else { return };
+        let probed = packet.number < self.path().probed_from;
+        let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
+        self.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
+        let again = packet.carried.iter().map(|carried| match carried {
+            Carried::Stream { len, .. } => u64::from(*len),
+            _ => 0,
+        });
+        let kind = VerdictKind::Repeated(Bytes::new(again.sum()));
+        self.verdicts.push(Verdict { transmission, kind });
+    }
+
+    /// Sends something again, if it is still of use (RFC 9000 section 13.3).
+    #[cold]
+    pub(super) fn requeue(&mut self, space: Space, carried: &Carried) {
+        match carried {
+            Carried::Crypto { start, end } => {
+                self.crypto_mut(space).on_lost(*start, *end);
+            }
+            Carried::HandshakeDone => self.announces_confirmation = true,
+            Carried::NewConnectionId(sequence) => self.paths[0].ids.local.on_lost(*sequence),
+            Carried::RetireConnectionId(sequence) => {
+                self.paths[0].ids.remote.on_retirement_lost(*sequence);
+            }
+            Carried::AckFrequency(sequence) => {
+                self.ack_request.pending |= *sequence == self.ack_request.sequence;
+            }
+            Carried::PathAbandon(_)
+            | Carried::PathStatus { .. }
+            | Carried::PathNewConnectionId { .. }
+            | Carried::PathRetireConnectionId { .. }
+            | Carried::MaxPathId(_) => self.requeue_path_frame(carried),
+            // Challenges are repeated by their own timer.
+            Carried::Ack { .. }
+            | Carried::PathAck { .. }
+            | Carried::PathsBlocked
+            | Carried::Datagram(_)
+            | Carried::PathChallenge
+            | Carried::PathResponse
+            | Carried::Ping => {}
+            carried => self.streams.on_lost(carried),
+        }
+    }
+
+    /// A datagram ends with this token: it resets the connection if the peer announced it (RFC 9000 section 10.3.1).
+    pub(crate) fn on_stateless_reset(&mut self, now: SimTime, token: ResetToken) -> bool {
+        let ours = self.paths.iter().any(|path| path.ids.remote.is_reset(token));
+        if ours && self.is_open() {
+            let reason = "reset by the peer";
+            self.log_end(now, Ending::Trigger("stateless_reset"), reason);
+            self.drain(now, reason.to_owned());
+        }
+        ours
+    }
+}

@@ -1,0 +1,132 @@
+//! Another connection in the place of one whose handshake was not confirmed. A client may not move such a connection (RFC 9000
+//! section 9): it begins anew from its other address. What neither end has acknowledged of the streams is sent again, and what has
+//! arrived is not delivered twice.
+
+use leobench_base::quic::{ConnectionId, Space, TransportError};
+use leobench_base::{Bytes, SimTime};
+use leobench_transport::Role;
+use leobench_transport::congestion::{CongestionContext, CongestionModel as _, NewRenoSpec};
+use leobench_transport::plugin::Plugins;
+use leobench_transport::scheduler::SchedulerSpec;
+
+use super::{Connection, Parts};
+use crate::recovery::Control;
+use crate::route::FourTuple;
+use crate::streams::{ReceiveWindow, StreamConfig, Streams};
+
+/// How a connection begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Opening {
+    pub(crate) addresses: FourTuple,
+    /// The peer's first connection ID.
+    pub(crate) remote_id: ConnectionId,
+    pub(crate) original_destination: ConnectionId,
+    pub(crate) retry_source: Option<ConnectionId>,
+}
+
+impl Connection {
+    /// Where the client is to open another connection, if it has to.
+    pub(crate) fn take_restart(&mut self) -> Option<FourTuple> {
+        self.restart.take()
+    }
+
+    /// Whether an ID is one that the client's first packets went to.
+    pub(crate) fn began_with(&self, id: ConnectionId) -> bool {
+        id == self.original_destination || self.retry_source == Some(id)
+    }
+
+    /// The beginning of another connection of a client, from another address.
+    pub(crate) fn opening(&self, addresses: FourTuple) -> Opening {
+        let id = Self::first_id(&self.successor_rng(), "initial-destination");
+        Opening { addresses, remote_id: id, original_destination: id, retry_source: None }
+    }
+
+    fn successor_rng(&self) -> leobench_base::RngTree {
+        self.rng.child(&format!("successor-{}", self.successors))
+    }
+
+    /// Another connection between the same ends. It has nothing but a handshake until it inherits the rest.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` if TLS cannot start.
+    pub(crate) fn successor(
+        &mut self,
+        now: SimTime,
+        opening: Opening,
+    ) -> Result<Self, TransportError> {
+        let rng = self.successor_rng();
+        self.successors += 1;
+        let plugins = Plugins::NONE;
+        let context = CongestionContext { rng: &rng, paced: false, plugins };
+        let control = Control::new("newreno", NewRenoSpec::default().build(&context));
+        let scheduler = SchedulerSpec::default();
+        let streams = Streams::new(&StreamConfig {
+            role: self.role,
+            sends: &[],
+            scheduler: &scheduler,
+            rng: &rng,
+            plugins,
+            stream_window: ReceiveWindow::Unlimited,
+            connection_window: ReceiveWindow::Unlimited,
+            peer_bidirectional: 0,
+            peer_unidirectional: 0,
+            keeps_events: false,
+        });
+        let streams = streams.map_err(|error| {
+            TransportError::new(leobench_base::quic::ErrorCode::INTERNAL_ERROR, error.to_string())
+        })?;
+        let parts = Parts {
+            role: self.role,
+            addresses: opening.addresses,
+            interfaces: self.interfaces.clone(),
+            crypto: self.crypto.clone(),
+            as_bytes: self.as_bytes,
+            streams,
+            control,
+            settings: self.settings.clone(),
+            remote_id: opening.remote_id,
+            original_destination: opening.original_destination,
+            retry_source: opening.retry_source,
+            local_id: Self::first_id(&rng, "source-id"),
+            offer: self.offer.clone(),
+            preferred: self.own_preferred(),
+            rng,
+        };
+        let mut next = Self::new(parts, now)?;
+        next.provisional = true;
+        Ok(next)
+    }
+
+    /// Takes the place of another connection, with its streams and its congestion control.
+    pub(crate) fn inherit(&mut self, old: &mut Self, now: SimTime) {
+        // What was in flight on it is lost, for nobody will acknowledge it.
+        let recovery = &mut old.paths[old.active].recovery;
+        recovery.give_up(now, Space::Data, &mut old.outcome);
+        old.settle_outcome();
+        self.provisional = false;
+        let id = self.path().id;
+        let handshake = self.control.totals(id);
+        std::mem::swap(&mut self.streams, &mut old.streams);
+        std::mem::swap(&mut self.control, &mut old.control);
+        *self.control.totals_mut(id) += handshake;
+        self.control.open(id, now, Bytes::new(self.path().mtu));
+        if let Some(peer) = &self.peer {
+            self.streams.on_peer_params(peer);
+        }
+        if self.complete {
+            self.streams.on_established(now);
+        }
+        old.events.append(&mut self.events);
+        std::mem::swap(&mut self.events, &mut old.events);
+        self.verdicts.append(&mut old.verdicts);
+        self.qlog = self.qlog.take().or_else(|| old.qlog.take());
+        let former = &old.paths[old.active];
+        let path = &mut self.paths[self.active];
+        path.sent_packets += former.sent_packets;
+        path.sent_bytes += former.sent_bytes;
+        path.received_packets += former.received_packets;
+        if self.role == Role::Client {
+            self.note("restarts", self.path().route.tuple);
+        }
+    }
+}

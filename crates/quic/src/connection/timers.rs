@@ -1,0 +1,151 @@
+//! When a connection has something to do by itself.
+
+use leobench_base::quic::Space;
+use leobench_base::{SimDuration, SimTime};
+
+use super::Connection;
+use super::close::State;
+
+/// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).
+const IDLE_PROBES: u64 = 3;
+
+impl Connection {
+    /// When to call [`on_timer`](Self::on_timer) or [`transmit`](Self::transmit) next if nothing arrives before.
+    pub(crate) fn timer(&mut self, now: SimTime) -> Option<SimTime> {
+        if !self.is_open() {
+            return self.close_timer();
+        }
+        let acks = self.spaces().iter().filter(|space| self.can_send(**space));
+        let acks = acks.filter_map(|space| self.dues(*space).received.timer());
+        // One that is due by now cannot be sent: an arrival from the peer will change that.
+        let acks = acks.filter(|due| *due > now).min();
+        let paths = self.path_timers(now);
+        [acks, paths, self.idle_deadline()].into_iter().flatten().min()
+    }
+
+    /// When something is due on a path.
+    #[inline]
+    fn path_timers(&mut self, now: SimTime) -> Option<SimTime> {
+        if self.multipath.is_none() {
+            return self.path_timer(now);
+        }
+        let mut first = self.paths_timer();
+        let acks = self.paths.iter().filter_map(|path| path.dues.received.timer());
+        first = first.into_iter().chain(acks.filter(|due| *due > now)).min();
+        for at in self.open_paths() {
+            self.active = at;
+            first = first.into_iter().chain(self.path_timer(now)).min();
+        }
+        first
+    }
+
+    /// When something is due on the active path.
+    #[inline]
+    fn path_timer(&self, now: SimTime) -> Option<SimTime> {
+        let recovery = self.path().recovery.timer();
+        let paced = self.paced_until(now);
+        let route = self.path().route_timer();
+        [recovery, paced, route].into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    pub(crate) fn on_timer(&mut self, now: SimTime) {
+        if !self.is_open() {
+            if self.close_timer().is_some_and(|until| until <= now) {
+                self.state = State::Closed;
+            }
+            return;
+        }
+        // The timeout is never shorter than what was agreed on.
+        let is_idle = self.idle.timeout.is_some_and(|timeout| self.idle.since + timeout <= now);
+        if is_idle && self.idle_deadline().is_some_and(|deadline| deadline <= now) {
+            self.abandon(now, "timed out", "idle_timeout");
+            return;
+        }
+        if self.multipath.is_none() {
+            return self.on_path_timer(now);
+        }
+        if self.has_nothing_due(now) {
+            return;
+        }
+        self.settled.clear();
+        if self.paths_timer().is_some_and(|due| due <= now) {
+            self.on_paths_timer(now);
+        }
+        for at in self.open_paths() {
+            if self.paths[at].is_open() && self.is_open() {
+                self.active = at;
+                self.on_path_timer(now);
+            }
+        }
+        self.turn_to_open();
+    }
+
+    /// Does what is due on the active path.
+    fn on_path_timer(&mut self, now: SimTime) {
+        if !self.path().is_settled() {
+            self.on_route_timer(now);
+            if !self.path().is_open() {
+                return;
+            }
+        }
+        let path = &mut self.paths[self.active];
+        if path.recovery.timer().is_none_or(|timer| timer > now) {
+            return;
+        }
+        let probe = path.recovery.on_timeout(now, &mut self.control, &mut self.outcome);
+        self.log_losses(now);
+        self.settle_outcome();
+        if let Some(probe) = probe {
+            self.path_mut().probed_from = self.path().recovery.next_number(Space::Data).value;
+            self.dues_mut(probe.space).probes = probe.packets;
+            if self.is_alone() {
+                self.refill_probe(probe.space);
+            } else {
+                self.repeat_elsewhere(self.active);
+            }
+            if probe.space != Space::Data && self.complete {
+                // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
+                // section 6.2.4: probes of other spaces too).
+                self.path_mut().dues.probes = 1;
+                self.refill_probe(Space::Data);
+            }
+            self.look_elsewhere(now);
+        }
+    }
+
+    /// Gives a probe something to carry: what the oldest packet in flight carried, if there is nothing else (RFC 9002
+    /// section 6.2.4).
+    #[cold]
+    pub(super) fn refill_probe(&mut self, space: Space) {
+        if self.has_content(space) {
+            return;
+        }
+        let Some(oldest) = self.path().recovery.oldest_unacked(space) else { return };
+        let contents = oldest.carried.clone();
+        for carried in &contents {
+            self.requeue(space, carried);
+        }
+    }
+
+    /// When the connection times out (RFC 9000 section 10.1).
+    pub(super) fn idle_deadline(&self) -> Option<SimTime> {
+        let timeout = self.idle.timeout?;
+        let least: SimDuration = self.longest_probe_timeout() * IDLE_PROBES;
+        Some(self.idle.since + timeout.max(least))
+    }
+
+    /// An arrival restarts the idle timer.
+    #[inline]
+    pub(super) fn on_alive(&mut self, now: SimTime) {
+        (self.idle.since, self.idle.sent) = (now, false);
+    }
+
+    /// So does the first ack-eliciting packet sent since.
+    #[inline]
+    pub(super) fn on_eliciting_sent(&mut self, now: SimTime) {
+        if !self.idle.sent {
+            (self.idle.since, self.idle.sent) = (now, true);
+        }
+    }
+}

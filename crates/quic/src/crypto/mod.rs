@@ -1,0 +1,68 @@
+//! The cryptography of a connection (RFC 9001): a handshake that yields keys, and keys that protect packets. Both exist
+//! twice: `null` keeps all sizes and costs nothing, `tls` is TLS 1.3.
+
+mod certificate;
+mod handshake;
+mod keys;
+mod null;
+mod one_rtt;
+mod protection;
+mod retry;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+use leobench_base::quic::TransportError;
+use leobench_transport::Role;
+
+pub use certificate::Certificate;
+pub(crate) use handshake::Handshake;
+pub(crate) use keys::Cipher;
+pub(crate) use null::NullHandshake;
+pub(crate) use protection::{Opened, Protection, Receive};
+pub use tls::{KeyLog, TlsSettings};
+pub(crate) use tls::{TlsConfig, TlsHandshake};
+#[cfg(test)]
+use {handshake::KeyChange, keys::Keys};
+
+/// How the connections of an endpoint are secured.
+#[derive(Clone)]
+pub(crate) enum Crypto {
+    /// By nothing: a handshake of the usual sizes, and tags that tell the packet number only.
+    Null,
+    /// By TLS 1.3.
+    Tls(TlsConfig),
+}
+
+impl Crypto {
+    /// Starts a handshake that sends these encoded transport parameters.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` if TLS cannot start.
+    pub(crate) fn start(
+        &self,
+        role: Role,
+        params: Vec<u8>,
+    ) -> Result<Box<dyn Handshake>, TransportError> {
+        Ok(match self {
+            Self::Null => Box::new(NullHandshake::new(role, params)),
+            Self::Tls(config) => Box::new(TlsHandshake::new(config, params)?),
+        })
+    }
+
+    /// Logs the secrets of the connections, of which `null` has none.
+    pub(crate) fn log_secrets(&mut self, log: KeyLog) {
+        if let Self::Tls(config) = self {
+            config.log_secrets(log);
+        }
+    }
+
+    /// How packets are protected.
+    pub(crate) const fn cipher(&self) -> Cipher {
+        match self {
+            Self::Null => Cipher::Null,
+            Self::Tls(_) => Cipher::Tls,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Handshakes that begin anew: a client whose address goes away before its handshake is confirmed opens another connection from the
+//! next one, and a server gives the first one up when the other is complete.
+
+use bytes::BytesMut;
+use leobench_base::quic::{ConnectionId, Header, LongHeader, Packet as QuicPacket, Zeros};
+use leobench_base::{Meta, SimTime};
+use leobench_transport::Role;
+use leobench_transport::endpoint::{EndpointError, Outbox};
+
+use super::first::first_of;
+use super::{QuicEndpoint, Stage, packet, route};
+use crate::MINIMUM_DATAGRAM;
+use crate::connection::{Connection, Opening};
+use crate::stateless::{Decision, First};
+
+/// Handshakes that go on beside the present connection at most: a client has one at a time, and late packets begin others.
+const MOST_ATTEMPTS: usize = 4;
+
+/// Lets the other connections do what is due, and says when something is next.
+pub(super) fn step_attempts(
+    attempts: &mut [Connection],
+    now: SimTime,
+    outbox: &mut Outbox,
+) -> Result<Option<SimTime>, EndpointError> {
+    for attempt in attempts.iter_mut() {
+        attempt.on_timer(now);
+        while let Some(transmit) = attempt.transmit(now)? {
+            outbox.packets.extend(packet(now, attempt, transmit));
+        }
+    }
+    Ok(attempts.iter_mut().filter_map(|attempt| attempt.timer(now)).min())
+}
+
+impl QuicEndpoint {
+    /// A client begins anew if it has to.
+    pub(super) fn restart(&mut self, now: SimTime) -> Result<(), EndpointError> {
+        let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
+        let Some(addresses) = connection.take_restart() else { return Ok(()) };
+        let opening = connection.opening(addresses);
+        let next = connection.successor(now, opening);
+        let mut next = next.map_err(|error| stack_error(now, &error))?;
+        next.inherit(connection, now);
+        next.start(now);
+        **connection = next;
+        self.has_restarted = true;
+        Ok(())
+    }
+
+    /// Whether a packet with a long header is for another connection than the present one, which goes on.
+    pub(super) fn is_for_another(&self, id: ConnectionId) -> bool {
+        let Some(connection) = self.connection().filter(|_| self.role == Role::Server) else {
+            return false;
+        };
+        connection.is_open() && !connection.is_addressed_by(id) && !connection.began_with(id)
+    }
+
+    /// Whether a packet is for a connection that is not complete yet.
+    pub(super) fn is_for_attempt(&self, id: ConnectionId) -> bool {
+        self.attempts.iter().any(|attempt| attempt.is_addressed_by(id))
+    }
+
+    /// Takes in packets for another connection than the present one.
+    #[cold]
+    pub(super) fn receive_attempt(
+        &mut self,
+        now: SimTime,
+        meta: &Meta,
+        size: u64,
+        packets: &[QuicPacket],
+    ) -> Result<(), EndpointError> {
+        let header = &packets[0].header;
+        if let Header::Initial(long) = header {
+            let LongHeader { destination, source, token, .. } = (**long).clone();
+            self.begin_attempt(now, meta, size, &First { destination, source, token })?;
+        }
+        let id = header.destination();
+        let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) else {
+            return Ok(());
+        };
+        self.attempts[at].on_datagram(now, route(meta), size, None);
+        let mut adopted = false;
+        for packet in packets {
+            if adopted {
+                if let Some(connection) = self.current() {
+                    connection.on_packet(now, meta.ecn, packet);
+                }
+            } else {
+                self.attempts[at].on_packet(now, meta.ecn, packet);
+                adopted = self.adopt(now, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for bytes. 1-RTT packets behind the one that completes the handshake are dropped, and sent again by the client.
+    #[cold]
+    pub(super) fn receive_attempt_bytes(
+        &mut self,
+        now: SimTime,
+        meta: &Meta,
+        id: ConnectionId,
+        bytes: BytesMut,
+    ) -> Result<(), EndpointError> {
+        if !self.is_for_attempt(id)
+            && let Some(first) = first_of(self.stateless.cipher(), &bytes)
+        {
+            self.begin_attempt(now, meta, bytes.len() as u64, &first)?;
+        }
+        if let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) {
+            self.attempts[at].on_bytes(now, meta.ecn, route(meta), bytes, &Zeros);
+            self.adopt(now, at);
+        }
+        Ok(())
+    }
+
+    /// A client's first packet reached a server that has a connection.
+    fn begin_attempt(
+        &mut self,
+        now: SimTime,
+        meta: &Meta,
+        size: u64,
+        first: &First,
+    ) -> Result<(), EndpointError> {
+        if size < MINIMUM_DATAGRAM || self.is_for_attempt(first.destination) {
+            return Ok(());
+        }
+        match self.stateless.decide(now, meta.source, first) {
+            Decision::Accept { original, retry_source } => {
+                let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
+                let opening = Opening {
+                    addresses: route(meta),
+                    remote_id: first.source,
+                    original_destination: original,
+                    retry_source,
+                };
+                let attempt = connection.successor(now, opening);
+                let attempt = attempt.map_err(|error| stack_error(now, &error))?;
+                if self.attempts.len() == MOST_ATTEMPTS {
+                    self.totals += self.attempts.remove(0).totals();
+                }
+                self.attempts.push(attempt);
+                Ok(())
+            }
+            Decision::Retry(_) | Decision::Refuse(_) => self.on_first(now, meta, first),
+        }
+    }
+
+    /// Puts a connection whose handshake is complete in the place of the present one. Returns whether it is.
+    fn adopt(&mut self, now: SimTime, at: usize) -> bool {
+        let Stage::Connected(connection) = &mut self.stage else { return false };
+        if !self.attempts[at].is_complete() {
+            return false;
+        }
+        // Those that began later are the client's newer ones, and go on: it has given this one up already.
+        let newer = self.attempts.split_off(at + 1);
+        let mut older = std::mem::replace(&mut self.attempts, newer);
+        let Some(mut next) = older.pop() else { return false };
+        next.inherit(connection, now);
+        **connection = next;
+        for attempt in older {
+            self.totals += attempt.totals();
+        }
+        true
+    }
+}
+
+fn stack_error(now: SimTime, error: &leobench_base::quic::TransportError) -> EndpointError {
+    EndpointError::Stack { at: now, problem: error.to_string() }
+}

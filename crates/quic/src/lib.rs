@@ -1,0 +1,45 @@
+//! QUIC of our own (RFC 9000, 9001, 9002): packets are structs, bytes are made on demand, and schedulers and congestion
+//! controllers work inside.
+
+mod carried;
+mod cids;
+mod config;
+mod connection;
+mod crypto;
+mod crypto_stream;
+#[cfg_attr(
+    not(test),
+    allow(dead_code, reason = "no application of a scenario sends datagrams yet")
+)]
+mod datagrams;
+mod endpoint;
+mod flow;
+mod path;
+mod path_set;
+mod qlog;
+mod received;
+mod recovery;
+mod route;
+mod sans_io;
+mod spec;
+mod stateless;
+mod streams;
+
+pub use crypto::{Certificate, KeyLog, TlsSettings};
+pub use endpoint::QuicEndpoint;
+pub use flow::QuicConfig;
+pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};
+pub use spec::{AckPath, MultipathSpec, Protected, QuicSpec, Stack};
+
+/// UDP payload that every path has to carry (RFC 9000 section 14): datagrams of the handshake and probes of a route are padded to
+/// it.
+const MINIMUM_DATAGRAM: u64 = 1_200;
+
+/// Where a connection's qlog goes.
+pub type QlogWriter = Box<dyn std::io::Write + Send + Sync>;
+
+#[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+pub mod suite;
+#[cfg(test)]
+pub(crate) mod tests;

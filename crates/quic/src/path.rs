@@ -1,0 +1,346 @@
+//! A path of a connection: its routes, and all that is measured on it.
+
+use std::cell::Cell;
+
+use leobench_base::quic::Space;
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
+use leobench_transport::endpoint::PathId;
+use leobench_transport::heed::Hold;
+use leobench_transport::pacing::{Pacer, window_rate};
+
+use super::MINIMUM_DATAGRAM;
+use super::cids::{LocalIds, RemoteIds};
+use super::received::Received;
+use super::recovery::Recovery;
+use super::route::{FourTuple, Route};
+
+/// One path in so many has a constant spin bit.
+const SPIN_EXCEPTION: u64 = 16;
+/// Packets that may leave at once after an idle time (RFC 9002 section 7.7: at most the initial window).
+const BURST_PACKETS: u64 = 10;
+/// Routes other than the present one that are remembered.
+const MOST_OTHERS: usize = 3;
+
+/// What an end owes its peer in a packet number space.
+pub(super) struct Dues {
+    /// Packets received, and their acknowledgement.
+    pub(super) received: Received,
+    /// Probes to send (RFC 9002 section 6.2.4).
+    pub(super) probes: u32,
+}
+
+impl Dues {
+    pub(super) fn new(space: Space) -> Self {
+        Self { received: Received::new(space), probes: 0 }
+    }
+}
+
+/// How far one of several paths has come (draft-ietf-quic-multipath section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// No packet was sent or received on it.
+    Unused,
+    /// It is in use, or in validation.
+    Open,
+    /// This end abandoned it, and acknowledges what still arrives: until then, or until the peer abandons it too.
+    Abandoned { until: Option<SimTime> },
+    /// It is forgotten.
+    Gone,
+}
+
+/// What the ends say about the use of a path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Status {
+    /// Whether this end wants it to be used only if no other one can be.
+    pub(super) backup: bool,
+    /// Whether this end is to say so, and with which sequence number.
+    pub(super) pending: bool,
+    pub(super) sequence: u64,
+    /// Whether the peer wants the same, and the sequence number with which it said so.
+    pub(super) peer_backup: bool,
+    pub(super) peer_sequence: Option<u64>,
+}
+
+/// The connection IDs of both ends.
+pub(super) struct Ids {
+    pub(super) local: LocalIds,
+    pub(super) remote: RemoteIds,
+}
+
+/// One path.
+pub(super) struct Path {
+    pub(super) id: PathId,
+    /// The route in use.
+    pub(super) route: Route,
+    /// Routes that were in use, or that the peer probes, the latest first.
+    pub(super) others: Vec<Route>,
+    pub(super) recovery: Recovery,
+    /// Those of its 1-RTT packets.
+    pub(super) dues: Dues,
+    pub(super) ids: Ids,
+    /// The first 1-RTT packet sent since the last probe timeout.
+    pub(super) probed_from: u64,
+    pub(super) stage: Stage,
+    /// Whether the peer has answered on it.
+    pub(super) proven: bool,
+    pub(super) status: Status,
+    /// The code with which this end abandons it, and whether it is to say so.
+    pub(super) farewell: (u64, bool),
+    /// When the last packet arrived.
+    pub(super) heard: SimTime,
+    /// Bytes of streams sent again on one of several paths, and packets with such.
+    pub(super) retransmitted: (u64, u64),
+    /// When it is left alone because of a forecast handover.
+    pub(super) hold: Hold,
+    pacer: Option<Pacer>,
+    /// The window and the round-trip time that were last spread over each other, and the rate.
+    spread: Cell<(u64, SimDuration, BitRate)>,
+    /// Largest UDP payload to send.
+    pub(super) mtu: u64,
+    /// The spin bit to send (RFC 9000 section 17.4), and whether it spins.
+    pub(super) spin: bool,
+    pub(super) spins: bool,
+    pub(super) sent_packets: u64,
+    pub(super) sent_bytes: Bytes,
+    pub(super) received_packets: u64,
+}
+
+impl Path {
+    pub(super) fn new(
+        id: PathId,
+        tuple: FourTuple,
+        recovery: Recovery,
+        ids: Ids,
+        mtu: u64,
+        paced: bool,
+    ) -> Self {
+        Self {
+            id,
+            route: Route::new(tuple),
+            others: Vec::new(),
+            recovery,
+            dues: Dues::new(Space::Data),
+            ids,
+            probed_from: 0,
+            stage: Stage::Open,
+            proven: true,
+            status: Status::default(),
+            farewell: (0, false),
+            heard: SimTime::ZERO,
+            retransmitted: (0, 0),
+            hold: Hold::default(),
+            pacer: paced.then(|| pacer(mtu)),
+            spread: Cell::new((0, SimDuration::ZERO, BitRate::from_bps(0))),
+            mtu,
+            spin: false,
+            spins: true,
+            sent_packets: 0,
+            sent_bytes: Bytes::ZERO,
+            received_packets: 0,
+        }
+    }
+
+    /// Whether packets are sent on it.
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// Whether it stays on its only route, which is validated.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_open() && self.others.is_empty() && self.route.is_settled()
+    }
+
+    /// Whether data may be sent on it: both ends have shown that they receive at their addresses.
+    #[inline]
+    pub(super) fn is_usable(&self) -> bool {
+        self.is_open() && self.proven && self.route.is_validated() && self.ids.remote.is_in_use()
+    }
+
+    /// Makes the spin bit constant on one path in sixteen, as RFC 9000 section 17.4 demands so that those who prefer that are not
+    /// conspicuous.
+    pub(super) fn choose_spin(&mut self, allowed: bool, rng: &RngTree) {
+        let luck = rng.child("spin").rng().bits();
+        self.spins = allowed && !luck.is_multiple_of(SPIN_EXCEPTION);
+        self.spin = !self.spins && luck / SPIN_EXCEPTION % 2 == 1;
+    }
+
+    /// The peer's address is validated.
+    pub(super) fn validate(&mut self) {
+        self.route.validate();
+    }
+
+    /// A datagram of `size` bytes arrived over `tuple`.
+    pub(super) fn on_received(&mut self, tuple: FourTuple, size: u64) {
+        self.received_packets += 1;
+        if let Some(route) = self.find(tuple) {
+            route.on_received(size);
+        }
+    }
+
+    /// A datagram of `size` bytes leaves over `tuple`.
+    pub(super) fn on_sent(&mut self, tuple: FourTuple, size: u64) {
+        self.sent_packets += 1;
+        self.sent_bytes += Bytes::new(size);
+        if let Some(route) = self.find(tuple) {
+            route.on_sent(size);
+        }
+    }
+
+    /// A datagram of `size` bytes arrived over the route in use.
+    #[inline]
+    pub(super) fn on_received_over_route(&mut self, size: u64) {
+        self.received_packets += 1;
+        self.route.on_received(size);
+    }
+
+    /// A datagram of `size` bytes leaves over the route in use.
+    #[inline]
+    pub(super) fn on_sent_over_route(&mut self, size: u64) {
+        self.sent_packets += 1;
+        self.sent_bytes += Bytes::new(size);
+        self.route.on_sent(size);
+    }
+
+    /// The route between two addresses, if it is known.
+    #[inline]
+    pub(super) fn find(&mut self, tuple: FourTuple) -> Option<&mut Route> {
+        if self.route.tuple == tuple {
+            return Some(&mut self.route);
+        }
+        self.others.iter_mut().find(|route| route.tuple == tuple)
+    }
+
+    /// The route between two addresses, over which a datagram of `size` bytes has come.
+    pub(super) fn find_or_add(&mut self, tuple: FourTuple, size: u64) -> &mut Route {
+        if self.route.tuple == tuple {
+            return &mut self.route;
+        }
+        let known = self.others.iter().position(|route| route.tuple == tuple);
+        let at = known.unwrap_or_else(|| {
+            let mut route = Route::new(tuple);
+            route.on_received(size);
+            self.others.insert(0, route);
+            if self.others.len() > MOST_OTHERS {
+                // One that is validated is a way back (RFC 9000 section 9.3.2).
+                let least = self.others.iter().skip(1).rposition(|route| !route.is_validated());
+                self.others.remove(least.map_or(MOST_OTHERS, |at| at + 1));
+            }
+            0
+        });
+        &mut self.others[at]
+    }
+
+    /// Moves to another known route. The present one is remembered.
+    pub(super) fn switch(&mut self, tuple: FourTuple) {
+        if let Some(at) = self.others.iter().position(|route| route.tuple == tuple) {
+            let to = self.others.remove(at);
+            self.others.insert(0, std::mem::replace(&mut self.route, to));
+        }
+    }
+
+    /// Nothing that was measured holds on the present route.
+    pub(super) fn restart_pacer(&mut self) {
+        self.pacer = self.pacer.is_some().then(|| pacer(self.mtu));
+    }
+
+    /// When something is due on a route.
+    #[inline]
+    pub(super) fn route_timer(&self) -> Option<SimTime> {
+        if self.others.is_empty() && !self.route.is_in_validation() {
+            return None;
+        }
+        std::iter::once(&self.route).chain(&self.others).filter_map(Route::timer).min()
+    }
+
+    /// Bytes that the next datagram may have.
+    #[inline]
+    pub(super) fn datagram_limit(&self) -> u64 {
+        self.route.datagram_limit(self.mtu)
+    }
+
+    /// Whether an unvalidated address keeps back what a probe needs.
+    pub(super) fn is_amplification_limited(&self) -> bool {
+        self.datagram_limit() < MINIMUM_DATAGRAM
+    }
+
+    /// The pacing rate, if the connection paces: the algorithm's own, or the window spread over a round trip.
+    pub(super) fn pacing_rate(&self, control: &super::recovery::Control) -> Option<BitRate> {
+        self.pacer.as_ref().map(|_| self.rate(control))
+    }
+
+    #[inline]
+    fn rate(&self, control: &super::recovery::Control) -> BitRate {
+        let own = control.pacing_rate(self.id);
+        own.unwrap_or_else(|| self.window_rate(control.window(self.id)))
+    }
+
+    /// The window spread over a round trip. It is worked out several times per packet, and changes less often.
+    #[inline]
+    fn window_rate(&self, window: u64) -> BitRate {
+        let smoothed = self.recovery.rtt().smoothed();
+        let (last_window, last_smoothed, rate) = self.spread.get();
+        if (last_window, last_smoothed) == (window, smoothed) {
+            return rate;
+        }
+        let rate = window_rate(Bytes::new(window), smoothed);
+        self.spread.set((window, smoothed, rate));
+        rate
+    }
+
+    /// When pacing and forecasts let the next packet go; in the past if at once.
+    #[inline]
+    pub(super) fn ready(&self, control: &super::recovery::Control) -> SimTime {
+        let held = self.hold.until();
+        self.pacer.as_ref().map_or(held, |pacer| pacer.ready(self.rate(control)).max(held))
+    }
+
+    /// A datagram of `size` bytes that counts towards the window leaves.
+    #[inline]
+    pub(super) fn pace(&mut self, now: SimTime, size: u64, control: &super::recovery::Control) {
+        if self.pacer.is_none() {
+            return;
+        }
+        let rate = self.rate(control);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, Bytes::new(size), rate);
+        }
+    }
+}
+
+fn pacer(mtu: u64) -> Pacer {
+    Pacer::new(Bytes::new(mtu * BURST_PACKETS), Bytes::new(mtu))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recovery::RecoveryConfig;
+    use leobench_transport::Role;
+
+    fn tuple(host: u8) -> FourTuple {
+        FourTuple { local: ([10, 0, 0, 1], 1).into(), remote: ([192, 0, 2, host], 2).into() }
+    }
+
+    /// A peer that probes from many addresses does not make us forget the one that is known to be its own.
+    #[test]
+    fn the_last_validated_route_is_not_forgotten() {
+        let (role, initial_rtt) = (Role::Server, SimDuration::from_millis(333));
+        let recovery = Recovery::new(PathId(0), &RecoveryConfig { role, initial_rtt, ecn: false });
+        let rng = RngTree::new(1);
+        let key = crate::stateless::ResetKey::new(&rng);
+        let ids = Ids { local: LocalIds::of_path(rng.rng(), key), remote: RemoteIds::of_path() };
+        let mut path = Path::new(PathId(0), tuple(0), recovery, ids, 1_200, false);
+        path.find_or_add(tuple(1), 0).validate();
+        for host in 2..20 {
+            path.find_or_add(tuple(host), 0);
+            assert!(path.find(tuple(1)).is_some_and(|route| route.is_validated()), "{host}");
+            assert!(path.find(tuple(host)).is_some() && path.others.len() <= MOST_OTHERS);
+        }
+        for host in 20..24 {
+            path.find_or_add(tuple(host), 0).validate();
+        }
+        assert!(path.find(tuple(1)).is_none() && path.find(tuple(23)).is_some());
+    }
+}

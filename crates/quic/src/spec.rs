@@ -1,0 +1,352 @@
+//! What a scenario may say about a QUIC connection.
+
+use leobench_base::spec::{Fault, UpTo, Whole, Window};
+use leobench_base::{Bytes, SimDuration};
+use leobench_transport::congestion::{CongestionSpec, CubicSpec};
+use leobench_transport::heed::OnForecastSpec;
+use leobench_transport::path_scheduler::PathSchedulerSpec;
+use leobench_transport::scheduler::SchedulerSpec;
+
+use super::MINIMUM_DATAGRAM;
+
+/// Smallest UDP payload every QUIC path must carry (RFC 9000 section 14.1).
+const SMALLEST_PAYLOAD: Bytes = Bytes::new(MINIMUM_DATAGRAM);
+/// Largest UDP payload over IPv4 (RFC 768: a 16-bit length with header, less the IPv4 header).
+const LARGEST_PAYLOAD: Bytes = Bytes::new(65_507);
+
+/// Shortest delay of acknowledgements that the stack grants (its `min_ack_delay`, the granularity of its timers).
+const SHORTEST_ACK_DELAY: SimDuration = SimDuration::from_millis(1);
+/// From here on a `max_ack_delay` is invalid (RFC 9000 section 18.2).
+const TOO_LONG_ACK_DELAY: SimDuration = SimDuration::from_millis(1 << 14);
+
+/// Paths of a connection at most.
+const MOST_PATHS: usize = 64;
+
+/// How many packets are sent with the same keys.
+pub type KeyUpdate = Whole<1, { u32::MAX }>;
+
+/// How many probe timeouts in a row.
+pub type Timeouts = Whole<1, 1_000>;
+
+/// How many packets may wait for an acknowledgement.
+pub type AckElicitingThreshold = Whole<0, 65_535>;
+
+leobench_base::words! {
+    /// Which implementation of QUIC.
+    pub enum Stack {
+        /// Leobench's own.
+        Own = "own",
+        /// The crate `noq-proto`, the reference that the own one is held to.
+        Noq = "noq",
+    }
+}
+
+leobench_base::words! {
+    /// How packets are protected.
+    pub enum Protected {
+        /// By nothing: a handshake and packets of the sizes that TLS 1.3 gives them, at no cost.
+        Null = "null",
+        /// By TLS 1.3 and its ciphers (RFC 9001).
+        Tls = "tls",
+    }
+}
+
+leobench_base::words! {
+    /// What becomes of the congestion window and the round-trip time when the connection moves to another address.
+    pub enum AfterMigration {
+        /// Both start anew (RFC 9000 section 9.4).
+        Reset = "reset",
+        /// Both stay as they are, as if the network behind the new address were the same.
+        Keep = "keep",
+        /// Both start anew, and the window jumps back to half of what was used on the same path before, once the path is
+        /// confirmed (RFC 9959). On a path of which nothing is saved it is `reset`.
+        CarefulResume = "careful_resume",
+    }
+}
+
+leobench_base::words! {
+    /// Which path acknowledges the packets of a path.
+    pub enum AckPath {
+        /// The same one.
+        SamePath = "same_path",
+        /// The one with the shortest round trip.
+        Fastest = "fastest",
+        /// All in turn.
+        RoundRobin = "round_robin",
+    }
+}
+
+leobench_base::spec! {
+    /// Several paths at a time (draft-ietf-quic-multipath), each over a link of the node that opens the connection.
+    pub struct MultipathSpec example = r#"{"links": ["terrestrial", "leo"]}"# check = check_multipath {
+        /// Links of the node that opens the connection, at least two. The handshake takes the first.
+        pub links: Vec<String>,
+        /// Those of them that are used only if no other one can be.
+        pub backup: Vec<String> = Vec::new(),
+        /// Path scheduler: which path takes the next packet.
+        pub scheduler: PathSchedulerSpec = PathSchedulerSpec::default(),
+        /// Which path acknowledges the packets of a path.
+        pub ack: AckPath = AckPath::SamePath,
+        /// How long a path survives without a packet of the other end if there is another one; for ever if not given.
+        pub idle_timeout: Option<SimDuration> = None,
+        /// Whether the other end offers several paths as well. If not, the run is refused, as soon as the ends know it.
+        pub peer_offers: bool = true,
+    }
+}
+
+fn check_multipath(spec: &MultipathSpec) -> Result<(), Fault> {
+    let MultipathSpec { links, backup, .. } = spec;
+    if links.len() < 2 {
+        let allowed = "two links of the node that opens the connection, or more";
+        return Err(Fault::new("links", "has too few for several paths", allowed));
+    }
+    if links.len() > MOST_PATHS {
+        return Err(Fault::new("links", "has too many", format!("{MOST_PATHS} at most")));
+    }
+    if (1..links.len()).any(|at| links[..at].contains(&links[at])) {
+        return Err(Fault::new("links", "names a link twice", "every link once"));
+    }
+    if backup.iter().any(|link| !links.contains(link)) {
+        let problem = "names a link that is not one of `links`";
+        return Err(Fault::new("backup", problem, links.join(", ")));
+    }
+    if spec.idle_timeout.is_some_and(SimDuration::is_zero) {
+        let allowed = "a time above zero, or no `idle_timeout` for none";
+        return Err(Fault::new("idle_timeout", "is zero", allowed));
+    }
+    Ok(())
+}
+
+leobench_base::spec! {
+    /// What `after_migration = "careful_resume"` resumes (RFC 9959).
+    #[derive(Copy)]
+    pub struct CarefulResumeSpec: Default check = check_careful_resume {
+        /// Bytes that paths are said to carry in a round trip until the connection has observed them itself.
+        pub saved_cwnd: Option<Bytes> = None,
+        /// Their shortest round trip.
+        pub saved_rtt: Option<SimDuration> [UpTo::DELAY] = None,
+        /// Largest window to jump to; half of the saved one if not given.
+        pub max_jump: Option<Bytes> = None,
+        /// How long what was observed on a path can be used after it was left.
+        pub lifetime: SimDuration = SimDuration::from_secs(300),
+        /// Whether the run ends with an error if the connection moves to a path of which nothing is saved.
+        pub required: bool = false,
+    }
+}
+
+fn check_careful_resume(spec: &CarefulResumeSpec) -> Result<(), Fault> {
+    let pair = [("saved_cwnd", spec.saved_cwnd.is_some()), ("saved_rtt", spec.saved_rtt.is_some())];
+    if let [(_, true), (missing, false)] | [(missing, false), (_, true)] = pair {
+        let allowed = "both `saved_cwnd` and `saved_rtt`, or neither";
+        return Err(Fault::new(missing, "is missing", allowed));
+    }
+    for (field, size) in [("saved_cwnd", spec.saved_cwnd), ("max_jump", spec.max_jump)] {
+        if size == Some(Bytes::ZERO) {
+            return Err(Fault::new(field, "is zero", "a size above zero"));
+        }
+    }
+    if spec.saved_rtt.is_some_and(SimDuration::is_zero) {
+        return Err(Fault::new("saved_rtt", "is zero", "a time above zero"));
+    }
+    if spec.lifetime.is_zero() {
+        return Err(Fault::new("lifetime", "is zero", "a time above zero"));
+    }
+    Ok(())
+}
+
+leobench_base::spec! {
+    /// QUIC version 1 (RFC 9000), a real stack: handshake, streams, loss recovery, flow control.
+    pub struct QuicSpec: Default check = check {
+        /// Implementation.
+        pub stack: Stack = Stack::Own,
+        /// Protection of packets. It changes no size but those of the handshake.
+        pub protection: Protected = Protected::Null,
+        /// Congestion controller.
+        pub congestion: CongestionSpec = default_congestion(),
+        /// Stream scheduler: which streams' bytes fill the next packet.
+        pub scheduler: SchedulerSpec = SchedulerSpec::default(),
+        /// UDP payload of a full packet.
+        pub payload: Bytes = Bytes::new(1_252),
+        /// Whether packets are spread over the round trip (RFC 9002 section 7.7) instead of sent in bursts.
+        pub pacing: bool = true,
+        /// Whether packets are sent as ECN-capable, and congestion marks reported (RFC 9000 section 13.4).
+        pub ecn: bool = true,
+        /// Round-trip time assumed before the first sample (RFC 9002 section 6.2.2).
+        pub initial_rtt: SimDuration [UpTo::DELAY] = SimDuration::from_millis(333),
+        /// Maximum number of packets that the receiver leaves unacknowledged; it acknowledges the next one immediately,
+        /// so 1 means every second packet (RFC 9000 section 13.2.2). The sender requests other values
+        /// (draft-ietf-quic-ack-frequency).
+        pub ack_eliciting_threshold: AckElicitingThreshold = default_threshold(),
+        /// Maximum delay of an acknowledgement (RFC 9000 section 18.2). The sender requests other values, at most a
+        /// round trip or 25 ms, whichever is longer.
+        pub max_ack_delay: SimDuration = DEFAULT_ACK_DELAY,
+        /// Receiver's flow-control window of a stream.
+        pub stream_window: Window = Window::Unlimited,
+        /// Receiver's flow-control window of the connection.
+        pub connection_window: Window = Window::Unlimited,
+        /// What becomes of the congestion window and the round-trip time when an address changes; if only a port does, they stay
+        /// (RFC 9000 section 9.4).
+        pub after_migration: AfterMigration = AfterMigration::Reset,
+        /// What `after_migration = "careful_resume"` resumes; what the connection observes itself if not given.
+        pub careful_resume: Option<CarefulResumeSpec> = None,
+        /// Probe timeouts in a row without an answer after which the client probes another address of its host, and moves there if
+        /// the server answers (RFC 9000 section 9.1). If not given, it moves only when its address goes away.
+        pub probe_after: Option<Timeouts> = None,
+        /// How long the connection survives without a packet of the other end (RFC 9000 section 10.1); for ever if not given.
+        pub idle_timeout: Option<SimDuration> = None,
+        /// Whether the server answers the client's first packet with a Retry, so that the client shows that it receives at its
+        /// address (RFC 9000 section 8.1.2). It costs a round trip.
+        pub retry: bool = false,
+        /// Whether packets show their round trip to observers by the spin bit (RFC 9000 section 17.4). The stack
+        /// `noq` never does here.
+        pub spin: bool = true,
+        /// Packets after which each end updates its keys (RFC 9001 section 6). If not given, keys are updated before their AEAD
+        /// wears out, which only `protection = "tls"` does.
+        pub key_update: Option<KeyUpdate> = None,
+        /// Several paths at a time, over several links of the node that opens the connection; one path if not given.
+        pub multipath: Option<MultipathSpec> = None,
+        /// A link of the node that answers: once the handshake is confirmed, the server has its client move to the address of that
+        /// interface (RFC 9000 section 9.6). If not given, it prefers none.
+        pub preferred_address: Option<String> = None,
+        /// What the sender does about the forecasts that its flow is given; nothing if not given.
+        pub on_forecast: Option<OnForecastSpec> = None,
+        /// Whether the client sends data with its first packets (0-RTT). No stack does here.
+        pub zero_rtt: bool = false,
+    }
+}
+
+/// RFC 9000 section 18.2.
+const DEFAULT_ACK_DELAY: SimDuration = SimDuration::from_millis(25);
+
+/// RFC 9000 section 13.2.2: an acknowledgement after at least two packets.
+fn default_threshold() -> AckElicitingThreshold {
+    AckElicitingThreshold::nearest(1)
+}
+
+fn default_congestion() -> CongestionSpec {
+    CongestionSpec::Cubic(CubicSpec::default())
+}
+
+fn check(spec: &QuicSpec) -> Result<(), Fault> {
+    check_stack(spec)?;
+    check_resumption(spec)?;
+    if spec.preferred_address.is_some() && spec.multipath.is_some() {
+        let problem = "is for connections with one path";
+        return Err(Fault::new("preferred_address", problem, "it or `multipath`"));
+    }
+    if !(SMALLEST_PAYLOAD..=LARGEST_PAYLOAD).contains(&spec.payload) {
+        let allowed =
+            format!("from {SMALLEST_PAYLOAD} (RFC 9000 section 14.1) to {LARGEST_PAYLOAD}");
+        return Err(Fault::new("payload", "is not a valid payload for QUIC", allowed));
+    }
+    if spec.initial_rtt.is_zero() {
+        return Err(Fault::new("initial_rtt", "is zero", "a time above zero"));
+    }
+    if spec.idle_timeout.is_some_and(SimDuration::is_zero) {
+        let allowed = "a time above zero, or no `idle_timeout` for none";
+        return Err(Fault::new("idle_timeout", "is zero", allowed));
+    }
+    if !(SHORTEST_ACK_DELAY..TOO_LONG_ACK_DELAY).contains(&spec.max_ack_delay) {
+        let allowed = format!(
+            "from {SHORTEST_ACK_DELAY} to below {TOO_LONG_ACK_DELAY} (RFC 9000 section 18.2)"
+        );
+        return Err(Fault::new("max_ack_delay", "is out of range", allowed));
+    }
+    for (field, window) in
+        [("stream_window", spec.stream_window), ("connection_window", spec.connection_window)]
+    {
+        if window == Window::Bytes(Bytes::ZERO) {
+            return Err(Fault::new(
+                field,
+                "is zero, so nothing could be sent",
+                "a size above zero",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a careful resumption that nobody can do, and its parameters without it.
+fn check_resumption(spec: &QuicSpec) -> Result<(), Fault> {
+    const OTHERS: &str = "`reset` or `keep`";
+    if spec.after_migration != AfterMigration::CarefulResume {
+        return if spec.careful_resume.is_some() {
+            let problem = "is of no use without `after_migration = \"careful_resume\"`";
+            Err(Fault::new("careful_resume", problem, "no `careful_resume`, or that"))
+        } else {
+            Ok(())
+        };
+    }
+    let (problem, allowed) = if spec.stack == Stack::Noq {
+        (
+            "is `careful_resume`, which the stack `noq` lacks",
+            format!("{OTHERS}, or the stack `own`"),
+        )
+    } else if !spec.pacing {
+        // RFC 9959: packets of the unvalidated phase MUST be paced.
+        ("is `careful_resume`, which needs pacing", format!("{OTHERS}, or `pacing = true`"))
+    } else if spec.congestion.model().behaviour().model_based {
+        let problem = "is `careful_resume`, which needs a congestion controller that sets a window by acknowledgements and losses";
+        (problem, format!("{OTHERS}, or another `congestion` than `{}`", spec.congestion.name()))
+    } else {
+        return Ok(());
+    };
+    Err(Fault::new("after_migration", problem, allowed))
+}
+
+/// Refuses what a stack lacks.
+fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
+    if spec.zero_rtt {
+        let problem =
+            "no stack sends 0-RTT data, because no connection has a ticket of an earlier one";
+        return Err(Fault::new("zero_rtt", problem, "`false`"));
+    }
+    if spec.stack == Stack::Own {
+        return Ok(());
+    }
+    if spec.protection == Protected::Tls {
+        let allowed = "`null`, or the stack `own`";
+        return Err(Fault::new(
+            "protection",
+            "is `tls`, which the stack `noq` lacks here",
+            allowed,
+        ));
+    }
+    if spec.multipath.is_some() {
+        let problem = "is for the stack `own`: `noq` uses one path here";
+        return Err(Fault::new("multipath", problem, "no `multipath`, or the stack `own`"));
+    }
+    if spec.on_forecast.is_some() {
+        let problem = "is for the stack `own`: `noq` asks no forecast when it sends";
+        return Err(Fault::new("on_forecast", problem, "no `on_forecast`, or the stack `own`"));
+    }
+    if spec.retry {
+        let problem = "needs a Retry, which the stack `noq` does not send here";
+        return Err(Fault::new("retry", problem, "`false`, or the stack `own`"));
+    }
+    if spec.preferred_address.is_some() {
+        let problem = "is for the stack `own`: clients of `noq` stay where they are";
+        let allowed = "no `preferred_address`, or the stack `own`";
+        return Err(Fault::new("preferred_address", problem, allowed));
+    }
+    if spec.probe_after.is_some() {
+        let problem = "is for the stack `own`: `noq` is not told of other addresses";
+        return Err(Fault::new("probe_after", problem, "no `probe_after`, or the stack `own`"));
+    }
+    if spec.key_update.is_some() {
+        let problem = "is for the stack `own`: `noq` updates keys by itself";
+        return Err(Fault::new("key_update", problem, "no `key_update`, or the stack `own`"));
+    }
+    Ok(())
+}
+
+impl QuicSpec {
+    /// Smallest payload a full packet may be set to.
+    pub const SMALLEST_PAYLOAD: Bytes = SMALLEST_PAYLOAD;
+
+    /// How often the receiver is asked to acknowledge, if otherwise than it would by itself.
+    pub fn ack_frequency(&self) -> Option<(u32, SimDuration)> {
+        let asked = (self.ack_eliciting_threshold.get(), self.max_ack_delay);
+        (asked != (default_threshold().get(), DEFAULT_ACK_DELAY)).then_some(asked)
+    }
+}

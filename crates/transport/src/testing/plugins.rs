@@ -1,0 +1,60 @@
+//! A plug-in of a test's.
+
+use std::sync::Arc;
+
+use leobench_base::spec::Fault;
+use leobench_base::{RngTree, SimTime};
+
+use crate::buffer::SendBuffer;
+use crate::plugin::{Plugin, PluginClass, PluginHost, PluginKind, Plugins};
+use crate::scheduler::python::PluginScheduler;
+
+/// A host with one class, which fills packets with the streams in order.
+struct InOrder;
+
+/// The plug-ins of that host.
+pub fn in_order() -> Plugins {
+    Plugins::new(Arc::new(InOrder))
+}
+
+impl PluginHost for InOrder {
+    fn check(&self, _kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault> {
+        let known = class.name.ends_with(":MyScheduler");
+        let fault = || Fault::new("python", "no such class", "`MyScheduler`");
+        known.then_some(()).ok_or_else(fault)
+    }
+
+    fn build(
+        &self,
+        _kind: &PluginKind,
+        _class: PluginClass<'_>,
+        _rng: &RngTree,
+    ) -> Result<Plugin, String> {
+        Ok(Plugin::StreamScheduler(Box::new(Self)))
+    }
+}
+
+impl PluginScheduler for InOrder {
+    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+
+    fn fills_packets(&self) -> bool {
+        true
+    }
+
+    fn choose(
+        &mut self,
+        _now: SimTime,
+        streams: &SendBuffer,
+        mut room: u64,
+        requests: &mut Vec<(usize, u64)>,
+    ) -> Result<(), String> {
+        for (stream, buffer) in streams.streams().iter().enumerate() {
+            let bytes = buffer.backlog().min(room);
+            if bytes > 0 && streams.is_occupied(stream) {
+                room -= bytes;
+                requests.push((stream, bytes));
+            }
+        }
+        Ok(())
+    }
+}
