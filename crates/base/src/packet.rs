@@ -1,12 +1,13 @@
 //! Packets: the header that links and queues read, and the content that endpoints exchange.
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU64;
 
-use bytes::Bytes as Payload;
+use bytes::{Bytes as Payload, BytesMut};
 
 use crate::id::{FlowId, LinkId, NodeId};
-use crate::quic;
 use crate::segment::Segment;
 use crate::time::SimTime;
 use crate::units::Bytes;
@@ -201,8 +202,10 @@ pub enum Ecn {
 /// The content of a packet.
 #[derive(Debug)]
 pub enum Body {
-    /// A UDP payload of QUIC: packets as structs, or their protected bytes.
-    Quic(Box<quic::Datagram>),
+    /// A UDP payload as a struct, which only its endpoints look into.
+    Udp(Box<dyn UdpPayload>),
+    /// A UDP payload as bytes.
+    UdpBytes(BytesMut),
     /// A TCP segment.
     Tcp(Segment),
     /// A piece of a UDP message: a byte count without payload.
@@ -211,6 +214,12 @@ pub enum Body {
     Raw(Payload),
     /// No content.
     Filler,
+}
+
+/// A UDP payload that travels as a struct. Endpoints get theirs back by downcasting it.
+pub trait UdpPayload: Any + Debug + Send + Sync {
+    /// Appends its bytes, as many as the payload has.
+    fn encode(&self, bytes: &mut BytesMut);
 }
 
 /// One datagram of a message that was split to the flow's payload size.

@@ -16,9 +16,7 @@ use etherparse::{
 };
 
 use crate::packet::{Body, Ecn, Meta, Packet, Protocol};
-use crate::quic::{Datagram, Zeros};
 use crate::segment::{Flags, Options, Segment};
-
 pub use parse::{ParseError, parse, udp_payload};
 pub use quoted::{Quoted, QuotedEnd, quoted, requote};
 pub use too_big::{TooBigError, too_big};
@@ -65,7 +63,12 @@ impl From<BuildVecWriteError> for WireError {
 pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
     let Packet { meta, body } = packet;
     match body {
-        Body::Quic(datagram) => write_quic(meta, datagram, bytes),
+        Body::Udp(payload) => {
+            let mut encoded = BytesMut::new();
+            payload.encode(&mut encoded);
+            write_udp(meta, &encoded, bytes)
+        }
+        Body::UdpBytes(payload) => write_udp(meta, payload, bytes),
         Body::Tcp(segment) => write_tcp(meta, segment, bytes),
         Body::Datagram(datagram) => write_udp(meta, zeros(datagram.payload.get())?, bytes),
         Body::Raw(raw) => {
@@ -77,16 +80,6 @@ pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
         }
         Body::Filler => write_filler(meta, bytes),
     }
-}
-
-/// Packets that travel as structs are written as they are before protection, with tags of zeros.
-fn write_quic(meta: &Meta, datagram: &Datagram, bytes: &mut Vec<u8>) -> Result<(), WireError> {
-    if let Datagram::Bytes(protected) = datagram {
-        return write_udp(meta, protected, bytes);
-    }
-    let mut payload = BytesMut::with_capacity(datagram.size() as usize);
-    datagram.encode(&Zeros, &mut payload);
-    write_udp(meta, &payload, bytes)
 }
 
 fn write_udp(meta: &Meta, payload: &[u8], bytes: &mut Vec<u8>) -> Result<(), WireError> {

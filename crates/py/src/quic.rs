@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::BytesMut;
 use leobench_base::SimTime;
-use leobench_base::quic::Directionality;
 use leobench_base::spec::{At, Spec, Value};
+use leobench_quic::wire::Directionality;
 use leobench_quic::{
     ByteConfig, ByteConnection, ByteEvent, Certificate, Protected, QuicSpec, TlsSettings,
 };

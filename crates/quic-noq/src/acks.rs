@@ -2,7 +2,7 @@
 //! much room there is before a scheduler fills it.
 
 use leobench_base::SimTime;
-use leobench_base::quic::varint_size;
+use leobench_base::varint::varint_size;
 
 use super::frames::{Frame, Frames};
 

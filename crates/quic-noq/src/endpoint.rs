@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use leobench_base::quic::Datagram;
 use leobench_base::spec::Window;
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, SimTime};
 use leobench_quic::QuicConfig;
@@ -252,9 +251,8 @@ impl NoqEndpoint {
 impl Endpoint for NoqEndpoint {
     fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
-            Input::Packet(Packet { meta, body: Body::Quic(datagram) }) => {
-                // This stack knows no packets but bytes.
-                if let (Datagram::Bytes(data), None) = (&mut **datagram, &self.lost) {
+            Input::Packet(Packet { meta, body: Body::UdpBytes(data) }) => {
+                if self.lost.is_none() {
                     let data = std::mem::take(data);
                     self.receive(now, meta, data);
                 }

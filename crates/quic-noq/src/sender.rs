@@ -12,7 +12,7 @@
 
 use bytes::Bytes as Payload;
 use leobench_base::SimTime;
-use leobench_base::quic::TAG_SIZE;
+use leobench_quic::wire::TAG_SIZE;
 use leobench_transport::endpoint::EndpointError;
 use leobench_transport::scheduler::{LENGTH_RESERVE, Multiplexer, Share, frame_size};
 use noq_proto::{Connection, Dir, StreamId};

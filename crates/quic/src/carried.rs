@@ -1,7 +1,8 @@
 //! What a packet carried, for when it is acknowledged or lost (RFC 9000 section 13.3).
 
-use leobench_base::quic::{Directionality, StreamId};
 use smallvec::SmallVec;
+
+use crate::wire::{Directionality, StreamId};
 
 /// What a packet carried, in order.
 pub(crate) type Contents = SmallVec<[Carried; 2]>;

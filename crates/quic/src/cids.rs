@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use leobench_base::SimRng;
-use leobench_base::quic::{ConnectionId, ErrorCode, NewConnectionId, ResetToken, TransportError};
 
 use super::stateless::ResetKey;
+use crate::wire::{ConnectionId, ErrorCode, NewConnectionId, ResetToken, TransportError};
 
 /// Bytes of the IDs that we issue; a client's first destination needs at least eight (RFC 9000 section 7.2).
 pub(super) const ID_SIZE: usize = 8;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leobench_base::quic::{ConnectionId, TransportParameters};
 use leobench_base::{RngTree, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::{
@@ -19,6 +18,7 @@ use super::recovery::Control;
 use super::route::FourTuple;
 use super::spec::{AfterMigration, MultipathSpec, Protected, QuicSpec};
 use super::streams::{StreamConfig, Streams};
+use crate::wire::{ConnectionId, TransportParameters};
 
 /// The shortest delay of acknowledgements that we grant, in microseconds (`min_ack_delay`).
 const MIN_ACK_DELAY: u64 = 1_000;

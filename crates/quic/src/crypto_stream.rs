@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::quic::{ErrorCode, Frame, TransportError, varint_size};
 use leobench_transport::ranges::RangeSet;
 
 use super::carried::Carried;
+use crate::wire::{ErrorCode, Frame, TransportError, varint_size};
 
 /// Bytes beyond the first gap that are buffered; RFC 9000 section 7.5 demands at least 4,096.
 const BUFFER_LIMIT: u64 = 64 * 1024;

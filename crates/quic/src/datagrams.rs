@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::{ErrorCode, Frame, TransportError, varint_size};
+
+use crate::wire::{ErrorCode, Frame, TransportError, varint_size};
 
 /// Bytes that wait to be sent at most, and bytes received that wait for the application at most.
 pub(super) const QUEUE_SIZE: usize = 1 << 20;

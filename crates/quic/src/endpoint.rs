@@ -7,9 +7,6 @@ mod first;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::quic::{
-    Datagram, Header, Level, LongHeader, Packet as QuicPacket, ResetToken, Zeros,
-};
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
 use leobench_transport::Role;
 use leobench_transport::buffer::SendBuffer;
@@ -28,6 +25,7 @@ use super::flow::QuicConfig;
 use super::qlog::Trace;
 use super::route::FourTuple;
 use super::stateless::{First, Stateless, version_negotiation};
+use crate::wire::{Datagram, Header, Level, LongHeader, Packet as QuicPacket, ResetToken, Zeros};
 
 /// One end of a QUIC connection. Its packets travel as structs, or as bytes if they are encrypted.
 pub struct QuicEndpoint {
@@ -184,7 +182,6 @@ impl QuicEndpoint {
                 let size = meta.size.get() - IPV4_UDP_HEADER.get();
                 self.receive_packets(now, meta, size, packets)
             }
-            Datagram::Bytes(bytes) => self.receive_bytes(now, meta, std::mem::take(bytes)),
             other => {
                 self.receive_other(now, other);
                 Ok(())
@@ -196,7 +193,7 @@ impl QuicEndpoint {
     #[cold]
     fn receive_other(&mut self, now: SimTime, datagram: &Datagram) {
         match datagram {
-            Datagram::Packets(_) | Datagram::Bytes(_) => {}
+            Datagram::Packets(_) => {}
             Datagram::Retry { .. } => {
                 if let Stage::Connected(connection) = &mut self.stage {
                     connection.on_unprotected_retry(now, datagram);
@@ -261,7 +258,7 @@ impl QuicEndpoint {
         if self.role == Role::Server
             && let Some(answer) = version_negotiation(&bytes)
         {
-            self.answer(now, meta, Datagram::Bytes(answer));
+            self.answer_bytes(now, meta, answer);
             return Ok(());
         }
         if let Stage::Waiting(parts) = &self.stage
@@ -365,20 +362,20 @@ fn route(meta: &Meta) -> FourTuple {
 /// The packet that carries a datagram; none if it cannot be protected any more.
 #[inline]
 fn packet(now: SimTime, connection: &mut Connection, transmit: Transmit) -> Option<Packet> {
-    let Transmit { source, destination, ecn, size, transmission, mut datagram } = transmit;
+    let Transmit { source, destination, ecn, size, transmission, datagram } = transmit;
     let size = Bytes::new(size) + IPV4_UDP_HEADER;
     let meta = Meta::new(now, Protocol::Udp, source, destination, size).with_ecn(ecn);
     let meta = Meta { transmission, ..meta };
     if let Datagram::Packets(packets) = &*datagram {
         if connection.sends_bytes() {
-            *datagram = Datagram::Bytes(connection.seal(now, packets, &Zeros)?);
-        } else {
-            for packet in packets {
-                connection.on_sent_unprotected(now, &packet.header);
-            }
+            let body = Body::UdpBytes(connection.seal(now, packets, &Zeros)?);
+            return Some(Packet { meta, body });
+        }
+        for packet in packets {
+            connection.on_sent_unprotected(now, &packet.header);
         }
     }
-    Some(Packet { meta, body: Body::Quic(datagram) })
+    Some(Packet { meta, body: Body::Udp(datagram) })
 }
 
 impl Endpoint for QuicEndpoint {
@@ -392,13 +389,20 @@ impl Endpoint for QuicEndpoint {
             Input::Message { stream, message } => streams.push(stream, message),
             Input::Finish => streams.finish(),
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
-            Input::Packet(Packet { meta, body }) => {
-                if let Body::Quic(_) = body
-                    && let Body::Quic(datagram) = std::mem::replace(body, Body::Filler)
-                {
-                    self.receive(now, meta, datagram)?;
+            Input::Packet(Packet { meta, body }) => match std::mem::replace(body, Body::Filler) {
+                Body::Udp(payload) => {
+                    if let Some(datagram) = Datagram::from_payload(payload) {
+                        self.receive(now, meta, datagram)?;
+                    }
                 }
-            }
+                Body::UdpBytes(bytes) => {
+                    let known = self.connection();
+                    if !known.is_some_and(|connection| connection.ignores(meta.source)) {
+                        self.receive_bytes(now, meta, bytes)?;
+                    }
+                }
+                Body::Tcp(_) | Body::Datagram(_) | Body::Raw(_) | Body::Filler => {}
+            },
             Input::Interface(change) => match &mut self.stage {
                 Stage::Connected(connection) => {
                     connection.on_interface(now, change);

@@ -24,6 +24,7 @@ mod sans_io;
 mod spec;
 mod stateless;
 mod streams;
+pub mod wire;
 
 pub use crypto::{Certificate, KeyLog, TlsSettings};
 pub use endpoint::QuicEndpoint;

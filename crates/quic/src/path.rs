@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 
-use leobench_base::quic::Space;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::endpoint::PathId;
 use leobench_transport::heed::Hold;
@@ -13,6 +12,7 @@ use super::cids::{LocalIds, RemoteIds};
 use super::received::Received;
 use super::recovery::Recovery;
 use super::route::{FourTuple, Route};
+use crate::wire::Space;
 
 /// One path in so many has a constant spin bit.
 const SPIN_EXCEPTION: u64 = 16;

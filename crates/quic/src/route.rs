@@ -3,9 +3,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use leobench_base::quic::ConnectionId;
 use leobench_base::{SimDuration, SimTime};
 use smallvec::SmallVec;
+
+use crate::wire::ConnectionId;
 
 /// What may be sent to an address that is not validated, as a multiple of what was received from it (RFC 9000 section 8.1).
 const AMPLIFICATION: u64 = 3;

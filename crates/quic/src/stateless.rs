@@ -4,10 +4,6 @@
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::{BufMut as _, Bytes as Payload, BytesMut};
-use leobench_base::quic::{
-    ConnectionId, Datagram, ErrorCode, Frame, Frames, Header, LongHeader, Number, Packet,
-    ResetToken, TransportError, VERSION_1,
-};
 use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
 use ring::hmac;
 use smallvec::smallvec;
@@ -15,6 +11,10 @@ use smallvec::smallvec;
 use super::MINIMUM_DATAGRAM;
 use super::cids::random_id;
 use super::crypto::Cipher;
+use crate::wire::{
+    ConnectionId, Datagram, ErrorCode, Frame, Frames, Header, LongHeader, Number, Packet,
+    ResetToken, TransportError, VERSION_1,
+};
 
 /// How long a Retry token is valid: longer than a client needs for it, probes included.
 const TOKEN_LIFETIME: SimDuration = SimDuration::from_secs(15);

@@ -5,8 +5,8 @@
 #[path = "../../sim/tests/soak/heap.rs"]
 mod heap;
 
-use leobench_base::quic::Directionality;
 use leobench_base::{SimDuration, SimTime};
+use leobench_quic::wire::Directionality;
 use leobench_quic::{ByteConfig, ByteConnection, ByteEvent, QuicSpec};
 use leobench_transport::Role;
 

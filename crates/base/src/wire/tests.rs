@@ -111,10 +111,7 @@ fn udp_carries_what_quic_wrote() {
         let data: Vec<u8> = (0..251).collect();
         let head = if six { 48 } else { 28 };
         let meta = meta(Protocol::Udp, six, head + 251);
-        let packet = Packet {
-            meta,
-            body: Body::Quic(Box::new(crate::quic::Datagram::Bytes(data.as_slice().into()))),
-        };
+        let packet = Packet { meta, body: Body::UdpBytes(data.as_slice().into()) };
         let (protocol, _, [from, to], payload) = opened(&written(&packet));
         assert_eq!(protocol, IpProtocol::Udp);
         let udp = UdpPacket::new_checked(&payload).unwrap();
@@ -130,7 +127,7 @@ fn udp_carries_what_quic_wrote() {
 fn a_udp_checksum_is_never_zero() {
     let packet = |data: &[u8]| Packet {
         meta: meta(Protocol::Udp, false, 30),
-        body: Body::Quic(Box::new(crate::quic::Datagram::Bytes(data.into()))),
+        body: Body::UdpBytes(data.into()),
     };
     let checksum = written(&packet(&[0, 0]))[26..28].to_vec();
     assert_eq!(written(&packet(&checksum))[26..28], [0xff, 0xff]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use leobench_base::packet::{Datagram, Ecn, IPV4_UDP_HEADER};
-use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime, quic};
+use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
 use leobench_transport::SendBuffer;
 use leobench_transport::endpoint::{
     Endpoint, EndpointError, Input, Loss, Outbox, PathAddresses, PathSample, Totals,
@@ -120,10 +120,8 @@ impl OverUdp {
         let Packet { meta, body } = packet;
         let place = self.open(meta.source.port())?;
         let contents = match body {
-            Body::Quic(datagram) => match &**datagram {
-                quic::Datagram::Bytes(bytes) => &bytes[..],
-                _ => return Err(io::Error::other("a QUIC packet is not protected")),
-            },
+            Body::UdpBytes(bytes) => &bytes[..],
+            Body::Udp(_) => return Err(io::Error::other("a QUIC packet is not protected")),
             Body::Datagram(datagram) => {
                 datagram.encode(&mut self.bytes);
                 &self.bytes
@@ -234,7 +232,7 @@ fn meta(now: SimTime, bytes: &[u8], found: &RecvMeta, port: u16) -> Option<Meta>
 /// What a datagram carries; none if it is not what it should be.
 fn body(carries: Carries, bytes: &[u8]) -> Option<Body> {
     match carries {
-        Carries::Quic => Some(Body::Quic(Box::new(quic::Datagram::Bytes(BytesMut::from(bytes))))),
+        Carries::Quic => Some(Body::UdpBytes(BytesMut::from(bytes))),
         Carries::Messages => Datagram::decode(bytes).map(Body::Datagram),
     }
 }

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::quic::Datagram;
 use leobench_base::{BitRate, Body, Bytes, Ecn, Meta, Packet, Protocol, SimTime};
 use leobench_transport::endpoint::{EndpointError, Event, Outbox, Report};
 use leobench_transport::pacing::window_rate;
@@ -158,9 +157,7 @@ impl NoqEndpoint {
         }
         outbox.packets.push(Packet {
             meta: meta.with_ecn(if self.ecn { ecn(transmit.ecn) } else { Ecn::NotEct }),
-            body: Body::Quic(Box::new(Datagram::Bytes(BytesMut::from(
-                &self.buffer[..transmit.size],
-            )))),
+            body: Body::UdpBytes(BytesMut::from(&self.buffer[..transmit.size])),
         });
         size.get()
     }

@@ -6,9 +6,9 @@ mod interop;
 mod moving;
 mod packets;
 
-use leobench_base::quic::{Datagram, TAG_SIZE};
 use leobench_base::{BitRate, Body, Packet, RngTree, SimDuration, SimTime};
 use leobench_quic::suite::{self, Sent, Stack, StreamFrame};
+use leobench_quic::wire::TAG_SIZE;
 use leobench_quic::{QuicConfig, QuicSpec};
 use leobench_transport::Role;
 use leobench_transport::endpoint::Endpoint;
@@ -38,8 +38,7 @@ impl Observed for NoqEndpoint {
     const REPORTS_ROOM: bool = false;
 
     fn observe(pipe: &Pipe<Self>, end: usize, packet: &Packet) -> Passed {
-        let Body::Quic(datagram) = &packet.body else { panic!("no QUIC packet") };
-        let Datagram::Bytes(data) = &**datagram else { panic!("no bytes") };
+        let Body::UdpBytes(data) = &packet.body else { panic!("no bytes") };
         let backlog = pipe.ends[SENDER].send_buffer().unwrap().backlog();
         let last = pipe.passed[end].iter().rev().find_map(|passed| passed.number);
         let (number, frames) = read_short(data, last.map_or(0, |last| last + 1));
@@ -67,8 +66,8 @@ impl Stack for NoqEndpoint {
     }
 
     /// A frame of an unknown type is a connection error (RFC 9000 section 12.4).
-    fn forge(datagram: &mut Datagram) {
-        let Datagram::Bytes(bytes) = datagram else { panic!("{datagram:?}") };
+    fn forge(body: &mut Body) {
+        let Body::UdpBytes(bytes) = body else { panic!("{body:?}") };
         let frame = 1 + super::config::CONNECTION_ID_LEN + 1 + usize::from(bytes[0] & 0x03);
         bytes[frame] = 0x3f;
     }

@@ -1,9 +1,6 @@
 //! The end of a connection (RFC 9000 section 10).
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::{
-    Close, Datagram, ErrorCode, Frame, Frames, Level, Packet, Space, TransportError,
-};
 use leobench_base::{Ecn, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::Loss;
@@ -15,6 +12,9 @@ use crate::MINIMUM_DATAGRAM;
 use crate::carried::Contents;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
+use crate::wire::{
+    Close, Datagram, ErrorCode, Frame, Frames, Level, Packet, Space, TransportError,
+};
 
 /// Probe timeouts that a connection stays closing or draining (RFC 9000 section 10.2).
 const LINGER: u64 = 3;

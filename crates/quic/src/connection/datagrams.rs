@@ -1,12 +1,12 @@
 //! Datagrams of the application in packets (RFC 9221).
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::TAG_SIZE;
 
 use super::Connection;
 use super::draft::Draft;
 use crate::carried::Carried;
 use crate::datagrams::{DatagramError, DatagramEvent, DatagramTotals};
+use crate::wire::TAG_SIZE;
 
 /// The longest packet number: datagrams are limited to what fits beside it.
 const LONGEST_NUMBER: u64 = 4;

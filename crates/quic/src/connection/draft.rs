@@ -1,9 +1,9 @@
 //! A packet under construction.
 
-use leobench_base::quic::{Datagram, Frame, Frames, Header, Packet, Space, TAG_SIZE};
 use smallvec::SmallVec;
 
 use crate::carried::{Carried, Contents};
+use crate::wire::{Datagram, Frame, Frames, Header, Packet, Space, TAG_SIZE};
 
 /// The packets of a datagram.
 pub(super) type Packets = SmallVec<[Packet; 1]>;

@@ -4,11 +4,11 @@
 use std::net::SocketAddr;
 
 use leobench_base::SimTime;
-use leobench_base::quic::Space;
 use leobench_transport::Role;
 
 use super::Connection;
 use crate::route::FourTuple;
+use crate::wire::Space;
 
 impl Connection {
     /// A probe timeout expired. After as many in a row as the scenario says, the path has failed.

@@ -1,10 +1,6 @@
 //! The handshake (RFC 9000 section 7, RFC 9001 section 4).
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::{
-    ConnectionId, ErrorCode, Frame, HandshakeIds, ServerIds, Space, TransportError,
-    TransportParameters,
-};
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::Event;
@@ -12,6 +8,10 @@ use leobench_transport::endpoint::Event;
 use super::{Connection, Dues, SPACES, level_of, violation};
 use crate::crypto_stream::CryptoStream;
 use crate::recovery::HandshakeState;
+use crate::wire::{
+    ConnectionId, ErrorCode, Frame, HandshakeIds, ServerIds, Space, TransportError,
+    TransportParameters,
+};
 
 /// The alert for a missing extension (RFC 8446 section 6.2; RFC 9001 section 8.2).
 const MISSING_EXTENSION: u8 = 109;
@@ -216,7 +216,7 @@ impl Connection {
         [destination, source]: [ConnectionId; 2],
         versions: &[u32],
     ) {
-        let ours = versions.contains(&leobench_base::quic::VERSION_1);
+        let ours = versions.contains(&crate::wire::VERSION_1);
         // RFC 9000 section 17.2.1: the IDs of the client's packet show that the server received it.
         let ids = &self.path().ids;
         let echoed = destination == ids.local.first() && source == ids.remote.current();

@@ -1,10 +1,10 @@
 //! What there is to send, and what keeps it back: the window, the pacer, flow control.
 
 use leobench_base::SimTime;
-use leobench_base::quic::Space;
 use leobench_transport::endpoint::Forecast;
 
 use super::Connection;
+use crate::wire::Space;
 
 impl Connection {
     /// Whether there is anything to send in `space` but acknowledgements.

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::quic::{Frame, Packet, Space};
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::Remote;
@@ -14,6 +13,7 @@ use super::Connection;
 use crate::recovery::Control;
 use crate::route::{Due, FourTuple};
 use crate::spec::AfterMigration;
+use crate::wire::{Frame, Packet, Space};
 
 /// What saved congestion control parameters know a route by.
 fn remote(FourTuple { local, remote }: FourTuple) -> Remote {

@@ -30,9 +30,6 @@ mod transmit;
 use std::net::SocketAddr;
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::{
-    Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
-};
 use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, Verdict};
@@ -59,6 +56,9 @@ use super::route::FourTuple;
 use super::spec::AfterMigration;
 use super::stateless::ResetKey;
 use super::streams::Streams;
+use crate::wire::{
+    Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
+};
 pub(super) use protected::short_destination;
 pub(super) use transmit::Transmit;
 

@@ -4,12 +4,12 @@
 use std::net::{SocketAddr, SocketAddrV6};
 
 use leobench_base::SimTime;
-use leobench_base::quic::{ErrorCode, PreferredAddress, TransportError, TransportParameters};
 use leobench_transport::Role;
 
 use super::Connection;
 use crate::cids::LocalIds;
 use crate::route::FourTuple;
+use crate::wire::{ErrorCode, PreferredAddress, TransportError, TransportParameters};
 
 /// A server's preferred address, as one of the ends knows it.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,13 @@
 //! Packets as protected bytes.
 
 use bytes::BytesMut;
-use leobench_base::quic::{
-    ConnectionId, Content, Datagram, Header, Packet, ResetToken, TransportError,
-};
 use leobench_base::{Ecn, SimTime};
 
 use super::{Connection, SPACES};
 use crate::cids::ID_SIZE;
 use crate::crypto::{Opened, Receive};
 use crate::route::FourTuple;
+use crate::wire::{ConnectionId, Content, Datagram, Header, Packet, ResetToken, TransportError};
 
 /// The destination of a datagram whose first packet has a short header.
 pub(crate) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {

@@ -2,9 +2,6 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::quic::{
-    Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
-};
 use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{Evidence, Verdict, VerdictKind};
@@ -16,6 +13,9 @@ use crate::carried::Carried;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
 use crate::route::FourTuple;
+use crate::wire::{
+    Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
+};
 
 impl Connection {
     /// A datagram of `size` bytes arrived over `tuple`; its packets follow, the first of which goes to `destination`, if it has a

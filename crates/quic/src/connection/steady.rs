@@ -2,7 +2,6 @@
 //! All of it decides what the general code would decide.
 
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::quic::{Datagram, Frame, Header, Packet, Space, TAG_SIZE, TransportError};
 use leobench_base::{Body, Bytes, Ecn, Meta, Packet as IpPacket, Protocol, SimTime};
 use leobench_transport::endpoint::EndpointError;
 
@@ -12,6 +11,7 @@ use super::transmit::{SMALLEST_SAMPLED, WORTHWHILE, transmission_of};
 use crate::path::Path;
 use crate::recovery::SentPacket;
 use crate::route::FourTuple;
+use crate::wire::{Datagram, Frame, Header, Packet, Space, TAG_SIZE, TransportError};
 
 /// Boxes of datagrams that are kept for the next ones to send.
 const MOST_SPARES: usize = 4;
@@ -152,7 +152,7 @@ impl Connection {
         let ecn = if marks { Ecn::Ect0 } else { Ecn::NotEct };
         let size = Bytes::new(size) + IPV4_UDP_HEADER;
         let meta = Meta::new(now, Protocol::Udp, source, destination, size).with_ecn(ecn);
-        IpPacket { meta: Meta { transmission, ..meta }, body: Body::Quic(datagram) }
+        IpPacket { meta: Meta { transmission, ..meta }, body: Body::Udp(datagram) }
     }
 
     /// A datagram was taken in: the next one may travel in its box.

@@ -2,7 +2,6 @@
 //! section 9): it begins anew from its other address. What neither end has acknowledged of the streams is sent again, and what has
 //! arrived is not delivered twice.
 
-use leobench_base::quic::{ConnectionId, Space, TransportError};
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::{CongestionContext, CongestionModel as _, NewRenoSpec};
@@ -13,6 +12,7 @@ use super::{Connection, Parts};
 use crate::recovery::Control;
 use crate::route::FourTuple;
 use crate::streams::{ReceiveWindow, StreamConfig, Streams};
+use crate::wire::{ConnectionId, Space, TransportError};
 
 /// How a connection begins.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ impl Connection {
             keeps_events: false,
         });
         let streams = streams.map_err(|error| {
-            TransportError::new(leobench_base::quic::ErrorCode::INTERNAL_ERROR, error.to_string())
+            TransportError::new(crate::wire::ErrorCode::INTERNAL_ERROR, error.to_string())
         })?;
         let parts = Parts {
             role: self.role,

@@ -1,10 +1,10 @@
 //! When a connection has something to do by itself.
 
-use leobench_base::quic::Space;
 use leobench_base::{SimDuration, SimTime};
 
 use super::Connection;
 use super::close::State;
+use crate::wire::Space;
 
 /// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).
 const IDLE_PROBES: u64 = 3;

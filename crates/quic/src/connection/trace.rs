@@ -1,6 +1,5 @@
 //! What a connection writes into its qlog. Nothing is done for it without one.
 
-use leobench_base::quic::{ConnectionId, Datagram, Frames, Header, Level, Packet};
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::endpoint::EndpointError;
 
@@ -9,6 +8,7 @@ use super::transmit::ACK_DELAY_EXPONENT;
 use super::{Connection, level_of};
 use crate::QlogWriter;
 use crate::qlog::{Ending, Metrics, Passage, Trace, packet_type};
+use crate::wire::{ConnectionId, Datagram, Frames, Header, Level, Packet};
 
 impl Connection {
     /// Writes a qlog from now on.

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::{Datagram, Frame, Header, LongHeader, Number, Packet, Space, TAG_SIZE};
 use leobench_base::{Ecn, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, PathId};
@@ -16,6 +15,7 @@ use crate::carried::Carried;
 use crate::path::Ids;
 use crate::recovery::SentPacket;
 use crate::route::FourTuple;
+use crate::wire::{Datagram, Frame, Header, LongHeader, Number, Packet, Space, TAG_SIZE};
 
 /// A packet number and the payload after it have at least four bytes, so that header protection has a sample (RFC 9001
 /// section 5.4.2).

@@ -1,8 +1,7 @@
 //! The handshake as the connection sees it (RFC 9001 section 4.1).
 
-use leobench_base::quic::{ErrorCode, Level, TransportError};
-
 use super::keys::Keys;
+use crate::wire::{ErrorCode, Level, TransportError};
 
 /// One end of a handshake. It exchanges the content of CRYPTO frames with its peer and yields keys.
 ///

@@ -1,8 +1,9 @@
 //! Keys of one encryption level (RFC 9001 sections 5.3 and 5.4).
 
-use leobench_base::quic::{ConnectionId, TAG_SIZE, null_tag};
 use leobench_transport::Role;
 use rustls::quic::{HeaderProtectionKey, PacketKeySet, Secrets, Suite, Version};
+
+use crate::wire::{ConnectionId, TAG_SIZE, null_tag};
 
 /// Bytes of the authentication tag.
 pub(super) const TAG: usize = TAG_SIZE as usize;

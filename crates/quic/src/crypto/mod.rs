@@ -13,9 +13,9 @@ mod tls;
 #[cfg(test)]
 mod tests;
 
-use leobench_base::quic::TransportError;
 use leobench_transport::Role;
 
+use crate::wire::TransportError;
 pub use certificate::Certificate;
 pub(crate) use handshake::Handshake;
 pub(crate) use keys::Cipher;

@@ -1,12 +1,12 @@
 //! A handshake that keeps the flights and sizes of TLS 1.3 and protects nothing. It speaks the same bytes as the null
 //! handshake of [`leobench_quic_noq`].
 
-use leobench_base::quic::{ErrorCode, Level, TransportError};
 use leobench_transport::Role;
 use leobench_transport::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 use super::handshake::{Handshake, KeyChange, check_level, reading};
 use super::keys::{Keys, Next};
+use crate::wire::{ErrorCode, Level, TransportError};
 
 /// Bytes in front of every message: its length and the length of the transport parameters in it, four bytes each.
 const PREFIX: usize = 8;

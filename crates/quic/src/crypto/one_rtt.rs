@@ -1,9 +1,9 @@
 //! 1-RTT keys and their updates (RFC 9001 section 6).
 
-use leobench_base::quic::{ErrorCode, TransportError};
 use leobench_base::{SimDuration, SimTime};
 
 use super::keys::{HeaderKey, Keys, Next, PacketKey, PacketKeys};
+use crate::wire::{ErrorCode, TransportError};
 
 /// Share of the confidentiality limit, in eighths, from which on the keys ought to be updated.
 const UPDATE_FROM: u64 = 7;

@@ -1,16 +1,16 @@
 //! Packet protection (RFC 9001 section 5): packets to protected bytes, and received bytes to packets.
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use leobench_base::quic::{
-    ConnectionId, Content, Datagram, ErrorCode, Header, Incoming, Level, Number, Packet,
-    ProtectedHeader, ResetToken, Space, TransportError, Zeros, decode_frames,
-};
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 
 use super::handshake::KeyChange;
 use super::keys::{Cipher, Keys, TAG};
 use super::one_rtt::OneRtt;
+use crate::wire::{
+    ConnectionId, Content, Datagram, ErrorCode, Header, Incoming, Level, Number, Packet,
+    ProtectedHeader, ResetToken, Space, TransportError, Zeros, decode_frames,
+};
 
 /// The keys of a connection.
 pub(crate) struct Protection {

@@ -1,10 +1,10 @@
 //! The Retry Integrity Tag (RFC 9001 section 5.8).
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::quic::{ConnectionId, Datagram, Zeros};
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use super::keys::{Cipher, TAG};
+use crate::wire::{ConnectionId, Datagram, Zeros};
 
 const KEY: [u8; 16] = [
     0xbe, 0x0c, 0x69, 0x0b, 0x9f, 0x66, 0x57, 0x5a, 0x1d, 0x76, 0x6b, 0x54, 0xe3, 0x68, 0xc8, 0x4e,

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leobench_base::quic::{ErrorCode, Level, TransportError};
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
@@ -17,6 +16,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme}
 use super::certificate::Certificate;
 use super::handshake::{Handshake, KeyChange, check_level, reading};
 use super::keys::{Keys, Next};
+use crate::wire::{ErrorCode, Level, TransportError};
 
 /// TLS alerts (RFC 8446 section 6.2); the last two are those that QUIC itself raises (RFC 9001 sections 8.1 and 8.2).
 const DECODE_ERROR: u8 = 50;

@@ -2,7 +2,6 @@
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::quic::{ConnectionId, Datagram, ResetToken, Zeros};
 use leobench_base::{Body, Bytes, Meta, Packet, Protocol, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::EndpointError;
@@ -11,6 +10,7 @@ use super::{QuicEndpoint, Stage, route};
 use crate::MINIMUM_DATAGRAM;
 use crate::crypto::Protection;
 use crate::stateless::{Decision, First};
+use crate::wire::{ConnectionId, Datagram, ResetToken, Zeros};
 
 impl QuicEndpoint {
     /// A client's first packet reached an end without a connection.
@@ -39,17 +39,16 @@ impl QuicEndpoint {
                 let cipher = self.stateless.cipher();
                 let mut keys = Protection::new(cipher, Role::Server, first.destination);
                 let mut bytes = BytesMut::new();
-                let answer = if self.sends_bytes() {
+                if self.sends_bytes() {
                     let sealed = keys.seal(&close, &Zeros, &mut bytes);
                     sealed.map_err(|error| EndpointError::Stack {
                         at: now,
                         problem: error.to_string(),
                     })?;
-                    Datagram::Bytes(bytes)
+                    self.answer_bytes(now, meta, bytes);
                 } else {
-                    Datagram::Packets([close].into())
-                };
-                self.answer(now, meta, answer);
+                    self.answer(now, meta, Datagram::Packets([close].into()));
+                }
                 Ok(())
             }
         }
@@ -85,16 +84,22 @@ impl QuicEndpoint {
 
     /// Answers a datagram without a connection.
     pub(super) fn answer(&mut self, now: SimTime, meta: &Meta, answer: Datagram) {
-        let answer = match answer {
-            Datagram::Bytes(bytes) => Datagram::Bytes(bytes),
-            other if self.sends_bytes() => {
-                let mut bytes = BytesMut::new();
-                other.encode(&Zeros, &mut bytes);
-                Datagram::Bytes(bytes)
-            }
-            other => other,
-        };
-        let size = Bytes::new(answer.size());
+        if self.sends_bytes() {
+            let mut bytes = BytesMut::new();
+            answer.encode(&Zeros, &mut bytes);
+            self.answer_bytes(now, meta, bytes);
+        } else {
+            self.send_answer(now, meta, answer.size(), Body::Udp(Box::new(answer)));
+        }
+    }
+
+    /// Answers a datagram with bytes, without a connection.
+    pub(super) fn answer_bytes(&mut self, now: SimTime, meta: &Meta, answer: BytesMut) {
+        self.send_answer(now, meta, answer.len() as u64, Body::UdpBytes(answer));
+    }
+
+    fn send_answer(&mut self, now: SimTime, meta: &Meta, size: u64, body: Body) {
+        let size = Bytes::new(size);
         if self.current().is_none() {
             self.totals.received_packets += 1;
         }
@@ -102,6 +107,6 @@ impl QuicEndpoint {
         self.totals.sent_bytes += size;
         let (from, to) = (meta.destination, meta.source);
         let meta = Meta::new(now, Protocol::Udp, from, to, size + IPV4_UDP_HEADER);
-        self.answers.push(Packet { meta, body: Body::Quic(Box::new(answer)) });
+        self.answers.push(Packet { meta, body });
     }
 }

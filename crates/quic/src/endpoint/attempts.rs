@@ -2,7 +2,6 @@
 //! next one, and a server gives the first one up when the other is complete.
 
 use bytes::BytesMut;
-use leobench_base::quic::{ConnectionId, Header, LongHeader, Packet as QuicPacket, Zeros};
 use leobench_base::{Meta, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Outbox};
@@ -12,6 +11,7 @@ use super::{QuicEndpoint, Stage, packet, route};
 use crate::MINIMUM_DATAGRAM;
 use crate::connection::{Connection, Opening};
 use crate::stateless::{Decision, First};
+use crate::wire::{ConnectionId, Header, LongHeader, Packet as QuicPacket, Zeros};
 
 /// Handshakes that go on beside the present connection at most: a client has one at a time, and late packets begin others.
 const MOST_ATTEMPTS: usize = 4;
@@ -164,6 +164,6 @@ impl QuicEndpoint {
     }
 }
 
-fn stack_error(now: SimTime, error: &leobench_base::quic::TransportError) -> EndpointError {
+fn stack_error(now: SimTime, error: &crate::wire::TransportError) -> EndpointError {
     EndpointError::Stack { at: now, problem: error.to_string() }
 }

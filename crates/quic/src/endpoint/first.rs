@@ -1,7 +1,6 @@
 //! The first datagram of a client.
 
 use bytes::BytesMut;
-use leobench_base::quic::{ConnectionId, Incoming, Level, ProtectedHeader, Zeros};
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 
@@ -10,6 +9,7 @@ use crate::cids::ID_SIZE;
 use crate::connection::Parts;
 use crate::crypto::{Cipher, Opened, Protection, Receive};
 use crate::stateless::First;
+use crate::wire::{ConnectionId, Incoming, Level, ProtectedHeader, Zeros};
 
 /// The destination of a datagram whose first packet has a long header.
 pub(super) fn long_destination(datagram: &[u8]) -> Option<ConnectionId> {

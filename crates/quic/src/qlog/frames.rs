@@ -3,10 +3,10 @@
 use std::fmt::{self, Write as _};
 
 use leobench_base::SimDuration;
-use leobench_base::quic::{Ack, Close, Directionality, Frame};
 
 use super::ErrorName;
 use super::text::{Hex, Quoted};
+use crate::wire::{Ack, Close, Directionality, Frame};
 
 /// Appends frames, separated by commas.
 pub(crate) fn write_frames(

@@ -11,7 +11,6 @@ use std::fmt::{self, Write as _};
 use std::io;
 use std::net::SocketAddr;
 
-use leobench_base::quic::{Close, ConnectionId, ErrorCode, Frame, Header, VERSION_1};
 use leobench_base::{BitRate, Bytes, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::Rtt;
@@ -20,6 +19,7 @@ use leobench_transport::endpoint::PathId;
 pub(super) use self::frames::write_frames;
 use self::text::{Hex, Quoted};
 use super::QlogWriter;
+use crate::wire::{Close, ConnectionId, ErrorCode, Frame, Header, VERSION_1};
 
 /// The schema of the events, as drafts have to name it.
 const SCHEMA: &str = "urn:ietf:params:qlog:events:quic-13";
@@ -441,10 +441,10 @@ fn write_ids(
 }
 
 /// The name of the packets of a level.
-pub(super) const fn packet_type(level: leobench_base::quic::Level) -> &'static str {
+pub(super) const fn packet_type(level: crate::wire::Level) -> &'static str {
     match level {
-        leobench_base::quic::Level::Initial => "initial",
-        leobench_base::quic::Level::Handshake => "handshake",
-        leobench_base::quic::Level::OneRtt => "1RTT",
+        crate::wire::Level::Initial => "initial",
+        crate::wire::Level::Handshake => "handshake",
+        crate::wire::Level::OneRtt => "1RTT",
     }
 }

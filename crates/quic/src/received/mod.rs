@@ -3,12 +3,12 @@
 mod frequency;
 mod ranges;
 
-use leobench_base::quic::{Ack, AckRange, EcnCounts, Space, varint_size};
 use leobench_base::{Ecn, SimTime};
 use smallvec::SmallVec;
 
 pub(crate) use self::frequency::{AckFrequency, FrequencyState};
 use self::ranges::Ranges;
+use crate::wire::{Ack, AckRange, EcnCounts, Space, varint_size};
 
 /// Ranges reported at most. Their number less one fits into a byte.
 const MOST_RANGES: usize = 64;

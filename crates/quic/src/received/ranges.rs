@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::quic::AckRange;
+use crate::wire::AckRange;
 
 /// Ranges of packet numbers in ascending order, no two of which touch. Numbers in order cost O(1).
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,12 @@
 //! What acknowledgements bring: acknowledged packets, losses, marks, round-trip times (appendices A.7, A.10 and B).
 
-use leobench_base::quic::Ack;
 use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::Congestion;
 
 use super::ring::Threshold;
 use super::{Control, EcnCounts, Outcome, ProtocolViolation, Recovery, SPACES, SentPacket, Space};
+use crate::wire::Ack;
 
 impl Recovery {
     /// `OnAckReceived` (appendix A.7). `ack_delay` is the frame's delay as a time. The controller hears of marks, then of the

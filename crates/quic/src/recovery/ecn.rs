@@ -1,7 +1,8 @@
 //! Whether a path supports ECN (RFC 9000 section 13.4.2, appendix A.4).
 
-use leobench_base::quic::EcnCounts;
 use leobench_base::{SimDuration, SimTime};
+
+use crate::wire::EcnCounts;
 
 /// Marked packets that test a path (RFC 9000 section 13.4.2).
 const TESTS: u64 = 10;

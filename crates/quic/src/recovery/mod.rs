@@ -12,7 +12,6 @@ mod rtt;
 mod spurious;
 mod timers;
 
-use leobench_base::quic::{EcnCounts, Number, Space};
 use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
@@ -24,6 +23,7 @@ use self::ring::Ring;
 pub(crate) use self::rtt::RttEstimator;
 use self::spurious::{LostPackets, Reduction};
 use crate::carried::Carried;
+use crate::wire::{EcnCounts, Number, Space};
 
 /// Packet number spaces, in order.
 const SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::quic::AckRange;
 use leobench_base::{SimDuration, SimTime};
 
 use super::packet::SentPacket;
 use super::persistent::LostRun;
+use crate::wire::AckRange;
 
 /// `kPacketThreshold` (RFC 9002 section 6.1.1).
 const PACKET_THRESHOLD: u64 = 3;

@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::quic::{Ack, AckRange};
 use leobench_base::{SimDuration, SimTime};
 
 use super::packet::SentPacket;
+use crate::wire::{Ack, AckRange};
 
 /// How many lost packets are remembered.
 const REMEMBERED: usize = 65_536;

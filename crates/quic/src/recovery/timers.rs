@@ -1,9 +1,9 @@
 //! When losses are due and when to probe (RFC 9002 sections 6.1.2 and 6.2, appendices A.8 and A.9).
 
-use leobench_base::quic::Space;
 use leobench_base::{SimDuration, SimTime};
 
 use super::{Control, Outcome, Recovery, SPACES};
+use crate::wire::Space;
 
 /// The largest number of doublings that has an effect. RFC 9002 section 6.2.1 names no limit, as the idle timeout ends the
 /// connection; without one, the timer would leave all bounds. It is that of noq: a timeout of 30 ms grows to 33 min.

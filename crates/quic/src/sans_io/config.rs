@@ -1,6 +1,5 @@
 //! What a program says about a connection.
 
-use leobench_base::quic::ConnectionId;
 use leobench_base::{RngTree, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::CongestionContext;
@@ -15,6 +14,7 @@ use crate::recovery::Control;
 use crate::route::FourTuple;
 use crate::spec::QuicSpec;
 use crate::streams::{StreamConfig, Streams};
+use crate::wire::ConnectionId;
 
 /// Frames of unreliable datagrams may fill any packet (RFC 9221 section 3).
 const LARGEST_DATAGRAM_FRAME: u64 = 65_535;

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use leobench_base::quic::{Content, StreamId};
+
+use crate::wire::{Content, StreamId};
 
 /// The bytes of all streams of a connection.
 #[derive(Default)]

@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::quic::{Directionality, StreamId, Zeros};
 use leobench_base::{Ecn, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Outbox};
@@ -24,6 +23,7 @@ use super::endpoint::client_of;
 use super::route::FourTuple;
 use super::stateless::{Decision, First, Stateless, version_negotiation};
 use super::streams::{SendState, StreamEvent};
+use crate::wire::{Directionality, StreamId, Zeros};
 
 /// Something that happened to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Two of our own ends that exchange datagrams, by hand.
 
-use leobench_base::quic::Content as _;
 use leobench_base::spec::Window;
 use leobench_base::{Bytes as Size, SimDuration};
 
 use super::*;
 use crate::crypto::{Certificate, TlsSettings};
 use crate::tests::spec;
+use crate::wire::Content as _;
 
 const BIDIRECTIONAL: Directionality = Directionality::Bidirectional;
 const DELAY: SimDuration = SimDuration::from_millis(10);

@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::quic::{Directionality, Frame, StreamId, varint_size};
-
 use super::Streams;
 use super::id::side;
 use super::packet::Payload;
 use crate::carried::Carried;
+use crate::wire::{Directionality, Frame, StreamId, varint_size};
 
 /// Which control frames wait.
 #[derive(Debug, Default)]

@@ -1,8 +1,9 @@
 //! What the peer may send: a receive window of a stream or of the connection (RFC 9000 section 4.1).
 
-use leobench_base::quic::MAX_VARINT;
 use leobench_base::spec::Window;
 use leobench_base::{SimDuration, SimTime};
+
+use crate::wire::MAX_VARINT;
 
 /// The size of a receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

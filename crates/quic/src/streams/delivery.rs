@@ -1,10 +1,9 @@
 //! What becomes of sent frames (RFC 9000 section 13.3).
 
-use leobench_base::quic::StreamId;
-
 use super::id::side;
 use super::{StreamEvent, Streams};
 use crate::carried::Carried;
+use crate::wire::StreamId;
 
 impl Streams {
     /// A packet that carried this was acknowledged.

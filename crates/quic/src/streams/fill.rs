@@ -1,7 +1,6 @@
 //! Filling packets: control frames, then what was lost, then new data as the scheduler chooses.
 
 use leobench_base::SimTime;
-use leobench_base::quic::{Directionality, Frames};
 use leobench_transport::endpoint::{EndpointError, Report};
 use leobench_transport::scheduler::{LARGEST_HEADER, Share};
 
@@ -9,6 +8,7 @@ use super::Streams;
 use super::id::StreamKind;
 use super::packet::Payload;
 use crate::carried::Contents;
+use crate::wire::{Directionality, Frames};
 
 impl Streams {
     /// Puts frames of up to `room` bytes into a packet, and what they stand for into `carried`; returns the bytes used. A

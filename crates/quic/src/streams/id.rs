@@ -1,7 +1,8 @@
 //! Stream IDs (RFC 9000 section 2.1).
 
-use leobench_base::quic::{Directionality, StreamId};
 use leobench_transport::Role;
+
+use crate::wire::{Directionality, StreamId};
 
 /// The type of a stream: who opened it, and who may send on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,12 @@
 //! Frames from the peer.
 
 use leobench_base::SimTime;
-use leobench_base::quic::{
-    Directionality, ErrorCode, Frame, MAX_STREAMS, StreamId, TransportError,
-};
 use leobench_transport::endpoint::Report;
 
 use super::id::{StreamKind, index, side};
 use super::receive::Arrival;
 use super::{StreamEvent, Streams};
+use crate::wire::{Directionality, ErrorCode, Frame, MAX_STREAMS, StreamId, TransportError};
 
 /// The part of a stream that a frame is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //! stopping others.
 
 use leobench_base::SimTime;
-use leobench_base::quic::{Directionality, StreamId};
 use leobench_transport::buffer::Message;
 
 use super::Streams;
 use super::id::{StreamKind, side};
+use crate::wire::{Directionality, StreamId};
 
 impl Streams {
     /// The application writes a message to a stream of the flow.

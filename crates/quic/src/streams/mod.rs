@@ -21,7 +21,6 @@ mod table;
 
 use std::collections::VecDeque;
 
-use leobench_base::quic::{Directionality, MAX_STREAMS, MAX_VARINT, StreamId, TransportParameters};
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::buffer::{Attributes, SendBuffer};
@@ -39,6 +38,7 @@ use self::send::SendPart;
 pub(crate) use self::send::SendState;
 use self::table::Table;
 use super::QuicSpec;
+use crate::wire::{Directionality, MAX_STREAMS, MAX_VARINT, StreamId, TransportParameters};
 
 /// What a connection's streams are built with.
 pub(crate) struct StreamConfig<'a> {

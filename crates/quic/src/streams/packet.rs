@@ -1,9 +1,9 @@
 //! The payload of a packet under construction.
 
-use leobench_base::quic::{Frame, Frames, StreamId, varint_size};
 use leobench_transport::scheduler::{fit_with_length, stream_header};
 
 use crate::carried::{Carried, Contents};
+use crate::wire::{Frame, Frames, StreamId, varint_size};
 
 /// Frames, what they stand for, and the room left for more.
 pub(super) struct Payload<'a> {

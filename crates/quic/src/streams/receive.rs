@@ -1,11 +1,11 @@
 //! The receiving part of a stream (RFC 9000 section 3.2). The application reads at once whatever is complete, so that
 //! "Data Recvd" and "Reset Recvd" pass into "Data Read" and "Reset Read" immediately.
 
-use leobench_base::quic::{ErrorCode, MAX_VARINT, TransportError};
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::ranges::RangeSet;
 
 use super::credit::{Credit, ReceiveWindow};
+use crate::wire::{ErrorCode, MAX_VARINT, TransportError};
 
 /// The states of RFC 9000 figure 3 that last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

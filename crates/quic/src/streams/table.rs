@@ -2,11 +2,10 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::quic::StreamId;
-
 use super::id::{KINDS, StreamKind, index};
 use super::receive::ReceivePart;
 use super::send::SendPart;
+use crate::wire::StreamId;
 
 /// A stream that is not closed.
 #[derive(Debug)]

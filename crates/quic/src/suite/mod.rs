@@ -5,8 +5,7 @@ pub mod data;
 #[allow(missing_docs, reason = "the name of each says what it demands")]
 pub mod trouble;
 
-use leobench_base::quic::Datagram;
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{Body, RngTree, SimTime};
 use leobench_transport::Role;
 use leobench_transport::buffer::Attributes;
 use leobench_transport::testing::{Observed, Pipe, RECEIVER, SENDER, in_order};
@@ -44,7 +43,7 @@ pub trait Stack: Observed<Passed: Clone + PartialEq + std::fmt::Debug> {
     fn sent(passed: &Self::Passed) -> Sent;
 
     /// Changes a packet on its way into one that is a connection error.
-    fn forge(datagram: &mut Datagram);
+    fn forge(body: &mut Body);
 }
 
 /// Parameters with what a test changes.

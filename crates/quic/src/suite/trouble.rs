@@ -105,7 +105,7 @@ pub fn a_lost_connection_is_an_outcome_and_the_end_falls_silent<S: Stack>() {
     pipe.run(ms(500), |_| false);
     let mut flying = pipe.flying.values_mut();
     let broken = flying.find_map(|(end, packet)| match &mut packet.body {
-        Body::Quic(datagram) if *end == SENDER => Some(datagram),
+        body @ (Body::Udp(_) | Body::UdpBytes(_)) if *end == SENDER => Some(body),
         _ => None,
     });
     S::forge(broken.expect("an acknowledgement in flight"));

@@ -1,11 +1,11 @@
 //! What is answered before there is a connection: Retry, Version Negotiation, and what neither is (RFC 9000 sections 6 and 8.1).
 
 use bytes::BufMut as _;
-use leobench_base::quic::{ConnectionId, Header};
 use leobench_base::{Bytes, Meta, Protocol};
 use leobench_transport::endpoint::{Input, Outbox};
 
 use super::*;
+use crate::wire::{ConnectionId, Header};
 
 /// How packets travel: as structs, as bytes, or encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,36 +32,40 @@ pub(super) fn pipe(mode: Mode, change: impl Fn(&mut QuicSpec)) -> Pipe<QuicEndpo
     pipe
 }
 
+/// A datagram as a struct.
+pub(super) fn as_struct(datagram: Datagram) -> Body {
+    Body::Udp(Box::new(datagram))
+}
+
+/// UDP payload of a body.
+pub(super) fn payload(body: &Body) -> u64 {
+    match body {
+        Body::UdpBytes(bytes) => bytes.len() as u64,
+        body => unencoded(body).expect("a datagram of QUIC").size(),
+    }
+}
+
 /// A datagram to an end, as if the other one had sent it.
-pub(super) fn datagram(to: usize, at: SimTime, content: Datagram) -> Packet {
+pub(super) fn datagram(to: usize, at: SimTime, body: Body) -> Packet {
     let address = |end| std::net::SocketAddr::from(([10, 0, 0, 1 + end as u8], 4_433));
-    let size = Bytes::new(content.size()) + IPV4_UDP_HEADER;
+    let size = Bytes::new(payload(&body)) + IPV4_UDP_HEADER;
     let meta = Meta::new(at, Protocol::Udp, address(1 - to), address(to), size);
-    Packet { meta, body: Body::Quic(Box::new(content)) }
+    Packet { meta, body }
 }
 
 /// Hands a datagram to an end, and collects what it answers at once.
-pub(super) fn hand(pipe: &mut Pipe<QuicEndpoint>, to: usize, content: Datagram) -> Vec<Datagram> {
+pub(super) fn hand(pipe: &mut Pipe<QuicEndpoint>, to: usize, content: Body) -> Vec<Body> {
     let now = pipe.now;
     pipe.ends[to].input(now, Input::Packet(&mut datagram(to, now, content))).unwrap();
     let mut outbox = Outbox::default();
     pipe.wakes[to] = pipe.ends[to].poll(now, &mut outbox).unwrap();
-    let packets = outbox.packets.into_iter();
-    packets
-        .map(|packet| match packet.body {
-            Body::Quic(datagram) => *datagram,
-            other => panic!("{other:?}"),
-        })
-        .collect()
+    outbox.packets.into_iter().map(|packet| packet.body).collect()
 }
 
-fn in_flight(pipe: &mut Pipe<QuicEndpoint>, to: usize) -> &mut Datagram {
+fn in_flight(pipe: &mut Pipe<QuicEndpoint>, to: usize) -> &mut Body {
     let flying = pipe.flying.values_mut().find(|(end, _)| *end == to);
     let (_, packet) = flying.expect("a packet in flight");
-    match &mut packet.body {
-        Body::Quic(datagram) => datagram,
-        other => panic!("{other:?}"),
-    }
+    &mut packet.body
 }
 
 /// Destination, token and number of the Initial packets of an end that travel as structs.
@@ -98,7 +102,8 @@ fn a_retry_costs_a_round_trip() {
 fn the_client_goes_on_with_the_token_and_the_new_id() {
     let mut pipe = pipe(Mode::Structs, |spec| spec.retry = true);
     pipe.run(ms(30), |_| false);
-    let Datagram::Retry { source, token, .. } = in_flight(&mut pipe, SENDER).clone() else {
+    let retried = unencoded(in_flight(&mut pipe, SENDER)).cloned();
+    let Some(Datagram::Retry { source, token, .. }) = retried else {
         panic!("no Retry");
     };
     assert!(pipe.ends[RECEIVER].connection().is_none(), "the server keeps nothing");
@@ -157,9 +162,9 @@ fn a_forged_retry_shows_in_the_parameters() {
         retry(client, original, [0; 16]),
         retry(client, other, [1; 16]),
     ] {
-        assert!(hand(&mut pipe, SENDER, ignored.clone()).is_empty(), "{ignored:?}");
+        assert!(hand(&mut pipe, SENDER, as_struct(ignored.clone())).is_empty(), "{ignored:?}");
     }
-    assert_eq!(hand(&mut pipe, SENDER, retry(client, other, [0; 16])).len(), 1);
+    assert_eq!(hand(&mut pipe, SENDER, as_struct(retry(client, other, [0; 16]))).len(), 1);
     pipe.run(ms(3_000), |_| false);
     let lost = pipe.ends[SENDER].lost().unwrap();
     assert!(lost.reason.contains("TRANSPORT_PARAMETER_ERROR"), "{lost:?}");
@@ -180,11 +185,11 @@ fn a_token_that_is_not_valid_closes_the_connection() {
     }
 }
 
-fn of_another_version(size: usize) -> Datagram {
+fn of_another_version(size: usize) -> Body {
     let mut bytes = BytesMut::new();
     bytes.put_slice(b"\xc0\0\0\0\x02\x04abcd\x03efg");
     bytes.resize(size, 0);
-    Datagram::Bytes(bytes)
+    Body::UdpBytes(bytes)
 }
 
 #[test]
@@ -193,7 +198,7 @@ fn a_server_names_its_versions() {
         let mut pipe = pipe(mode, |_| ());
         for connected in [false, true] {
             let answers = hand(&mut pipe, RECEIVER, of_another_version(1_200));
-            let [Datagram::Bytes(answer)] = &answers[..] else { panic!("{answers:?}") };
+            let [Body::UdpBytes(answer)] = &answers[..] else { panic!("{answers:?}") };
             let Some(Incoming::VersionNegotiation { destination, source, versions }) =
                 Incoming::decode(answer, super::super::cids::ID_SIZE)
             else {
@@ -227,7 +232,7 @@ fn a_client_gives_up_if_the_server_knows_other_versions_only() {
             source = ConnectionId::new(&[5; 8]).unwrap();
         }
         let answer = Datagram::VersionNegotiation { destination, source, versions };
-        hand(&mut pipe, SENDER, answer);
+        hand(&mut pipe, SENDER, as_struct(answer));
         let lost = pipe.ends[SENDER].lost().map(|lost| lost.reason.clone());
         assert_eq!(lost.is_some(), gives_up, "{ids}: {lost:?}");
         assert!(lost.is_none_or(|lost| lost.contains("version 1")));
@@ -241,20 +246,19 @@ fn early_data_is_dropped() {
         let mut pipe = pipe(mode, |_| ());
         pipe.write(0, 20_000);
         pipe.run(ms(10), |_| false);
-        let Datagram::Bytes(first) = in_flight(&mut pipe, RECEIVER) else { panic!() };
+        let Body::UdpBytes(first) = in_flight(&mut pipe, RECEIVER) else { panic!() };
         // Destination and source are those of the Initial packet.
         let mut early = BytesMut::from(&b"\xd0\0\0\0\x01"[..]);
         early.put_slice(&first[5..23]);
         early.put_slice(&[0x44, 0xb0]);
         early.put_bytes(0, 1_200);
-        let only = Datagram::Bytes(early.clone());
+        let only = Body::UdpBytes(early.clone());
         assert!(hand(&mut pipe, RECEIVER, only).is_empty());
         assert!(pipe.ends[RECEIVER].connection().is_none());
         // In front of what completes the handshake.
         pipe.run(ms(45), |_| false);
         let (_, packet) = pipe.flying.values_mut().find(|(end, _)| *end == RECEIVER).unwrap();
-        let Body::Quic(datagram) = &mut packet.body else { panic!() };
-        let Datagram::Bytes(flight) = &mut **datagram else { panic!() };
+        let Body::UdpBytes(flight) = &mut packet.body else { panic!() };
         early.put_slice(flight);
         packet.meta.size = Bytes::new(early.len() as u64) + IPV4_UDP_HEADER;
         *flight = early;

@@ -1,11 +1,11 @@
 //! Key updates (RFC 9001 section 6), and the spin bit (RFC 9000 section 17.4).
 
 use leobench_base::BitRate;
-use leobench_base::quic::Header;
 use leobench_base::spec::Whole;
 
 use super::addresses::{MODES, Mode, pipe};
 use super::*;
+use crate::wire::Header;
 
 /// The bits of the 1-RTT packets of an end, by number: key phase and spin bit.
 fn bits(pipe: &Pipe<QuicEndpoint>, end: usize) -> Vec<(SimTime, bool, bool)> {

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use leobench_base::BitRate;
-use leobench_base::quic::Header;
 use leobench_transport::endpoint::{Event, Input, InterfaceChange};
 
 use super::*;
 use crate::spec::AfterMigration;
+use crate::wire::Header;
 
 const BYTES: u64 = 3_000_000;
 const MOVE: u64 = 500;
@@ -307,8 +307,9 @@ fn an_answer_over_the_old_route_validates_the_new_one() {
         if end == RECEIVER {
             packet.meta.destination = old;
         } else if now >= ms(MOVE) {
-            let Body::Quic(datagram) = &packet.body else { panic!("{packet:?}") };
-            let Datagram::Packets(packets) = &**datagram else { panic!("{datagram:?}") };
+            let Some(Datagram::Packets(packets)) = unencoded(&packet.body) else {
+                panic!("{packet:?}")
+            };
             let mut frames = packets.iter().flat_map(|packet| &packet.frames);
             let answers = frames.any(|frame| matches!(frame, Frame::PathResponse(_)));
             packet.meta.source = if answers { old } else { new };

@@ -24,9 +24,6 @@ use std::net::SocketAddr;
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
-use leobench_base::quic::{
-    Datagram, Frame, Incoming, Packet as QuicPacket, StreamId, Zeros, decode_frames,
-};
 use leobench_base::{Body, Packet, RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::buffer::Attributes;
@@ -36,6 +33,9 @@ use leobench_transport::testing::{Observed, Pipe, RECEIVER, SENDER, in_order, ms
 use super::{Protected, QuicConfig, QuicEndpoint, QuicSpec};
 pub(crate) use crate::suite::spec;
 use crate::suite::{self, Sent, Stack};
+use crate::wire::{
+    Datagram, Frame, Incoming, Packet as QuicPacket, StreamId, Zeros, decode_frames,
+};
 
 /// A datagram on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,13 +70,17 @@ impl Observed for QuicEndpoint {
 
     fn observe(pipe: &Pipe<Self>, end: usize, packet: &Packet) -> Passed {
         let size = (packet.meta.size - IPV4_UDP_HEADER).get();
-        let Body::Quic(datagram) = &packet.body else { panic!("{packet:?} from {end}") };
-        let packets = match &**datagram {
-            Datagram::Packets(packets) => packets.to_vec(),
-            other => {
+        let packets = match (unencoded(&packet.body), &packet.body) {
+            (Some(Datagram::Packets(packets)), _) => packets.to_vec(),
+            (Some(other), _) => {
                 assert_eq!(other.size(), size);
                 Vec::new()
             }
+            (None, Body::UdpBytes(bytes)) => {
+                assert_eq!(bytes.len() as u64, size);
+                Vec::new()
+            }
+            (None, _) => panic!("{packet:?} from {end}"),
         };
         if !packets.is_empty() {
             check_bytes(&packets, size);
@@ -84,6 +88,23 @@ impl Observed for QuicEndpoint {
         let backlog = pipe.ends[SENDER].send_buffer().unwrap().backlog();
         let (source, destination) = (packet.meta.source, packet.meta.destination);
         Passed { at: pipe.now, source, destination, size, packets, backlog }
+    }
+}
+
+/// The datagram in a packet, if it travels as a struct.
+fn unencoded(body: &Body) -> Option<&Datagram> {
+    match body {
+        Body::Udp(payload) => Datagram::of_payload(&**payload),
+        _ => None,
+    }
+}
+
+/// The packets of a datagram that travel as structs, to change them.
+fn packets_mut(body: &mut Body) -> Option<&mut [QuicPacket]> {
+    let Body::Udp(payload) = body else { return None };
+    match Datagram::of_payload_mut(&mut **payload)? {
+        Datagram::Packets(packets) => Some(packets),
+        _ => None,
     }
 }
 
@@ -135,8 +156,8 @@ impl Stack for QuicEndpoint {
     }
 
     /// An acknowledgement of a packet that was never sent is a connection error (RFC 9000 section 13.1).
-    fn forge(datagram: &mut Datagram) {
-        let Datagram::Packets(packets) = datagram else { panic!("{datagram:?}") };
+    fn forge(body: &mut Body) {
+        let packets = packets_mut(body).expect("packets as structs");
         let ack = packets[0].frames.iter_mut().find_map(|frame| match frame {
             Frame::Ack(ack) => Some(ack),
             _ => None,

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use leobench_base::quic::{Header, PathFrame};
 use leobench_transport::endpoint::{Input, InterfaceChange, PathId};
 use leobench_transport::path_scheduler::{PathScheduler, PathView};
 use leobench_transport::testing::Way;
@@ -10,6 +9,7 @@ use leobench_transport::testing::Way;
 use super::*;
 use crate::MultipathSpec;
 use crate::spec::AckPath;
+use crate::wire::{Header, PathFrame};
 
 const MBIT: u64 = 1_000_000;
 

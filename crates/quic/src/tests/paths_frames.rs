@@ -1,9 +1,8 @@
 //! Frames about paths that no honest peer sends, each put into a packet on its way (draft-ietf-quic-multipath section 4).
 
-use leobench_base::quic::{Ack, AckRange, ConnectionId, NewConnectionId, PathFrame, ResetToken};
-
 use super::paths::{address, client_over, send, several};
 use super::*;
+use crate::wire::{Ack, AckRange, ConnectionId, NewConnectionId, PathFrame, ResetToken};
 
 /// What the receiver says when it gets this frame in a packet of the sender with data, after both paths are open; none if it goes
 /// on.
@@ -12,8 +11,7 @@ fn answer(spec: &QuicSpec, frame: &Frame) -> Option<String> {
     let mut forged = Some(frame.clone());
     pipe.translate = Box::new(move |end, now, packet| {
         let is_due = end == SENDER && now > ms(1_000) && packet.meta.source.ip() == address(0);
-        if let Body::Quic(datagram) = &mut packet.body
-            && let Datagram::Packets(packets) = &mut **datagram
+        if let Some(packets) = packets_mut(&mut packet.body)
             && is_due
             && let Some(frame) = forged.take()
         {
@@ -104,8 +102,7 @@ fn the_last_path_cannot_be_abandoned() {
     let mut pipe = client_over(&backup, &[(20, 10_000_000), (30, 10_000_000)], 1);
     let mut forged = false;
     pipe.translate = Box::new(move |end, now, packet| {
-        if let Body::Quic(datagram) = &mut packet.body
-            && let Datagram::Packets(packets) = &mut **datagram
+        if let Some(packets) = packets_mut(&mut packet.body)
             && end == SENDER
             && now > ms(1_000)
             && !std::mem::replace(&mut forged, true)

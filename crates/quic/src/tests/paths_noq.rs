@@ -318,8 +318,7 @@ impl Meeting {
             }
             self.events.extend(outbox.events.into_iter().map(|event| event.detail));
             for packet in outbox.packets {
-                let Body::Quic(datagram) = packet.body else { panic!("no QUIC") };
-                let Datagram::Bytes(bytes) = *datagram else { panic!("no bytes") };
+                let Body::UdpBytes(bytes) = packet.body else { panic!("no bytes") };
                 self.send(true, packet.meta.source, packet.meta.destination, bytes);
             }
         }
@@ -379,7 +378,7 @@ impl Meeting {
     fn hear(&mut self, source: SocketAddr, destination: SocketAddr, bytes: BytesMut) {
         let size = Bytes::new(bytes.len() as u64) + IPV4_UDP_HEADER;
         let meta = Meta::new(self.now, Protocol::Udp, source, destination, size);
-        let mut packet = Packet { meta, body: Body::Quic(Box::new(Datagram::Bytes(bytes))) };
+        let mut packet = Packet { meta, body: Body::UdpBytes(bytes) };
         self.own.input(self.now, Input::Packet(&mut packet)).unwrap();
         self.wake = Some(self.now);
     }

@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::quic::ConnectionId;
 use leobench_transport::endpoint::{Input, InterfaceChange};
 
 use super::migration::{client_of, frames, is_challenge, outside, transfer};
 use super::*;
+use crate::wire::ConnectionId;
 
 const BYTES: u64 = 3_000_000;
 

@@ -351,7 +351,7 @@ fn a_connection_that_never_began_has_an_empty_trace() {
 /// Every kind of frame, with the fields of its kind.
 #[test]
 fn every_frame_has_the_fields_of_its_kind() {
-    use leobench_base::quic::{ConnectionId, Directionality, NewConnectionId, ResetToken};
+    use crate::wire::{ConnectionId, Directionality, NewConnectionId, ResetToken};
     let id = StreamId(4);
     let new = NewConnectionId {
         sequence: 1,

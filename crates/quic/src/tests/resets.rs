@@ -1,9 +1,8 @@
 //! Stateless resets (RFC 9000 section 10.3).
 
-use leobench_base::quic::ConnectionId;
-
-use super::addresses::{MODES, Mode, hand, pipe};
+use super::addresses::{MODES, Mode, as_struct, hand, payload, pipe};
 use super::*;
+use crate::wire::ConnectionId;
 
 #[test]
 fn a_server_that_forgot_resets_the_connection() {
@@ -60,11 +59,11 @@ fn packets_of_no_connection_are_answered_and_change_nothing() {
         let mut pipe = pipe(mode, |_| ());
         pipe.run(ms(500), |_| false);
         for end in [SENDER, RECEIVER] {
-            let unknown = |size| Datagram::Bytes(BytesMut::from(&vec![0x45; size][..]));
+            let unknown = |size| Body::UdpBytes(BytesMut::from(&vec![0x45; size][..]));
             let answers = hand(&mut pipe, end, unknown(100));
-            let [Datagram::Bytes(answer)] = &answers[..] else { panic!("{answers:?}") };
+            let [Body::UdpBytes(answer)] = &answers[..] else { panic!("{answers:?}") };
             assert_eq!(answer.len(), 43);
-            assert_eq!(hand(&mut pipe, end, unknown(30))[0].size(), 29);
+            assert_eq!(payload(&hand(&mut pipe, end, unknown(30))[0]), 29);
             assert!(hand(&mut pipe, end, unknown(21)).is_empty());
             // A packet with the peer's ID that cannot be opened may be late, and is not answered.
             assert!(hand(&mut pipe, end, damaged(pipe_id(end, mode))).is_empty());
@@ -83,11 +82,11 @@ fn pipe_id(end: usize, mode: Mode) -> ConnectionId {
     id
 }
 
-fn damaged(id: ConnectionId) -> Datagram {
+fn damaged(id: ConnectionId) -> Body {
     let mut bytes = BytesMut::from(&[0x45][..]);
     bytes.extend_from_slice(id.as_slice());
     bytes.resize(100, 0x33);
-    Datagram::Bytes(bytes)
+    Body::UdpBytes(bytes)
 }
 
 #[test]
@@ -95,6 +94,6 @@ fn a_token_of_another_id_resets_nothing() {
     let mut pipe = pipe(Mode::Structs, |_| ());
     pipe.run(ms(500), |_| false);
     let reset = Datagram::StatelessReset(vec![0x45; 43].into());
-    assert!(hand(&mut pipe, SENDER, reset).is_empty());
+    assert!(hand(&mut pipe, SENDER, as_struct(reset)).is_empty());
     assert!(pipe.ends[SENDER].lost().is_none());
 }

@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 
 use bytes::BytesMut;
 use leobench_base::packet::{IPV4_UDP_HEADER, Protocol};
-use leobench_base::quic::{Datagram, Frame, Incoming, Zeros};
 use leobench_base::spec::{Whole, Window};
 use leobench_base::{Body, Bytes, Ecn, Meta, Packet, RngTree, SimDuration, SimTime};
+use leobench_quic::wire::{Datagram, Frame, Incoming};
 use leobench_quic::{QuicConfig, QuicEndpoint, QuicSpec};
 use leobench_transport::Role;
 use leobench_transport::buffer::Attributes;
@@ -147,7 +147,7 @@ impl Net {
     fn deliver(&mut self, end: usize, bytes: &[u8], ecn: Ecn) {
         let size = Bytes::new(bytes.len() as u64) + IPV4_UDP_HEADER;
         let meta = Meta::new(self.now, Protocol::Udp, address(1 - end), address(end), size);
-        let body = Body::Quic(Box::new(Datagram::Bytes(BytesMut::from(bytes))));
+        let body = Body::UdpBytes(BytesMut::from(bytes));
         let mut packet = Packet { meta: meta.with_ecn(ecn), body };
         self.ends[end].input(self.now, Input::Packet(&mut packet)).unwrap();
     }
@@ -163,10 +163,13 @@ impl Net {
             }
         }
         for packet in outbox.packets {
-            let Body::Quic(datagram) = packet.body else { panic!("no QUIC packet") };
             let mut bytes = BytesMut::new();
-            datagram.encode(&Zeros, &mut bytes);
-            if let Datagram::Packets(packets) = &*datagram {
+            let payload = match packet.body {
+                Body::Udp(payload) => payload,
+                body => panic!("{body:?}"),
+            };
+            payload.encode(&mut bytes);
+            if let Some(Datagram::Packets(packets)) = Datagram::of_payload(&*payload) {
                 let frames = packets.iter().flat_map(|packet| &packet.frames);
                 frames.for_each(|frame| self.look_at(frame));
             }

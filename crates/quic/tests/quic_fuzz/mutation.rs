@@ -1,7 +1,7 @@
 //! Changes of inputs: single bytes, pieces of other inputs, and frames whose fields have extreme values.
 
 use leobench_base::SimRng;
-use leobench_base::quic::write_varint;
+use leobench_quic::wire::write_varint;
 
 /// Longest input.
 const LONGEST: usize = 1_500;

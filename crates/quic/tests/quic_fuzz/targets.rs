@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::quic::{
+use leobench_quic::wire::{
     ErrorCode, Frame, Incoming, Level, TransportParameters, Zeros, decode_frames,
 };
 

@@ -44,7 +44,7 @@ impl Network {
         let datagram = match &body {
             Body::Datagram(datagram) => Some(*datagram),
             Body::Raw(raw) => self.outside_datagram(&meta, raw),
-            Body::Quic(_) | Body::Tcp(_) | Body::Filler => None,
+            Body::Udp(_) | Body::UdpBytes(_) | Body::Tcp(_) | Body::Filler => None,
         };
         if let (Some(flow), Some(datagram)) = (meta.label.flow, datagram) {
             self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;

@@ -74,8 +74,6 @@ impl PacketStore {
 mod tests {
     use leobench_base::{Bytes, Destination, Ecn, Meta, NodeId, Protocol, SimTime};
 
-    use leobench_base::quic::Datagram;
-
     use super::*;
 
     fn packet(port: u16) -> Packet {
@@ -84,13 +82,12 @@ mod tests {
         let mut meta = Meta::new(SimTime::ZERO, Protocol::Udp, ends[0], ends[1], size);
         meta.id = port.into();
         meta.label(None, Destination::Node(NodeId::from(3)));
-        let bytes = Datagram::Bytes(port.to_be_bytes().as_slice().into());
-        Packet { meta, body: Body::Quic(Box::new(bytes)) }
+        let bytes = port.to_be_bytes().as_slice().into();
+        Packet { meta, body: Body::UdpBytes(bytes) }
     }
 
     fn port(packet: &Packet) -> (u16, u64, Vec<u8>) {
-        let Body::Quic(datagram) = &packet.body else { panic!("another body") };
-        let Datagram::Bytes(data) = &**datagram else { panic!("another datagram") };
+        let Body::UdpBytes(data) = &packet.body else { panic!("another body") };
         (packet.meta.source.port(), packet.meta.id, data.to_vec())
     }
 

@@ -1,6 +1,6 @@
 //! The packet under construction: its room, and the shares of the streams.
 
-use leobench_base::quic::varint_size;
+use leobench_base::varint::varint_size;
 
 use crate::buffer::SendBuffer;
 

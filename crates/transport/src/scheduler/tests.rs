@@ -5,10 +5,9 @@ mod reference;
 mod starvation;
 
 use leobench_base::spec::{At, Spec, Table, Value};
+use leobench_base::varint::varint_size;
 use leobench_base::{Bytes, SimDuration};
 use proptest::prelude::*;
-
-use leobench_base::quic::varint_size;
 
 use super::packet::frame_header;
 use super::*;

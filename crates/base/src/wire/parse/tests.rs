@@ -252,7 +252,7 @@ proptest! {
         };
         assert_round_trip(&meta(Protocol::Tcp, segment.len()), Body::Tcp(segment))?;
         let length = payload.len() as u64;
-        let quic = Body::Quic(Box::new(crate::quic::Datagram::Bytes(payload.as_slice().into())));
+        let quic = Body::UdpBytes(payload.as_slice().into());
         assert_round_trip(&meta(Protocol::Udp, 8 + length), quic)?;
         let datagram = Datagram { stream: 0, message: 1, payload: Bytes::new(length) };
         assert_round_trip(&meta(Protocol::Udp, 8 + length), Body::Datagram(datagram))?;

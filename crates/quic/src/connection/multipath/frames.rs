@@ -1,11 +1,11 @@
 //! What the peer says about paths (draft-ietf-quic-multipath section 4).
 
 use leobench_base::SimTime;
-use leobench_base::quic::{Ack, NewConnectionId, Packet, PathFrame, Space, TransportError};
 use leobench_transport::Role;
 
 use super::super::{Connection, violation};
 use crate::path::Stage;
+use crate::wire::{Ack, NewConnectionId, Packet, PathFrame, Space, TransportError};
 
 impl Connection {
     /// Takes in a frame about paths.
@@ -135,7 +135,7 @@ impl Connection {
             {
                 let who = if self.role == Role::Client { "server" } else { "client" };
                 return Err(TransportError::new(
-                    leobench_base::quic::ErrorCode::NO_VIABLE_PATH,
+                    crate::wire::ErrorCode::NO_VIABLE_PATH,
                     format!("the {who} abandoned the last path"),
                 ));
             }

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use leobench_base::quic::ErrorCode;
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{Event, MoveStep};
@@ -12,6 +11,7 @@ use super::super::Connection;
 use super::Blocked;
 use crate::path::{Path, Stage};
 use crate::route::{FourTuple, Route};
+use crate::wire::ErrorCode;
 
 /// Probe timeouts for which an abandoned path is remembered.
 pub(super) const LINGER: u64 = 3;
@@ -176,7 +176,7 @@ impl Connection {
     pub(in crate::connection) fn repeat_elsewhere(&mut self, at: usize) {
         let contents = self.paths[at].recovery.repeat();
         for carried in &contents {
-            self.requeue(leobench_base::quic::Space::Data, carried);
+            self.requeue(crate::wire::Space::Data, carried);
         }
     }
 

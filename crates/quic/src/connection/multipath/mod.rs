@@ -11,7 +11,6 @@ mod steady;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use leobench_base::quic::{ConnectionId, Space};
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
@@ -26,6 +25,7 @@ use crate::recovery::{Recovery, RecoveryConfig};
 use crate::route::FourTuple;
 use crate::spec::AckPath;
 use crate::stateless::ResetKey;
+use crate::wire::{ConnectionId, Space};
 
 /// Connection IDs that each end has for a path but the first: one in use, and one for another address.
 const IDS_PER_PATH: u64 = 2;

@@ -1,6 +1,5 @@
 //! Which path carries what (draft-ietf-quic-multipath sections 5.5 to 5.7).
 
-use leobench_base::quic::{Frame, PathFrame, Space};
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::endpoint::EndpointError;
 use leobench_transport::path_scheduler::{PathView, PathViews};
@@ -13,6 +12,7 @@ use super::Blocked;
 use crate::carried::Carried;
 use crate::path::{Path, Stage};
 use crate::spec::AckPath;
+use crate::wire::{Frame, PathFrame, Space};
 
 /// What a packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

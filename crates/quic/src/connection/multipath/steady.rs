@@ -1,7 +1,6 @@
 //! The common case of several paths, without what it never needs: all of those in use stay where they are and can take data, and
 //! of no other one is anything left to do. All of it decides what the general code would decide.
 
-use leobench_base::quic::{Frame, Packet, Space, TAG_SIZE};
 use leobench_base::{Packet as IpPacket, SimTime};
 use leobench_transport::endpoint::{EndpointError, PathId};
 use leobench_transport::path_scheduler::PathViews;
@@ -12,6 +11,7 @@ use super::super::transmit::{ACK_DELAY_EXPONENT, SMALLEST_SAMPLED, WORTHWHILE};
 use crate::carried::Carried;
 use crate::path::{Path, Stage};
 use crate::spec::AckPath;
+use crate::wire::{Frame, Packet, Space, TAG_SIZE};
 
 /// What there is to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Connection {
     /// Adds the acknowledgement of packets of path `of`, if there is room for it.
     pub(super) fn add_ack_of(&mut self, now: SimTime, of: usize, draft: &mut Draft) {
         let path = self.paths[of].id.0;
-        let room = draft.room.saturating_sub(leobench_base::quic::varint_size(path.into()));
+        let room = draft.room.saturating_sub(leobench_base::varint::varint_size(path.into()));
         let received = &mut self.paths[of].dues.received;
         if let Some(ack) = received.ack(now, room, ACK_DELAY_EXPONENT) {
             received.on_ack_sent();

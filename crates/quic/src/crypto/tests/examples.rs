@@ -1,6 +1,5 @@
 //! The examples of RFC 9001 appendix A.
 
-use leobench_base::quic::{Ack, AckRange, Datagram};
 use rustls::crypto::cipher::{AeadKey, Iv};
 use rustls::crypto::ring::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256;
 use rustls::quic::DirectionalKeys;
@@ -8,6 +7,7 @@ use smallvec::smallvec;
 
 use super::super::keys::{Directional, Next};
 use super::*;
+use crate::wire::{Ack, AckRange, Datagram};
 
 const CLIENT_HELLO: &str = "
     010000ed0303ebf8fa56f12939b9584a3896472ec40bb863cfd3e86804fe3a47f06a2b69484c0000041301130201

@@ -1,12 +1,12 @@
 //! Whole handshakes between two ends of ours.
 
-use leobench_base::quic::ErrorCode;
 use leobench_transport::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 use rustls::client::verify_server_name;
 use rustls::pki_types::ServerName;
 use rustls::server::ParsedCertificate;
 
 use super::*;
+use crate::wire::ErrorCode;
 
 /// Both ends are complete, know each other's parameters, and read each other's packets at all levels.
 fn check([mut client, mut server]: [End; 2]) {

@@ -9,12 +9,12 @@ mod updates;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::quic::{
-    ConnectionId, Frame, Frames, Header, Level, LongHeader, Number, Packet, TransportError, Zeros,
-};
 use leobench_base::{SimDuration, SimTime};
 
 use super::*;
+use crate::wire::{
+    ConnectionId, Frame, Frames, Header, Level, LongHeader, Number, Packet, TransportError, Zeros,
+};
 
 /// Bytes from their hexadecimal digits; other characters are skipped.
 fn hex(text: &str) -> Vec<u8> {

@@ -1,12 +1,12 @@
 //! The null handshake and transport parameters of ours against those of the reference stack.
 
-use leobench_base::quic::TransportParameters;
 use leobench_quic_noq::null_session;
 use noq_proto::Side;
 use noq_proto::crypto::Session;
 use noq_proto::transport_parameters::TransportParameters as NoqParameters;
 
 use super::*;
+use crate::wire::TransportParameters;
 
 /// Our parameters, each with a value that is not its default.
 fn params(server: bool) -> TransportParameters {

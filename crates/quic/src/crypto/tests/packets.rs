@@ -1,9 +1,9 @@
 //! Protected packets: what opens, what does not, and why.
 
-use leobench_base::quic::{ErrorCode, ResetToken};
 use proptest::prelude::*;
 
 use super::*;
+use crate::wire::{ErrorCode, ResetToken};
 
 fn pairs() -> [[End; 2]; 2] {
     [[Crypto::Null, Crypto::Null], tls(&settings())]

@@ -1,8 +1,7 @@
 //! Key updates (RFC 9001 section 6).
 
-use leobench_base::quic::ErrorCode;
-
 use super::*;
+use crate::wire::ErrorCode;
 
 /// Two ends after a handshake, with TLS or without.
 struct Pair {

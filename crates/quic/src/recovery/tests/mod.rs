@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use leobench_base::quic::{Ack, AckRange, EcnCounts, Space};
 use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::congestion::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
 
 use super::*;
 use crate::carried::Contents;
+use crate::wire::{Ack, AckRange, EcnCounts, Space};
 
 mod acks;
 mod ecn;

@@ -1,8 +1,7 @@
 //! Violations by the peer, and the codes of RFC 9000 section 20.1 that answer them.
 
-use leobench_base::quic::{ErrorCode, MAX_STREAMS, MAX_VARINT};
-
 use super::*;
+use crate::wire::{ErrorCode, MAX_STREAMS, MAX_VARINT};
 
 /// A server that allows two streams of each kind, 100 bytes on each and 150 in all.
 fn server() -> Streams {

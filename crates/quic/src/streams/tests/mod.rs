@@ -9,7 +9,6 @@ mod states;
 
 use std::collections::BTreeMap;
 
-use leobench_base::quic::{Directionality, Frame, Frames, StreamId, TransportParameters};
 use leobench_base::spec::{At, Spec, Table, Value};
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
@@ -20,6 +19,7 @@ use leobench_transport::scheduler::SchedulerSpec;
 
 use super::{ReceiveWindow, StreamConfig, StreamEvent, Streams};
 use crate::carried::{Carried, Contents};
+use crate::wire::{Directionality, Frame, Frames, StreamId, TransportParameters};
 
 const BIDIRECTIONAL: Directionality = Directionality::Bidirectional;
 const UNIDIRECTIONAL: Directionality = Directionality::Unidirectional;

@@ -1,6 +1,6 @@
 //! What leaves is what was chosen, to the last byte of the packet.
 
-use leobench_base::quic::varint_size;
+use leobench_base::varint::varint_size;
 use leobench_transport::scheduler::{Multiplexer, Share, stream_header};
 use proptest::prelude::*;
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leobench_base::SimTime;
-use leobench_base::quic::Directionality;
 
 use super::plan::{Plan, Way};
 use super::tally::Tally;
 use super::{Happened, Lost, Party};
+use crate::wire::Directionality;
 
 /// An application.
 pub(super) struct Application {

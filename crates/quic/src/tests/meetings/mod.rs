@@ -14,12 +14,12 @@ mod tally;
 
 use bytes::{Bytes, BytesMut};
 use leobench_base::SimTime;
-use leobench_base::quic::Directionality;
 
 pub(super) use self::own::tls;
 use self::plan::Plan;
 use self::play::Play;
 use self::tally::Tally;
+use crate::wire::Directionality;
 
 /// Indices of the ends.
 const OWN: usize = 0;

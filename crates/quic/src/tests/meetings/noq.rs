@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::quic::Directionality;
 use leobench_base::{RngTree, SimTime};
 use leobench_quic_noq::{Clock, for_tests};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -21,6 +20,7 @@ use super::own::{parameters, tls};
 use super::plan::Plan;
 use super::{Happened, Lost, NOQ, Party};
 use crate::crypto::TlsConfig;
+use crate::wire::Directionality;
 
 /// Where the packets of the other end come from.
 const PEER: ([u8; 4], u16) = ([10, 0, 0, 1], 4_433);

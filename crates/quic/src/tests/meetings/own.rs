@@ -1,7 +1,6 @@
 //! Our end of a meeting.
 
 use bytes::BytesMut;
-use leobench_base::quic::Directionality;
 use leobench_base::spec::{Whole, Window};
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::Role;
@@ -10,6 +9,7 @@ use super::super::spec;
 use super::plan::Plan;
 use super::{Happened, Lost, OWN, Party};
 use crate::crypto::{Certificate, TlsSettings};
+use crate::wire::Directionality;
 use crate::{ByteConfig, ByteConnection, ByteEvent, PeerClose, QuicSpec};
 
 /// TLS as both ends have it.

@@ -1,11 +1,11 @@
 //! What happens in a meeting, drawn from its seed.
 
 use bytes::Bytes;
-use leobench_base::quic::Directionality;
 use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
 
 use super::super::ms;
 use super::{NOQ, OWN};
+use crate::wire::Directionality;
 
 /// A meeting.
 #[derive(Clone, Debug)]

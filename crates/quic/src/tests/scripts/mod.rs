@@ -40,10 +40,10 @@ mod peer;
 mod player;
 
 use leobench_base::Bytes;
-use leobench_base::quic::TransportParameters;
 
 use self::player::Player;
 use super::*;
+use crate::wire::TransportParameters;
 
 /// What a script may vary.
 struct Setup {

@@ -20,12 +20,12 @@ use std::iter::Peekable;
 use std::str::SplitWhitespace;
 
 use bytes::Bytes as Payload;
-use leobench_base::quic::{
+
+use super::*;
+use crate::wire::{
     Ack, AckRange, Close, ConnectionId, Directionality, EcnCounts, ErrorCode, Level,
     NewConnectionId, ResetToken,
 };
-
-use super::*;
 
 /// Microseconds in a unit of the ACK Delay field (RFC 9000 section 18.2: an exponent of 3).
 const DELAY_UNIT: f64 = 8.0;

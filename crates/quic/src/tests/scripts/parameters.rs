@@ -67,7 +67,7 @@ fn the_longest_idle_timeout_is_accepted() {
 /// RFC 9000 section 7.3: connection IDs that are absent, or not those of the packets.
 #[test]
 fn connection_ids_that_do_not_match_close() {
-    let other = leobench_base::quic::ConnectionId::new(&[9; 8]);
+    let other = crate::wire::ConnectionId::new(&[9; 8]);
     for role in [Role::Client, Role::Server] {
         assert!(is_refused(role, |setup| setup.omits_ids = true), "{role:?}");
         assert!(is_refused(role, |setup| setup.params.initial_source = other), "{role:?}");
@@ -81,11 +81,11 @@ fn connection_ids_that_do_not_match_close() {
 /// RFC 9000 section 18.2: parameters of servers only.
 #[test]
 fn parameters_of_servers_close_when_a_client_sends_them() {
-    let id = leobench_base::quic::ConnectionId::new(&[9; 8]);
+    let id = crate::wire::ConnectionId::new(&[9; 8]);
     let changes: [&dyn Fn(&mut TransportParameters); 4] = [
         &|params| params.original_destination = id,
         &|params| params.retry_source = id,
-        &|params| params.stateless_reset_token = Some(leobench_base::quic::ResetToken([1; 16])),
+        &|params| params.stateless_reset_token = Some(crate::wire::ResetToken([1; 16])),
         &|params| params.preferred_address = Some(preferred(8)),
     ];
     for change in changes {
@@ -93,12 +93,12 @@ fn parameters_of_servers_close_when_a_client_sends_them() {
     }
 }
 
-fn preferred(id_len: usize) -> leobench_base::quic::PreferredAddress {
-    leobench_base::quic::PreferredAddress {
+fn preferred(id_len: usize) -> crate::wire::PreferredAddress {
+    crate::wire::PreferredAddress {
         v4: std::net::SocketAddrV4::new([10, 0, 0, 9].into(), 1),
         v6: std::net::SocketAddrV6::new([0; 8].into(), 0, 0, 0),
-        id: leobench_base::quic::ConnectionId::new(&vec![1; id_len]).unwrap(),
-        token: leobench_base::quic::ResetToken([2; 16]),
+        id: crate::wire::ConnectionId::new(&vec![1; id_len]).unwrap(),
+        token: crate::wire::ResetToken([2; 16]),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use leobench_base::quic::{ConnectionId, Header, Level, Number, Space, null_tag};
 use leobench_transport::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 use super::notation::{self, peer_id, peer_token};
 use super::*;
+use crate::wire::{ConnectionId, Header, Level, Number, Space, null_tag};
 
 const TAG: usize = 16;
 /// The smallest packet: a byte, an ID of eight, and 20 bytes so that there is a sample (RFC 9001 section 5.4.2).

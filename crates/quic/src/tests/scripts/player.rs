@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 
 use leobench_base::packet::Protocol;
-use leobench_base::quic::Level;
 use leobench_base::{Bytes, Ecn, Meta};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::{Input, Outbox};
 
 use super::peer::{Peer, Read};
 use super::*;
+use crate::wire::Level;
 
 /// A script on a connected end begins this long after the handshake.
 const CONNECTED: u64 = 300;
@@ -203,8 +203,7 @@ impl Player {
         let size = Bytes::new(bytes.len() as u64) + IPV4_UDP_HEADER;
         let meta = Meta::new(self.now, Protocol::Udp, from, address(1), size);
         let meta = meta.with_ecn(ecn);
-        let datagram = Datagram::Bytes(BytesMut::from(bytes));
-        let mut packet = Packet { meta, body: Body::Quic(Box::new(datagram)) };
+        let mut packet = Packet { meta, body: Body::UdpBytes(BytesMut::from(bytes)) };
         self.input(Input::Packet(&mut packet));
     }
 
@@ -234,8 +233,7 @@ impl Player {
             self.burst = None;
         }
         for packet in outbox.packets {
-            let Body::Quic(datagram) = packet.body else { panic!("no QUIC packet") };
-            let Datagram::Bytes(bytes) = *datagram else { panic!("no bytes") };
+            let Body::UdpBytes(bytes) = packet.body else { panic!("no bytes") };
             if Peer::is_reset(&bytes) {
                 self.note_reset(&time);
                 continue;

@@ -5,13 +5,13 @@ mod leave;
 mod redistribute;
 mod waiting;
 
-use leobench_base::quic::varint_size;
+use leave::Leave;
+use leobench_base::varint::varint_size;
+use redistribute::Redistribute;
 
 use super::StreamScheduler;
 use super::packet::frame_header;
 use crate::buffer::SendBuffer;
-use leave::Leave;
-use redistribute::Redistribute;
 
 leobench_base::words! {
     /// The use of a share that a stream cannot fill.

@@ -176,7 +176,6 @@ impl Datagram {
                 LONG_HEADER + destination.size() + source.size() + 4 * versions.len() as u64
             }
             Self::StatelessReset(bytes) => bytes.len() as u64,
-            Self::Bytes(bytes) => bytes.len() as u64,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Packets and datagrams (RFC 9000 section 17).
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::connection_id::ConnectionId;
@@ -111,8 +111,6 @@ pub enum Datagram {
     },
     /// A stateless reset (section 10.3): unpredictable bytes, and a token at their end.
     StatelessReset(Bytes),
-    /// Protected bytes, not interpreted yet.
-    Bytes(BytesMut),
 }
 
 impl Header {

@@ -1,10 +1,13 @@
 //! Packets as bytes, before protection (RFC 9000 sections 17 and 19).
 
+use std::any::Any;
+
 use bytes::{BufMut, BytesMut};
+use leobench_base::UdpPayload;
 
 use super::ack::Ack;
 use super::connection_id::ConnectionId;
-use super::content::Content;
+use super::content::{Content, Zeros};
 use super::frame::{Close, Frame};
 use super::kind::stream_bits;
 use super::packet::{Datagram, Header, Number, Packet};
@@ -212,7 +215,32 @@ impl Packet {
     }
 }
 
+impl UdpPayload for Datagram {
+    fn encode(&self, bytes: &mut BytesMut) {
+        Self::encode(self, &Zeros, bytes);
+    }
+}
+
 impl Datagram {
+    /// The datagram that a UDP payload is, if it is one of QUIC.
+    #[inline]
+    pub fn from_payload(payload: Box<dyn UdpPayload>) -> Option<Box<Self>> {
+        let payload: Box<dyn Any> = payload;
+        payload.downcast().ok()
+    }
+
+    /// The datagram that a UDP payload is, to look into it.
+    pub fn of_payload(payload: &dyn UdpPayload) -> Option<&Self> {
+        let payload: &dyn Any = payload;
+        payload.downcast_ref()
+    }
+
+    /// The datagram that a UDP payload is, to change it.
+    pub fn of_payload_mut(payload: &mut dyn UdpPayload) -> Option<&mut Self> {
+        let payload: &mut dyn Any = payload;
+        payload.downcast_mut()
+    }
+
     /// Appends the UDP payload, without protection: [`Datagram::size`] bytes.
     pub fn encode(&self, content: &dyn Content, out: &mut BytesMut) {
         match self {
@@ -235,7 +263,6 @@ impl Datagram {
                 }
             }
             Self::StatelessReset(bytes) => out.put_slice(bytes),
-            Self::Bytes(bytes) => out.put_slice(bytes),
         }
     }
 }

@@ -16,7 +16,6 @@ mod packet;
 mod params;
 mod reader;
 mod size;
-mod varint;
 
 #[cfg(test)]
 mod tests;
@@ -29,10 +28,10 @@ pub use encode::null_tag;
 pub use error::{ErrorCode, TransportError};
 pub use frame::{Close, Directionality, Frame, NewConnectionId, StreamId};
 pub use incoming::{Incoming, ProtectedHeader};
+pub use leobench_base::varint::{MAX_VARINT, varint_size, write_varint};
 pub use multipath::PathFrame;
 pub use packet::{Datagram, Frames, Header, Level, LongHeader, Number, Packet, Space};
 pub use params::{HandshakeIds, PreferredAddress, ServerIds, TransportParameters};
-pub use varint::{MAX_VARINT, varint_size, write_varint};
 
 /// Version 1 (RFC 9000 section 15).
 pub const VERSION_1: u32 = 1;
