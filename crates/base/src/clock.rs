@@ -15,7 +15,7 @@ crate::spec! {
     pub struct ClockSpec: Default check = check {
         /// Period of a fixed grid.
         pub every: Option<SimDuration>,
-        /// Where the grid lies: the times are `phase` plus all multiples of `every`. `random` draws it.
+        /// Offset of the grid: the times are `phase` plus all multiples of `every`. `random` draws it.
         pub phase: Option<Phase>,
         /// Distribution of independent intervals, in place of the grid.
         pub interval: Option<DurationDistribution>,

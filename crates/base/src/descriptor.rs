@@ -1,4 +1,4 @@
-//! What links and queues carry in place of a packet.
+//! Descriptors, which links and queues carry in place of packets.
 
 use crate::packet::{Ecn, Label, Meta};
 use crate::time::SimTime;
@@ -13,7 +13,7 @@ pub struct Header {
     pub size: Bytes,
     /// When the packet reached the queue in which it waits, in the link's own time.
     pub arrival: SimTime,
-    /// What the network knows of it.
+    /// The packet's flow, destination and hashes, set by the network.
     pub label: Label,
     /// Explicit congestion notification field (RFC 3168).
     pub ecn: Ecn,
@@ -43,17 +43,17 @@ impl Header {
     }
 }
 
-/// Where a packet is kept while a link carries its descriptor. Links and queues only pass it on.
+/// The place of a packet in the network's store while a link carries its descriptor. Links and queues only pass it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot(pub u32);
 
-/// What links and queues carry in place of a packet, which stays where it is kept. There is one for each packet: it is
-/// moved, and never copied.
+/// The token that links and queues carry in place of a packet, whose content stays in the store. Each packet has one
+/// descriptor, which is moved and never copied.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Descriptor {
-    /// What links and queues may read.
+    /// The part of the header that links and queues may read.
     pub meta: Header,
-    /// Where the packet is.
+    /// The packet's place in the store.
     pub slot: Slot,
 }
 

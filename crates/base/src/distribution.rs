@@ -162,7 +162,7 @@ distribution!(
     ]
 );
 
-/// What a scenario may say, in words: the bare quantity, or each kind with its keys.
+/// Describes the values that a scenario may give: the bare quantity, or each kind with its keys.
 fn title(bare: &Schema, kinds: &Schema) -> String {
     let options = kinds["oneOf"].as_array().into_iter().flatten();
     let kinds = options.filter_map(|option| {

@@ -42,7 +42,7 @@ pub struct Meta {
     pub protocol: Protocol,
     /// Explicit congestion notification field (RFC 3168).
     pub ecn: Ecn,
-    /// What the network knows of it. Endpoints leave it empty.
+    /// The packet's flow, destination and hashes. The network sets them; endpoints leave them empty.
     pub label: Label,
     /// The sender's number of this transmission, if the sender may declare it lost. Only the record of losses reads it.
     pub transmission: Option<NonZeroU64>,
@@ -115,12 +115,12 @@ pub const fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What the network finds out about a packet where it enters, so that no hop has to look up its addresses again.
+/// Facts about a packet that the network computes once, at its entry, so that no hop looks up the addresses again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Label {
     /// Whose packet it is, if a flow's.
     pub flow: Option<FlowId>,
-    /// Where it is addressed to.
+    /// The node or interface of the destination address.
     pub to: Destination,
     /// The hashes that disciplines spread packets by.
     pub hashes: Hashes,
@@ -137,7 +137,7 @@ pub struct Hashes {
     pub destination: u32,
 }
 
-/// What an address stands for.
+/// The meaning of an address in this network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Destination {
     /// Nothing in this network.

@@ -4,7 +4,7 @@ use crate::rng::RngTree;
 use crate::spec::{At, Schema, Spec, SpecError, Value, json};
 use crate::time::SimDuration;
 
-/// Where a grid lies on the time axis, given or drawn at random.
+/// The offset of a grid on the time axis, given or drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// One of its times.

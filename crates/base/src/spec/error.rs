@@ -135,9 +135,9 @@ pub struct SpecError {
     pub place: String,
     /// The value found, as it would be written in TOML.
     pub value: Option<String>,
-    /// What is wrong with it.
+    /// The problem with the value.
     pub problem: String,
-    /// What would be right.
+    /// A description of valid values.
     pub allowed: Option<String>,
     /// The valid word most like the one found.
     pub nearest: Option<String>,
@@ -195,7 +195,7 @@ pub struct Fault {
     pub field: String,
     /// The problem.
     pub problem: String,
-    /// What is allowed.
+    /// A description of valid values.
     pub allowed: String,
 }
 

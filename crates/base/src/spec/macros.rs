@@ -256,7 +256,7 @@ macro_rules! kinds {
                 vec![$( Self::$variant(<$crate::kinds!(@type $($inner)+) as $crate::spec::TableSpec>::example()) ),*]
             }
 
-            /// What the specification builds through.
+            /// The specification as its trait, through which models are built.
             pub fn model(&self) -> &dyn $trait {
                 match self { $( Self::$variant(inner) => inner, )* }
             }

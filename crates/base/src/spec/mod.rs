@@ -43,7 +43,7 @@ pub trait Spec: Sized {
     /// The value that reads back as `self`, defaults spelled out.
     fn write(&self) -> Value;
 
-    /// What a missing key means; `None` if the key is required.
+    /// The value that a missing key stands for; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
     }
@@ -93,10 +93,10 @@ pub trait TableSpec: Spec {
             .unwrap_or_else(|error| panic!("the example {}: {error}", Self::EXAMPLE))
     }
 
-    /// What [`EXAMPLE`](Self::EXAMPLE) describes.
+    /// The specification that [`EXAMPLE`](Self::EXAMPLE) describes.
     ///
     /// # Panics
-    /// If a scenario could not say that.
+    /// If the example is not valid.
     fn example() -> Self {
         Self::read(&Value::Table(Self::example_table()), &At::ROOT)
             .unwrap_or_else(|error| panic!("the example {}: {error}", Self::EXAMPLE))
@@ -105,7 +105,7 @@ pub trait TableSpec: Spec {
 
 /// A type whose key may be missing without a default.
 pub trait Optional {
-    /// What a missing key means.
+    /// The value that a missing key stands for.
     const ABSENT: Self;
 }
 

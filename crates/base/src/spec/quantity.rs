@@ -6,7 +6,7 @@ use super::{Schema, Spec, json};
 use crate::time::SimDuration;
 use crate::units::{BitRate, Bytes};
 
-/// What is wrong with a text, and the nearest right one.
+/// The problem with a text, and the nearest valid one.
 pub type Problem = (String, Option<String>);
 
 /// A unit and its size in base units.

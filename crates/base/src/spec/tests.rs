@@ -43,7 +43,7 @@ crate::spec! {
 crate::spec! {
     /// Goes by what it wraps.
     pub struct WrapSpec example = r#"{"wrap": "gift", "paper": {"layers": [2, true]}}"# {
-        /// What is wrapped.
+        /// The wrapped thing.
         pub wrap: String,
         /// How.
         pub paper: Table = Table::new(),

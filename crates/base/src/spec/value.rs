@@ -97,7 +97,7 @@ impl IntoIterator for Table {
 }
 
 impl Value {
-    /// What kind of value this is, for messages.
+    /// The kind of this value, with its article, for messages.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Bool(_) => "a boolean",

@@ -57,7 +57,7 @@ pub enum ParseError {
     Extension(u8),
 }
 
-/// Where the content of an IP packet starts, and what it is.
+/// The header fields of an IP packet, and the place and protocol of its content.
 pub(super) struct Layout {
     pub source: IpAddr,
     pub destination: IpAddr,
@@ -106,7 +106,8 @@ pub fn parse(mut bytes: Payload, id: u64, arrival: SimTime) -> Result<Packet, Pa
     Ok(Packet { meta, body: Body::Raw(bytes) })
 }
 
-/// Where the ports of a packet are whose content of this protocol starts there: those of its source and of its destination.
+/// Offsets of the source's and the destination's port in a packet whose content of this protocol starts at `content`.
+/// An ICMP query's identifier stands for a port.
 pub(super) fn ports(
     protocol: IpNumber,
     content: Option<usize>,

@@ -25,24 +25,24 @@ const ADDRESS: usize = 4;
 pub struct Quoted {
     /// Its protocol.
     pub protocol: Protocol,
-    /// Where it came from; without ports, the port zero.
+    /// Its source address; the port is zero if it has none.
     pub source: SocketAddr,
-    /// Where it was meant to go.
+    /// Its destination address; the port is zero if it has none.
     pub destination: SocketAddr,
-    /// Where it starts in the error.
+    /// Offset of the quoted packet in the error.
     start: usize,
-    /// Where its content starts, if its beginning is there.
+    /// Offset of its content, if the beginning of that is quoted.
     content: Option<usize>,
-    /// Where its ports are, if it has them and they are there.
+    /// Offsets of its ports, if it has any and they are quoted.
     ports: [Option<usize>; 2],
 }
 
 /// An end of the packet that an ICMP error quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotedEnd {
-    /// Where it came from.
+    /// Its source.
     Source,
-    /// Where it was meant to go.
+    /// Its destination.
     Destination,
 }
 
@@ -83,7 +83,7 @@ pub fn requote(packet: &mut [u8], quoted: &Quoted, end: QuotedEnd, new: SocketAd
     }
 }
 
-/// Where the checksum of a quoted segment, message or datagram is, if it is quoted, and a datagram has one.
+/// Offset of the checksum of a quoted segment, message or datagram. `None` if it is not quoted, or a datagram has none.
 fn transport_checksum(packet: &[u8], protocol: Protocol, content: usize) -> Option<usize> {
     let at = match protocol {
         Protocol::Tcp => content + 16,

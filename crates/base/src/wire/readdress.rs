@@ -8,14 +8,15 @@ use super::parse::{ParseError, layout, ports, word};
 use super::updated;
 use crate::packet::Meta;
 
-/// Where addresses are in an IPv4 and in an IPv6 header, source and destination together.
+/// Place of the addresses, source and destination together, in an IPv4 and in an IPv6 header.
 const V4: std::ops::Range<usize> = 12..20;
 const V6: std::ops::Range<usize> = 8..40;
 /// Place of the checksum in an IPv4 header.
 const V4_CHECKSUM: usize = 10;
 
-/// Gives a packet the addresses and ports of its header in the network, which differ if it was translated on the way (RFC 3022
-/// section 4.1). Checksums are updated, so that a wrong one stays wrong. What an ICMP error quotes was translated at the node that translates.
+/// Gives a packet the addresses and ports of its header in the network, which differ if it was translated on the way
+/// (RFC 3022 section 4.1). Checksums are updated, so that a wrong one stays wrong. The packet that an ICMP error quotes
+/// was rewritten by the NAT already.
 pub(super) fn readdress(bytes: &mut [u8], meta: &Meta) -> Result<(), ParseError> {
     let mut addresses = [0; 32];
     let (place, addresses) = match (meta.source.ip(), meta.destination.ip()) {

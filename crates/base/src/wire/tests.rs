@@ -37,7 +37,7 @@ pub(super) fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
 }
 
-/// What is in an IP packet whose header smoltcp finds sound: protocol, traffic class, addresses, payload.
+/// Protocol, traffic class, addresses and payload of an IP packet. Panics unless smoltcp accepts its header.
 fn opened(bytes: &[u8]) -> (IpProtocol, u8, [IpAddress; 2], Vec<u8>) {
     if bytes[0] >> 4 == 4 {
         let ip = Ipv4Packet::new_checked(bytes).unwrap();

@@ -10,7 +10,7 @@ use super::multipath::PathFrame;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u64);
 
-/// Who may send on a stream.
+/// The ends that may send on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Directionality {
     /// Both ends.

@@ -62,7 +62,7 @@ pub struct TransportParameters {
     pub max_ack_delay: u64,
     /// Whether the peer must not migrate from the address of the handshake.
     pub disable_active_migration: bool,
-    /// Where the server prefers to be reached after the handshake. Servers only.
+    /// Address that the server prefers after the handshake. Servers only.
     pub preferred_address: Option<PreferredAddress>,
     /// Connection IDs of the peer that this end stores.
     pub active_connection_id_limit: u64,
@@ -123,7 +123,7 @@ impl Default for TransportParameters {
 pub struct HandshakeIds {
     /// Source connection ID of the peer's first Initial packet.
     pub initial_source: ConnectionId,
-    /// What only a client knows of its server.
+    /// Connection IDs that the server must repeat. Known to clients only.
     pub server: Option<ServerIds>,
 }
 

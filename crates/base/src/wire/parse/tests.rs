@@ -62,7 +62,7 @@ fn udp() -> Vec<u8> {
     bytes
 }
 
-/// What a packet is, and whether it is written back unchanged: protocol, ports, ECN.
+/// Reads a packet, and checks that it is written back unchanged. Returns its protocol, ports and ECN field.
 #[track_caller]
 fn seen(bytes: &[u8]) -> (Protocol, u16, u16, Ecn) {
     let packet = read(bytes).unwrap();

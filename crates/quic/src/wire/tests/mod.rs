@@ -1,4 +1,4 @@
-//! What the tests of the codec share: bytes in hexadecimal, and packets of any content.
+//! Shared helpers of the codec's tests: bytes in hexadecimal, and packets of any content.
 
 mod examples;
 mod malformed;

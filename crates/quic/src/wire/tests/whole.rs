@@ -1,4 +1,4 @@
-//! What is encoded is decoded again, whatever it is.
+//! Round trips through the codec: random packets, frames and datagrams are encoded and decoded again.
 
 use bytes::BytesMut;
 use smallvec::SmallVec;
