@@ -48,12 +48,12 @@ fn check(spec: &BudgetSpec) -> Result<(), Fault> {
         .map_err(|fault| Fault { field: format!("atmosphere.{}", fault.field), ..fault })
 }
 
-/// Where both ends are, and how they point at each other.
+/// The relative position and pointing of both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geometry {
     /// Distance in m, above zero.
     pub range_m: f64,
-    /// What of the atmosphere lies between; `None` for a link in space.
+    /// The path through the atmosphere; `None` for a link in space.
     pub path: Option<Path>,
     /// Direction of the receiver as the transmitter sees it.
     pub transmit: Pointing,

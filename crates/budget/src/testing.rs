@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared helpers of this crate's tests.
 
 use leobench_base::spec::{At, Spec, SpecError};
 

@@ -12,7 +12,7 @@ use crate::quantity::{Column, Frequency, Pressure, Temperature, VapourDensity};
 /// equation 6).
 const VAPOUR_SCALE_KM: f64 = 2.0;
 
-/// What the approximation of the zenith attenuation of water vapour refers to (P.676-12, annex 2, section 2.3): GHz and hPa.
+/// Reference of the approximation of water vapour (P.676-12, annex 2, section 2.3): frequency in GHz, pressure in hPa.
 const REFERENCE: (f64, f64) = (20.6, 845.0);
 
 leobench_base::spec! {
@@ -185,7 +185,7 @@ fn zenith_water(ghz: f64, column: f64) -> f64 {
     0.0176 * column * air.water(ghz) / air.water(reference_ghz)
 }
 
-/// What a terminal's altitude changes in it, from 0 to 4 km.
+/// Factor of a terminal's altitude, limited to 0 to 4 km, on the attenuation by water vapour.
 fn height_factor(ghz: f64, altitude_km: f64) -> f64 {
     if ghz < 20.0 {
         return 1.0;

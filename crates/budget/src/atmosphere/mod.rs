@@ -138,7 +138,7 @@ impl Attenuation {
         }
     }
 
-    /// What it does to a signal on `path`; the loss is infinite at and below the horizon if there is any atmosphere.
+    /// The effect on a signal along `path`; the loss is infinite at and below the horizon if there is any atmosphere.
     pub fn effect(&self, path: &Path) -> Effect {
         let parts = self.parts(path);
         // Scintillation redirects power and absorbs none.
@@ -151,7 +151,7 @@ impl Attenuation {
     }
 }
 
-/// What an atmosphere does to a signal.
+/// The effect of an atmosphere on a signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effect {
     /// Total attenuation in dB.

@@ -9,7 +9,7 @@ use leobench_base::spec::UpTo;
 /// Effective radius of the Earth in km (P.618-13, step 2).
 const EARTH_KM: f64 = 8_500.0;
 
-/// What the rain height lies above the zero-degree isotherm, in km (Recommendation ITU-R P.839-4, annex 1).
+/// Height of the rain above the zero-degree isotherm, in km (Recommendation ITU-R P.839-4, annex 1).
 const ABOVE_ISOTHERM_KM: f64 = 0.36;
 
 /// No place has a mean isotherm above 5 km (ITU-R P.839-4); the air itself is that cold everywhere at twice the height.

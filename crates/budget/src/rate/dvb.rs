@@ -41,8 +41,8 @@ pub const DVB_S2: [Modcod; 28] = [
     modcod("32APSK 9/10", 4.453_027, 16.05),
 ];
 
-/// What DVB-S2X adds (ETSI EN 302 307-2, Table 20a). Some copies of the table have 3.289502 for 32APSK 2/3-L and 4.933701 for
-/// 64APSK 5/6, as for outer codes that correct 12 errors instead of 10.
+/// The entries that DVB-S2X adds to those of DVB-S2 (ETSI EN 302 307-2, Table 20a). Some copies of the table have
+/// 3.289502 for 32APSK 2/3-L and 4.933701 for 64APSK 5/6, as for outer codes that correct 12 errors instead of 10.
 const EXTENSIONS: [Modcod; 39] = [
     modcod("QPSK 2/9", 0.434_841, -2.85),
     modcod("QPSK 13/45", 0.567_805, -2.03),

@@ -52,9 +52,9 @@ leobench_base::spec! {
         /// Roll-off α of the pulse: the bandwidth is (1 + α) times the symbol rate (DVB-S2 has 0.2 to 0.35, DVB-S2X also 0.05
         /// to 0.15).
         pub roll_off: f64 [Range::from(0.0).to(1.0)] = 0.2,
-        /// What the Es/N0 has to be above the threshold.
+        /// Margin that the Es/N0 keeps above the threshold.
         pub margin: Decibels = Decibels::constant(0.0),
-        /// What it has to be above that for a change to a more efficient one.
+        /// Additional margin required for a change to a more efficient one.
         pub hysteresis: Decibels = Decibels::constant(0.0),
     }
 }
