@@ -14,9 +14,9 @@ use crate::loss::LossProcess;
 use crate::queue::{Backlog, Cause, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally, Verdict};
 use crate::transmitter::Transmitter;
 
-/// What a link is made of.
+/// The parts and settings of a link.
 pub struct LinkConfig {
-    /// Where packets wait.
+    /// The queue.
     pub queue: Box<dyn QueueDiscipline>,
     /// Random loss, besides that of the channel's state.
     pub loss: Option<Box<dyn LossProcess>>,
@@ -37,7 +37,7 @@ pub struct LinkConfig {
     pub rng: RngTree,
 }
 
-/// What a link hands back; the buffers are the caller's, to be emptied and used again.
+/// The output of a link. The caller owns the buffers, empties them and uses them again.
 #[derive(Debug, Default)]
 pub struct LinkOutput {
     /// Packets that reached the far end, in the order of their arrival.
@@ -98,7 +98,7 @@ pub struct Link {
     flight: VecDeque<Flying>,
     /// The way that it had before, during an overlap.
     former: Option<Box<Former>>,
-    /// What former ways could have sent.
+    /// Bits that former ways could have sent.
     former_bits: u128,
     loss: Option<Box<dyn LossProcess>>,
     access: Option<Box<dyn MediumAccess>>,

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared helpers of this crate's tests.
 
 use std::fs;
 use std::net::SocketAddr;

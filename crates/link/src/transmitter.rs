@@ -1,4 +1,4 @@
-//! What puts packets on the wire: at a rate, or at the delivery opportunities of a trace.
+//! The transmitter, which puts packets on the wire: at a rate, or at the delivery opportunities of a trace.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(crate) struct Transmitter {
     mode: Mode,
     up: bool,
     scale: f64,
-    /// What was offered before `since`, in bits times nanoseconds per second.
+    /// Capacity offered before `since`, in bits times nanoseconds per second.
     offered: u128,
     /// Start of the present service.
     since: SimTime,
@@ -105,7 +105,7 @@ impl Transmitter {
         self.offered(now, Opportunities::count_through) / BIT
     }
 
-    /// What was offered until `now`, opportunities counted by `count`.
+    /// Capacity offered until `now`, in bits times nanoseconds per second; `count` counts opportunities.
     fn offered(&self, now: SimTime, count: impl Fn(&Opportunities, SimTime) -> u64) -> u128 {
         if !self.up {
             return self.offered;

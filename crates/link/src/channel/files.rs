@@ -49,7 +49,7 @@ pub(super) fn each_line(
     reader.read(BufReader::new(file), take)
 }
 
-/// What is read, under which limits.
+/// A file to read: its path, its names in messages, and its limits.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     path: &'a Path,

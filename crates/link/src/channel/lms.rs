@@ -130,7 +130,7 @@ impl LmsPreset {
         Self::read(&Value::String(name.to_owned()), &At::ROOT).ok()
     }
 
-    /// What the channel of this preset does in each state.
+    /// Rates and transitions of this preset's channel, by state.
     ///
     /// # Errors
     /// Never: the published numbers are sound.

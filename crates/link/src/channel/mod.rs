@@ -17,7 +17,7 @@ use leobench_base::{BitRate, RngTree, SimDuration, SimTime};
 pub use markov::Chain;
 use trace::Opportunities;
 
-/// What a channel offers from some instant on, until it changes.
+/// The state of a channel, which holds until its next change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelState {
     /// How packets are served.
@@ -61,7 +61,7 @@ pub trait Channel: Send {
     fn advance(&mut self, now: SimTime) -> &ChannelState;
 }
 
-/// What a channel offers on average.
+/// The average rate and delay of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mean {
     /// Rate, outages included.
@@ -77,7 +77,7 @@ impl Mean {
     }
 }
 
-/// What a model may need besides its own parameters.
+/// The inputs of a model besides its own parameters.
 #[derive(Clone, Debug)]
 pub struct ChannelContext {
     /// Folder of the scenario file, which relative file names start from.
@@ -94,7 +94,7 @@ pub trait ChannelModel {
     /// If what it refers to (a file) cannot be used, or the channel could never carry a packet.
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault>;
 
-    /// What it offers on average in the long run; `None` if that is not defined.
+    /// The average rate and delay in the long run; `None` if that is not defined.
     ///
     /// # Errors
     /// If what it refers to (a file) cannot be used.

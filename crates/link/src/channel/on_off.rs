@@ -8,7 +8,7 @@ use super::timeline::Timeline;
 use super::{Channel, ChannelContext, ChannelModel, ChannelState, Mean};
 
 leobench_base::words! {
-    /// What happens to packets during an outage.
+    /// The fate of packets during an outage.
     pub enum Outage {
         /// The rate is zero: packets wait.
         Hold = "hold",

@@ -54,7 +54,7 @@ leobench_base::spec! {
     }
 }
 
-/// Where the rows come from, to say where one of them is wrong.
+/// The source of the rows, for messages about one of them.
 enum Rows<'a> {
     Inline,
     File { name: &'a str, lines: Vec<usize> },

@@ -29,7 +29,7 @@ pub(super) struct Timeline {
     current: usize,
     /// Start of the current repetition, in nanoseconds of the history.
     cycle: u64,
-    /// Where in the history the run starts, in nanoseconds.
+    /// Start of the run within the history, in nanoseconds.
     offset: u64,
 }
 

@@ -10,7 +10,7 @@ use crate::queue::{Cause, Fates};
 /// The former way of a link. Its rate and its delay stay what they were.
 #[derive(Debug)]
 pub(super) struct Former {
-    /// What waits for it, in the order of the queue.
+    /// Packets that wait for it, in the order of the queue.
     pub(super) waiting: VecDeque<Descriptor>,
     /// The packet on the wire, and when its transmission ends.
     pub(super) wire: Option<(SimTime, Descriptor)>,
@@ -70,7 +70,7 @@ impl Former {
     }
 }
 
-/// What becomes at the end of an overlap of packets that are still on the former way.
+/// The fate of packets that are still on the former way at the end of an overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterOverlap {
     /// Those that wait go on over the new way, behind what waits there; all others arrive.

@@ -29,7 +29,7 @@ const LEAST_RTT: SimDuration = SimDuration::from_micros(10);
 const MOST_RTT: SimDuration = SimDuration::from_secs(1_000);
 
 leobench_base::words! {
-    /// Who shares a link fairly.
+    /// The parties among which a link is shared fairly.
     pub enum Isolation {
         /// Flows.
         Flows = "flows",
@@ -49,7 +49,7 @@ leobench_base::spec! {
         pub bandwidth: Option<BitRate>,
         /// Round trip of most flows, from 10 us to 1000 s: the interval of COBALT, whose target is 5 % of it (`tc-cake`).
         pub rtt: SimDuration [UpTo::DELAY] = SimDuration::from_millis(100),
-        /// Who shares the link fairly (`tc-cake`).
+        /// Parties among which the link is shared fairly (`tc-cake`).
         pub isolation: Isolation = Isolation::Triple,
         /// Whether ECN-capable packets are marked instead of dropped by `CoDel`; BLUE always drops.
         pub ecn: bool = true,

@@ -37,7 +37,7 @@ impl Backlog {
     }
 }
 
-/// What a queue discipline answers when asked for the next packet.
+/// The answer of a queue discipline to a request for the next packet.
 #[derive(Debug)]
 pub enum Verdict {
     /// Send this packet.
@@ -98,7 +98,7 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// What a limit comes to; `None` if that depends on a link.
+    /// The capacity that a limit amounts to; `None` if that depends on a link.
     pub const fn of(limit: &Limit) -> Option<Self> {
         match limit {
             Limit::Packets(packets) => Some(Self::Packets(*packets)),
@@ -132,7 +132,7 @@ pub trait QueueModel {
     /// How much may wait.
     fn limit(&self) -> &Limit;
 
-    /// Where in the specification the limit is.
+    /// The key of the limit in the specification.
     fn limit_key(&self) -> &'static str {
         "limit"
     }

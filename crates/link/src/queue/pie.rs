@@ -111,7 +111,7 @@ struct Pie {
     control: Control,
     /// The measurement of the departure rate, if the estimate needs it.
     rate: Option<DepartureRate>,
-    /// What the last packet to leave had waited.
+    /// The sojourn time of the last packet to leave.
     sojourn: SimDuration,
     next_update: SimTime,
     rng: SimRng,

@@ -211,7 +211,7 @@ impl Average {
     }
 }
 
-/// What becomes of a packet that arrives.
+/// The decision on an arriving packet: to pass it, to mark or drop it early, or to drop it in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Pass,

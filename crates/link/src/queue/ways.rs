@@ -3,7 +3,7 @@
 /// Places that a key may take.
 const WAYS: usize = 8;
 
-/// Where a key is, and whether the place is new to it.
+/// The place found for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Here already.

@@ -1,4 +1,4 @@
-//! What every channel must do, run on an example of every kind.
+//! The rules of every channel, tested on an example of every kind.
 
 use leobench_base::spec::{At, Spec};
 use leobench_base::{SimDuration, SimTime};

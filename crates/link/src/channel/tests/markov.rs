@@ -16,7 +16,7 @@ const PRESETS: [LmsPreset; 4] =
 const BATCHES: u64 = 100;
 const BATCH: SimDuration = SimDuration::from_secs(10_000);
 
-/// What one batch of a run saw of the three states.
+/// Time, visits and jumps of the three states in one batch of a run.
 #[derive(Default)]
 struct Batch {
     seconds: [f64; 3],

@@ -130,7 +130,7 @@ fn an_outage_leaves_the_other_draws_alone() {
     assert!(with.eq(slots(r#""0 s""#).take(40)));
 }
 
-/// What a second of channel is on average, in batches of 1,000 s: the share of outage, the delay and the rate of slots.
+/// Averages of a channel over batches of 1,000 s: the share of outage, the delay in ms, and the rate in bit/s.
 fn averages(json: &str) -> [Vec<f64>; 3] {
     const BATCH: f64 = 1_000.0;
     let mut channel = build(json, 3);

@@ -20,7 +20,7 @@ use opportunities::NANOS_PER_MILLI;
 const MAHIMAHI_OPPORTUNITY: Bytes = Bytes::new(1500);
 
 leobench_base::words! {
-    /// Where in a trace a run starts.
+    /// The start of a run within a trace.
     pub enum TraceStart {
         /// At its beginning.
         Beginning = "beginning",
@@ -47,7 +47,7 @@ leobench_base::spec! {
         pub delay_interval: SimDuration = SimDuration::from_millis(10),
         /// Bytes of one opportunity.
         pub opportunity: Bytes = MAHIMAHI_OPPORTUNITY,
-        /// Where in the trace the run starts.
+        /// Start of the run within the trace.
         pub start: TraceStart = TraceStart::Beginning,
     }
 }

@@ -121,7 +121,7 @@ fn run(case: &Case, eager: bool) -> Bench {
     bench
 }
 
-/// What is sent was on offer, but for the packet that each change of the channel finds on the wire and lets finish.
+/// Checks that the channel offered all that was sent, except the packets on the wire when it changed, which finish.
 fn assert_within_capacity(bench: &Bench, now: SimTime, operations: &[(u64, Operation)]) {
     let is_change = |operation: &&(u64, Operation)| matches!(operation.1, Operation::Change { .. });
     let changes = operations.iter().filter(is_change).count() as u128;

@@ -205,7 +205,7 @@ fn any_operations() -> impl Strategy<Value = Vec<(u64, Operation)>> {
 }
 
 proptest! {
-    /// What goes in comes out once, is dropped once, is flushed once, or still waits; and nothing waits for ever.
+    /// Each packet is delivered once, dropped once, flushed once, or still waits; and none waits for ever.
     #[test]
     fn every_discipline_conserves_packets_and_never_stalls(operations in any_operations()) {
         for spec in QueueSpec::examples() {
