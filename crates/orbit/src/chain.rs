@@ -12,7 +12,7 @@
 
 use leobench_base::{SimDuration, SimTime};
 
-/// What the terminal's subflows share.
+/// The access state of the terminal: its number of subflows, and whether they share a satellite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// s1: one subflow.
@@ -28,7 +28,7 @@ pub enum Access {
 pub enum Reading {
     /// The times that the text prints.
     Printed,
-    /// What is in view.
+    /// The times that follow from the satellites in view.
     Geometric,
 }
 
@@ -57,7 +57,7 @@ impl Default for Chain {
 pub struct Stage {
     /// From when.
     pub at: SimTime,
-    /// What the subflows share.
+    /// The access state.
     pub access: Access,
     /// The satellites of both subflows, counted in the order in which they come; the same one if they share it.
     pub satellites: [u64; 2],

@@ -46,7 +46,7 @@ pub struct MeanElements {
 pub struct Placed {
     /// The elements.
     pub elements: MeanElements,
-    /// Where.
+    /// The line or record in the file.
     pub place: Place,
 }
 
@@ -70,7 +70,7 @@ impl Default for Ages {
 pub struct Loaded {
     /// In the order of the file.
     pub satellites: Vec<Satellite>,
-    /// What a user should know.
+    /// One-line warnings for the user.
     pub warnings: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ impl MeanElements {
         Ok(Satellite { name: self.name.clone(), orbit })
     }
 
-    /// What is wrong with the numbers, if anything is.
+    /// Checks that all numbers are in range.
     fn check(&self) -> Result<(), String> {
         let ranges = [
             ("inclination", self.inclination, 0.0, 180.0, "degrees"),

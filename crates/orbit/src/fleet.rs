@@ -16,7 +16,7 @@ const STEP: SimDuration = SimDuration::from_secs(20);
 /// How exactly rises and sets are found.
 const EXACT: SimDuration = SimDuration::from_millis(1);
 
-/// What a handover costs: no packets for an outage, or both satellites at once for an overlap.
+/// The cost of a handover: no packets for an outage, or both satellites at once for an overlap.
 #[derive(Clone, Debug)]
 pub struct Gap {
     /// How long nothing can be sent, from the handover on.
@@ -40,9 +40,9 @@ pub struct Terminal {
     pub gateways: Vec<Observer>,
     /// Its policy.
     pub policy: Box<dyn ServingPolicy>,
-    /// What its handovers cost.
+    /// The cost of its handovers.
     pub gap: Gap,
-    /// Where it draws the cost from.
+    /// The random stream from which that cost is drawn.
     pub rng: SimRng,
 }
 
@@ -217,7 +217,7 @@ impl Fleet {
     }
 }
 
-/// What a policy may know of its candidates: geometry is known ahead.
+/// A policy's knowledge of its candidates. As orbits are known ahead, it includes the future.
 struct Ahead<'a> {
     ephemeris: &'a Ephemeris,
     observer: &'a Observer,

@@ -156,7 +156,8 @@ impl Site {
         (sight.dot(self.up) / range, range)
     }
 
-    /// Where in the sky a state (in the frame that turns with the Earth) is seen, without refraction or travel of light.
+    /// Azimuth, elevation, range and range rate of a state (in the frame that turns with the Earth), without refraction
+    /// or light travel time.
     pub fn look(&self, state: &State) -> Topocentric {
         let sight = state.position - self.position;
         let range_m = sight.norm();

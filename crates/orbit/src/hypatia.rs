@@ -22,7 +22,7 @@ const SLACK: f64 = 1.01;
 pub struct Text<'a> {
     /// As messages name it.
     pub file: &'a str,
-    /// What is in it.
+    /// The content of the file.
     pub text: &'a str,
 }
 

@@ -11,7 +11,7 @@ use crate::track;
 pub struct Place {
     /// Unique in its list.
     pub name: String,
-    /// Where.
+    /// The coordinates.
     pub place: Geodetic,
 }
 

@@ -15,7 +15,7 @@ use crate::angle::Angle;
 use crate::constellation::SatelliteId;
 use crate::sky::Sighting;
 
-/// What a policy may ask about a candidate beyond where it is.
+/// Facts about candidates beyond their positions, computed on request.
 pub trait Outlook {
     /// How long it can be used from now on without interruption, up to a limit of three hours.
     fn remaining(&self, satellite: SatelliteId) -> SimDuration;

@@ -35,7 +35,7 @@ pub struct Exit {
     pub delay: SimDuration,
 }
 
-/// Where a packet to a destination goes next from a satellite.
+/// The next hop of a packet at a satellite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextHop {
     /// To another satellite.
@@ -90,7 +90,7 @@ pub struct Router {
     limits: Limits,
     /// By link, in nanoseconds.
     delays: Vec<u64>,
-    /// Where the neighbours of each satellite start; one more than satellites.
+    /// The index of each satellite's first neighbour, and the number of neighbours at the end.
     starts: Vec<u32>,
     /// The neighbours: satellite and link.
     neighbours: Vec<(u32, u32)>,
@@ -198,7 +198,7 @@ impl Router {
         (delay != NONE).then(|| SimDuration::from_nanos(delay))
     }
 
-    /// Where a packet to a destination goes next from a satellite, if there is a way.
+    /// The next hop of a packet to a destination, at a satellite; `None` if there is no way.
     pub fn next_hop(&self, from: SatelliteId, destination: DestinationId) -> Option<NextHop> {
         match self.trees[destination.index()].hops[from.index()] {
             Hop::Nowhere => None,

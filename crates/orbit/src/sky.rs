@@ -29,7 +29,7 @@ const RADIUS_MARGIN: f64 = 5e3;
 pub struct Sighting {
     /// Which one.
     pub satellite: SatelliteId,
-    /// Where.
+    /// The satellite's direction and range.
     pub look: Topocentric,
 }
 
@@ -37,7 +37,7 @@ pub struct Sighting {
 #[derive(Clone, Debug, Default)]
 pub struct SkyGrid {
     window: Option<u64>,
-    /// Where the satellites of each cell start; one more than cells.
+    /// The index of each cell's first satellite, and the number of satellites at the end.
     starts: Vec<u32>,
     satellites: Vec<SatelliteId>,
     /// By satellite: the direction in the middle of the window, and the radius that it stays below.
@@ -175,12 +175,12 @@ impl Observer {
         Self { track, view, arc, place, site, window: None, candidates: Vec::new(), lowest_sine }
     }
 
-    /// Where it is.
+    /// The observer's place or track.
     pub fn track(&self) -> &Track {
         &self.track
     }
 
-    /// What it can use.
+    /// The part of the sky that the observer can use.
     pub fn view(&self) -> &View {
         &self.view
     }

@@ -1,4 +1,4 @@
-//! Where a terminal is: at one place, or along a track of points in time (CSV or GPX).
+//! Positions of terminals: one place, or a track of points in time (CSV or GPX).
 
 use leobench_base::spec::quoted;
 use leobench_base::{SimDuration, SimTime};

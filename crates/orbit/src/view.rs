@@ -12,15 +12,15 @@ const ARC_STEP: f64 = 1.0;
 /// A dish that is tilted and can steer its beam so far from where it points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dish {
-    /// Where it points: from north over east.
+    /// Azimuth of its axis: from north over east.
     pub azimuth: Angle,
-    /// Where it points: above the horizon.
+    /// Elevation of its axis above the horizon.
     pub elevation: Angle,
-    /// How far from there its beam reaches.
+    /// How far from its axis the beam reaches.
     pub half_angle: Angle,
 }
 
-/// What stands around a terminal: the lowest free elevation over equal sectors of azimuth, the first one from north.
+/// Obstructions around a terminal: the lowest free elevation over equal sectors of azimuth, the first one from north.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Obstructions {
     sectors: Vec<Angle>,
@@ -57,7 +57,7 @@ pub struct View {
     pub lowest: Angle,
     /// The reach of a tilted dish, if it has one.
     pub dish: Option<Dish>,
-    /// What stands around.
+    /// Obstructions around the terminal.
     pub obstructions: Obstructions,
     /// How close to the arc of the geostationary satellites it may point, if that is limited.
     pub arc: Option<Angle>,
