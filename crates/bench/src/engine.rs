@@ -8,7 +8,7 @@ use leobench_sim::{Run, RunOptions};
 
 use crate::{Case, DELAY, Measured, PAYLOAD, timed};
 
-/// What a flow of one endless stream sends.
+/// The source of a flow of one endless stream, as TOML.
 pub(crate) const ONE_STREAM: &str = r#"source = { kind = "bulk", size = "1000 GB" }"#;
 
 /// Runs a case through the engine, a single stream.

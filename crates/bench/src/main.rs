@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use leobench_base::SimDuration;
 
-/// What is measured.
+/// A simulation to measure.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     name: &'static str,

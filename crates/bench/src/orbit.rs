@@ -1,4 +1,5 @@
-//! What constellations cost: the geometry of an hour by number of terminals, and idle links beside a download over satellites.
+//! The cost of constellations: the geometry of an hour by number of terminals, and idle links beside a download over
+//! satellites.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What several paths cost: one connection of the own QUIC stack over one, two and eight links.
+//! The cost of several paths: one connection of the own QUIC stack over one, two and eight links.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What a packet costs with more flows over the same link, and beside flows and links that are idle.
+//! The cost of a packet with more flows over the same link, and beside flows and links that are idle.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ struct Load {
 const ONE: Load = Load { flows: 1, idle_flows: 0, idle_links: 0 };
 const TEN: Load = Load { flows: 10, ..ONE };
 
-/// What is measured, and beside what.
+/// The loads: name, load, and the name of the one to compare with.
 const LOADS: [(&str, Load, &str); 5] = [
     ("1 flow", ONE, ""),
     ("10 flows", TEN, "1 flow"),

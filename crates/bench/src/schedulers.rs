@@ -1,4 +1,4 @@
-//! What a scheduler itself costs, without a transport, and how that grows with the number of streams.
+//! The cost of a scheduler itself, without a transport, and its growth with the number of streams.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ const PACKETS: u64 = 1_000;
 const ROUNDS: usize = 300;
 /// Room of a packet and size of a message, in bytes.
 const ROOM: u64 = 1_200;
-/// What every stream has waiting when all are backlogged, in messages.
+/// Messages that wait on every stream when all are backlogged.
 const BACKLOG: u64 = 4;
 
 /// Prints what pushing, scheduling and taking cost per packet.

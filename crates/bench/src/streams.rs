@@ -1,4 +1,4 @@
-//! What it costs to choose for every packet, by QUIC stack: two endless streams under every scheduler, against a single one.
+//! The cost of scheduling every packet, by QUIC stack: two endless streams under every scheduler, against a single one.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use leobench_base::SimDuration;
