@@ -1,5 +1,5 @@
-//! What acknowledgement the stack will put in front of the next packet: it says so nowhere, but it must be known how
-//! much room there is before a scheduler fills it.
+//! Predicts the acknowledgement that the stack will put in front of the next packet. The stack does not report it, but
+//! a scheduler must know the remaining room before it fills the packet.
 
 use leobench_base::SimTime;
 use leobench_base::varint::varint_size;

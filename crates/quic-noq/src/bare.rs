@@ -45,7 +45,7 @@ impl Bare {
         self.clock.instant(SimTime::ZERO)
     }
 
-    /// What the client connects with.
+    /// The client's configuration for a connection.
     pub fn client_config(&self) -> ClientConfig {
         config::client(Arc::clone(&self.transport), &self.tap, &self.rng.child("client"))
     }

@@ -129,8 +129,8 @@ pub(super) fn transport(
     config
 }
 
-/// What to ask the peer for about its acknowledgements. Reordering is acknowledged at once as without asking (RFC 9000
-/// section 13.2.1), which is a reordering threshold of 1.
+/// The extension by which the peer is asked to acknowledge less often. Reordering is acknowledged at once, as without
+/// it (RFC 9000 section 13.2.1), which is a reordering threshold of 1.
 fn ack_frequency(spec: &QuicSpec) -> Option<AckFrequencyConfig> {
     let (threshold, delay) = spec.ack_frequency()?;
     let mut config = AckFrequencyConfig::default();

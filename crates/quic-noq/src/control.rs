@@ -42,7 +42,7 @@ pub(super) struct Control {
     paths: AtomicU32,
 }
 
-/// What is looked at for every packet.
+/// The values that are read for every packet.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     /// The window of the only path, as the stack will be told unless the gate is shut.
@@ -270,7 +270,7 @@ impl ControllerFactory for HandleFactory {
     }
 }
 
-/// What the stack holds of the congestion control: one path's view.
+/// The controller that the stack holds: one path's view of the congestion control.
 #[derive(Clone, Debug)]
 struct Handle {
     control: Arc<Control>,

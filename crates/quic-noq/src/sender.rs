@@ -69,7 +69,7 @@ pub(super) struct Sender {
     /// Whether a stream may be fed in bulk where there are several.
     may_reserve: bool,
     reserve: Option<Reserve>,
-    /// What was chosen for which packet, by its number.
+    /// Streams and bytes chosen for each packet, by its number.
     #[cfg(test)]
     pub(super) choices: std::collections::BTreeMap<u64, Vec<(u64, u64)>>,
 }

@@ -1,5 +1,5 @@
-//! What passes packet protection, seen in plaintext: the exact place to learn which bytes of which stream left in
-//! which packet, and to write it down.
+//! A tap on packet protection, which sees packets in plaintext: the exact place to learn which bytes of which stream
+//! left in which packet, and to log it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -32,7 +32,7 @@ pub(super) struct Tap {
     qlog: Option<Mutex<Qlog>>,
 }
 
-/// What the 1-RTT packets sent so far carried.
+/// The content of the 1-RTT packets sent so far.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     /// The time of what follows.
@@ -49,7 +49,7 @@ pub(super) struct Sent {
     pub(super) retransmitted: u64,
     /// Packets with such bytes.
     pub(super) retransmitted_packets: u64,
-    /// What acknowledgement the next packet will carry; kept only with several streams to choose from.
+    /// The acknowledgement that the next packet will carry; kept only with several streams to choose from.
     pub(super) acks: AckForecast,
     /// Type of a frame that could not be read (or [`MALFORMED`]); what followed it in its packet is not known.
     pub(super) unreadable: Option<u64>,

@@ -17,7 +17,7 @@ const RATE: u64 = 1_000_000;
 /// By then the handshake is confirmed, without which noq-proto follows nobody.
 const FIRST: u64 = 4_000;
 
-/// What the client's address becomes, and when, in milliseconds.
+/// The changes of the client's address, with their times in milliseconds.
 struct Changes {
     knows: bool,
     list: Vec<(u64, SocketAddr)>,

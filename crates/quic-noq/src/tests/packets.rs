@@ -1,4 +1,4 @@
-//! What is in the packets when several streams share them.
+//! Content of the packets that several streams share.
 
 use leobench_base::spec::Whole;
 use leobench_transport::scheduler::SchedulerSpec;
