@@ -22,7 +22,7 @@ impl WallClock {
         self.start.get_or_init(instant);
     }
 
-    /// What it shows.
+    /// The time since the start; zero before it.
     #[inline]
     pub fn now(&self) -> SimTime {
         let Some(start) = self.start.get() else { return SimTime::ZERO };

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::offload;
 
-/// What stands before each packet of a device.
+/// The header before each packet of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// Nothing (`IFF_NO_PI`).
@@ -49,7 +49,7 @@ impl Device {
         Ok(Self { file: self.file.try_clone()?, framing: self.framing })
     }
 
-    /// What stands before each packet.
+    /// The header before each packet.
     pub fn framing(&self) -> Framing {
         self.framing
     }

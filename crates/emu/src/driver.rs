@@ -28,7 +28,7 @@ const LONGEST_SLEEP: SimDuration = SimDuration::from_millis(10);
 
 /// The driver is awake for nothing during one part in so many of its time at most: programs need the processor, too.
 const SPIN_SHARE: u64 = 4;
-/// What it may save up of that.
+/// The most of that time that the driver may save up.
 const MOST_CREDIT: SimDuration = SimDuration::from_millis(2);
 
 /// How the driver waits, and what it may deviate from the clock.
@@ -37,7 +37,7 @@ pub struct Settings {
     /// How long before something is due it does not sleep any more, as long as this takes no more than a quarter of its time.
     /// If it would, it looks around once in this time only.
     pub spin: SimDuration,
-    /// What may be late.
+    /// Limits on lateness, stalls and processor time.
     pub budget: Budget,
 }
 
@@ -87,7 +87,7 @@ pub struct Until {
     pub drained: bool,
 }
 
-/// What packets are read with.
+/// Buffers and state for reading packets.
 #[derive(Debug)]
 struct Intake {
     clock: WallClock,
@@ -195,12 +195,12 @@ impl Driver {
         self.outside.lock().news = Some(news);
     }
 
-    /// What QUIC connections of programs showed by their spin bit.
+    /// Samples of the spin bits of programs' QUIC connections, by direction and path.
     pub fn spin_flows(&self) -> Vec<SpinFlow> {
         self.outside.lock().spin.flows().collect()
     }
 
-    /// What came of it.
+    /// The verdict on the run so far: traffic, timing and losses.
     pub fn verdict(&self) -> Verdict {
         let left = self.outside.lock();
         let departures = &left.departures;

@@ -1,4 +1,4 @@
-//! What the kernel of a host loses on either side of the network.
+//! Packets that the kernel of a host loses on either side of the network.
 
 use std::fs;
 use std::io;

@@ -1,8 +1,9 @@
-//! What hosts leave to their devices: cutting long segments into packets, and checksums.
+//! Work that hosts leave to their devices: cutting long segments into packets, and checksums.
 //!
-//! A host with a device that offers both hands over up to 64 KiB of one TCP connection, or several datagrams of the same size,
-//! with one set of headers and unfinished checksums. A link has to see packets as they would be on it, so that they are finished
-//! here, where they enter. Where they leave together, [`merge`] puts them into one again. What a frame needs is in the header before it (virtio 1.2, section 5.1.6: `virtio_net_hdr`).
+//! A host with a device that offers both hands over up to 64 KiB of one TCP connection, or several datagrams of the
+//! same size, with one set of headers and unfinished checksums. A link has to see the final packets, so they are
+//! finished here, at the entry. At the exit, [`merge`] joins packets again. The header before a frame has the
+//! parameters (virtio 1.2, section 5.1.6: `virtio_net_hdr`).
 
 pub(crate) mod merge;
 
@@ -94,7 +95,7 @@ struct Long<'a> {
     /// IP and transport header.
     headers: &'a [u8],
     content: &'a [u8],
-    /// Where the transport header starts.
+    /// Offset of the transport header.
     start: usize,
     /// Bytes of content in a packet; the last may have fewer.
     size: usize,

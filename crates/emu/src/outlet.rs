@@ -1,4 +1,4 @@
-//! Where packets wait to be written to a device together.
+//! Outlets, in which packets gather to be written to a device together.
 
 use leobench_base::{Packet, SimDuration, SimTime, wire};
 
@@ -11,7 +11,7 @@ use crate::verdict::{Budget, Lateness};
 /// moderates its interrupts; one that comes alone goes at once.
 pub(crate) const MODERATION: SimDuration = SimDuration::from_micros(50);
 
-/// What has left by the devices.
+/// Totals of the packets that left by the devices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Departures {
     /// Packets, and the frames that they were in.

@@ -1,4 +1,4 @@
-//! Where packets leave the network for a real host.
+//! The ports at which packets leave the network for real hosts.
 
 use std::fs::File;
 use std::io::Write;
@@ -22,9 +22,9 @@ pub struct Outside(Arc<Mutex<Left>>);
 pub(crate) struct Left {
     outlets: Vec<Outlet>,
     pub(crate) departures: Departures,
-    /// What QUIC connections show by their spin bit.
+    /// The observer of the spin bits of QUIC connections.
     pub(crate) spin: SpinObserver,
-    /// Where changes of interfaces are written.
+    /// The pipe for changes of interfaces.
     pub(crate) news: Option<File>,
 }
 

@@ -40,7 +40,7 @@ pub struct SpinSample {
     pub rtt: SimDuration,
 }
 
-/// What the ends of a flow do with the bit.
+/// The use that the ends of a flow make of the bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpinUse {
     /// It changes once a round trip.
@@ -62,7 +62,7 @@ impl SpinUse {
     }
 }
 
-/// What was seen of one direction of a connection over one path.
+/// Observations of one direction of a connection over one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpinFlow {
     /// The sender.
@@ -71,7 +71,7 @@ pub struct SpinFlow {
     pub destination: SocketAddr,
     /// Packets with a short header.
     pub packets: u64,
-    /// What the bit is used for.
+    /// The use of the bit.
     pub spin: SpinUse,
     /// None unless it spins.
     pub samples: Vec<SpinSample>,
@@ -83,7 +83,7 @@ pub struct SpinObserver {
     /// In the order in which they began.
     flows: Vec<Direction>,
     places: FxHashMap<(SocketAddr, SocketAddr), usize>,
-    /// Where clients began connections.
+    /// Addresses of servers: the destinations of clients' first packets.
     servers: FxHashSet<SocketAddr>,
 }
 

@@ -5,7 +5,7 @@ use leobench_base::{LogHistogram, SimDuration, SimTime};
 use crate::losses::Losses;
 use crate::processors::Processors;
 
-/// What a run may deviate from its own times.
+/// Limits on a run's deviations from its own times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// By how much 99 of 100 packets may leave too late at most.
@@ -68,7 +68,7 @@ impl Precedence {
     }
 }
 
-/// What a run in real time came to, beside its results.
+/// The timing and losses of a run in real time, beside its results.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// How the kernel scheduled the driver.
@@ -89,7 +89,7 @@ pub struct Verdict {
     pub refused: u64,
     /// The most frames that waited in a device at once, or fewer: those read before it was seen empty.
     pub device_queue_peak: u64,
-    /// What hosts lost by themselves.
+    /// Packets that hosts lost by themselves.
     pub losses: Losses,
     /// Whether the sockets on the hosts belong to flows of the network, and not to programs.
     pub owns_sockets: bool,
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(stalled(50), ["the driver stood still for 50.0 ms; allowed: 20 ms"]);
     }
 
-    /// What programs would have sent on a machine with more processors, nobody knows.
+    /// On saturated processors, programs may send less than they would otherwise.
     #[test]
     fn processors_without_rest_are_a_doubt_beside_programs() {
         let budget = Budget { busy: 0.5, ..Budget::default() };
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(doubts[1..], ["sockets had no room for 5 datagrams of flows"]);
     }
 
-    /// What waits in a device longer than packets may be late is not seen as late: its time begins when it is read.
+    /// A packet that waits in a device for long is not counted as late, because its time begins when it is read.
     #[test]
     fn frames_that_wait_in_a_device_are_a_doubt() {
         let waited = |millis: u64| {

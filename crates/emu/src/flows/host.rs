@@ -45,10 +45,10 @@ impl Host {
         })
     }
 
-    /// What it has lost by itself since it exists.
+    /// Packets that the host has lost by itself since it exists.
     ///
     /// # Errors
-    /// If its kernel does not tell.
+    /// If its kernel does not report them.
     pub fn losses(&self) -> io::Result<Losses> {
         self.within(Losses::read)
     }

@@ -1,4 +1,4 @@
-//! What the kernel's TCP can be told and asked beyond the common socket options.
+//! Settings and statistics of the kernel's TCP beyond the common socket options.
 
 use std::fs;
 use std::io;
@@ -59,7 +59,7 @@ pub(super) fn set(socket: impl AsFd, option: TcpOption) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// What the kernel tells of a socket by an option: up to so many bytes, and zeros if it tells less.
+/// Reads an option of a socket: up to `SIZE` bytes, with zeros in place of those that this kernel does not have.
 fn told<const SIZE: usize>(
     socket: impl AsFd,
     level: libc::c_int,
@@ -153,7 +153,7 @@ impl TcpInfo {
         }
     }
 
-    /// What the congestion control is about.
+    /// The phase of the congestion control.
     pub(super) fn phase(&self) -> &'static str {
         match self.congestion_state {
             2..=4 => "recovery",
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// What the kernel counts of a connection over the loopback device is what was sent.
+    /// The kernel's counters of a connection over the loopback device match the bytes sent.
     #[test]
     fn the_kernel_tells_what_a_connection_has_done() {
         const SENT: usize = 300_000;

@@ -26,7 +26,7 @@ use super::send_room::SendRoom;
 
 /// Most bytes handed to the kernel or taken from it in a call.
 const PIECE: usize = 1 << 18;
-/// What the application's bytes are.
+/// The application's bytes.
 static ZEROS: [u8; PIECE] = [0; PIECE];
 /// Bytes of the options that every segment has if there are timestamps.
 const TIMESTAMPS: u32 = 12;
@@ -66,7 +66,7 @@ enum Stage {
     Lost,
 }
 
-/// What is seen of a connection from time to time.
+/// Periodic samples of a connection.
 #[derive(Default)]
 struct Monitor {
     interval: SimDuration,
@@ -297,7 +297,8 @@ impl Endpoint for KernelTcp {
 }
 
 impl Monitor {
-    /// What the kernel counts. It does not say which segments it gave up for lost: those that it repeated stand for them.
+    /// The kernel's counters. It does not report which segments it declared lost, so those that it sent again count as
+    /// lost.
     fn totals(&self, info: &TcpInfo) -> Totals {
         Totals {
             sent_packets: info.segments_sent,

@@ -34,7 +34,7 @@ pub(super) struct OverUdp {
     bytes: Vec<u8>,
 }
 
-/// What the payload of datagrams is.
+/// The kind of payload in datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carries {
     /// Packets of QUIC.
@@ -229,7 +229,7 @@ fn meta(now: SimTime, bytes: &[u8], found: &RecvMeta, port: u16) -> Option<Meta>
     Some(Meta::new(now, Protocol::Udp, found.addr, local, size).with_ecn(ecn))
 }
 
-/// What a datagram carries; none if it is not what it should be.
+/// The content of a datagram; `None` if it cannot be decoded.
 fn body(carries: Carries, bytes: &[u8]) -> Option<Body> {
     match carries {
         Carries::Quic => Some(Body::UdpBytes(BytesMut::from(bytes))),

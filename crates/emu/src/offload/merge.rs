@@ -17,10 +17,10 @@ const TCP_HEADER: usize = 20;
 const ACK: u8 = 0x10;
 const PUSH: u8 = 0x08;
 
-/// What packets need to be merged.
+/// Properties of a packet that decide whether it can be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
-    /// Where the transport header starts, and where the content does.
+    /// Offsets of the transport header and of the content.
     start: usize,
     content: usize,
     is_udp: bool,
@@ -75,7 +75,7 @@ impl Shape {
 /// A frame for a device: a packet, or several in one.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// Where it starts among others; the header is first.
+    /// Offset of the frame, with its header, in the buffer of frames.
     begin: usize,
     packets: u16,
     /// How to go on, as long as another packet may follow.
@@ -103,7 +103,7 @@ impl Frame {
         usize::from(self.packets)
     }
 
-    /// Where the frame starts.
+    /// Offset of the frame in the buffer of frames.
     pub(crate) fn begin(&self) -> usize {
         self.begin
     }

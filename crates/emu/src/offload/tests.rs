@@ -1,4 +1,4 @@
-//! What comes out is read by a library, which computes the checksums too.
+//! The library etherparse reads the output, and computes the checksums to compare with.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 

@@ -1,5 +1,5 @@
-//! What a host is handed has to be cut, by its kernel, into the very packets that left the network. `cut` does as the kernel
-//! does, and is tested by itself.
+//! A host's kernel has to cut each frame that it receives into the very packets that left the network. `cut` does the
+//! same as the kernel, and has tests of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
