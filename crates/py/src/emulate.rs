@@ -66,7 +66,7 @@ pub(crate) fn places(scenario: &PyScenario) -> Vec<Place> {
     network::places(&scenario.0.spec).into_iter().map(place).collect()
 }
 
-/// What is built and not driven yet, or driven to its end.
+/// A run and its driver, before the run or after its end.
 struct Parts {
     run: Run,
     driver: Driver,

@@ -1,4 +1,4 @@
-//! What there is to make scenarios of.
+//! The kinds of things that scenarios are made of.
 
 use leobench_sim::registry;
 use pyo3::prelude::*;
@@ -19,8 +19,8 @@ pub(crate) fn refused(kind: &str) -> PyResult<Vec<(&'static str, &'static str)>>
         .map_err(|error| InputError::new_err(error.to_string()))
 }
 
-/// What a preset of the LMS channel does in each state: its name, rate in bits per second, mean time spent in it in
-/// seconds, share of all time, and the probability of each state when it is left. Empty if there is no such preset.
+/// The states of a preset of the LMS channel: name, rate in bits per second, mean time spent in it in seconds, share of
+/// all time, and the probability of each state when it is left. Empty if there is no such preset.
 #[pyfunction]
 pub(crate) fn preset(name: &str) -> PyResult<Vec<PresetState>> {
     let states = registry::preset(name).map_err(|fault| InputError::new_err(fault.problem))?;

@@ -24,7 +24,8 @@ pub(crate) fn orbit(
     look(py, scenario, interval_s, survey::survey)
 }
 
-/// Where satellites, terminals and gateways are as JSON, a point every so many seconds; `None` without a constellation.
+/// Positions of satellites, terminals and gateways as JSON, a point every so many seconds; `None` without a
+/// constellation.
 #[pyfunction]
 pub(crate) fn scene(
     py: Python<'_>,
@@ -37,7 +38,7 @@ pub(crate) fn scene(
 /// A look at the sky that may be told to stop.
 type See<T> = fn(&Scenario, u64, SimDuration, &mut GoOn<'_>) -> Result<Option<T>, Fault>;
 
-/// What a look at the sky shows, as JSON.
+/// The JSON of a look at the sky.
 fn look<T: Serialize + Send>(
     py: Python<'_>,
     scenario: &PyScenario,
@@ -63,7 +64,7 @@ fn look<T: Serialize + Send>(
     view.as_ref().map(as_json).transpose()
 }
 
-/// What a user should know of the scenario's constellation before a run.
+/// Warnings about the scenario's constellation, to read before a run.
 #[pyfunction]
 pub(crate) fn sky_warnings(scenario: &PyScenario) -> PyResult<Vec<String>> {
     let sky = Sky::new(&scenario.0, scenario.0.spec.seed).map_err(|fault| wrong(&fault))?;

@@ -1,5 +1,5 @@
-//! What ends the program rather than the run, such as Ctrl-C, on its way out of a run: the errors of a run are texts,
-//! and it must come out as itself.
+//! Keeps an exception that must end the program rather than the run, such as Ctrl-C, until the run has failed. A run
+//! reports its errors as texts, from which the exception could not be raised again.
 
 use std::cell::RefCell;
 
@@ -9,12 +9,12 @@ thread_local! {
     static KEPT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Keeps it until the run has failed over it.
+/// Keeps the exception.
 pub(super) fn keep(error: PyErr) {
     KEPT.set(Some(error));
 }
 
-/// What was kept since the last time, on this thread.
+/// Takes the exception kept on this thread since the last call.
 pub(crate) fn take() -> Option<PyErr> {
     KEPT.take()
 }

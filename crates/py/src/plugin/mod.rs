@@ -18,7 +18,7 @@ pub(crate) use interrupt::take as take_interrupt;
 use crate::errors::PluginError;
 use crate::scheduler::PythonScheduler;
 
-/// What finds, imports and builds classes.
+/// The Python module that finds, imports and builds classes.
 const PLUGINS: &str = "leobench.plugins";
 
 /// Why a class cannot be used.

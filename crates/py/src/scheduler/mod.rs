@@ -21,10 +21,10 @@ use crate::plugin::raised;
 /// an end is noticed by then.
 const MOST_EMPTY: usize = 10_000;
 
-/// What `schedule` is to return.
+/// Description of the value that `schedule` returns, for messages.
 const PAIRS: &str = "a list of pairs of a stream and its bytes, such as `[(streams[0], 1000)]`";
 
-/// What the scheduler says of itself; that it does not, if it says nothing.
+/// Whether the scheduler declares that it fills packets; false by default.
 fn fills_packets(scheduler: &Bound<'_, PyAny>) -> PyResult<bool> {
     scheduler.getattr_opt("fills_packets")?.map_or(Ok(false), |promise| promise.is_truthy())
 }
@@ -34,11 +34,11 @@ pub(crate) struct PythonScheduler {
     /// The bound method.
     schedule: Py<PyAny>,
     fills_packets: bool,
-    /// What it has yet to hear of, if it wants to.
+    /// Changed streams for the next calls of `on_change`, if the scheduler has that method.
     changes: Option<Changes>,
     weights: Vec<f64>,
     shared: Arc<Shared>,
-    /// What Python sees of the streams; made when it first looks, as their attributes are known then.
+    /// The streams as Python sees them; made on first use, because their attributes are known then.
     streams: Vec<Py<Stream>>,
     /// By stream: whether it has bytes waiting and is not held.
     occupied: Vec<bool>,

@@ -1,4 +1,4 @@
-//! What a scheduler in Python sees of a stream.
+//! A stream as a scheduler in Python sees it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 
 const NANOS_PER_SEC: f64 = 1e9;
 
-/// What changes about the streams of a connection. Written while the interpreter may be busy elsewhere, so that
-/// changes need not wait for it; read by whoever is called from the run, and so after they were written.
+/// Counters of a connection's streams. They are written without waiting for the interpreter, and read only by calls
+/// from within the run, which come after the writes.
 pub(super) struct Shared {
     now: AtomicU64,
     streams: Vec<Counters>,
@@ -23,8 +23,8 @@ struct Counters {
     messages: AtomicU64,
     /// When the oldest waiting message was created.
     head_created: AtomicU64,
-    /// What the waiting messages' sojourn times will add up to at the end of time, modulo 2^64. What they add up to at
-    /// any other time follows, and is right as long as it is below 2^64 ns, or 584 years.
+    /// Sum of the waiting messages' sojourn times at the end of time, modulo 2^64. The sum at any other time follows
+    /// from it, and is right as long as it is below 2^64 ns, or 584 years.
     last_sojourn_sum: AtomicU64,
 }
 
