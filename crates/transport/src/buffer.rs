@@ -18,7 +18,7 @@ pub struct Message {
     pub created: SimTime,
 }
 
-/// What the application says about a stream, for schedulers that heed it.
+/// Priority and deadline that the application gives a stream, for schedulers that use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
     /// From 0, the most urgent, to 7 (RFC 9218 section 4.1).
@@ -57,7 +57,7 @@ struct Waiting {
 }
 
 impl StreamBuffer {
-    /// What the application says about the stream.
+    /// The stream's priority and deadline.
     pub fn attributes(&self) -> Attributes {
         self.attributes
     }

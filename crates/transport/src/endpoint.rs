@@ -1,5 +1,5 @@
-//! What every transport looks like to the network: it is handed inputs and the time, and hands back packets,
-//! reports and its next wake-up.
+//! The interface of every transport to the network: an endpoint takes inputs and the time, and returns packets, reports
+//! and its next wake-up.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU64;
@@ -53,7 +53,7 @@ pub struct InterfaceChange {
     pub up: bool,
 }
 
-/// What an endpoint is told about a path ahead of time. It may be wrong.
+/// A forecast for one of an endpoint's paths. It may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
     /// The path meant.
@@ -77,18 +77,18 @@ pub struct HandoverForecast {
     pub until: SimTime,
 }
 
-/// What an endpoint hands back from a poll.
+/// The output of a poll of an endpoint.
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// Packets to send, in order; the network numbers them.
     pub packets: Vec<Packet>,
-    /// What happened to application data, in order.
+    /// Progress of application data, in order.
     pub reports: Vec<Report>,
     /// Rare events worth recording, with the time they happened at.
     pub events: Vec<Event>,
     /// Addresses at which the endpoint can be reached from now on, in addition to earlier ones.
     pub addresses: Vec<SocketAddr>,
-    /// What the endpoint concluded about its earlier transmissions, in order.
+    /// The endpoint's conclusions about its earlier transmissions, in order.
     pub verdicts: Vec<Verdict>,
     /// How the endpoint answered a change of the network below it, in order.
     pub moves: Vec<MoveStep>,
@@ -112,11 +112,11 @@ pub enum MoveStep {
 pub struct Verdict {
     /// Number of the transmission ([`Meta::transmission`](leobench_base::Meta)).
     pub transmission: NonZeroU64,
-    /// What the sender did.
+    /// The sender's action.
     pub kind: VerdictKind,
 }
 
-/// What a sender did about a transmission.
+/// A sender's action on a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictKind {
     /// It declared the transmission lost.
@@ -126,7 +126,7 @@ pub enum VerdictKind {
 }
 
 leobench_base::words! {
-    /// What made a sender declare a transmission lost.
+    /// The evidence by which a sender declares a transmission lost.
     pub enum Evidence {
         /// Acknowledgements of later ones: fast retransmit, RACK, the loss detection of QUIC.
         Acks = "acks",
@@ -137,7 +137,7 @@ leobench_base::words! {
     }
 }
 
-/// What happened to the data of a stream or a datagram.
+/// The progress of a stream's data, or the arrival of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
     /// All bytes of the stream below `offset` have been sent at least once.
@@ -341,7 +341,7 @@ pub enum EndpointError {
     Stack {
         /// When.
         at: SimTime,
-        /// What it did.
+        /// The stack's error.
         problem: String,
     },
     /// The connection moved to a path of which nothing is saved, which the scenario does not allow.
@@ -375,7 +375,7 @@ pub enum EndpointError {
         scheduler: String,
         /// When.
         at: SimTime,
-        /// What it did.
+        /// The scheduler's error.
         problem: String,
     },
     /// A congestion controller cannot go on.
@@ -385,7 +385,7 @@ pub enum EndpointError {
         controller: String,
         /// When.
         at: SimTime,
-        /// What it did, with the trace of a plug-in.
+        /// The controller's error, with the trace of a plug-in.
         problem: String,
     },
 }

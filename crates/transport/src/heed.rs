@@ -1,4 +1,4 @@
-//! What an endpoint does about forecasts of its paths.
+//! Actions of endpoints on forecasts of their paths.
 
 use leobench_base::spec::{Fault, Range, UpTo};
 use leobench_base::{SimDuration, SimTime};
@@ -9,7 +9,7 @@ use crate::endpoint::Forecast;
 const SMALLEST_SHARE: f64 = 0.1;
 
 leobench_base::spec! {
-    /// What a sender does about the forecasts that its flow is given. Without a key, it does nothing.
+    /// Actions of a sender on the forecasts of its flow. Without a key, it takes none.
     #[derive(Copy)]
     pub struct OnForecastSpec: Default check = check {
         /// The sender sends no data on a path from so long before a forecast handover until it is over, as in Freeze-TCP (Goff et

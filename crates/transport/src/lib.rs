@@ -1,5 +1,5 @@
-//! What runs at the ends of a path: endpoints, congestion control, stream schedulers and traffic sources, as state
-//! machines that are handed the time. Knows packets, and no link.
+//! The ends of a path: endpoints, congestion control, stream schedulers and traffic sources, as state machines that
+//! take the time as an argument. They know packets, but not links.
 
 pub mod buffer;
 pub mod congestion;

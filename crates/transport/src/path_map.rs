@@ -1,4 +1,4 @@
-//! What is kept by path. The numbers of paths only grow, and what is kept of those that are gone is taken out: a connection may open
+//! Values by path. Path numbers only grow, and the values of paths that are gone are removed: a connection may open
 //! thousands of paths and have few at a time.
 
 use smallvec::SmallVec;
@@ -62,7 +62,7 @@ impl<T> PathMap<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// Where the value of a path is.
+    /// Index of the entry of a path.
     #[inline]
     fn place(&self, path: PathId) -> Option<usize> {
         let at = path.0 as usize;

@@ -1,6 +1,6 @@
-//! Who speaks first.
+//! Client and server.
 
-/// Who speaks first on a connection.
+/// The role of an end: which of the two opens the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Opens the connection.

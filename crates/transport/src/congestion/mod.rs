@@ -274,7 +274,7 @@ pub trait CongestionControl: Send {
     }
 }
 
-/// What a controller knows about its connection.
+/// A controller's view of its connection.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionContext<'a> {
     /// Its random streams.

@@ -28,7 +28,7 @@ pub(super) struct RateSampler {
     ack: AckInProgress,
 }
 
-/// What was known when a packet was sent.
+/// The state of the connection when a packet was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Snapshot {
     /// When it was sent.
@@ -55,7 +55,7 @@ struct AckInProgress {
     prior_in_flight: u64,
 }
 
-/// What an acknowledgement shows.
+/// The measurement that an acknowledgement yields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateSample {
     /// When it arrived.

@@ -11,7 +11,7 @@ use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionMo
 
 /// Shortest time over which a bandwidth sample is taken (`TCP_WESTWOOD_RTT_MIN` of Linux).
 const SHORTEST_SAMPLE: SimDuration = SimDuration::from_millis(50);
-/// What congestion multiplies the window by as long as there is no bandwidth sample (Reno's).
+/// Reno's factor on the window at congestion, used until there is a bandwidth sample.
 const WITHOUT_ESTIMATE: f64 = 0.5;
 
 leobench_base::spec! {
@@ -76,7 +76,7 @@ impl Avoidance for Westwood {
         self.datagram.get() as f64 * acked.size.get() as f64 / window
     }
 
-    /// What the path holds without a queue; never more than the window.
+    /// The estimated bandwidth-delay product, but at most the window; half the window without an estimate.
     fn reduced(&mut self, window: f64) -> f64 {
         self.bandwidth
             .map_or(window * WITHOUT_ESTIMATE, |bandwidth| (bandwidth * self.min_rtt).min(window))

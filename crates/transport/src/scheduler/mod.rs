@@ -41,7 +41,7 @@ pub trait StreamScheduler: Send {
     ) -> Result<(), String>;
 }
 
-/// What a scheduler is built with.
+/// Inputs for building a scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulerContext<'a> {
     /// Streams of the flow.

@@ -27,10 +27,10 @@ pub struct Share {
 /// The room that a stack needs for STREAM frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameCosts {
-    /// What the frames take, to the byte.
+    /// The exact size of the frames.
     #[default]
     Exact,
-    /// What `noq-proto` reserves: it starts no frame in little room, and keeps eight bytes for a length.
+    /// The room that `noq-proto` reserves: it starts no frame in little room, and keeps eight bytes for a length.
     Noq,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Outgoing {
     written: u64,
     /// Bytes of application data in them, and those of earlier connections before them.
     plaintext: u64,
-    /// Where application data starts: in the stream, and in all of the flow's.
+    /// Offsets at which application data starts: in the stream, and in the flow's data.
     start: (u64, u64),
     /// Unacknowledged records.
     records: VecDeque<Record>,

@@ -58,7 +58,7 @@ pub(super) struct SendRoom {
     /// Bytes that may be written and not sent (`tcp_notsent_lowat`); unlimited if `u64::MAX`.
     unsent: u64,
     size: SendBufferSize,
-    /// What the buffer has taken, or would take, of the application's data.
+    /// Bytes of application data that the buffer has taken, or would take, since the start.
     limit: u64,
     /// Whether a write waits for room (`SOCK_NOSPACE`).
     blocked: bool,
@@ -144,7 +144,7 @@ mod tests {
         Progress { written, sent, acked }
     }
 
-    /// What `ss -tm` shows as `tb` of a fresh connection over Ethernet.
+    /// The initial size is the `tb` that `ss -tm` shows for a fresh connection over Ethernet.
     #[test]
     fn it_starts_at_87040_bytes_and_grows_with_the_window_up_to_4_mib() {
         let mut room = room(|_| ());

@@ -57,7 +57,7 @@ leobench_base::spec! {
         /// How the host answers a segment that belongs to no connection (RFC 9293 section 3.10.7.1), such as one whose
         /// source address was rewritten on the way.
         pub no_connection: NoConnection = NoConnection::Reset,
-        /// What the sender does about the forecasts that its flow is given; nothing if not given.
+        /// Actions of the sender on the forecasts of its flow; none by default.
         pub on_forecast: Option<OnForecastSpec> = None,
     }
 }

@@ -88,7 +88,8 @@ impl CongestionControl for Noting {
     }
 }
 
-/// What a transfer tells its controller: through a link that marks, or one that loses every hundredth packet.
+/// The calls that a controller receives during a transfer through a link that marks, or one that loses every hundredth
+/// packet.
 fn told<E: Controlled>(marks: bool) -> Vec<(SimTime, Call)> {
     let mut pipe = E::connect(marks);
     let told = Arc::new(Mutex::new(Told::default()));

@@ -36,7 +36,7 @@ pub trait Observed: Endpoint + Sized {
     fn observe(pipe: &Pipe<Self>, end: usize, packet: &Packet) -> Self::Passed;
 }
 
-/// What a NAT on the way makes of a packet that leaves an end at a time: whether it knows where to send it.
+/// A NAT on the way. It translates a packet that leaves an end at a time, and returns whether it knows a destination.
 type Translate = Box<dyn FnMut(usize, SimTime, &mut Packet) -> bool>;
 
 /// The fate of a packet, from its sending end, its number there, and the time: an extra delay, or its loss.

@@ -46,7 +46,7 @@ pub struct UdpSender {
     remote: SocketAddr,
     payload: Bytes,
     buffer: SendBuffer,
-    /// What the application wrote and has not left yet: the streams of messages and what is left of them.
+    /// Messages that have not left yet: the stream and the bytes that remain of each.
     written: VecDeque<(usize, Bytes)>,
     /// The number of the next message to leave on each stream.
     next_message: Vec<u64>,

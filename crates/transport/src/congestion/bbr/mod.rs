@@ -369,7 +369,7 @@ impl SinglePath for Bbr {
     /// Linux's BBR does not answer marks.
     fn on_ecn(&mut self, _congestion: &Congestion) {}
 
-    /// What Linux does on an undo: Startup starts over with its search, and the window is what it was.
+    /// Restarts Startup's search and undoes the reduction of the window, as Linux does on an undo.
     fn on_spurious_loss(&mut self) {
         self.full_pipe.search(DeliveryRate::ZERO);
         self.policer = Policer::default();

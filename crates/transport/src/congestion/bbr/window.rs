@@ -18,7 +18,7 @@ const BURST: SimDuration = SimDuration::from_millis(1);
 const LARGEST_BURST: f64 = 65_536.0;
 
 impl Bbr {
-    /// What one of the senders' bursts holds.
+    /// The bytes of one of the sender's bursts.
     fn quantum(&self) -> f64 {
         let packet = self.datagram as f64;
         if self.pacing_rate < SINGLE {

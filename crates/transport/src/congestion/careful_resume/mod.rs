@@ -27,7 +27,7 @@ pub struct CarefulResume {
     events: Vec<Event>,
 }
 
-/// What becomes of a path.
+/// The state of a path.
 #[derive(Debug, Default)]
 struct PathState {
     phase: Phase,
@@ -39,7 +39,7 @@ struct PathState {
     /// Whether the window limited the sender when the latest acknowledgement came.
     cwnd_limited: bool,
     observer: Observer,
-    /// Where it leads, if it resumes.
+    /// The path's addresses, if it resumes.
     remote: Option<Remote>,
 }
 

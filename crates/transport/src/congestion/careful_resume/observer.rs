@@ -1,4 +1,4 @@
-//! What a path carries: the bytes acknowledged in a round trip.
+//! Observes the capacity of a path: the bytes acknowledged in a round trip.
 
 use super::Saved;
 use crate::congestion::{Acked, Rtt};

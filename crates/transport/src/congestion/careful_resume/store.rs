@@ -13,7 +13,7 @@ pub struct Saved {
     pub rtt: SimDuration,
 }
 
-/// What a path is known by ("Remote Endpoint"): our address and the peer's. Ports do not matter.
+/// The key of a path ("Remote Endpoint"): our address and the peer's. Ports do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remote {
     /// Our address.
@@ -31,11 +31,11 @@ impl std::fmt::Display for Remote {
 /// Saved parameters of all paths.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// What the scenario says of paths that were not observed.
+    /// The scenario's parameters for paths that were not observed.
     given: Option<Saved>,
     max_jump: Option<Bytes>,
     lifetime: SimDuration,
-    /// What was observed, and when; nothing if a retreat deleted it.
+    /// Observed parameters and their times; `None` if a retreat deleted them.
     entries: Vec<(Remote, Option<(Saved, SimTime)>)>,
 }
 

@@ -326,7 +326,7 @@ fn the_jump_is_limited() {
     }
 }
 
-/// What is saved is what was acknowledged in a round trip, of the same path only, and not for ever.
+/// The saved window is the bytes acknowledged in a round trip. It applies to the same path only, and expires.
 #[test]
 fn what_was_observed_is_found_again() {
     let mut sender = Sender::new(Store::new(None, None, ms(10_000)));

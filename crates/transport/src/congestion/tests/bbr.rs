@@ -1,4 +1,4 @@
-//! What every version of BBR finds out about a link.
+//! Estimates that every version of BBR makes of a link.
 
 use super::flow::{Flow, Link, PATH};
 use super::*;

@@ -1,4 +1,4 @@
-//! What holds for every controller of the registry.
+//! Rules for every controller of the registry.
 
 use leobench_base::RngTree;
 use leobench_base::spec::{At, Spec, Table, Value};

@@ -57,7 +57,7 @@ struct Packet {
     returns: Option<SimTime>,
 }
 
-/// What comes next.
+/// The next event.
 enum Next {
     Send(SimTime),
     /// The packet at this index is acknowledged.

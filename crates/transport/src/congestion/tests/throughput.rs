@@ -59,8 +59,9 @@ fn cubic_law(rtt: f64, p: f64) -> f64 {
     libm::pow(c * (3.0 + beta) / (4.0 * (1.0 - beta)), 0.25) * libm::pow(rtt / p, 0.75)
 }
 
-/// Where the curve is above Reno's line, without fast convergence, which the model does not know. Under periodic loss the window is that of the RFC's model; under Bernoulli loss it
-/// is 11 to 26 % above, as the mean over random times between losses is not that of their mean.
+/// CUBIC's curve above Reno's line, without fast convergence, which the model leaves out. Under periodic loss, the
+/// window is that of the RFC's model. Under Bernoulli loss, it is 11 to 26 % larger, because the mean over random times
+/// between losses is not the value at their mean.
 #[test]
 fn cubic_follows_its_response_function_under_periodic_loss_and_exceeds_it_under_bernoulli_loss() {
     for (rtt, p) in [(200, 1e-4), (500, 1e-4), (200, 3e-5), (100, 3e-5)] {
@@ -112,7 +113,7 @@ fn cubic_with_recovery(rtt: f64, p: f64) -> f64 {
     sent / round_trips
 }
 
-/// Where K is only a few round trips, recovery and the way to the target take a good part of it, and the average window
+/// If K is only a few round trips, recovery and the way to the target take a good part of it, and the average window
 /// falls short of the response function: 0.71 of it in the first case.
 #[test]
 fn over_few_round_trips_cubic_falls_short_of_its_response_function_by_its_recovery() {

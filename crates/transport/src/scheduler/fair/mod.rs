@@ -56,7 +56,7 @@ struct Part {
     open: bool,
     /// The amount due, in a fraction of a byte common to the open parts.
     due: i128,
-    /// What of that is no whole byte, in units of a fraction too; negative if it is rounded up.
+    /// The remainder of that beyond whole bytes, in the same unit; negative if the amount was rounded up.
     rest: i64,
     /// The bytes that it gets.
     bytes: u64,

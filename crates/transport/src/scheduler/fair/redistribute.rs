@@ -40,12 +40,12 @@ struct Even {
     /// Bytes of its frame's header, without the length.
     header: u64,
     bytes: u64,
-    /// What it is due beyond them; negative if they are rounded up.
+    /// The remainder of its due, in units of 1 / (sum of the weights) bytes; negative if `bytes` was rounded up.
     rest: i64,
 }
 
 impl Even {
-    /// Where its frame stands in the packet.
+    /// The position of its frame in the packet.
     fn order(&self) -> (u64, usize) {
         (self.bytes, self.stream)
     }

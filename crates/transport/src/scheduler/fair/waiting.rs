@@ -15,7 +15,7 @@ pub(super) struct Waiting {
     front: [Rank; TOGETHER],
 }
 
-/// Where a stream is.
+/// The place of a stream in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Nowhere: it has nothing waiting.

@@ -14,7 +14,7 @@ use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::Agreed;
 use crate::tcp::unmatched::{self, NoConnection};
 
-/// What a connection takes over from earlier ones of its flow.
+/// State that a connection takes over from earlier ones of its flow.
 #[derive(Debug, Default)]
 pub(in crate::tcp) struct Earlier {
     /// The application's messages that were not delivered, if it sends.
@@ -98,7 +98,7 @@ impl TcpEndpoint {
         self.sent_before = sent;
     }
 
-    /// What the next connection of the flow takes over, but for the messages.
+    /// The state that the next connection of the flow takes over, except the messages.
     pub(in crate::tcp) fn bequeath(&self) -> Earlier {
         Earlier {
             buffer: None,

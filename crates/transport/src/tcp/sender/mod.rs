@@ -64,7 +64,7 @@ enum Mode {
     Timeout,
 }
 
-/// What the specification says about sending.
+/// The specification's settings for sending.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     /// Whether segments are spread over the round trip.
