@@ -33,7 +33,7 @@ const NANOSECONDS: u8 = 9;
 /// Name of the file with the secrets of TLS, in the format of an NSS key log, as Wireshark reads it.
 pub const SECRETS: &str = "tls-secrets.log";
 
-/// Where captures go.
+/// Destination of packet captures, and the bytes kept of each packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureOptions {
     /// A folder, which must exist: `<flow>-sender.pcapng` and `<flow>-receiver.pcapng` for every flow, and [`SECRETS`] if packets
@@ -103,8 +103,8 @@ impl Secrets {
         Self { path: folder.join(SECRETS), file: Arc::default() }
     }
 
-    /// What writes the lines of a connection. A connection has a handful of them, which are written at once, so that they can be
-    /// read while it goes on.
+    /// Returns a writer for the key-log lines of a connection. It writes each of the few lines at once, so that they can be read
+    /// while the connection goes on.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -168,7 +168,7 @@ impl Captures {
         Ok(Self { secrets, ends, snaplen: options.snaplen as usize, bytes: Vec::new() })
     }
 
-    /// Where the secrets of encrypted connections go.
+    /// Returns the log of the secrets of encrypted connections.
     pub fn secrets(&self) -> Secrets {
         self.secrets.clone()
     }

@@ -46,7 +46,7 @@ struct StreamLedger {
     delivered_bytes: u64,
     /// The end of the first message in `open`.
     first_end: u64,
-    /// Where the first message starts of which nothing has been sent, or will.
+    /// Offset of the first message with nothing sent yet, or else of the next one to be created.
     unsent: u64,
     open: VecDeque<Open>,
     statistics: Statistics,
@@ -218,7 +218,7 @@ impl FlowLedger {
         &self.statistics
     }
 
-    /// What was delivered in every step of time, if that is recorded.
+    /// Returns the bytes delivered in every step of time, if they are recorded.
     pub(crate) fn deliveries(&self) -> Option<&Deliveries> {
         self.deliveries.as_ref()
     }
@@ -319,7 +319,7 @@ impl StreamLedger {
         }
     }
 
-    /// Where an open message is; `None` once it is closed.
+    /// Returns the index of an open message; `None` once it is closed.
     fn index_of(&self, number: u64) -> Option<usize> {
         let created = self.first + self.open.len() as u64;
         assert!(number < created, "message {number} is unknown among {created}");

@@ -1,5 +1,5 @@
-//! What a run may take: memory for what it keeps, and space for its tables. All sizes are estimates that are no smaller
-//! than what is taken, within what allocators and file formats add.
+//! Limits of a run: memory for its packets, messages and rows, and space for its tables. All sizes are estimates that
+//! are no smaller than the real ones, but for the overhead of allocators and file formats.
 
 use leobench_base::{Bytes, Packet};
 use leobench_transport::buffer::MEMORY_PER_WAITING_MESSAGE;
@@ -7,7 +7,7 @@ use leobench_transport::buffer::MEMORY_PER_WAITING_MESSAGE;
 use crate::ledger::MEMORY_PER_OPEN_MESSAGE;
 
 leobench_base::spec! {
-    /// What a run may take; one that would take more is refused, or ended where it cannot be told beforehand.
+    /// Limits of a run. A run that would exceed them is refused, or ended if that cannot be predicted.
     #[derive(Copy, Eq)]
     pub struct LimitsSpec {
         /// Memory for messages that are neither delivered nor lost, packets in the network, and tables that are not
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::record::Table;
 
-    /// What `docs/scenarios.md` says of them.
+    /// The estimates match the table in `docs/scenarios.md`.
     #[test]
     fn estimates_are_those_of_the_guide() {
         assert_eq!(MESSAGE.get(), 144);

@@ -47,7 +47,7 @@ pub fn kinds() -> impl ExactSizeIterator<Item = &'static str> {
     REGISTRIES.iter().map(|(kind, _, _)| *kind)
 }
 
-/// What there is of a kind.
+/// Returns the names of a kind, each with a summary.
 ///
 /// # Errors
 /// If there is no such kind.
@@ -70,7 +70,7 @@ fn registry(kind: &str) -> Result<&'static Registry, UnknownKind> {
     })
 }
 
-/// What the LMS channel does in each state with the preset of this name; nothing if there is none.
+/// Returns the parameters of each state of the LMS channel under this preset; empty if there is no such preset.
 ///
 /// # Errors
 /// Never: the published numbers are sound.

@@ -121,7 +121,7 @@ impl Routes {
         best.iter().map(|best| best.map(|(_, link)| link)).collect()
     }
 
-    /// What it costs to get from every node to `destination` (Dijkstra 1959), walking links backwards.
+    /// Returns the cost from every node to `destination` (Dijkstra 1959, walking links backwards).
     fn costs_to(&self, destination: NodeId) -> TiVec<NodeId, Option<Cost>> {
         let mut into: TiVec<NodeId, Vec<&Edge>> = TiVec::from(vec![Vec::new(); self.hops.len()]);
         for (_, edge) in self.in_use() {

@@ -17,7 +17,7 @@ use crate::summary::{
     Summary,
 };
 
-/// What a run may be asked for beside its scenario.
+/// Options of a run beside its scenario.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Folder to write the connections' qlogs to.
@@ -28,9 +28,9 @@ pub struct RunOptions {
     pub plugins: Plugins,
 }
 
-/// What is outside the network of a run in real time.
+/// Connections of a real-time run to the world outside its network.
 pub struct Outside {
-    /// Where packets leave: by the name of a node, in the order of the ports' numbers.
+    /// Exits of packets by the name of a node, in the order of the ports' numbers.
     pub ports: Vec<(String, Box<dyn Egress>)>,
     /// The sockets of the scenario's flows; without, the flows are left out.
     pub sockets: Option<Box<dyn Sockets>>,
@@ -64,7 +64,7 @@ pub struct Progress {
     pub done: bool,
 }
 
-/// What is left of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Its numbers.
@@ -89,7 +89,7 @@ pub enum RunError {
     Refused {
         /// Name of the flow.
         flow: String,
-        /// What it demands, and what it may demand instead.
+        /// The impossible demand, and the allowed ones.
         problem: String,
     },
     /// Results could not be written.

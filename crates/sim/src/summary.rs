@@ -32,7 +32,7 @@ pub struct Summary {
     pub scenario: String,
     /// Seed of the run.
     pub seed: u64,
-    /// What drove the run, such as `virtual`.
+    /// Engine that drove the run, such as `virtual`.
     pub engine: String,
     /// Virtual time that passed, in seconds.
     pub virtual_s: f64,
@@ -121,7 +121,7 @@ pub struct FlowSummary {
     pub marked_packets: u64,
     /// Its sender's packets by what became of them, and what the sender concluded; not known in real time.
     pub losses: Option<LossesSummary>,
-    /// What it noticed of handovers; only where nodes move.
+    /// Effects of handovers on it; only where nodes move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handovers: Option<HandoversSummary>,
     /// When the last byte was delivered, in seconds from the start of the run, if all were.
@@ -220,18 +220,18 @@ pub struct QueueDelaySummary {
     pub p95: Option<f64>,
 }
 
-/// What the summary needs to know of a run.
+/// Input of the summary for a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummaryInput<'a> {
     /// Name of the scenario.
     pub scenario: &'a str,
     /// Seed of the run.
     pub seed: u64,
-    /// What drove it.
+    /// Engine that drove it.
     pub engine: &'a str,
     /// When it ended.
     pub end: SimTime,
-    /// What of its beginning is left out.
+    /// End of the warm-up, which is left out.
     pub warm_up: SimTime,
     /// Packets the endpoints sent into the network.
     pub packets: u64,
@@ -239,7 +239,7 @@ pub struct RunSummaryInput<'a> {
     pub competition: &'a CompetitionSpec,
 }
 
-/// What the summary needs to know of a flow.
+/// Input of the summary for a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSummaryInput<'a> {
     /// Name of the flow.
@@ -268,7 +268,7 @@ pub struct FlowSummaryInput<'a> {
     pub marked: u64,
     /// Its sender's packets that were lost, or declared lost, after the warm-up, if that is known.
     pub losses: Option<LossTotals>,
-    /// What it noticed of handovers, if nodes move.
+    /// Its handovers, if nodes move.
     pub handovers: Option<HandoversInput<'a>>,
     /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
@@ -278,7 +278,7 @@ pub struct FlowSummaryInput<'a> {
     pub page: Option<PageInput<'a>>,
 }
 
-/// What the summary needs to know of a link in one direction.
+/// Input of the summary for a link in one direction.
 #[derive(Clone, Debug)]
 pub struct LinkSummaryInput<'a> {
     /// Its name, `name/a->b`.
@@ -404,7 +404,7 @@ impl RttSummary {
     }
 }
 
-/// What was added to a sender's totals between two readings.
+/// Returns the increase of a sender's totals between two readings.
 pub fn totals_since(before: &Totals, after: &Totals) -> Totals {
     Totals {
         sent_packets: after.sent_packets - before.sent_packets,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::scenario::Scenario;
 use crate::sky::{Place, Places, Sky};
 
-/// What there is to see.
+/// Passes, handovers and link states of a constellation during a run.
 #[derive(Debug, Default, Serialize)]
 pub struct Survey {
     /// The instant at which the run starts.
@@ -20,7 +20,7 @@ pub struct Survey {
     pub duration_s: f64,
     /// Number of satellites; none of a chain, which has no end.
     pub satellites: Option<usize>,
-    /// What a user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Terminals.
     pub terminals: Vec<Spot>,
@@ -30,7 +30,7 @@ pub struct Survey {
     pub passes: Vec<PassRow>,
     /// Changes of serving satellites.
     pub handovers: Vec<HandoverRow>,
-    /// What links offer.
+    /// States of the links over time.
     pub samples: Vec<SampleRow>,
     /// The choice at each slot of 15 s.
     pub slots: Vec<SlotRow>,
@@ -81,7 +81,7 @@ pub struct HandoverRow {
     pub outage_ms: f64,
 }
 
-/// What a link offers at an instant.
+/// State of a link at an instant.
 #[derive(Debug, Serialize)]
 pub struct SampleRow {
     /// In seconds of the run.
@@ -133,7 +133,7 @@ pub struct SlotRow {
     pub separation_deg: f64,
 }
 
-/// Where satellites, terminals and gateways are during a run.
+/// Positions of satellites, terminals and gateways during a run.
 #[derive(Debug, Default, Serialize)]
 pub struct Scene {
     /// A way for each pass of a satellite; passes over several terminals that touch each other are one.
@@ -144,7 +144,7 @@ pub struct Scene {
     pub gateways: Vec<Way>,
 }
 
-/// Where something is over time.
+/// Position of an object over time.
 #[derive(Debug, Serialize)]
 pub struct Way {
     /// Its name.
@@ -160,10 +160,10 @@ pub struct Way {
 /// Asked time and again whether to go on; where not, what there is so far is returned.
 pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
 
-/// Where everything is, a point every `interval` and at the ends of each way; `None` without a constellation.
+/// Returns all positions: a point every `interval` and at the ends of each way; `None` without a constellation.
 ///
 /// # Errors
-/// What is wrong, by its place in the scenario.
+/// If the constellation cannot be built or evaluated: the fault, by its place in the scenario.
 pub fn scene(
     scenario: &Scenario,
     seed: u64,

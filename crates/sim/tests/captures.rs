@@ -183,8 +183,8 @@ fn captures_are_the_same_every_time() {
     }
 }
 
-/// Whoever gives up on a run in the middle can read what was captured until then, and what the buffer had passed on
-/// before a run was killed ends with a whole block.
+/// A run dropped midway leaves captures that can be read up to then. Whenever the buffer is flushed, the file ends with
+/// a whole block, so that a killed run leaves a readable file, too.
 #[test]
 fn a_run_given_up_leaves_files_that_can_be_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use leobench_sim::Outcome;
 use leobench_sim::record::Table;
 use proptest::prelude::*;
 
-/// What the `packets` table says happened to one packet, in order.
+/// Rows of the `packets` table about one packet, in order.
 type Life = Vec<Step>;
 
 struct Step {
@@ -169,7 +169,7 @@ fn handshake_was_clean(outcome: &Outcome, lives: &BTreeMap<i64, Life>, flow: &st
     steps.map(|step| step.at).min().is_none_or(|first| first > established)
 }
 
-/// What the senders believe happened is what happened.
+/// Checks the senders' counts against the fates of their packets.
 fn check_senders(case: &Case, outcome: &Outcome, lives: &BTreeMap<i64, Life>) {
     let (paths, samples) = (table(outcome, Table::Paths), table(outcome, Table::Transport));
     for (index, flow) in outcome.summary.flows.iter().enumerate() {

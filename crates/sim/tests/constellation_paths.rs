@@ -57,7 +57,7 @@ fn handovers_of_the_second_path_count() {
     assert_eq!(seen.recovered, seen.count);
 }
 
-/// What is dropped on the link of a path counts for the handover of that path.
+/// Drops on the link of a path count for the handover of that path.
 #[test]
 fn drops_count_for_the_path_that_moves() {
     let text = two_terminals("outage = \"40 ms\"\nold_packets = \"drop\"", "policy = \"sticky\"");

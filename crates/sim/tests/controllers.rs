@@ -18,7 +18,7 @@ fn goodput(link: &str, transport: &str, seconds: u32) -> f64 {
     summary(&text).flows[0].goodput_bps.unwrap() / 1e6
 }
 
-/// What was held back for less than a retransmission timeout is acknowledged just after it was sent again. Taken for a
+/// Segments held back for about a retransmission timeout are acknowledged just after they were sent again. Taken for a
 /// round trip, that would be the shortest for ten seconds (Karn's rule).
 #[test]
 fn an_outage_about_as_long_as_the_timeout_leaves_bbr_its_round_trip_time() {

@@ -125,7 +125,7 @@ fn forecasts_change_nothing_by_themselves() {
     assert_eq!(told(&without).len(), 0);
 }
 
-/// What is sent a one-way delay before a handover is lost with the old satellite; a sender that knows holds it back.
+/// Packets sent within a one-way delay before a handover are lost with the old satellite; a sender with forecasts waits.
 #[test]
 fn a_sender_that_knows_loses_nothing_to_handovers() {
     let blind = outcome(QUIC, "");

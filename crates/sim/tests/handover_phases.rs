@@ -11,7 +11,7 @@ mod common;
 use common::{run, scenario};
 use leobench_sim::summary::HandoverSummary;
 
-/// What serialisation adds at most, in ms: a packet takes 0.1 ms at 100 Mbit/s, and no way has more than ten links in a row.
+/// Upper bound of serialisation, in ms: a packet takes 0.1 ms at 100 Mbit/s, and no way has more than ten links in a row.
 const SERIALISATION: f64 = 1.0;
 /// The slow start of a flow that is not slow: what is missing to the next window.
 const NEXT_WINDOW: f64 = 10.0;
@@ -90,8 +90,8 @@ const DOWN: &str = r#"from = "b"
     to = "a"
     opened_by = "to""#;
 
-/// What was written in the outage is lost. The first packet after it comes back as an acknowledgement after a round trip of 60 ms,
-/// which shows the gap; what is repeated then takes 30 ms.
+/// Data written in the outage is lost. The acknowledgement of the next packet takes a round trip of 60 ms and shows the gap;
+/// retransmissions then take 30 ms.
 #[test]
 fn losses_are_noticed_a_round_trip_after_the_outage() {
     for way in [UP, DOWN] {

@@ -1,4 +1,4 @@
-//! What flows notice of handovers, worked out by hand, and losses as the network and the senders see them.
+//! Effects of handovers on flows, worked out by hand, and losses as the network and the senders see them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 

@@ -293,7 +293,7 @@ fn moves(node: &'static str, at: u64) -> impl Iterator<Item = Move> {
     })
 }
 
-/// What the transport is at when its node moves, and at what time that is: 12,000 bytes take 10 ms at 10 Mbit/s.
+/// State of the transport when its node moves, the time of the move in ms, and the traffic: 12,000 bytes take 10 ms at 10 Mbit/s.
 const STATES: [(&str, u64, &str); 5] = [
     ("handshake", 30, r#"source = { kind = "bulk", size = "200 kB" }"#),
     ("slow start", 150, r#"source = { kind = "bulk", size = "1 MB" }"#),

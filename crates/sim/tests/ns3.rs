@@ -13,7 +13,7 @@ use leobench_sim::record::Table;
 
 /// Half of, once and twice what the path holds: 45 Mbit/s times 40 ms are 150 packets of 1,500 bytes.
 const QUEUES: [u64; 3] = [75, 150, 300];
-/// What both leave out at the start, in seconds.
+/// Warm-up that both leave out, in seconds.
 const WARM_UP: u64 = 20;
 const MSS: f64 = 1_448.0;
 /// How long before and after K the cubic term is less than a segment: 0.4 times its cube is 1. In seconds.
@@ -64,7 +64,7 @@ impl Recorded {
         self.rows.iter().map(|row| row[column].parse().unwrap()).collect()
     }
 
-    /// What ns-3 measured until `end` under `pair`.
+    /// Returns the measurements of ns-3 until `end`, in seconds, under `pair`.
     fn measured(&self, pair: Pair, queue: u64, fast_convergence: &str, end: u64) -> Measured {
         let rows = self.only(&[
             ("algorithm", pair.ns3),

@@ -33,7 +33,7 @@ impl Means {
     }
 }
 
-/// What ns-3 measured.
+/// Returns the means of the runs in ns-3.
 fn theirs(algorithm: &str, queue: &str) -> Means {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ns3/managed.csv");
     let text = std::fs::read_to_string(file).unwrap();

@@ -1,4 +1,4 @@
-//! What a flow delivered in every step of time.
+//! Bytes that a flow delivers per step of time.
 
 use leobench_base::{Bytes, SimDuration, SimTime};
 

@@ -1,8 +1,8 @@
-//! What became of messages, in numbers.
+//! Counts, delays and goodput of messages.
 
 use leobench_base::{LogHistogram, SimDuration, SimTime};
 
-/// What became of the messages of a flow or a stream.
+/// Statistics of the messages of a flow or a stream.
 ///
 /// Delays and counts are of the messages created after the warm-up. Goodput is of the bytes delivered after it, whether
 /// or not their message is complete, so that a bulk transfer cut short by the end of the run has one as well.

@@ -40,7 +40,7 @@ use crate::topology::{
 const RECEIVER_PORT: u16 = 4_433;
 const SENDER_PORT: u16 = 32_768;
 
-/// What is being built, and from what.
+/// A network under construction, and the inputs it is built from.
 struct FromScenario<'a> {
     spec: &'a ScenarioSpec,
     folder: &'a Path,
@@ -50,7 +50,7 @@ struct FromScenario<'a> {
     plugins: &'a Plugins,
     qlogs: &'a mut OpenQlog<'a>,
     sockets: Option<Box<dyn Sockets>>,
-    /// Where the secrets of encrypted connections go, if packets are captured.
+    /// Log of the secrets of encrypted connections, if packets are captured.
     secrets: Option<Secrets>,
 }
 

@@ -1,7 +1,7 @@
 //! A network from its parts: nodes, links with their channels, and flows between the nodes.
 //!
-//! What nobody asks for is not there: without [`record`](NetworkBuilder::record) nothing is recorded, without
-//! [`capture`](NetworkBuilder::capture) nothing captured.
+//! Tables and captures are off by default: [`record`](NetworkBuilder::record) and
+//! [`capture`](NetworkBuilder::capture) turn them on.
 
 use std::net::IpAddr;
 
@@ -66,7 +66,7 @@ pub struct FlowParts {
     pub ends: [EndParts; 2],
     /// The applications at both ends.
     pub application: Box<dyn Application>,
-    /// Where its messages are accounted for.
+    /// Ledger of its messages.
     pub ledger: FlowLedger,
     /// Watches for stalls, if its data waits for anything.
     pub stalls: Option<StallWatch>,
@@ -76,9 +76,9 @@ pub struct FlowParts {
 pub struct EndParts {
     /// The transport.
     pub endpoint: Box<dyn Endpoint>,
-    /// Where it is.
+    /// Node of the endpoint.
     pub node: NodeId,
-    /// What it listens for.
+    /// Protocol of the packets it receives.
     pub protocol: Protocol,
     /// The port it listens at.
     pub port: u16,
@@ -329,7 +329,7 @@ impl NetworkBuilder {
         idle_links(&used, &links)
     }
 
-    /// What tables call everything.
+    /// Returns the names of flows, links, nodes and topologies for the tables.
     fn names(&self) -> Names {
         let links = self.links.iter_enumerated().map(|(link, parts)| {
             let [from, to] = parts.ends.map(|end| self.nodes[end].as_str());

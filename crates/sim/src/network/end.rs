@@ -11,9 +11,9 @@ use super::{End, Network, NetworkError, ObjectTimes};
 
 /// A network at its end.
 pub(crate) struct Ended {
-    /// What was observed of it.
+    /// Results of the observer.
     pub(crate) observed: Observed,
-    /// What the senders have done.
+    /// Totals, paths and round-trip times of the senders.
     pub(crate) senders: TiVec<FlowId, SenderState>,
     /// Totals and waiting times of the links.
     pub(crate) links: TiVec<LinkId, (LinkCounters, LogHistogram)>,
@@ -57,7 +57,7 @@ impl Network {
         Ok(Ended { observed: observer.finish(now)?, senders, links, pages, losses })
     }
 
-    /// What the senders have done, by flow.
+    /// Returns the state of each flow's sender at this instant.
     pub(super) fn senders(&self) -> TiVec<FlowId, SenderState> {
         let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
         let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);

@@ -1,4 +1,4 @@
-//! What becomes of packets that go no further.
+//! Accounting for packets that links mark or drop, and for those that nodes cannot forward.
 
 use leobench_base::packet::Body;
 use leobench_base::{Descriptor, LinkId, NodeId, Packet};

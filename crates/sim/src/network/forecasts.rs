@@ -14,7 +14,7 @@ use super::schedule::Entity;
 use super::{End, Network, NetworkError};
 use crate::topology::{Attachment, Change, Stage};
 
-/// What the sender of a flow is told ahead, and how wrong it is.
+/// Schedule and errors of the forecasts for the sender of a flow.
 #[derive(Clone, Debug)]
 pub struct ForecastConfig {
     /// When it is told first.
@@ -29,7 +29,7 @@ pub struct ForecastConfig {
     pub delay_error: f64,
     /// Standard deviation of the time of a handover, which is drawn once for each.
     pub time_error: SimDuration,
-    /// Where errors are drawn from.
+    /// Random stream of the errors.
     pub rng: SimRng,
 }
 
@@ -54,10 +54,10 @@ struct Coming {
     error: i64,
 }
 
-/// What changes up to an instant.
+/// Changes up to an instant.
 #[derive(Default)]
 struct Ahead {
-    /// What links offer from then on, the last state of each last.
+    /// Delays and rates of links from then on, the last state of each last.
     offers: Vec<(LinkId, SimDuration, Option<BitRate>)>,
     /// Beginnings and ends of handovers.
     stages: Vec<(usize, SimTime, crate::topology::HandoverStage)>,
@@ -126,7 +126,7 @@ impl Forecaster {
 }
 
 impl Coming {
-    /// What is said of it: it goes on up to the horizon at least if no end is known.
+    /// Returns its forecast, with both times shifted by the error. Without a known end, it lasts up to the horizon.
     fn told(&self, horizon: SimTime) -> HandoverForecast {
         let shifted =
             |time: SimTime| SimTime::from_nanos(time.as_nanos().saturating_add_signed(self.error));
@@ -139,7 +139,7 @@ fn scaled(time: SimDuration, factor: f64) -> SimDuration {
     SimDuration::from_secs_f64(time.as_secs_f64() * factor)
 }
 
-/// What a path truly offers at the horizon.
+/// True round-trip time and rate of a path at the horizon.
 pub(super) struct PathAhead {
     pub(super) path: leobench_transport::PathId,
     pub(super) cables: Vec<CableId>,
@@ -185,7 +185,7 @@ impl Network {
         Ok(())
     }
 
-    /// What changes up to an instant.
+    /// Collects the changes of all topologies up to an instant.
     fn look_ahead(&mut self, until: SimTime) -> Ahead {
         let mut ahead = Ahead::default();
         for (topology, foreseen) in self.topologies.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Who is where, and which way a packet goes: addresses, interfaces, and routes.
+//! Addresses, interfaces and routes: the node behind an address, and the link that a packet takes next.
 //!
 //! A node has an address of its own, which stays whatever happens to its links, and an interface with an address for each
 //! link it is attached to. A packet *from* an interface's address leaves its node by that interface. A packet *to* an
@@ -23,7 +23,7 @@ pub enum Attachment {
     Detached,
 }
 
-/// What a node does with a packet.
+/// The next step of a packet at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hop {
     /// It is addressed to this node.
@@ -97,7 +97,7 @@ impl Forwarding {
         IpAddr::V4(Ipv4Addr::from_bits(INTERFACES | (link.cable().index() as u32) << 2 | host))
     }
 
-    /// What an address stands for.
+    /// Returns the node or the interface that has an address.
     pub(super) fn destination(&self, address: IpAddr) -> Destination {
         let Some(bits) = bits(address) else { return Destination::Unknown };
         let node = bits.wrapping_sub(NODES + 1) as usize;
@@ -139,7 +139,7 @@ impl Forwarding {
         }
     }
 
-    /// What `node` does with a packet to `destination`, which must have been [expected](Self::expect).
+    /// Returns the next step of a packet at `node` to `destination`, which must have been [expected](Self::expect).
     #[inline]
     pub(super) fn hop(&self, node: NodeId, destination: Destination) -> Hop {
         let route = |to| self.routes.next_hop(node, to).map_or(Hop::Nowhere, Hop::Over);

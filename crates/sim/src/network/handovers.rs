@@ -1,4 +1,4 @@
-//! What flows notice of handovers. Nothing is watched in a network where nothing moves.
+//! Effects of handovers on flows. Nothing is watched in a network without topologies.
 
 mod answer;
 
@@ -43,7 +43,7 @@ pub(crate) struct HandoverTimes {
     pub(crate) end: Option<SimTime>,
 }
 
-/// What is known of a flow.
+/// Deliveries, retransmissions and handovers of a flow.
 struct FlowWatch {
     deliveries: Deliveries,
     retransmissions: Deliveries,
@@ -91,7 +91,7 @@ pub(crate) struct FlowCrossings {
     pub(crate) crossings: Vec<(HandoverTimes, Crossing, SimTime)>,
 }
 
-/// What the watch needs to know of a flow when it begins to watch a handover.
+/// State of a flow as the watch needs it at a handover, and at the end of a run.
 pub(super) struct FlowAtHandover<'a> {
     pub(super) statistics: &'a Statistics,
     /// The links that its packets take, by path.
@@ -280,7 +280,7 @@ impl HandoverWatch {
         deliveries.memory().get() + retransmissions.memory().get() + crossings
     }
 
-    /// What each flow noticed, at the end of a run; handovers that began before `warm_up` are left out.
+    /// Returns each flow's handovers at the end of a run, without those that began before `warm_up`.
     pub(super) fn finish<'a>(
         self,
         now: SimTime,
@@ -343,7 +343,7 @@ impl FlowWatch {
         self.crossings.iter_mut().rev().find(|crossing| crossing.concerns)
     }
 
-    /// What was sent so far has to be delivered before the latest handover is overcome.
+    /// Requires everything sent so far to be delivered before the latest handover counts as repaired.
     fn require(&mut self) {
         if StreamProgress::require(&mut self.streams)
             && let Some(crossing) = self.present()

@@ -1,5 +1,5 @@
-//! What a network keeps, held against the limits of its run: what a source produces and the network cannot carry piles
-//! up, and would otherwise end in an abort.
+//! Checks of a network's memory and tables against the limits of its run. Data piles up if a source produces more than
+//! the network can carry; without limits, the process would run out of memory and abort.
 
 use leobench_base::{Bytes, LinkId, SimTime};
 

@@ -25,7 +25,7 @@ pub(super) struct Losses {
     scope: Scope,
 }
 
-/// What is counted, and kept.
+/// Conditions for counting losses and keeping repetitions.
 #[derive(Clone, Copy)]
 struct Scope {
     warm_up: SimTime,

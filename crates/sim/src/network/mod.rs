@@ -85,7 +85,7 @@ pub struct Network {
     nats: TiVec<NodeId, Option<Nat>>,
     flows: TiVec<FlowId, FlowSlot>,
     endpoints: TiVec<EndpointId, EndpointSlot>,
-    /// Who listens where.
+    /// Endpoints by node, protocol and port.
     listeners: FxHashMap<(NodeId, Protocol, u16), EndpointId>,
     ports: TiVec<PortId, edge::Port>,
     /// By node, where packets leave that no endpoint is there for.
@@ -146,7 +146,7 @@ pub enum NetworkError {
     Flow {
         /// Its name.
         flow: String,
-        /// What happened.
+        /// Error of the endpoint.
         error: EndpointError,
     },
     /// It takes more than it may.

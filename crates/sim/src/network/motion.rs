@@ -1,4 +1,4 @@
-//! What moves: the one place where changes of the topology are applied.
+//! Motion: the one place where changes of the topology are applied.
 
 use std::net::SocketAddr;
 
@@ -141,7 +141,7 @@ impl Network {
         self.deliver(link)
     }
 
-    /// What is on a link goes on over its former way.
+    /// Lets the packets on a link go on over its former way.
     fn begin_overlap(&mut self, link: LinkId) -> Result<(), NetworkError> {
         self.links[link].begin_overlap(self.now, &mut self.link_output);
         self.wakes.set(Entity::Link(link), self.links[link].next_wake());

@@ -10,7 +10,7 @@ use super::Network;
 use super::forwarding::Forwarding;
 
 impl Network {
-    /// What an ICMP error quotes; none of other packets.
+    /// Returns the packet that an ICMP error quotes; `None` for other packets.
     fn quoted_by(&self, packet: &Descriptor) -> Option<Quoted> {
         match self.store.get(packet) {
             Packet { meta, body: Body::Raw(raw) } if meta.protocol == Protocol::ICMP => {

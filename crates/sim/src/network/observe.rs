@@ -1,4 +1,4 @@
-//! What is seen of a network while it runs: messages, samples, events, and the numbers for the summary.
+//! Observation of a running network: messages, samples, events, and the numbers for the summary.
 
 mod fates;
 mod kept;
@@ -57,7 +57,7 @@ pub(super) struct Observer {
     detail: String,
 }
 
-/// What is known of a link beside the link itself.
+/// The observer's record of a link, beside the link itself.
 pub(crate) struct LinkView {
     pub(super) own_delay: SimDuration,
     pub(super) rate_scale: f64,
@@ -71,7 +71,7 @@ pub(crate) struct LinkView {
     pub(crate) before: LinkCounters,
 }
 
-/// What a sender has done and measured since the start.
+/// Totals and measurements of a sender since the start.
 pub(crate) struct SenderState {
     pub(crate) totals: Totals,
     pub(crate) paths: Vec<PathSample>,
@@ -101,7 +101,7 @@ impl SenderState {
     }
 }
 
-/// What the summary takes over.
+/// Results of an observer, for the summary.
 pub(crate) struct Observed {
     pub(crate) recorder: Recorder,
     pub(crate) ledgers: TiVec<FlowId, FlowLedger>,
@@ -117,11 +117,11 @@ pub(crate) struct Observed {
     /// Packets of each flow, either way, that queues marked after the warm-up.
     pub(crate) marked: TiVec<FlowId, u64>,
     pub(crate) losses: TiVec<FlowId, FlowLossesEnded>,
-    /// What each flow noticed of handovers, if nodes move.
+    /// Handovers of each flow, if nodes move.
     pub(crate) handovers: Option<TiVec<FlowId, FlowCrossings>>,
 }
 
-/// What an observer is made of.
+/// Parts that an observer is made from.
 pub(super) struct ObserverParts {
     pub(super) settings: RecordSettings,
     pub(super) names: Names,

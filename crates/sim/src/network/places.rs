@@ -20,7 +20,7 @@ pub struct PlaceOfHost {
     pub interfaces: Vec<Interface>,
 }
 
-/// Where a node is attached to a link.
+/// Attachment of a node to a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// The link's name.

@@ -1,4 +1,4 @@
-//! Who is due at this very instant: a set of numbers that tells its smallest at once.
+//! Components that are due at the present instant: a set of numbers that finds its smallest in a few steps.
 
 /// A set of numbers below a fixed count: one bit each, and above them, level by level, a bit for every word that is not
 /// zero. All operations take as many steps as there are levels: two up to 4,096 numbers.

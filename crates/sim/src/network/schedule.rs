@@ -1,4 +1,4 @@
-//! Who is woken when: the wake-up times of everything in a network, by class.
+//! Wake-up times of everything in a network, by class.
 
 use leobench_base::{EndpointId, FlowId, LinkId, SimTime};
 
@@ -15,10 +15,10 @@ pub(super) enum Entity {
     Link(LinkId),
     /// The applications of a flow.
     Application(FlowId),
-    /// Whoever tells senders what is ahead.
+    /// The forecasts for senders.
     Forecasts,
     Endpoint(EndpointId),
-    /// Whoever takes samples.
+    /// The observer, which takes samples.
     Observer,
 }
 

@@ -1,4 +1,4 @@
-//! Where packets stay while links carry their descriptors.
+//! Storage of packets while links carry their descriptors.
 
 use leobench_base::{Body, Descriptor, Header, Meta, Packet, Slot};
 

@@ -1,4 +1,4 @@
-//! Who wants to be woken next: a heap of the wake-up times of those that have one.
+//! A heap of wake-up times, with the next one at the top.
 //!
 //! Each entity of a fixed set has one wake-up time or none. Ties go to the entity with the smaller number, so that the
 //! order of simultaneous events depends on what they are and never on the order in which they were asked for.
@@ -24,12 +24,12 @@ pub(super) struct WakeHeap {
     slots: Vec<Slot>,
 }
 
-/// What is known of an entity.
+/// Wake-up time of an entity, and its place in the heap.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// When it wants to be woken; [`SimTime::MAX`] if never.
     time: SimTime,
-    /// Where it is in the heap.
+    /// Index in the heap, or [`NOWHERE`].
     place: u32,
 }
 

@@ -9,7 +9,7 @@ use super::forwarding::Hop;
 use super::{End, EndpointSlot, Network, NetworkError};
 use crate::capture::Passage;
 
-/// Where the packets of an endpoint go that have these addresses.
+/// Label and interface of the packets that an endpoint sends with these addresses.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
     source: SocketAddr,
@@ -55,7 +55,7 @@ impl Network {
         }
     }
 
-    /// Where an endpoint's packet goes.
+    /// Returns the way of an endpoint's packet: the last one if the addresses are the same, or else a new one.
     fn way(&mut self, endpoint: EndpointId, meta: &Meta) -> Way {
         let slot = &mut self.endpoints[endpoint];
         let same = |way: &Way| way.source == meta.source && way.destination == meta.destination;

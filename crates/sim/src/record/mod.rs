@@ -1,5 +1,5 @@
-//! What a run writes while it runs: tables of rows, handed in batches to a sink. Memory stays flat: a table holds at
-//! most one batch of rows, and a file sink passes every batch on to its file.
+//! Tables that a run writes as it goes. Rows are handed to a sink in batches. Memory stays flat: a table holds at most
+//! one batch of rows, and a file sink passes every batch on to its file.
 
 mod names;
 mod recorder;

@@ -20,7 +20,7 @@ pub struct Names {
     pub cables: TiVec<CableId, String>,
     /// The nodes.
     pub nodes: TiVec<NodeId, String>,
-    /// What moves.
+    /// The tables of handovers, and the constellation.
     pub topologies: Vec<String>,
     /// Satellites of a constellation.
     pub satellites: Vec<String>,

@@ -15,7 +15,7 @@ use super::sink::{SinkError, StoredTable, TableSink};
 use super::tables::Table;
 use crate::topology::HandoverStage;
 
-/// What is recorded besides events.
+/// Settings of a recording; events are always recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordSettings {
     /// Time between two samples of a series.
@@ -45,7 +45,7 @@ pub struct MessageRow {
     pub delivered: Option<SimTime>,
 }
 
-/// What a link offers in one direction.
+/// State of a link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelRow<'a> {
     /// Rate; `None` where a recorded trace serves packets.
@@ -60,7 +60,7 @@ pub struct ChannelRow<'a> {
     pub label: &'a str,
 }
 
-/// What happened to a packet at a link.
+/// An event of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
     /// The queue took it in.
@@ -93,7 +93,7 @@ impl PacketEvent {
     }
 }
 
-/// Where something happens to a packet.
+/// Location of a packet's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At a link.
@@ -102,14 +102,14 @@ pub enum Place {
     Node(NodeId),
 }
 
-/// What happened to a packet somewhere.
+/// An event of a packet at a link or a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRow {
     /// Number of the packet within the run.
     pub packet: u64,
-    /// Where.
+    /// Location of the event.
     pub place: Place,
-    /// What happened to it.
+    /// The event, with its cause if it is a mark or a drop.
     pub event: PacketEvent,
     /// Length of the IP packet.
     pub size: Bytes,
@@ -133,7 +133,7 @@ impl Recorder {
         Self { settings, names, tables: Tables::new(sink) }
     }
 
-    /// What is recorded.
+    /// Returns the settings of the recording.
     pub fn settings(&self) -> &RecordSettings {
         &self.settings
     }
@@ -262,7 +262,7 @@ impl Recorder {
         self.tables.append(Table::Opportunities, [now.into(), link.into(), offered.into()])
     }
 
-    /// What a link offers from now on.
+    /// Records the state of a link from now on, if series are recorded.
     ///
     /// # Errors
     /// If the sink fails.
@@ -287,7 +287,7 @@ impl Recorder {
         self.tables.append(Table::Channel, row)
     }
 
-    /// What the network truly offers a path from now on; no round trip if there is no way.
+    /// Records the true round-trip time and rate of a path from now on; no round-trip time if there is no way.
     ///
     /// # Errors
     /// If the sink fails.
@@ -326,7 +326,7 @@ impl Recorder {
         self.tables.append(Table::Events, [now.into(), kind.into(), subject.into(), detail.into()])
     }
 
-    /// What happened to a packet.
+    /// Records an event of a packet, if packets are recorded.
     ///
     /// # Errors
     /// If the sink fails.

@@ -1,4 +1,4 @@
-//! Where tables go: memory, or files of a folder; either way in the Arrow IPC file format, whose record batches are
+//! Sinks for tables: memory, or the files of a folder. Both store the Arrow IPC file format, whose record batches are
 //! written one by one and can be read one by one (Polars: `read_ipc`, `scan_ipc`).
 
 use std::fs::File;
@@ -36,11 +36,11 @@ pub trait TableSink: Send {
 pub struct StoredTable {
     /// Which one.
     pub table: Table,
-    /// Where it is.
+    /// Its contents, or their file.
     pub stored: Stored,
 }
 
-/// Where a complete table is, in the Arrow IPC file format.
+/// Location of a complete table in the Arrow IPC file format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// Here.

@@ -19,21 +19,21 @@ pub enum Table {
     Streams,
     /// The queue of every link, sampled.
     Queues,
-    /// What every link's channel offers, on change.
+    /// The state of every link's channel, on change.
     Channel,
-    /// What the network truly offers every path, on change.
+    /// The true round-trip time and rate of every path, on change.
     Paths,
     /// Rare events.
     Events,
-    /// What happened to every packet at every link, on request.
+    /// The events of every packet at every link, on request.
     Packets,
-    /// What the delivery opportunities of every link that a trace serves could have carried, sampled.
+    /// The capacity of the delivery opportunities of every link that a trace serves, sampled.
     Opportunities,
     /// The links that every flow's packets take, on change.
     Routes,
     /// The beginning and the end of every handover.
     Handovers,
-    /// What the network dropped, and what senders declared lost or repeated.
+    /// Packets that the network dropped, or that senders declared lost or repeated.
     Losses,
 }
 
@@ -59,7 +59,7 @@ pub struct Column {
     pub kind: ColumnKind,
     /// Whether values may be missing.
     pub nullable: bool,
-    /// What it holds, for a reader.
+    /// Description for the reader of a table.
     pub doc: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What the limits of queues come to, some of which depend on links.
+//! Capacities of queues: resolves limits that depend on links.
 
 use std::path::Path;
 
@@ -73,7 +73,7 @@ pub(crate) fn capacity(
     Ok(Capacity::Bytes(bytes))
 }
 
-/// What the channel of a link offers on average in one direction, its rate scaled.
+/// Returns the mean rate, scaled, and delay of a link's channel in one direction; `None` if it has no mean.
 fn mean(link: &LinkSpec, folder: &Path, direction: Direction) -> Result<Option<Mean>, Fault> {
     let Some(channel) = link.channel(direction) else { return Ok(None) };
     // No mean depends on the seed.

@@ -64,14 +64,14 @@ leobench_base::spec! {
         pub application: ApplicationSpec = ApplicationSpec::Buffered,
         /// The objects of a page that the receiving end requests, instead of sources.
         pub objects: Option<Vec<ObjectSpec>>,
-        /// What the end that sends the data is told of its paths ahead of time; nothing unless given.
+        /// Forecasts for the end that sends the data, about its paths; none unless given.
         pub forecast: Option<ForecastSpec>,
     }
 }
 
 leobench_base::spec! {
-    /// What the sender of a flow is told of its paths ahead of time: rate and round-trip time at the horizon, and the next handover
-    /// before. Its transport does something about that with `on_forecast`.
+    /// Forecasts for the sender of a flow about its paths: rate and round-trip time at the horizon, and the next handover
+    /// before it. The transport's `on_forecast` sets the reaction.
     #[derive(Copy)]
     pub struct ForecastSpec: Default check = check_forecast {
         /// Time between two forecasts.
@@ -144,7 +144,7 @@ impl FlowSpec {
         }
     }
 
-    /// What the application says about each stream of its data.
+    /// Returns the attributes that the application gives each stream of its data.
     pub fn attributes(&self) -> Vec<Attributes> {
         match &self.objects {
             Some(objects) => objects.iter().flat_map(ObjectSpec::attributes).collect(),
@@ -241,7 +241,7 @@ impl Streams {
         }
     }
 
-    /// What the application says about each.
+    /// Returns the attributes that the application gives each.
     pub fn attributes(&self) -> Vec<Attributes> {
         match self {
             Self::Dealt(count) => vec![Attributes::default(); *count as usize],
@@ -312,12 +312,12 @@ pub enum BlocksUntil {
     Taken,
 }
 
-/// What a scenario needs to know of any transport.
+/// Properties that a scenario needs of any transport.
 pub trait TransportModel {
     /// Largest payload it sends in a packet.
     fn payload(&self) -> Bytes;
 
-    /// What its parameter for that is called.
+    /// Name of the parameter for that payload.
     fn payload_key(&self) -> &'static str {
         "payload"
     }

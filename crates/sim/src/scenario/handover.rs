@@ -6,7 +6,7 @@ use leobench_base::{Clock, ClockSpec, Phase, RngTree, SimDuration};
 use crate::topology::LeftPackets;
 
 leobench_base::words! {
-    /// What a handover changes besides the way that packets take.
+    /// The address that a handover changes along with the route of packets.
     pub enum HandoverKind {
         /// Nothing: the node keeps its own address, as a terminal does whose address lives behind the satellites.
         Reroute = "reroute",
@@ -29,7 +29,7 @@ leobench_base::spec! {
         /// Its links in the order of use: the first is in use at the start, each handover leads to the next one, and the
         /// first follows the last. A link may come more than once.
         pub links: Vec<String>,
-        /// What changes besides the way that packets take.
+        /// The address that changes along with the route of packets.
         pub kind: HandoverKind = HandoverKind::Reroute,
         /// Times of the handovers, in order.
         pub at: Option<Vec<SimDuration>>,
@@ -43,7 +43,7 @@ leobench_base::spec! {
         pub outage: SimDuration = SimDuration::ZERO,
         /// Make before break: how long the link that is left goes on for the packets that are on it, or addressed to it.
         pub overlap: SimDuration = SimDuration::ZERO,
-        /// What becomes of the packets on the link that is left.
+        /// Fate of the packets on the link that is left.
         pub old_packets: LeftPackets = LeftPackets::Deliver,
     }
 }

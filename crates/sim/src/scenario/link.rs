@@ -37,15 +37,15 @@ leobench_base::spec! {
         pub overtaking: bool = false,
         /// Whether each direction has its own channel process instead of a shared one.
         pub independent: bool = false,
-        /// What differs from the first node of `between` to the second.
+        /// Values that differ from the first node of `between` to the second.
         pub forward: DirectionSpec = DirectionSpec::default(),
-        /// What differs from the second node of `between` to the first.
+        /// Values that differ from the second node of `between` to the first.
         pub backward: DirectionSpec = DirectionSpec::default(),
     }
 }
 
 leobench_base::spec! {
-    /// What one direction of a link does differently from the link as a whole.
+    /// Values of one direction of a link that differ from the link as a whole.
     #[derive(Default)]
     pub struct DirectionSpec {
         /// A channel of this direction's own.
@@ -147,7 +147,7 @@ impl LinkSpec {
         self.changes(direction).queue.as_ref().unwrap_or(&self.queue)
     }
 
-    /// What `direction` does differently.
+    /// Returns the values that differ in `direction`.
     pub fn changes(&self, direction: Direction) -> &DirectionSpec {
         match direction {
             Direction::Forward => &self.forward,
@@ -224,7 +224,7 @@ fn default_queue() -> QueueSpec {
     QueueSpec::Fifo(FifoSpec { limit: Limit::Unlimited })
 }
 
-/// What the shorthand `rate` stands for.
+/// Returns the channel that the shorthand `rate` stands for.
 pub(super) fn steady(rate: BitRate) -> ChannelSpec {
     ChannelSpec::Steady(SteadySpec { rate })
 }

@@ -15,7 +15,7 @@ use super::{FlowUse, Scenario, ScenarioSpec, check, hints, overrides};
 pub struct Source<'a> {
     /// Name of the file as messages show it.
     pub file: &'a str,
-    /// What it says.
+    /// Its contents.
     pub text: &'a str,
     /// In which syntax.
     pub syntax: Syntax,
@@ -31,7 +31,7 @@ pub enum ScenarioError {
     Unreadable {
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Message of the operating system.
         problem: String,
     },
     /// The file is larger than any scenario.
@@ -61,7 +61,7 @@ pub enum ScenarioError {
         file: String,
         /// Line and column, counted from 1, where known.
         position: Option<(usize, usize)>,
-        /// What is wrong there.
+        /// The problem there.
         problem: String,
     },
     /// The scenario says something that it must not, or leaves out what it must say.
@@ -69,7 +69,7 @@ pub enum ScenarioError {
     Invalid {
         /// The file.
         file: String,
-        /// What is wrong, and where.
+        /// The problem, and its place in the scenario.
         error: Box<SpecError>,
     },
 }

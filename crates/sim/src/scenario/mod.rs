@@ -43,7 +43,7 @@ pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
 pub use syntax::{LARGEST_FILE, Syntax, SyntaxError};
 
-/// What becomes of a scenario's flows.
+/// Use of a scenario's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowUse {
     /// They run: there is at least one.
@@ -57,7 +57,7 @@ pub enum FlowUse {
 /// A scenario that was read and checked, and may be run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// What it says.
+    /// Its specification, defaults filled in.
     pub spec: ScenarioSpec,
     /// Folder that the relative file names in it start from.
     pub folder: PathBuf,

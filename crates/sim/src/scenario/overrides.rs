@@ -63,7 +63,7 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
     Ok(())
 }
 
-/// What `text` is in TOML; a string if it is nothing there, as shells take the quotes away.
+/// Parses `text` as a TOML value, or else takes it as a string, because shells remove quotes.
 fn parse(text: &str) -> Value {
     let document = Syntax::Toml.parse(&format!("value = {text}"));
     let value = match document {

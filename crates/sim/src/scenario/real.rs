@@ -1,10 +1,10 @@
-//! What a scenario says about the time: whether a clock drives the run, and what it may deviate from that.
+//! Time of a run: whether a clock drives it, and how far it may deviate from that clock.
 
 use leobench_base::SimDuration;
 use leobench_base::spec::Range;
 
 leobench_base::words! {
-    /// What drives a run.
+    /// The driver of a run.
     pub enum Engine {
         /// The next event sets the time; all transports are leobench's own.
         Virtual = "virtual",
@@ -33,7 +33,7 @@ leobench_base::spec! {
 }
 
 impl RealSpec {
-    /// What holds unless a scenario says otherwise.
+    /// Defaults of the keys.
     pub const DEFAULT: Self = Self {
         lateness: SimDuration::from_millis(1),
         stall: SimDuration::from_millis(20),

@@ -38,13 +38,13 @@ leobench_base::spec! {
         pub until: Until = Until::Time,
         /// Maximum time after `duration` to wait for the last byte.
         pub drain_limit: SimDuration = SimDuration::from_secs(600),
-        /// What drives the run: the next event (`virtual`), or a clock (`real`).
+        /// The driver of the run: the next event (`virtual`), or a clock (`real`).
         pub engine: Engine = Engine::Virtual,
         /// How a run in real time follows the clock.
         pub real: RealSpec = RealSpec::DEFAULT,
         /// Initial time that the summary leaves out.
         pub warm_up: SimDuration = SimDuration::ZERO,
-        /// What is recorded.
+        /// The tables to record.
         pub record: RecordSpec = RecordSpec::DEFAULT,
         /// Limits on memory and disk space of the run.
         pub limits: LimitsSpec = LimitsSpec::DEFAULT,
@@ -63,7 +63,7 @@ leobench_base::spec! {
     }
 }
 
-/// What checks look at of a session of programs that states no `duration`.
+/// Length that checks assume for a session of programs without a `duration`.
 const SESSION: SimDuration = SimDuration::from_secs(3_600);
 
 impl ScenarioSpec {
@@ -177,7 +177,7 @@ impl StaticTopology<'_> {
 }
 
 leobench_base::spec! {
-    /// What is recorded of a run, beside the summary and the events.
+    /// The tables that a run records, beside the summary and the events.
     #[derive(Copy, Eq)]
     pub struct RecordSpec {
         /// Time between two samples of the series.
@@ -192,7 +192,7 @@ leobench_base::spec! {
 }
 
 impl RecordSpec {
-    /// What is recorded unless a scenario says otherwise.
+    /// Defaults of the keys.
     pub const DEFAULT: Self = Self {
         interval: SimDuration::from_millis(10),
         messages: true,

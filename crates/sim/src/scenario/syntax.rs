@@ -30,7 +30,7 @@ pub enum Syntax {
 pub struct SyntaxError {
     /// Line and column, counted from 1, where known.
     pub position: Option<(usize, usize)>,
-    /// What is wrong there, and the line.
+    /// The problem there, and the text of the line.
     pub problem: String,
 }
 
@@ -83,7 +83,7 @@ impl Syntax {
     }
 }
 
-/// Where a TOML text is nested too deeply: in brackets, braces and the parts of keys, each of which is a table.
+/// Returns the byte offset at which a TOML text is nested too deeply. Brackets, braces and each part of a key are a level.
 fn too_deep_toml(text: &str) -> Option<usize> {
     let mut depth = Depth::default();
     let tokens = Source::new(text).lex();
@@ -140,7 +140,7 @@ impl Depth {
     }
 }
 
-/// Where a JSON text is nested too deeply.
+/// Returns the byte offset at which a JSON text is nested too deeply.
 fn too_deep_json(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
     text.bytes().position(|byte| {
@@ -175,7 +175,7 @@ fn shown_line(text: &str, (line, column): (usize, usize)) -> Option<String> {
     (!shown.is_empty()).then(|| sentence(&shown).into_owned())
 }
 
-/// What is wrong with a TOML text; the parser leaves it to the reader to look up which name is given twice.
+/// Returns the problem of a TOML text, with the name of a duplicate key, which the parser's message lacks.
 fn toml_problem(text: &str, span: Option<Range<usize>>, message: &str) -> String {
     match span.and_then(|span| text.get(span)) {
         Some(name) if message == "duplicate key" => {

@@ -33,7 +33,7 @@ const LOWEST: f64 = 25.0;
 pub struct Place {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Its position over time.
     pub track: Track,
     /// The part of the sky that it uses.
     pub view: View,

@@ -34,7 +34,7 @@ pub(super) struct Ends {
     pub(super) stations: [usize; 2],
     /// The number of its gateway among all gateways.
     pub(super) gateway: usize,
-    /// What a change of its satellite costs, and where it is drawn.
+    /// Outage and overlap at a change of its satellite, and their random stream.
     pub(super) gap: Gap,
     pub(super) rng: SimRng,
     /// Nodes there and back; none unless there are both.

@@ -59,7 +59,7 @@ struct PathParts {
     rates: Rates,
 }
 
-/// What a link through the constellation offers at an instant.
+/// State of a link through the constellation at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathState {
     /// The way, if there is one.
@@ -174,7 +174,7 @@ impl Sky {
         self.names.get(satellite).cloned().unwrap_or_else(|| chain_name(satellite))
     }
 
-    /// Where terminals and gateways are.
+    /// Returns the places of terminals and gateways.
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -184,7 +184,7 @@ impl Sky {
         self.start
     }
 
-    /// What a user should know.
+    /// Returns the warnings for the user.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -229,7 +229,7 @@ impl Sky {
         }
     }
 
-    /// What a link offers now.
+    /// Returns the present state of a link.
     pub fn state(&self, path: usize) -> &PathState {
         &self.states[path]
     }

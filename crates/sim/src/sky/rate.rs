@@ -5,7 +5,7 @@ use leobench_budget::{Budget, Cell, Choice, Fading, Geometry, Path, Pointing};
 
 use super::{PathState, WayState};
 
-/// Where the rate of a direction comes from.
+/// Source of the rate of a direction.
 pub(super) enum Rate {
     Constant(BitRate),
     Budget { budget: Box<Budget>, before: Option<Choice> },

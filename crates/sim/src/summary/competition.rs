@@ -39,7 +39,7 @@ pub struct CompetitorSummary {
     pub friendliness_ratio: Option<f64>,
 }
 
-/// What the summary needs to know of a flow that competes with others.
+/// Input of the summary for a flow that competes with others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Competitor<'a> {
     pub name: &'a str,

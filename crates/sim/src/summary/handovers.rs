@@ -1,4 +1,4 @@
-//! What a flow noticed of handovers, in numbers.
+//! Effects of handovers on a flow, in numbers.
 //!
 //! All rates are means over windows that begin at multiples of [`HANDOVER_STEP`]: one base round trip of the new way, at
 //! least [`WINDOW`]. The plateau is the mean rate over the second half of the time from the end of the longest gap to the
@@ -33,7 +33,7 @@ pub struct HandoversSummary {
     pub outage_ms: Spread,
     /// Time until 90 % of the later rate is reached.
     pub recovery_ms: Spread,
-    /// What the time until the flow had recovered was spent on.
+    /// Time until the flow had recovered, divided by cause.
     #[serde(flatten)]
     pub phases: Phases<Spread>,
     /// Share of the rate that is missing at the lowest point.
@@ -89,7 +89,7 @@ pub struct HandoverSummary {
     pub outage_ms: Option<f64>,
     /// Time from its beginning until the flow reaches 90 % of its later rate; `null` if it does not.
     pub recovery_ms: Option<f64>,
-    /// What the time until the flow had recovered was spent on; `null` from the first one that did not end.
+    /// Time until the flow had recovered, divided by cause; `null` from the first phase that did not end.
     #[serde(flatten)]
     pub phases: Phases<Option<f64>>,
     /// Share of the rate that is missing at the lowest point.
@@ -104,12 +104,12 @@ pub struct HandoverSummary {
     pub retransmitted_in_vain_bytes: u64,
 }
 
-/// What the summary needs to know of a flow in a network in which nodes move.
+/// Input of the summary for a flow in a network in which nodes move.
 #[derive(Clone, Copy, Debug)]
 pub struct HandoversInput<'a> {
-    /// What the flow went through.
+    /// Handovers of the flow.
     pub(crate) flow: &'a FlowCrossings,
-    /// What its sender sent again.
+    /// Bytes that its sender sent again.
     pub(crate) repeats: &'a [Repeat],
     /// Names of the tables of handovers.
     pub(crate) names: &'a [String],

@@ -26,12 +26,12 @@ pub struct ObjectSummary {
     pub delivered_s: Option<f64>,
 }
 
-/// What the summary needs to know of a page.
+/// Input of the summary for a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageInput<'a> {
     /// When its flow starts.
     pub(crate) start: SimTime,
-    /// What became of its objects, in the order of their streams.
+    /// Request and delivery times of its objects, in the order of their streams.
     pub(crate) objects: &'a [ObjectTimes],
 }
 

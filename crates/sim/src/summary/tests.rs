@@ -225,7 +225,7 @@ fn the_file_holds_what_it_promises() {
     assert_eq!(serde_json::to_string(&summary).unwrap(), serde_json::to_string(&expected).unwrap());
 }
 
-/// What only some flows have stands only there.
+/// Keys that only some flows have are left out of the others.
 #[test]
 fn pages_and_deadlines_stand_where_they_are() {
     let flows = |ledger: &FlowLedger, page: Option<PageInput<'_>>| {

@@ -27,7 +27,7 @@ pub struct Constellation {
 /// A link.
 struct Path {
     pending: Option<Pending>,
-    /// What the network knows, there and back.
+    /// States that the network knows, there and back.
     offered: [ChannelState; 2],
 }
 
@@ -166,7 +166,7 @@ impl Topology for Constellation {
     }
 }
 
-/// What a link offers there and back: nothing without a way, and waiting during an outage.
+/// Returns the states of a link there and back: down without a way, at a rate of zero during an outage.
 fn states(sky: &Sky, state: &PathState, silent: bool) -> [ChannelState; 2] {
     let Some(way) = &state.way else {
         let down = ChannelState { up: false, ..ChannelState::at_rate(BitRate::ZERO, NONE) };

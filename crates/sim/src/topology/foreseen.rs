@@ -10,7 +10,7 @@ use super::{Change, Topology};
 /// being asked, and its changes wait here until the network gets there.
 pub struct Foreseen {
     inner: Box<dyn Topology>,
-    /// What changes at instants that the network has not reached.
+    /// Changes at instants that the network has not reached.
     steps: VecDeque<(SimTime, Vec<Change>)>,
 }
 

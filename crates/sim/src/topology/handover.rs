@@ -15,15 +15,15 @@ pub struct HandoverConfig {
     /// Its links in the order of use, the first in use at the start; the first follows the last. At least two, and no
     /// link twice in a row.
     pub links: Vec<CableId>,
-    /// What starts a handover.
+    /// Times or conditions of the handovers.
     pub trigger: Trigger,
     /// How the two links are in use one after the other.
     pub transition: Transition,
-    /// What becomes of the packets on a link that is left.
+    /// Fate of the packets on a link that is left.
     pub left: LeftPackets,
 }
 
-/// What starts a handover.
+/// Times or conditions that start a handover.
 #[derive(Clone, Debug)]
 pub enum Trigger {
     /// Each of these instants, in order.
@@ -267,7 +267,7 @@ mod tests {
         Trigger::At(millis.iter().copied().map(at).collect())
     }
 
-    /// What changes by a time: `+1` active, `~1` standby, `-1` detached, `[0>1` begins, `0>1]` ends, `0>1/` is cut.
+    /// Lists the changes up to a time: `+1` active, `~1` standby, `-1` detached, `[0>1` begins, `0>1]` ends, `0>1/` is cut.
     fn changes(handover: &mut Handover, until: u64) -> String {
         let mut seen = Vec::new();
         while let Some(due) = handover.next_change().filter(|due| *due <= at(until)) {
@@ -419,7 +419,7 @@ mod tests {
         }
     }
 
-    /// What is foreseen is what happens, at the same instants.
+    /// The foreseen changes are those that happen, at the same instants.
     #[test]
     fn a_timetable_is_known_ahead() {
         let outage = Transition::BreakBeforeMake(SimDuration::from_millis(1));

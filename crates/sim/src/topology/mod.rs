@@ -46,21 +46,21 @@ pub enum Change {
         cable: CableId,
         /// How it takes part.
         attachment: Attachment,
-        /// What becomes of the packets on it.
+        /// Fate of the packets on it.
         left: LeftPackets,
     },
     /// A link through a constellation offers something else in one direction.
     Channel {
         /// The direction of the link.
         link: LinkId,
-        /// What it offers from now on.
+        /// Its state from now on.
         state: ChannelState,
     },
     /// The way of a link through a constellation is another one from now on.
     Leave {
         /// The link.
         cable: CableId,
-        /// What becomes of the packets on it.
+        /// Fate of the packets on it.
         left: LeftPackets,
     },
     /// A link through a constellation has another way from now on, while the old one goes on for what is on it.
@@ -72,7 +72,7 @@ pub enum Change {
     EndOverlap {
         /// The link.
         cable: CableId,
-        /// What becomes of the packets that are still on it.
+        /// Fate of the packets that are still on it.
         left: LeftPackets,
     },
     /// A stage of a handover is reached, for the record.
@@ -80,7 +80,7 @@ pub enum Change {
 }
 
 leobench_base::words! {
-    /// What becomes of the packets on a link that is left, in both directions.
+    /// Fate of the packets on a link that is left, in both directions.
     pub enum LeftPackets {
         /// Those on the wire arrive; those in the queues are lost.
         Deliver = "deliver",
@@ -100,9 +100,9 @@ pub struct HandoverStage {
     pub number: u64,
     /// The node that moves.
     pub node: NodeId,
-    /// What it leaves.
+    /// The link or satellite that it leaves.
     pub from: Access,
-    /// What it moves to.
+    /// The link or satellite that it moves to.
     pub to: Access,
     /// Whether packets go over the new one from the beginning, with the old one still there.
     pub overlaps: bool,
@@ -110,7 +110,7 @@ pub struct HandoverStage {
     pub stage: Stage,
 }
 
-/// What a node reaches the network by.
+/// Access of a node to the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A link.

@@ -76,7 +76,7 @@ const TCP: &[&str] = &[
 ];
 const UDP: &str = r#""udp""#;
 
-/// What QUIC can say beside, or instead of, a source.
+/// Applications of flows over QUIC and TCP. Over QUIC, a page can replace the source.
 const APPLICATIONS: &[&str] = &["buffered", "blocking"];
 const PAGES: &[&str] = &[
     r#"[{ name = "a", size = "20 kB" }, { name = "b", size = "3 kB", count = 5, after = ["a"], request = "2 kB" },

@@ -22,7 +22,7 @@ pub struct Sighted {
     pub segment: Segment,
 }
 
-/// What is known of the packets and reports of both ends, and which packets are lost.
+/// Packets and reports of both ends, and the rules for losing packets.
 pub struct Log {
     pub sender: usize,
     /// Bytes written so far.

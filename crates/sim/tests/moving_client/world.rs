@@ -23,7 +23,7 @@ use leobench_transport::endpoint::{PathSample, Totals};
 use super::tap::{Log, Losses, Shared, Tap};
 use super::{CLIENT, SERVER, Setup, Step, ms};
 
-/// What may wait for a link: 50 ms, the packet on the wire included.
+/// Capacity of a link's queue: 50 ms at 8 Mbit/s, less the packet on the wire.
 const QUEUE: Capacity = Capacity::Bytes(Bytes::new(50_000 - 1_500));
 
 /// Addresses that the client's host may have.

@@ -2,7 +2,7 @@
 
 use super::{LONG, SHORT, assert_whole, soak};
 
-/// What starts a handover, and how long it takes on average.
+/// Trigger of the handovers: fixed times, random times, or a link that goes down.
 #[derive(Clone, Copy, Debug)]
 enum Trigger {
     Timed,

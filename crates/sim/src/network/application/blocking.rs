@@ -44,7 +44,7 @@ struct Caller {
 struct Progress {
     written: u64,
     sent: u64,
-    /// What the transport's send buffer has room for.
+    /// Offset up to which the transport's send buffer has room.
     room: u64,
 }
 

@@ -18,7 +18,7 @@ use crate::scenario::ObjectSpec;
 pub(super) struct Page {
     groups: Vec<Group>,
     objects: Vec<Object>,
-    /// What is due when, in order.
+    /// Steps to come, in order of time.
     agenda: BTreeSet<(SimTime, Step)>,
     /// Objects not asked for, not answered, and not delivered yet.
     unasked: usize,

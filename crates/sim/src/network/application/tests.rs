@@ -45,7 +45,7 @@ fn paced(script: &[(u64, u64)], streams: usize, stop: u64, keeps_time: bool) -> 
     Blocking::new(vec![feed], ms(100), ms(stop), until)
 }
 
-/// What an application writes at `now`, with the time of the call: stream, size, time in milliseconds.
+/// Returns the writes of an application at `now`: stream, size in bytes, time of the call in ms.
 fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)> {
     let mut actions = Vec::new();
     application.advance(ms(now), &mut actions);

@@ -17,7 +17,7 @@ pub enum BuildError {
     Channel {
         /// Name of its link.
         link: String,
-        /// What is wrong.
+        /// The faulty field of the channel, the problem, and the allowed values.
         fault: Fault,
     },
     /// The limit of a queue does not come to anything.
@@ -25,7 +25,7 @@ pub enum BuildError {
     Queue {
         /// Name of its link.
         link: String,
-        /// What is wrong.
+        /// The faulty field of the queue, the problem, and the allowed values.
         fault: Fault,
     },
     /// An endpoint cannot be built.
@@ -33,7 +33,7 @@ pub enum BuildError {
     Endpoint {
         /// Name of its flow.
         flow: String,
-        /// What went wrong.
+        /// Error of the endpoint.
         error: EndpointError,
     },
     /// The scenario was not checked: it names what does not exist, or leaves out what it must say.

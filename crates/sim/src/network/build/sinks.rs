@@ -1,4 +1,4 @@
-//! Where a run writes to, and the sockets that its flows may have.
+//! Outputs of a run, and the sockets that its flows may have.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use crate::scenario::{FlowSpec, OpenedBy};
 /// Opens the qlog of one end (`sender` or `receiver`) of the flow of a name; none if nobody wants it.
 pub type OpenQlog<'a> = dyn FnMut(&str, &str) -> io::Result<Option<QlogWriter>> + 'a;
 
-/// Where a network writes what it is asked for.
+/// Outputs of a network: tables, captures, qlogs, and packets that leave at ports.
 pub struct Sinks<'a> {
     /// The tables.
     pub tables: Box<dyn TableSink>,
@@ -47,7 +47,7 @@ pub trait Sockets {
 pub struct SocketPlace<'a> {
     /// The flow.
     pub flow: FlowId,
-    /// What the scenario says about it.
+    /// The flow's specification in the scenario.
     pub spec: &'a FlowSpec,
     /// Which end.
     pub end: End,

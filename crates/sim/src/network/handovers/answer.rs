@@ -5,7 +5,7 @@ use leobench_transport::endpoint::{MoveStep, Report};
 
 use crate::network::application::End;
 
-/// What the ends of a flow did about a handover, and when.
+/// Reaction of the two ends of a flow to a handover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// When packets had a way again.
@@ -31,7 +31,7 @@ pub(crate) struct Milestones {
     pub(crate) noticed: Option<SimTime>,
     /// The end that sends data may send it.
     pub(crate) ready: Option<SimTime>,
-    /// What was lost is delivered.
+    /// All lost data has been delivered.
     pub(crate) repaired: Option<SimTime>,
 }
 
@@ -104,7 +104,7 @@ impl Answer {
 pub(super) struct StreamProgress {
     sent: u64,
     delivered: u64,
-    /// What has to be delivered before nothing is missing.
+    /// End of the data that must be delivered before nothing is missing.
     required: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What is seen of single packets, of their losses, and of handovers.
+//! Observation of single packets, of their losses, and of handovers.
 
 use std::fmt::Write as _;
 

@@ -59,7 +59,7 @@ impl FlowRoutes {
         offered.map(|(base_rtt, _)| base_rtt).max().unwrap_or_default()
     }
 
-    /// What a watch of handovers needs to know of the flow.
+    /// Returns the state of the flow that a watch of handovers needs.
     pub(super) fn at_handover<'a>(&'a self, statistics: &'a Statistics) -> FlowAtHandover<'a> {
         let paths = self.paths.iter().map(|path| {
             let links = path.ways.iter().flatten().flatten();
@@ -75,8 +75,8 @@ impl Observer {
         self.routes[flow].paths.iter().any(|path| path.addresses.is_some())
     }
 
-    /// What the paths of a flow will offer that lead somewhere: `offer` says what links offer then, where that changes, and those
-    /// that `moved` are not there any more.
+    /// Returns the future round-trip time and rate of each path of a flow that has a way. `offer` returns the new delay and rate
+    /// of a link that changes. A path over a link that `moved` has neither.
     pub(in crate::network) fn paths_ahead(
         &self,
         flow: FlowId,

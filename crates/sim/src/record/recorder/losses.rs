@@ -18,7 +18,7 @@ pub struct DropRow {
     pub size: Bytes,
     /// When it was dropped.
     pub at: SimTime,
-    /// Where.
+    /// Link or node that dropped it.
     pub place: Place,
     /// Why.
     pub cause: Cause,

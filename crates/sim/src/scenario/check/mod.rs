@@ -1,4 +1,4 @@
-//! What the parts of a scenario must be together, beyond what each says for itself.
+//! Checks across the parts of a scenario, beyond the checks of each part.
 
 mod constellation;
 mod flows;
@@ -126,7 +126,7 @@ fn network(
     real::check(spec, root)
 }
 
-/// What a scenario without flows lacks.
+/// Hint for a scenario without flows.
 const FLOWS: &str = "at least one flow, or programs instead of flows (`leobench emulate`)";
 
 /// Refuses flows as a measure of others that are none, or not among those that compete.

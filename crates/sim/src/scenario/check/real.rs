@@ -1,4 +1,4 @@
-//! What only virtual time can run.
+//! Checks for real time: refuses scenarios that only virtual time can run.
 
 use leobench_base::Bytes;
 use leobench_base::spec::{At, Spec, SpecError, Value};
@@ -14,7 +14,7 @@ use super::Place;
 const MOST_NODES: usize = 200;
 /// Bytes of the longest packet that a host's devices take.
 const LONGEST_PACKET: Bytes = Bytes::new(1_500);
-/// What the kernel's TCP can be told. Other keys stay at their defaults, which are what the kernel does, or near it.
+/// Keys that the kernel's TCP supports. Other keys stay at their defaults, which match the kernel or come close to it.
 const TOLD: [&str; 10] = [
     "congestion",
     "mss",
@@ -28,7 +28,7 @@ const TOLD: [&str; 10] = [
     "nagle",
 ];
 
-/// What the kernel has one setting of for all connections of a host.
+/// Keys that the kernel sets for all connections of a host at once.
 const OF_HOSTS: [&str; 5] = ["timestamps", "sack", "ecn", "receive_buffer", "send_buffer"];
 
 /// Refuses what a run in real time could not do, if the scenario asks for one.

@@ -55,7 +55,7 @@ impl Forwarded {
         HypatiaSpec { hypatia: folder.to_owned() }.read(Path::new(""))
     }
 
-    /// Where nodes are at times after the epoch, in metres in the frame of the Earth (ECEF).
+    /// Returns the positions of nodes at times after the epoch, in metres in the frame of the Earth (ECEF).
     ///
     /// # Errors
     /// If there is no such node, or a satellite has no orbit at a time.
@@ -143,7 +143,7 @@ impl HypatiaSpec {
     }
 }
 
-/// What is wrong with the folder.
+/// A fault of the folder.
 pub(crate) fn fault(problem: String) -> Fault {
     Fault::new(KEY, problem, "a folder that Hypatia generated")
 }

@@ -44,15 +44,15 @@ leobench_base::spec! {
         pub policy: PolicySpec = PolicySpec::default(),
         /// Period of a grid outside of which no policy gives up a satellite that can still be used.
         pub reconfigure_every: Option<SimDuration>,
-        /// Where the grid lies, from the start of a minute of UTC.
+        /// Offset of the grid from the start of a minute of UTC.
         pub reconfigure_phase: Option<SimDuration>,
         /// Time at each handover in which packets wait.
         pub outage: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
         /// Make before break: time at each handover in which the old satellite goes on for the packets that are on the link. New ones
         /// go over the new satellite.
         pub overlap: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
-        /// What becomes of packets that are under way at a handover, or at the end of its overlap. By default all arrive, those in queues over the new
-        /// satellite.
+        /// Fate of packets that are under way at a handover, or at the end of its overlap. By default all arrive; those in
+        /// queues take the new satellite.
         pub old_packets: LeftPackets = LeftPackets::Drain,
         /// Links between satellites; without them, each satellite needs a gateway in view (bent pipe).
         pub isl: Option<IslSpec>,

@@ -1,4 +1,4 @@
-//! Where terminals and gateways are, and which part of the sky they use.
+//! Places of terminals and gateways, and the part of the sky that they use.
 
 use std::path::Path;
 
@@ -77,7 +77,7 @@ impl TerminalSpec {
         }
     }
 
-    /// Where it is over time.
+    /// Returns its position over time.
     ///
     /// # Errors
     /// If it is below the ground, or its track cannot be used.
@@ -116,7 +116,7 @@ impl TerminalSpec {
 }
 
 impl GatewaySpec {
-    /// Where it is.
+    /// Returns its fixed position, as a track.
     ///
     /// # Errors
     /// If it is below the ground.

@@ -15,7 +15,7 @@ use leobench_orbit::{Angle as Turn, Epoch, ServingPolicy};
 /// Weights of a utility: the sum of three is the exponent of a number that a double can hold, below 10^308.
 const WEIGHTS: Range = Range::from(-200.0).to(200.0);
 
-/// What a policy may need besides its own parameters.
+/// Inputs of a policy besides its own parameters.
 pub struct PolicyContext {
     /// When the run starts.
     pub start: Epoch,

@@ -27,7 +27,7 @@ const HALF_WAY_ROUND: UpTo<Distance> = UpTo(Distance::constant(20_038e3));
 /// Speeds of satellites in km/s: below that at which they would leave the Earth, 11.2 km/s.
 const FASTEST: Range = Range::above(0.0).below(11.2);
 
-/// What a specification describes.
+/// Satellites as built from a specification.
 pub enum Satellites {
     /// Satellites on orbits.
     Orbits {
@@ -35,7 +35,7 @@ pub enum Satellites {
         constellation: Constellation,
         /// The lowest elevation of their filing, in degrees.
         lowest: Option<f64>,
-        /// What a user should know.
+        /// Warnings for the user.
         warnings: Vec<String>,
     },
     /// A chain in closed form.
@@ -54,7 +54,7 @@ pub trait SatellitesModel {
 }
 
 leobench_base::kinds! {
-    /// Where satellites come from.
+    /// Source of the satellites.
     pub enum SatellitesSpec as dyn SatellitesModel {
         Preset(PresetSpec) = "preset",
         Walker(WalkerSpec) = "walker",
@@ -79,7 +79,7 @@ leobench_base::words! {
     pub enum ReadingWord {
         /// Its states last as long as the text prints.
         Printed = "printed",
-        /// What is in view decides.
+        /// Its states follow from the satellites in view.
         Geometric = "geometric",
     }
 }

@@ -36,7 +36,7 @@ fn refused(old: &str, new: &str, expected: &str) {
     refused_in(Path::new("."), old, new, expected);
 }
 
-/// What is said of the scenario with a piece of it replaced.
+/// Asserts the error of the scenario with `old` replaced by `new`.
 #[track_caller]
 fn refused_in(folder: &Path, old: &str, new: &str, expected: &str) {
     assert_eq!(SKY.matches(old).count(), 1, "{old:?} stands once in the scenario");

@@ -25,7 +25,7 @@ to = "office"
 source = { kind = "bulk", size = "1 MB" }
 "#;
 
-/// What is said of the scenario with a piece of it replaced.
+/// Asserts the error of the scenario with `old` replaced by `new`.
 #[track_caller]
 fn refused(old: &str, new: &str, expected: &str) {
     assert_eq!(MOVING.matches(old).count(), 1, "{old:?} stands once in the scenario");
