@@ -19,7 +19,7 @@ REAL = "real"
 
 @dataclass(frozen=True)
 class Recording:
-    """What is written beside the summary: folders, which exist; nothing where there is none.
+    """Existing folders for outputs beside the summary. An output without a folder is not written.
 
     Attributes:
         tables: Of the tables, as Arrow files; they are returned unless given.
@@ -36,13 +36,13 @@ class Recording:
 
 @dataclass(frozen=True)
 class Finished:
-    """What is left of a run.
+    """The outcome of a run.
 
     Attributes:
         summary: The summary, as JSON.
         tables: The tables as Arrow files, by name; empty if they went to a folder.
         stalls: By flow, from when to when (in seconds) it stood still, if it did.
-        clock: How far the times of a run in real time can be trusted; None of one in virtual time.
+        clock: How far the times of a run in real time can be trusted; `None` in virtual time.
     """
 
     summary: str

@@ -20,7 +20,7 @@ class LeobenchError(Exception):
 
 
 class InputError(LeobenchError):
-    """What the user gave cannot be used: a scenario, an option, a folder. Exit code 2."""
+    """Unusable input: a scenario, an option or a folder. Exit code 2."""
 
 
 class ScenarioError(InputError):
@@ -42,7 +42,7 @@ def cut(text: str, longest: int = 80) -> str:
 
 
 def allowed(given: object, known: Iterable[object]) -> str:
-    """What may be given, and what perhaps was meant: "allowed: `fifo`, `red`; did you mean `red`?"."""
+    """The allowed values and the nearest match: "allowed: `fifo`, `red`; did you mean `red`?"."""
     words = [cut(str(each)) for each in known]
     listed = ", ".join(f"`{word}`" for word in words[:_MOST_WORDS])
     more = f", and {len(words) - _MOST_WORDS} more" if len(words) > _MOST_WORDS else ""
@@ -50,7 +50,7 @@ def allowed(given: object, known: Iterable[object]) -> str:
 
 
 def near(given: object, known: Iterable[str]) -> str:
-    """What perhaps was meant, in whatever case: "; did you mean `red`?"; nothing if nothing is near."""
+    """The nearest match, ignoring case: "; did you mean `red`?"; empty if nothing is near."""
     found = nearest(given, known)
     return "" if found is None else f"; did you mean `{found}`?"
 

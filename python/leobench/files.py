@@ -25,10 +25,10 @@ _SHIPPED = ("scenarios", "campaigns")
 
 
 def read_toml(file: Path, text: str) -> dict[str, Any]:
-    """What a text says, as the core reads scenarios, with the same limits.
+    """Parses a text as the core parses scenarios, with the same limits.
 
     Raises:
-        InputError: If it is not TOML, or beyond a limit; the message names the file, the line and the column.
+        InputError: If it is not TOML or exceeds a limit; the message names the file, the line and the column.
     """
     from leobench import _core
 

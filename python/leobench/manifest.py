@@ -200,7 +200,7 @@ def _ended_idle(flow: dict[str, Any]) -> bool:
 
 
 def _open(flow: dict[str, Any]) -> str:
-    """What was open during a stall: not the way to an address that a node gave up or no longer translates."""
+    """Describes a stalled flow's path: open, or open except to some addresses (`no_route`, `no_port`)."""
     lost = {cause: flow.get("dropped_packets", {}).get(cause, 0) for cause in ("no_route", "no_port")}
     found = " and ".join(f"{number:,} with {cause}" for cause, number in lost.items() if number)
     if not found:

@@ -69,16 +69,16 @@ class SkyPart:
 
 @dataclass(frozen=True)
 class Survey:
-    """What there is to see of a constellation.
+    """Passes, handovers, samples and skies of a constellation over the duration of a scenario.
 
     Attributes:
         name: The name of the scenario.
         start: The instant of UTC at which the run starts.
         duration_s: Seconds from there to the end.
-        satellites: Number of satellites; `None` of a chain, which has no end.
+        satellites: Number of satellites; `None` for a chain, which has no end.
         terminals: Terminals, with `name`, `latitude`, `longitude` and `lowest_deg`.
         gateways: Gateways, likewise.
-        warnings: What a user should know.
+        warnings: Warnings for the user.
         passes: A row per pass of a satellite over a terminal.
         handovers: A row per change of a serving satellite.
         samples: A row per link and sample: satellite, way, delay, rates.

@@ -1,4 +1,4 @@
-"""What links through a constellation offer, as files for other emulators and for channels of leobench."""
+"""Exports links through a constellation as files for other emulators and for channels of leobench."""
 
 from __future__ import annotations
 

@@ -40,18 +40,18 @@ def describe(
     states: Sequence[Mapping[str, Any]] = (),
     refused: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """What there is to know of one of a kind; `leobench.describe` says in what form.
+    """Describes one name of a kind; `leobench.describe` documents the form.
 
     Args:
         schema: The JSON Schema of scenarios.
-        kind: What kind of thing it is, such as `channels`.
+        kind: The kind, such as `channels`.
         name: Its name.
         summaries: All names of the kind, with their summaries.
-        states: Of a preset, what its channel does in each state.
+        states: The states of a preset's channel.
         refused: Names of the kind that are refused, with the reasons.
 
     Raises:
-        InputError: If there is none of that name.
+        InputError: If the name is unknown or refused.
     """
     if name in refused:
         raise InputError(f"{kind} {name}: {refused[name]}")
@@ -81,7 +81,7 @@ def describe(
 
 
 def render(described: Mapping[str, Any]) -> str:
-    """What `describe` gives as text to read on a terminal."""
+    """Formats the result of `describe` as text for a terminal."""
     lines = [*_paragraphs(f"{described['name']}: {described['description']}", "")]
     for parameter in described["parameters"]:
         default = parameter["default"]
@@ -176,7 +176,7 @@ def _number(value: float) -> str:
 
 
 def _option(schema: Schema, kind: str, name: str) -> Schema:
-    """What the table of such a kind may hold, wherever in a scenario it stands; empty of a mere word."""
+    """The schema of a name's table, from anywhere in a scenario's schema; empty if the name has none."""
     key = KEYS.get(kind, "")
     options = (option for found in _under(schema, key) for option in found.get("oneOf", ()))
     tables = (option for option in options if "properties" in option)

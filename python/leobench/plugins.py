@@ -33,10 +33,10 @@ _LONGEST_LINE, _MOST_LINES = 400, 40
 
 
 class Kind(NamedTuple):
-    """What the classes of one kind of plug-in have in common.
+    """The interface of the classes of one kind of plug-in.
 
     Attributes:
-        method: The method that each has.
+        method: The method that each class has.
         told: The positional arguments of the class, before its random numbers, in words.
     """
 
@@ -110,7 +110,7 @@ class Modules:
 
 
 def describe(error: BaseException) -> str:
-    """What the user's code raised, with its traceback."""
+    """Formats an exception of the user's code, with its traceback cut to a limit."""
     linecache.checkcache()
     summary = traceback.format_exception_only(error)[-1].strip()
     lines = "".join(traceback.format_exception(error)).rstrip().split("\n")
@@ -247,7 +247,7 @@ def _known(given: str, known: Sequence[str]) -> str:
 
 
 def _told(error: BaseException) -> str:
-    """What was raised and where, on one line."""
+    """An exception with its file and line, on one line."""
     said = cut(" ".join(traceback.format_exception_only(error)[-1].split()), _LONGEST_LINE)
     if isinstance(error, SyntaxError):
         return f"{said} ({Path(error.filename or '').name}, line {error.lineno})"

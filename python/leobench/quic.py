@@ -117,7 +117,7 @@ class DatagramLost(Event):
 
 @dataclass(frozen=True)
 class PeerClose:
-    """What the peer closed a connection with (RFC 9000 section 19.19)."""
+    """The error code and reason with which the peer closed a connection (RFC 9000 section 19.19)."""
 
     code: int
     by_application: bool
@@ -274,7 +274,7 @@ class Connection:
         self._core.on_timer(self._instant(now_ns))
 
     def events(self) -> Iterator[Event]:
-        """What happened since the last call, in order."""
+        """Yields the events since the last call, in order."""
         while (told := self._core.next_event()) is not None:
             name, values = told
             if name == "ConnectionLost":

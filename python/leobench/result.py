@@ -1,4 +1,4 @@
-"""What a run gives back: its summary and its tables."""
+"""The result of a run: its summary and its tables."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
     @property
     def streams(self) -> pl.DataFrame:
-        """What waits in the buffer of every stream."""
+        """The backlog of every stream's send buffer, a row per sample."""
         return self["streams"]
 
     @property
     def queues(self) -> pl.DataFrame:
-        """What waits in front of every link."""
+        """The backlog of every link direction's queue, a row per sample."""
         return self["queues"]
 
     @property
@@ -89,7 +89,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
     @property
     def paths(self) -> pl.DataFrame:
-        """What the network truly offered to every flow."""
+        """The true base round-trip time and bottleneck rate of every flow's paths, a row per change."""
         return self["paths"]
 
     @property
@@ -104,7 +104,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
     @property
     def opportunities(self) -> pl.DataFrame:
-        """What the delivery opportunities of every link that a trace serves have offered so far."""
+        """Bytes that the delivery opportunities of every trace-driven link have offered so far."""
         return self["opportunities"]
 
     @property

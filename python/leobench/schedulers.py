@@ -1,4 +1,4 @@
-"""What a stream scheduler written in Python is made of."""
+"""The interface of stream schedulers written in Python."""
 
 from __future__ import annotations
 

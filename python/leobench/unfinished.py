@@ -123,7 +123,7 @@ def _remove_unlocked(entry: Path) -> None:
 
 
 def _stem(place: Path) -> str:
-    """What stands for the name of a result folder: another one for another name."""
+    """The name of a result folder, its end replaced by a digest if it is too long."""
     if len(place.name) <= _LONGEST_STEM:
         return place.name
     digest = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:_DIGEST]

@@ -1,4 +1,4 @@
-"""What two runs of the same scenario differ in. An axis turns its words into sides."""
+"""Axes of a comparison: the QUIC stack or the engine. An axis turns its words into two sides."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ENGINE_LIMITS = {"goodput_bps": 0.02, "delay_ms.p50": 0.1}
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two things that are compared.
+    """One side of a comparison.
 
     Attributes:
         axis: The name of the axis, such as `stack`.
         name: Its own name, such as `own`.
-        overrides: What it replaces in a resolved scenario, by place.
+        overrides: Overrides of a resolved scenario, by place.
         flows: The flows of a resolved scenario that it concerns. A scenario without any is refused.
         without: Why it is refused.
-        measures: What is compared, and how much it may differ.
+        measures: The measures compared, with their limits.
         alone: Whether its runs need the machine for themselves.
     """
 

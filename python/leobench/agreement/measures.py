@@ -1,4 +1,4 @@
-"""What is compared of a flow, and how much it may differ."""
+"""Metrics of a flow that are compared, and how much they may differ."""
 
 from __future__ import annotations
 

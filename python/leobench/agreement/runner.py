@@ -34,7 +34,7 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class Cell:
-    """What was found of one cell of a target.
+    """The results of one cell of a target.
 
     Attributes:
         target: The name of the target.
@@ -58,10 +58,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found of all cells of all targets.
+    """The results of all cells of all targets.
 
     Attributes:
-        axis: What the sides are, such as `stack`.
+        axis: The axis of the sides, such as `stack`.
         sides: Their names.
         cells: The cells, in the order of the targets.
         warnings: Reasons to distrust the numbers of some runs, a line each.

@@ -1,4 +1,4 @@
-"""What is compared: a scenario, or every variant of a campaign, each run with both sides."""
+"""Targets of a comparison: a scenario, or every variant of a campaign, each run with both sides."""
 
 from __future__ import annotations
 

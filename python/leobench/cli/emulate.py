@@ -92,7 +92,7 @@ def _programs(args: argparse.Namespace) -> list[Program]:
 
 
 def _failed(programs: list[Program], ended: Ended) -> list[str]:
-    """What is said of programs that failed before the main one ended."""
+    """A message for each program that failed before the main one ended."""
     return [
         f"leobench: {program.host}: `{' '.join(program.words)}` failed before the main program ended: "
         f"exit code {exit_.code}"

@@ -51,7 +51,7 @@ def add_real(parser: argparse.ArgumentParser, *, programs: bool) -> None:
 
 
 def real_overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
-    """What these arguments replace in a scenario."""
+    """The overrides of the scenario's table `real` that these arguments give, by place."""
     values = [(option.name, getattr(args, option.name, None)) for option in _REAL]
     return [(f"real.{name}", value) for name, value in values if value is not None]
 

@@ -96,7 +96,7 @@ def _flow(flow: Mapping[str, Any], stranded: Sequence[str]) -> list[str]:
 
 
 def _handovers(flow: Mapping[str, Any]) -> list[str]:
-    """What a flow noticed of the handovers."""
+    """A flow's row of the handover table: outages, recovery times, and bytes lost or sent again."""
     found = flow["handovers"]
     return [
         flow["name"],
@@ -110,7 +110,7 @@ def _handovers(flow: Mapping[str, Any]) -> list[str]:
 
 
 def _recovery(flow: Mapping[str, Any]) -> list[str]:
-    """What the time until the flow had recovered was spent on."""
+    """A flow's row of the recovery table: the mean time of each phase."""
     found = flow["handovers"]
     return [flow["name"], f"{found['count']:,}", *(_millis(found[key]["mean"]) for key in _PHASES)]
 

@@ -1,4 +1,4 @@
-"""What can be wrong before a program runs on a host."""
+"""Checks of programs, flows and the machine before a program runs on a host."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ _FIRST_TABLE = 1_000
 
 
 def device_fault() -> str | None:
-    """What is wrong with `DEVICE`, which exists, if it gives no TUN devices."""
+    """Why `DEVICE`, which exists, gives no TUN devices; `None` if it does."""
     import errno
     import fcntl
 
@@ -77,7 +77,7 @@ def device_fault() -> str | None:
 
 
 class Offloads(StrEnum):
-    """What devices take over from hosts, as network cards do."""
+    """Work that devices take over from hosts, as network cards do."""
 
     NONE = "none"
     # Checksums, and the cutting of long segments.
@@ -92,7 +92,7 @@ OFFLOADS = Offloads.DATAGRAMS
 
 @dataclass(frozen=True)
 class Interface:
-    """Where a host is attached to a link.
+    """A host's attachment to a link.
 
     Attributes:
         link: The link's name in the scenario.

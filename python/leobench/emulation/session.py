@@ -66,12 +66,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Ended:
-    """What is left of a session.
+    """The outcome of a session.
 
     Attributes:
         code: The exit code of the main program; that of a shell if a signal ended it.
         summary: The summary of the network, as JSON.
-        verdict: How far the times can be trusted; and what QUIC's spin bit showed, as `spin`.
+        verdict: How far the times can be trusted; and the round-trip times of QUIC's spin bit, as `spin`.
         stalls: By flow of the scenario, from when to when (in seconds) it stood still, if it did.
         exits: How each program ended.
     """
@@ -129,7 +129,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Job:
-    """What the processes of the sandbox work on: the arguments of `run`."""
+    """The arguments of `run`, for the processes of the sandbox."""
 
     scenario: Scenario
     programs: Sequence[Program]

@@ -133,7 +133,7 @@ def _find(claim: Claim, relation: Relation, case: str, rows: pl.DataFrame, confi
 
 
 def verdict(estimate: Estimate, relation: Relation) -> Verdict:
-    """Where the interval of an estimate lies: inside the relation's range, outside, or across its ends."""
+    """Whether the interval of an estimate lies inside the relation's range, outside, or across its ends."""
     low = float("-inf") if estimate.low is None else estimate.low
     high = float("inf") if estimate.high is None else estimate.high
     if relation.low < low and high < relation.high:

@@ -1,4 +1,4 @@
-"""What links through a constellation offer over time: delay, rate and elevation, with their trends."""
+"""Delay, rate and elevation of links through a constellation over time, with their trends."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ class Item:
         return self._find(keys) is not None
 
     def get(self, *keys: str) -> Any:
-        """What is under these keys.
+        """The value under these keys.
 
         Raises:
-            InputError: If nothing is.
+            InputError: If there is none.
         """
         found = self._find(keys)
         if found is None:

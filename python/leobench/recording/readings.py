@@ -93,14 +93,14 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What a transfer got in an interval.
+    """The rate of a transfer in an interval.
 
     Attributes:
         at: Its start, by the same clock as that of probes.
         length: In seconds.
         bps: Bits per second.
-        place: The line that tells of it.
-        loss: The part of the packets that was lost, if the transfer knows.
+        place: The line it was read from.
+        loss: The share of packets lost, if the transfer reports it.
 
     Raises:
         InputError: If a number is not plausible.

@@ -39,7 +39,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Row:
-    """What holds from `at` on, in seconds from the start; a rate of `None` is that of the row before."""
+    """The state of a link from `at` on, in seconds from the start; a rate of `None` keeps the one before."""
 
     at: float
     rate_bps: int | None
@@ -67,7 +67,7 @@ class Table:
         yield from zip(self.rows, ends, strict=True)
 
     def bits(self) -> float:
-        """What the rows carry until the end; nothing while the link is down."""
+        """The bits that the rows can carry until the end; none while the link is down."""
         return sum((row.rate_bps or 0) * (until - row.at) for row, until in self.pieces() if row.up)
 
     def text(self) -> str:

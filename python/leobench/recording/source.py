@@ -90,7 +90,7 @@ class Source:
 
 
 def _content(opened: BufferedReader) -> bytes:
-    """What is in a file, decompressed, up to one byte more than is allowed."""
+    """The content of a file, decompressed, up to one byte more than is allowed."""
     if not opened.peek(len(_GZIP)).startswith(_GZIP):
         return opened.read(_LARGEST + 1)
     with gzip.open(opened) as decompressed:

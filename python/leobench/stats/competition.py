@@ -94,7 +94,7 @@ def convergence_time(
 
 
 def delivered_in_steps(result: Result, flow: str, step_s: float, start_s: float, end_s: float) -> Array:
-    """What a flow delivered in each whole step from one time to another, in bytes, as acknowledged by then.
+    """The bytes of a flow acknowledged in each whole step from one time to another.
 
     Raises:
         InputError: If there is no such flow, or the run recorded no series.

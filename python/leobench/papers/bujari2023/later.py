@@ -1,4 +1,4 @@
-"""What Bujari et al. 2023 leave for later: controllers, queues, random handovers, downloads, applications."""
+"""Future work of Bujari et al. 2023: controllers, queues, random handovers, downloads, applications."""
 
 from __future__ import annotations
 
