@@ -51,7 +51,7 @@ def witness() -> str | None:
 
 
 def _run(program: str, count: int) -> list[str]:
-    """What so many copies of a program print that run side by side."""
+    """The outputs of `count` copies of a program that run side by side."""
     command = [sys.executable, "-c", program]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(count)]
     return [process.communicate(timeout=60)[0] for process in running]

@@ -93,7 +93,7 @@ class Receiving:
 
 
 class Application:
-    """What the application of one end does and sees."""
+    """The application of one end: follows the plan and checks what it receives."""
 
     def __init__(self, plan: Plan, end: int, party: Party, tally: Counter[str]) -> None:
         self.plan, self.end, self.party, self.tally = plan, end, party, tally

@@ -189,7 +189,7 @@ class Aio:
         return is_foreign
 
     def _accept(self, datagram: bytes, now: int) -> None:
-        """What aioquic's server does with a first packet. A damaged one leaves no connection behind."""
+        """Handles a first packet as aioquic's server does. A damaged one leaves no connection behind."""
         if self._answer_version(datagram):
             return
         header = pull_quic_header(Buffer(data=datagram), host_cid_length=8)

@@ -1,4 +1,4 @@
-"""What happens in a meeting of leobench's QUIC with aioquic, drawn from a seed."""
+"""Random plans of meetings of leobench's QUIC with aioquic, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Trouble:
-    """What becomes of datagrams, as probabilities."""
+    """Probabilities with which the link damages, repeats, delays or drops a datagram."""
 
     lost: float = 0.0
     repeated: float = 0.0
@@ -93,7 +93,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens in a meeting."""
+    """The course of a meeting: settings of both ends, their streams, and how it ends."""
 
     seed: int
     own_is_client: bool

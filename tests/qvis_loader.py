@@ -1,4 +1,4 @@
-"""What qvis reads of a qlog in version 0.3, as its FileLoader, QlogLoaderV2 and the congestion graph do.
+"""Reads a qlog of version 0.3 as qvis does in its FileLoader, QlogLoaderV2 and congestion graph.
 
 https://github.com/quiclog/qvis, visualizations/src; commit 72c8c4b. Checks name what goes wrong without them.
 """
@@ -75,7 +75,7 @@ def _check_trace(trace: dict[str, Any]) -> None:
 
 
 def graph(trace: dict[str, Any]) -> Counter[str]:
-    """What the congestion graph draws of a trace: packets sent, acknowledged and lost, and metrics."""
+    """Counts the points that the congestion graph draws: packets sent, acknowledged and lost, and metrics."""
     drawn: Counter[str] = Counter()
     sent: dict[tuple[str, str], bool] = {}
     for event in trace["events"]:

@@ -108,7 +108,7 @@ def _row(by_site: Sequence[Values], pooled: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Slot:
-    """What a dish could choose from in a measured slot: candidates above 25 degrees in its field of view."""
+    """A dish's candidates in a measured slot: satellites above 25 degrees in its field of view."""
 
     elevation_deg: Array
     separation_deg: Array

@@ -200,7 +200,7 @@ WRONG = {
 
 
 def refused(folder: Path, args: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said about a command line that is refused; nothing may change."""
+    """The message that refuses a command line, after checking that no file changed."""
     before = {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
     assert cli.main(["sweep", *args]) == 2
     said = capsys.readouterr()

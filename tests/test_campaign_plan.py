@@ -1,4 +1,4 @@
-"""What a campaign file asks for: variants, names, seeds."""
+"""The plan of a campaign file: variants, names, seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign writes: the same bytes by whomever, and nothing lost, whatever happens."""
+"""Files of a campaign: the same bytes from any executor, and no loss after failures and interruptions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tiny(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def whole(tiny: Path, tmp_path: Path) -> dict[str, bytes]:
-    """What the campaign writes if nothing happens."""
+    """The files that the campaign writes without failure or interruption."""
     leobench.sweep(tiny, tmp_path / "whole", workers=1)
     return campaigns.contents(tmp_path / "whole")
 

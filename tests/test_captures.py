@@ -97,7 +97,7 @@ def run(scenario: Path, overrides: dict[str, object], **options: Any) -> leobenc
 
 
 def packets(result: leobench.Result, end: str) -> list[dict[str, str]]:
-    """What tshark says of every packet that an end of the flow captured, checksums verified."""
+    """The fields that tshark shows of every packet captured at an end of the flow, checksums verified."""
     assert result.folder is not None
     checks = [f"{protocol}.check_checksum:TRUE" for protocol in ("ip", "tcp", "udp")]
     command = ["tshark", "-n", "-r", str(result.folder / "pcap" / f"main-{end}.pcapng"), "-T", "fields"]

@@ -67,7 +67,7 @@ def run(scenario: Path, *arguments: str) -> Path:
 
 
 def packets(out: Path, end: str, *options: str) -> list[dict[str, list[str]]]:
-    """What tshark says of every datagram that an end of the flow captured."""
+    """The fields that tshark shows of every datagram captured at an end of the flow."""
     command = ["tshark", "-n", "-r", str(out / "pcap" / f"main-{end}.pcapng"), "-T", "fields", *options]
     command += [word for field in FIELDS for word in ("-e", field)]
     said = subprocess.run([*command, "-E", "separator=|"], check=True, capture_output=True, text=True)
@@ -134,7 +134,7 @@ def test_the_path_of_the_secrets_is_in_the_json(lossy: Path, capsys: Capture) ->
 
 
 def test_what_tshark_shows_of_null_protection(lossy: Path) -> None:
-    """What docs/captures.md says of it."""
+    """The statements of docs/captures.md on null protection."""
     out = run(lossy, "--quiet", "--snaplen", "65535")
     captured = packets(out, "sender")
     assert len(captured) > 800

@@ -1,4 +1,4 @@
-"""What the guide to constellations says of downloads is what its commands show."""
+"""The numbers on downloads in the guide to constellations match the output of its commands."""
 
 from __future__ import annotations
 

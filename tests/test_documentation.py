@@ -1,4 +1,4 @@
-"""What the guide's pages say of results, and whether their commands can be followed one after the other."""
+"""The guide's pages on results match the code, and their commands can be run one after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What links do in real time, measured from outside by the kernel's time of their arrival."""
+"""Links in real time, measured from outside by the kernel's arrival times of probes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Arrival(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What came of a probe."""
+    """The outcome of a probe: arrivals, and the run's manifest and folder."""
 
     arrivals: list[Arrival]
     manifest: dict[str, Any]

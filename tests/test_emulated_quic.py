@@ -62,7 +62,7 @@ def run_go(environment: dict[str, str], *words: str) -> subprocess.CompletedProc
 
 
 def transfer(folder: Path, kind: str, server: str, client: str, size: int) -> dict[str, Any]:
-    """What a client says that fetched so many bytes, and the summary of the network."""
+    """The report of a client that fetched so many bytes, with the network's links by name as `links`."""
     scenario = folder / "scenario.toml"
     # 1 % lost each way, and a handover every 1.1 s.
     links, handovers = two_ways(kind, "router", "1100 ms", share_lost=0.01)
@@ -117,7 +117,7 @@ def test_a_file_crosses_a_handover(
 def test_stacks_of_others_keep_their_own_logs(
     stack: str, tmp_path: Path, quic_go: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where `QLOGDIR` says: programs have the environment of `leobench`."""
+    """Programs inherit the environment of `leobench`, such as `QLOGDIR`."""
     monkeypatch.setenv("QLOGDIR", str(tmp_path / "logs"))
     python = f"{sys.executable} {EXAMPLES / 'quic_aioquic.py'}"
     server, client = {

@@ -50,7 +50,7 @@ def group(process: int) -> None:
 
 
 def through_terminal(words: list[str], interrupt: Callable[[int, int], None]) -> str:
-    """What a command line says on a terminal of its own, with an interrupt once it says that it is ready."""
+    """The output of a command on a terminal of its own, interrupted once it has printed `ready` twice."""
     process, terminal = pty.fork()
     if process == 0:
         os.execv(words[0], words)  # noqa: S606 (no shell is wanted)

@@ -52,7 +52,7 @@ def caps(axes: Axes) -> list[tuple[float, float]]:
 
 
 def arrows(axes: Axes) -> list[tuple[float, float, float]]:
-    """Where arrows are, where they begin, and whether they go to the foot (0) or the top (1) of the panel."""
+    """Position and start of each arrow, and whether it goes to the foot (0) or the top (1) of the panel."""
     found = [each for each in axes.texts if isinstance(each, Annotation) and each.arrow_patch]
     return sorted((each.xyann[0], each.xyann[1], each.xy[1]) for each in found)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write(target: Path, *, force: bool = False, seed: int = 1) -> None:
-    """What a run leaves, as far as whether it may be replaced is concerned."""
+    """Writes a result folder with the files that decide whether it may be replaced."""
     keys = ("leobench", "engine", "wall_s", "validity", "scenario")
     with folder.writing(target, force=force) as partial:
         (partial / folder.MANIFEST).write_text(json.dumps(dict.fromkeys(keys) | {"seed": seed}))

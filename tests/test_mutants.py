@@ -21,7 +21,7 @@ import scenarios
 
 
 def violations(plan: scenarios.Plan, seed: int, folder: Path, seconds: float) -> list[str]:
-    """What is wrong, by case."""
+    """The violations found, each after the command of its case."""
     found = scenarios.violations(plan, seed, folder, pool.Bounds(seconds=seconds))
     return [f"{case.command}: {verdict}" for case, verdict in found]
 

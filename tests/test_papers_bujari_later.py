@@ -1,4 +1,4 @@
-"""What Bujari et al. 2023 leave for later: campaigns, measures and drawings of the figures of ours."""
+"""Future work of Bujari et al. 2023: campaigns, measures and drawings of our figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `leobench reproduce` says of its runs, and of names that are nearly right."""
+"""Messages of `leobench reproduce` about doubtful runs and about misspelt names."""
 
 from __future__ import annotations
 

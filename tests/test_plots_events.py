@@ -42,7 +42,7 @@ def shown(result: Result, start_s: float, end_s: float) -> view.View:
 
 
 def remarks(figure: Figure) -> str:
-    """What is written below the panels."""
+    """The text below the panels, with the titles of the legends."""
     return " ".join([figure.get_supxlabel(), *(each.get_title().get_text() for each in figure.legends)])
 
 

@@ -45,7 +45,7 @@ def often() -> Result:
 
 
 def lines(axes: Axes) -> list[float]:
-    """Where lines cross a panel from bottom to top."""
+    """The times of the lines that cross a panel from bottom to top."""
     return [float(np.asarray(line.get_xdata())[0]) for line in crossing(axes)]
 
 

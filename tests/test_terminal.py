@@ -1,4 +1,4 @@
-"""What is printed where it cannot be printed, and what must not reach a terminal as it is."""
+"""Output to closed or limited streams, and escaping of control characters for terminals."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_names_and_texts_of_others_reach_no_terminal_raw(
 
 
 def test_nothing_escapes_the_escaping() -> None:
-    """What is printed goes through `print` or `terminal.draw`, which `main` has pass through `shown`."""
+    """All output goes through `print` or `terminal.draw`, whose text `main` passes through `shown`."""
     for file in (ROOT / "python" / "leobench" / "cli").glob("*.py"):
         if file.name != "terminal.py":
             text = file.read_text(encoding="utf-8")

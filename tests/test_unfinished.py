@@ -1,4 +1,4 @@
-"""What killed runs leave behind, and who clears it away."""
+"""Folders that killed runs leave behind, and their removal by the next run."""
 
 from __future__ import annotations
 

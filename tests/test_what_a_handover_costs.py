@@ -125,7 +125,7 @@ def quic(after_migration: str) -> dict[str, object]:
 
 
 def test_the_guide_in_short() -> None:
-    """What needs time is what the page says, from single runs."""
+    """Checks the page's summary of what takes time, from single runs."""
     tcp = quick(
         "migrate",
         {

@@ -1,4 +1,4 @@
-"""What a log of packets says: segments, retransmissions, bytes in order, and what timers sent."""
+"""Analysis of a log of packets: segments, retransmissions, bytes in order, and data sent by timers."""
 
 from __future__ import annotations
 
