@@ -1,10 +1,10 @@
-"""What an emulated link carries, beside a bare relay between two TUN devices in the same run.
+"""Benchmarks an emulated link against a bare relay between two TUN devices in the same run.
 
     python benchmarks/emulation.py target/fast/leobench-bench
 
 Takes about two minutes (`--seconds`, `--rounds`), and needs iperf3, ping, root and `/dev/net/tun`. Without
-a program for the relay, only the link is measured. Each is measured in turn: what else runs on the machine
-disturbs them alike. The programs have precedence over other processes.
+a program for the relay, only the link is measured. Link and relay are measured in turn, so that other load on
+the machine disturbs both alike. The programs have precedence over other processes.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ class Relay:
 
 @dataclass(frozen=True)
 class Load:
-    """What programs send.
+    """A load that programs put on the link.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         programs: By the folder that they write to and the seconds.
-        read: What the programs say at the end, by the folder and the seconds.
-        link: What the link is like.
+        read: Reads the programs' results, by the folder and the seconds.
+        link: The link's properties.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Reports doc comments that open with a relative clause instead of a noun phrase or a verb.
 
-"What a packet is for" is no sentence: "Purpose of a packet" and "Returns the purpose of a packet" are how an engineer writes.
-Run by `make lint`: `python tools/doc_comments.py FOLDER ...` prints `file:line: text` for each and fails if there is any.
+"What a packet is for" is no sentence: "Purpose of a packet" and "Returns the purpose of a packet" are how an
+engineer writes. Run by `make lint`: `python tools/doc_comments.py FOLDER ...` prints `file:line: text` for
+each and fails if there is any.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Case:
 
     @property
     def file(self) -> Path:
-        """Where it is while it is tried: beside its base, whose files it names."""
+        """Its path during the trial: beside its base, because it may name the same files."""
         if self.kind == "plugin":
             return self.folder / self.name / "hostile.toml"
         base = self.folder / self.base
@@ -71,7 +71,7 @@ class _StuckError(Exception):
 
 
 def judge(case: Case) -> str | None:
-    """What is wrong about how leobench takes a case; `None` if nothing is. The file stays if something is."""
+    """Describes the fault in how leobench handles a case, whose file is then kept; `None` without a fault."""
     case.file.parent.mkdir(exist_ok=True)
     if case.kind == "plugin":
         case.file.write_text(SCENARIO, encoding="utf-8")
@@ -109,7 +109,7 @@ def _answer(case: Case, work: Callable[[Case], str | None]) -> str | None:
 
 
 def _refusal(error: BaseException, case: Case) -> str | None:
-    """What is wrong about an exception."""
+    """Describes the fault in an exception or its message; `None` without a fault."""
     from leobench.errors import InputError, RunError
 
     if isinstance(error, _StuckError):
@@ -124,7 +124,7 @@ def _refusal(error: BaseException, case: Case) -> str | None:
 
 
 def _message(text: str, case: Case, how: str) -> str | None:
-    """What is wrong with a message."""
+    """Describes a message that is too long, not printable, or echoes too much; `None` if it is fine."""
     said = text.replace(str(case.file), "FILE")
     raised = ": raised " in said.partition("\n")[0]
     longest = LONGEST_TRACEBACK if raised else LONGEST_MESSAGE

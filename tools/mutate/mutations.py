@@ -53,7 +53,7 @@ class Table(list[tuple[str, Any]]):
 
 
 def tree(text: str) -> Table:
-    """What a text says."""
+    """Parses a TOML text into nested tables and raw values."""
     parsed = _of(tomllib.loads(text))
     assert isinstance(parsed, Table)  # noqa: S101
     return parsed

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a case may take.
+    """The resources that a case may use.
 
     Attributes:
         seconds: Wall time.

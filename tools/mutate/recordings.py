@@ -103,7 +103,7 @@ def main() -> int:
 def violations(
     count: int, seed: int, keep: Path | None = None, codes: Counter[int] | None = None
 ) -> list[str]:
-    """What must not have happened with so many files, a text each.
+    """Describes each fault found with `count` random files.
 
     Args:
         count: The number of files.
@@ -136,7 +136,7 @@ class Trial:
         self.words = ["record", "measured", "--out", "out.csv", *_options(kind, rng)]
 
     def problem(self) -> str | None:
-        """What must not have happened; `None` if nothing did."""
+        """Runs the command and describes its fault; `None` without one."""
         said, told = io.StringIO(), io.StringIO()
         try:
             with (

@@ -46,7 +46,7 @@ class Plan(NamedTuple):
 
 
 def cases(plan: Plan, seed: int, folder: Path) -> Iterator[Case]:
-    """What is tried: the same for the same seed, whatever the number of others."""
+    """Yields the cases. Each depends on the seed and its number only, not on how many others there are."""
     scenarios = sorted(folder.glob("scenarios/*.toml"))
     campaigns = sorted(folder.glob("campaigns/*.toml"))
     texts = {file: file.read_text(encoding="utf-8") for file in (*scenarios, *campaigns)}
