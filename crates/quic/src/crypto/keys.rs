@@ -36,13 +36,13 @@ pub(super) struct PacketKeys {
     pub(super) remote: PacketKey,
 }
 
-/// Where the keys of later key phases come from.
+/// The source of the keys of later key phases.
 pub(super) enum Next {
-    /// From nowhere: the level has no key phases.
+    /// None: the level has no key phases.
     Never,
     /// Null keys again.
     Null,
-    /// From the secrets of TLS (RFC 9001 section 6.1).
+    /// The secrets of TLS (RFC 9001 section 6.1).
     Tls(Box<Secrets>),
 }
 

@@ -186,7 +186,7 @@ impl OneRtt {
         phase == self.phase && self.previous.is_none()
     }
 
-    /// Such a packet was received.
+    /// Notes the receipt of a packet for which [`is_usual`](Self::is_usual) holds.
     #[inline]
     pub(super) fn on_usual(&mut self, received: Place) {
         self.lowest_received.add(received);

@@ -16,7 +16,7 @@ use crate::wire::{
 pub(crate) struct Protection {
     pub(super) cipher: Cipher,
     role: Role,
-    /// Where the client's Initial packets went before any Retry.
+    /// The destination connection ID of the client's Initial packets before any Retry.
     original: ConnectionId,
     initial: Option<Keys>,
     handshake: Option<Keys>,
@@ -31,7 +31,7 @@ pub(crate) struct Protection {
     path: u32,
 }
 
-/// What opening a packet depends on.
+/// The context needed to open a packet.
 #[derive(Clone, Copy)]
 pub(crate) struct Receive<'a> {
     /// The time.
@@ -246,8 +246,8 @@ impl Protection {
         self.one_rtt.as_ref().is_some_and(|keys| keys.is_usual(key_phase))
     }
 
-    /// What [`on_received`](Self::on_received) does for a 1-RTT packet of the present phase, if no key of another one is around.
-    /// Returns whether it did it.
+    /// The common case of [`on_received`](Self::on_received): a 1-RTT packet of the present phase, with no key of another one
+    /// around. Returns whether the packet was of this kind.
     #[inline]
     pub(crate) fn on_usual(&mut self, header: &Header) -> bool {
         let (Header::OneRtt { key_phase, number, .. }, Some(keys)) = (header, &mut self.one_rtt)

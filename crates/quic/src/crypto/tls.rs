@@ -26,7 +26,7 @@ const NO_APPLICATION_PROTOCOL: u8 = 120;
 /// Receives lines of an NSS key log, without line ends.
 pub type KeyLog = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What both ends of a TLS handshake have to know.
+/// Settings that both ends of a TLS handshake share.
 #[derive(Clone)]
 pub struct TlsSettings {
     /// The server's name, which the client asks for.
@@ -35,7 +35,7 @@ pub struct TlsSettings {
     pub certificate: Certificate,
     /// Application protocols, the preferred one first; QUIC demands one at least (RFC 9001 section 8.1).
     pub protocols: Vec<Vec<u8>>,
-    /// Where the secrets are logged, if anywhere.
+    /// The log of the secrets, if they are logged.
     pub key_log: Option<KeyLog>,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Trace {
     key_phase: u64,
 }
 
-/// What recovery and congestion control measure.
+/// Metrics of recovery and congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metrics {
     /// Round-trip times, once there is a sample.

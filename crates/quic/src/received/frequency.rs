@@ -18,7 +18,7 @@ pub(crate) struct AckFrequency {
 }
 
 impl AckFrequency {
-    /// What RFC 9000 recommends, with the `max_ack_delay` that this end has announced.
+    /// The recommendation of RFC 9000, with the `max_ack_delay` that this end has announced.
     pub(crate) fn new(max_ack_delay: SimDuration) -> Self {
         Self { threshold: 1, max_ack_delay, reordering: 1, is_requested: false }
     }

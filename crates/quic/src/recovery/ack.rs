@@ -1,4 +1,4 @@
-//! What acknowledgements bring: acknowledged packets, losses, marks, round-trip times (appendices A.7, A.10 and B).
+//! Handling of acknowledgements: acknowledged packets, losses, marks, round-trip times (appendices A.7, A.10 and B).
 
 use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Role;
@@ -9,8 +9,8 @@ use super::{Control, EcnCounts, Outcome, ProtocolViolation, Recovery, SPACES, Se
 use crate::wire::Ack;
 
 impl Recovery {
-    /// `OnAckReceived` (appendix A.7). `ack_delay` is the frame's delay as a time. The controller hears of marks, then of the
-    /// losses that the acknowledgement reveals, and then of the packets acknowledged.
+    /// `OnAckReceived` (appendix A.7). `ack_delay` is the frame's delay as a time. Reports marks to the controller, then the
+    /// losses that the acknowledgement reveals, and then the packets acknowledged.
     ///
     /// # Errors
     /// If it acknowledges a packet that was never sent.

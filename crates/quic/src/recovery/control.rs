@@ -22,7 +22,7 @@ pub(crate) struct Control {
     resumes: bool,
 }
 
-/// What a path has been through.
+/// Totals, round-trip times and congestion state of a path.
 #[derive(Debug, Default)]
 struct PathState {
     totals: Totals,

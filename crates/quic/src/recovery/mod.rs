@@ -43,7 +43,7 @@ pub(crate) struct RecoveryConfig {
     pub ecn: bool,
 }
 
-/// What the handshake and address validation allow (RFC 9002 section 6.2.2.1).
+/// State of the handshake and of address validation, which limits what can be sent (RFC 9002 section 6.2.2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HandshakeState {
     /// Whether Handshake packets can be sent.
@@ -54,7 +54,7 @@ pub(crate) struct HandshakeState {
     pub amplification_limited: bool,
 }
 
-/// What an acknowledgement or a timeout brought. Its buffers are reused: the connection drains them.
+/// The outcome of an acknowledgement or a timeout. Its buffers are reused: the connection drains them.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// Their packet number space.
@@ -63,7 +63,7 @@ pub(crate) struct Outcome {
     pub acked: Vec<SentPacket>,
     /// Packets lost, in the order of their numbers.
     pub lost: Vec<SentPacket>,
-    /// Packets acknowledged now that were handed over as lost earlier: what they carried has arrived.
+    /// Packets acknowledged now that were handed over as lost earlier: their content has arrived.
     pub late: Vec<SentPacket>,
     /// Whether the losses amount to persistent congestion.
     pub persistent: bool,
@@ -164,7 +164,7 @@ impl Recovery {
         }
     }
 
-    /// What the packets outstanding in the Data space carried, to be sent on another path: each packet once.
+    /// Returns the content of ack-eliciting packets outstanding in the Data space, to be sent on another path: each packet once.
     #[cold]
     pub(crate) fn repeat(&mut self) -> Vec<Carried> {
         let outstanding = self.spaces[Space::Data as usize].sent.outstanding_mut();

@@ -17,8 +17,8 @@ const TIMEOUTS: u64 = 3;
 #[derive(Debug, Default)]
 pub(super) struct LostPackets {
     records: VecDeque<Record>,
-    /// What the last acknowledgement covered that was compared with them, from the largest numbers on. No packet that was
-    /// acknowledged is declared lost afterwards, so none of them is among the records: acknowledgements repeat their ranges.
+    /// Ranges of the last acknowledgement that was compared with them, from the largest numbers on. An acknowledged packet is
+    /// never declared lost afterwards, so ranges that the next acknowledgement repeats need no second comparison.
     compared: Vec<AckRange>,
 }
 

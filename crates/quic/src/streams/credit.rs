@@ -1,4 +1,4 @@
-//! What the peer may send: a receive window of a stream or of the connection (RFC 9000 section 4.1).
+//! Flow control of received data: the window of a stream or of the connection (RFC 9000 section 4.1).
 
 use leobench_base::spec::Window;
 use leobench_base::{SimDuration, SimTime};

@@ -1,4 +1,4 @@
-//! What becomes of sent frames (RFC 9000 section 13.3).
+//! Acknowledgement and loss of sent frames (RFC 9000 section 13.3).
 
 use super::id::side;
 use super::{StreamEvent, Streams};

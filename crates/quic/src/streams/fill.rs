@@ -38,7 +38,7 @@ impl Streams {
         Ok(room - payload.room)
     }
 
-    /// What was lost, and ends of streams that have no more data.
+    /// Adds lost data, and the ends of streams that have no more data.
     fn fill_again(&mut self, payload: &mut Payload<'_>) {
         let before = self.totals.retransmitted;
         while let Some(&id) = self.again.front() {
@@ -147,7 +147,7 @@ impl Streams {
     }
 }
 
-/// What became of the shares of a packet.
+/// The progress of filling a packet with the shares of streams.
 #[derive(Default)]
 struct Progress {
     /// Flow control cut one.

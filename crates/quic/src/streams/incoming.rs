@@ -86,7 +86,7 @@ impl Streams {
         Ok(())
     }
 
-    /// What the connection's limit leaves.
+    /// Bytes that the peer may still send within the connection's limit.
     fn receive_room(&self) -> u64 {
         self.credit.limit() - self.totals.received
     }

@@ -1,5 +1,5 @@
-//! What the application of this end does: writing to the flow's streams, and opening, writing to, ending, abandoning and
-//! stopping others.
+//! Calls of the local application: writing to the flow's streams, and opening, writing to, ending, abandoning and stopping
+//! others.
 
 use leobench_base::SimTime;
 use leobench_transport::buffer::Message;

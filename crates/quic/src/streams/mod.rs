@@ -40,7 +40,7 @@ use self::table::Table;
 use super::QuicSpec;
 use crate::wire::{Directionality, MAX_STREAMS, MAX_VARINT, StreamId, TransportParameters};
 
-/// What a connection's streams are built with.
+/// The configuration of a connection's streams.
 pub(crate) struct StreamConfig<'a> {
     /// This end.
     pub(crate) role: Role,
@@ -106,7 +106,7 @@ pub(crate) enum StreamEvent {
     Acked(StreamId),
 }
 
-/// What was sent and received, in bytes of stream data.
+/// Totals sent and received, in bytes of stream data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StreamTotals {
     /// New bytes sent, which count against the peer's limit.
@@ -119,7 +119,7 @@ pub(crate) struct StreamTotals {
     pub(crate) retransmitted_packets: u64,
 }
 
-/// What the peer lets this end send at first on a new stream.
+/// The peer's initial limits on the data of a new stream, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct InitialLimits {
     unidirectional: u64,
@@ -154,14 +154,14 @@ pub(crate) struct Streams {
     /// Whether the handshake is complete, so that streams may be opened and data sent.
     established: bool,
 
-    /// What the peer lets this end send in total, and the limit at which it was last told that this is too little.
+    /// The peer's limit on the bytes sent in total, and the limit last reported in `DATA_BLOCKED`.
     max_data: u64,
     blocked_at: Option<u64>,
-    /// How many streams the peer lets this end open, by directionality; and likewise.
+    /// The peer's limits on the streams opened by this end, by directionality, and those last reported in `STREAMS_BLOCKED`.
     may_open: [u64; 2],
     opening_blocked_at: [Option<u64>; 2],
 
-    /// What this end lets the peer send in total.
+    /// The receive window of the connection.
     credit: Credit,
     stream_window: ReceiveWindow,
     peer_may_open: [StreamLimit; 2],
@@ -288,7 +288,7 @@ impl Streams {
         waits && (self.connection_credit() == 0 || !self.has_new())
     }
 
-    /// What the peer lets this end send.
+    /// Bytes of new data that the peer's limit on the connection still lets this end send.
     #[inline]
     fn connection_credit(&self) -> u64 {
         self.max_data.saturating_sub(self.totals.sent)

@@ -41,7 +41,7 @@ pub(super) struct ReceivePart {
     pub(super) credit_queued: bool,
 }
 
-/// What a frame changes.
+/// The changes to a receiving part caused by a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     /// Bytes by which the highest offset grew, which count against the connection's limit.

@@ -34,7 +34,7 @@ enum Fin {
 #[derive(Debug)]
 pub(super) struct SendPart {
     state: SendState,
-    /// What the peer lets it send.
+    /// The peer's limit on its bytes.
     limit: u64,
     /// Bytes sent at least once: the offset of the next new byte.
     sent: u64,
@@ -175,7 +175,7 @@ impl SendPart {
         !self.is_reset() && (!self.lost.is_empty() || self.is_fin_due())
     }
 
-    /// What must be sent again first; an empty range for the end alone.
+    /// The first range to send again; an empty range for the end alone.
     pub(super) fn next_again(&self) -> Option<(u64, u64)> {
         if !self.has_again() {
             return None;

@@ -1,4 +1,4 @@
-//! What is answered before there is a connection: Retry, Version Negotiation, and what neither is (RFC 9000 sections 6 and 8.1).
+//! Answers before there is a connection: Retry, Version Negotiation, and packets that get neither (RFC 9000 sections 6 and 8.1).
 
 use bytes::BufMut as _;
 use leobench_base::{Bytes, Meta, Protocol};

@@ -1,4 +1,4 @@
-//! What a client's move costs, and what becomes of the congestion control: `reset`, `keep` and `careful_resume`; a client whose path
+//! The cost of a client's move, and its effect on congestion control: `reset`, `keep` and `careful_resume`; a client whose path
 //! fails; both paths failing.
 
 use std::cell::Cell;
@@ -167,7 +167,7 @@ fn a_path_is_resumed_carefully_when_the_client_comes_back() {
     }
 }
 
-/// What the scenario says of a path needs no observation; and a scenario that requires one fails without.
+/// Saved parameters in the scenario replace an observation of the path; a scenario that requires them fails without either.
 #[test]
 fn a_scenario_may_give_what_is_saved_and_may_require_it() {
     for given in [false, true] {

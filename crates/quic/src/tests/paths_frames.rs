@@ -4,8 +4,8 @@ use super::paths::{address, client_over, send, several};
 use super::*;
 use crate::wire::{Ack, AckRange, ConnectionId, NewConnectionId, PathFrame, ResetToken};
 
-/// What the receiver says when it gets this frame in a packet of the sender with data, after both paths are open; none if it goes
-/// on.
+/// The reason with which the receiver closes on this frame, put into a data packet of the sender after both paths are open;
+/// `None` if it goes on.
 fn answer(spec: &QuicSpec, frame: &Frame) -> Option<String> {
     let mut pipe = client_over(spec, &[(20, 10_000_000), (30, 10_000_000)], 2);
     let mut forged = Some(frame.clone());

@@ -1,4 +1,4 @@
-//! What happens in a meeting with `noq-proto` over several paths.
+//! The plan of a meeting with `noq-proto` over several paths.
 
 use leobench_base::{RngTree, SimRng};
 

@@ -1,4 +1,4 @@
-//! What probes of the handshake carry.
+//! Frames that probes of the handshake carry.
 
 use super::*;
 

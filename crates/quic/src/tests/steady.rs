@@ -59,14 +59,14 @@ fn assert_same(general: &[Vec<Passed>; 2], common: &[Vec<Passed>; 2]) {
     }
 }
 
-/// What becomes of the paths.
+/// The course of the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Course {
     /// They stay.
     Calm,
     /// The address of one goes, and comes again.
     Moves,
-    /// Nobody answers on one for a while.
+    /// One loses everything for a while.
     Silent,
 }
 
@@ -113,7 +113,7 @@ fn sent_over(
     (pipe.passed, use_general_code(false) - before, format!("{totals:?}"))
 }
 
-/// Likewise over several paths; returns the least share of packets that were sent in the common case.
+/// Asserts that the common case changes no packet over several paths. Returns the least share of packets sent by it.
 fn compare_over(spec: &QuicSpec, paths: usize, course: Course) -> f64 {
     let shares = [Role::Client, Role::Server].map(|sender| {
         let of = (spec, paths, course);

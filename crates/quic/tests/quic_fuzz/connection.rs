@@ -29,7 +29,7 @@ const LAST: SimTime = SimTime::from_nanos(3_600_000_000_000);
 const MOST_PACKETS: usize = 3_000;
 /// The bit of the first byte with which the server demands a Retry.
 const RETRY: u8 = 0x10;
-/// Where the tag of a packet begins, from its end.
+/// Bytes of the tag at the end of a packet.
 const TAG: usize = 16;
 
 struct Genes<'a>(std::slice::Iter<'a, u8>);

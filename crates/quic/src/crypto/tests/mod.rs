@@ -1,4 +1,4 @@
-//! What the tests of the cryptography share.
+//! Helpers that the tests of the cryptography share.
 
 mod examples;
 mod handshakes;

@@ -59,7 +59,7 @@ fn encoded(server: bool) -> Vec<u8> {
     bytes
 }
 
-/// What a session of noq has to say; noq does not name the level.
+/// Handshake messages that a session of noq has ready; noq does not name their level.
 fn noq_flight(session: &mut dyn Session) -> Vec<Vec<u8>> {
     let mut flight = Vec::new();
     loop {

@@ -104,7 +104,7 @@ fn controllers_hear_of_marks_and_losses_before_growth() {
     assert_eq!(bench.recovery.in_flight(), SIZE, "3 may be late");
 }
 
-/// What does not count towards the window is none of the controller's business, nor is the space of a packet.
+/// The controller sees neither packets that do not count towards the window nor the space of a packet.
 #[test]
 fn controllers_see_the_packets_in_flight_numbered_through() {
     let mut bench = Bench::new(Role::Client);

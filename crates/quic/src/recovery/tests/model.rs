@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Outstanding,

@@ -123,7 +123,7 @@ fn losses_found_one_after_another_count_together() {
     assert!(bench.out.persistent, "six seconds later");
 }
 
-/// What was acknowledged in another space was sent between them.
+/// A packet sent between the lost ones was acknowledged in another space.
 #[test]
 fn other_spaces_refute_it_too() {
     for acknowledged in [false, true] {

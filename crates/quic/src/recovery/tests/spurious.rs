@@ -36,7 +36,7 @@ fn a_reduction_is_undone_when_all_its_losses_are_acknowledged() {
     assert_eq!(bench.control.totals(PATH).acked_bytes.get(), 5 * SIZE);
 }
 
-/// What the lost packets carried has arrived.
+/// The content of the lost packets has arrived.
 #[test]
 fn late_packets_are_handed_over_with_their_contents() {
     let mut bench = Bench::confirmed();

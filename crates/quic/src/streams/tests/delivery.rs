@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a sender learns of a packet, and when.
+/// A packet on its way, and whether the sender takes it as lost.
 struct Flight {
     end: usize,
     packet: Packet,

@@ -34,7 +34,7 @@ fn scheduler(name: &str) -> SchedulerSpec {
     SchedulerSpec::read(&Value::Table(table), &At::ROOT).unwrap()
 }
 
-/// What a test varies of an end.
+/// The parameters of an end that tests vary.
 #[derive(Clone, Debug)]
 struct Setup {
     flow_streams: usize,
@@ -87,7 +87,7 @@ struct Packet {
     carried: Contents,
 }
 
-/// What an end has sent, and what it was told.
+/// Data sent and read by an end, and the events reported to it.
 #[derive(Debug, Default)]
 struct Log {
     /// One past the highest byte sent, by stream.

@@ -1,4 +1,4 @@
-//! What leaves is what was chosen, to the last byte of the packet.
+//! Packets carry exactly the scheduler's choice, to the last byte.
 
 use leobench_base::varint::varint_size;
 use leobench_transport::scheduler::{Multiplexer, Share, stream_header};

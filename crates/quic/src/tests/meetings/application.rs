@@ -1,4 +1,4 @@
-//! What the application of one end does and sees, against the plan.
+//! The application of one end: follows the plan and checks events against it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +81,7 @@ impl Application {
             && self.receiving.values().all(|receiving| receiving.done)
     }
 
-    /// What is unsettled, for a failure's message.
+    /// Lists the unfinished streams for a failure's message.
     pub(super) fn unsettled(&self) -> String {
         let sending = self.sending.iter().filter(|(_, sending)| !sending.done);
         let sending = sending.map(|(id, s)| format!("sends {id}: {} of {:?}", s.written, s.way));

@@ -44,7 +44,7 @@ enum Lost {
     Other(String),
 }
 
-/// What an end tells its application.
+/// An event that an end reports to its application.
 #[derive(Clone, Debug)]
 enum Happened {
     Established,

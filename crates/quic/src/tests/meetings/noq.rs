@@ -22,7 +22,7 @@ use super::{Happened, Lost, NOQ, Party};
 use crate::crypto::TlsConfig;
 use crate::wire::Directionality;
 
-/// Where the packets of the other end come from.
+/// The source address of packets from the other end.
 const PEER: ([u8; 4], u16) = ([10, 0, 0, 1], 4_433);
 
 pub(super) struct Noq {
@@ -35,7 +35,7 @@ pub(super) struct Noq {
     /// Streams that may have something to read.
     readable: BTreeSet<u64>,
     happened: Vec<Happened>,
-    /// What the endpoint answered without a connection.
+    /// Datagrams with which the endpoint answered without a connection.
     answers: Vec<BytesMut>,
     pub(super) key_updates: u64,
 }

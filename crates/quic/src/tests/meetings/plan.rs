@@ -1,4 +1,4 @@
-//! What happens in a meeting, drawn from its seed.
+//! The plan of a meeting, drawn from its seed.
 
 use bytes::Bytes;
 use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
@@ -22,7 +22,7 @@ pub(super) struct Plan {
     pub(super) ending: Ending,
 }
 
-/// What the link does to datagrams, per mille.
+/// Faults of the link, each in datagrams per mille.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trouble {
     pub(super) lost: u64,

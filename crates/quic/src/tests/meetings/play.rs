@@ -12,7 +12,7 @@ use super::{Lost, NOQ, OWN, Party};
 
 /// When a meeting has taken too long.
 const LIMIT: SimDuration = SimDuration::from_secs(1_000);
-/// What this end shows of an application's close before the handshake is complete (RFC 9000 section 10.2.3).
+/// The error code sent for an application's close before the handshake is complete (RFC 9000 section 10.2.3).
 const APPLICATION_ERROR: u64 = 0x0c;
 
 pub(super) struct Play {

@@ -1,4 +1,4 @@
-//! What meetings exercised.
+//! Counts of the events that meetings exercised.
 
 /// Counts over all meetings: of datagrams, of events at either end, and of meetings.
 #[derive(Debug, Default)]

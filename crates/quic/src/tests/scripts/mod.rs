@@ -45,7 +45,7 @@ use self::player::Player;
 use super::*;
 use crate::wire::TransportParameters;
 
-/// What a script may vary.
+/// The parameters that a script may vary.
 struct Setup {
     role: Role,
     spec: QuicSpec,

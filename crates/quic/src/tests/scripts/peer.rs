@@ -25,13 +25,13 @@ pub(super) struct Peer {
     omits_ids: bool,
     /// The next numbers by space.
     next: [u64; 3],
-    /// Where scripts begin to count 1-RTT packets: of the peer, and of the end under test.
+    /// The numbers from which scripts count 1-RTT packets: of the peer, and of the end under test.
     pub(super) bases: [u64; 2],
     /// The first destination of a client under test, and the connection IDs of the end by sequence number.
     original: ConnectionId,
     ids: BTreeMap<u64, ConnectionId>,
     largest: [Option<u64>; 3],
-    /// Where the packets of the end went.
+    /// Destination connection IDs of the packets of the end.
     pub(super) destinations: Vec<ConnectionId>,
     /// The first handshake message of the end.
     pub(super) hello: Vec<u8>,
@@ -44,7 +44,7 @@ pub(super) struct Read {
     pub(super) to: u64,
 }
 
-/// What stands in front of the colon.
+/// The words in front of the colon.
 struct Head {
     level: Level,
     number: Option<u64>,
