@@ -1,10 +1,10 @@
-//! What a packet carried, for when it is acknowledged or lost (RFC 9000 section 13.3).
+//! Records of a packet's frames, kept until it is acknowledged or lost (RFC 9000 section 13.3).
 
 use smallvec::SmallVec;
 
 use crate::wire::{Directionality, StreamId};
 
-/// What a packet carried, in order.
+/// The frames of a packet whose fate matters to its sender, in order.
 pub(crate) type Contents = SmallVec<[Carried; 2]>;
 
 /// A frame whose fate matters to its sender.

@@ -1,4 +1,4 @@
-//! What a connection is made of, from what a scenario says.
+//! Builds the parts of a connection from its specification in a scenario.
 
 use std::sync::Arc;
 
@@ -78,12 +78,12 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
     })
 }
 
-/// What the scenario lets an end offer.
+/// The several paths that an end offers: a client always does, a server only with `peer_offers`.
 fn offered(spec: &QuicSpec, role: Role) -> Option<&MultipathSpec> {
     spec.multipath.as_ref().filter(|multipath| role == Role::Client || multipath.peer_offers)
 }
 
-/// What an end offers. A client adds its addresses.
+/// An end's offer of several paths. A client adds its addresses later.
 pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree) -> Offer {
     Offer {
         scheduler: {
@@ -117,7 +117,7 @@ fn crypto(spec: &QuicSpec, role: Role) -> Result<Crypto, EndpointError> {
     Ok(Crypto::Tls(config))
 }
 
-/// What a specification sets; `sends` is whether this end sends data, and so asks about acknowledgements.
+/// The settings from a specification. An end asks for an acknowledgement frequency only if it `sends` data.
 pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
     let idle_millis = spec.idle_timeout.map_or(0, |timeout| timeout.as_nanos().div_ceil(1_000_000));
     let asked = spec.ack_frequency().filter(|_| sends);

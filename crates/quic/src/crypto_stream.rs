@@ -18,7 +18,7 @@ pub(super) struct CryptoStream {
     written: BytesMut,
     /// Ranges to send, by start: new data and what was lost.
     unsent: BTreeMap<u64, u64>,
-    /// What has arrived: it is not sent again, even if another packet with it is lost.
+    /// Acknowledged ranges: they are not sent again, even if another packet with them is lost.
     acked: RangeSet,
     /// Received data beyond the first gap, by offset.
     ahead: BTreeMap<u64, Bytes>,

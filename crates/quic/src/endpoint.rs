@@ -32,7 +32,7 @@ pub struct QuicEndpoint {
     start: SimTime,
     role: Role,
     stage: Stage,
-    /// What is answered without a connection, the answers that wait to leave, and what was sent and received so.
+    /// The source of answers without a connection, the answers yet to leave, and totals of these and of dropped attempts.
     stateless: Box<Stateless>,
     answers: Vec<Packet>,
     totals: Totals,
@@ -40,7 +40,7 @@ pub struct QuicEndpoint {
     attempts: Vec<Connection>,
     /// Whether this end, a client, has begun anew.
     has_restarted: bool,
-    /// Where the qlog goes, until the connection begins.
+    /// The writer of the qlog, until the connection begins.
     qlog: Option<QlogWriter>,
     /// Whether the loss of the connection has been reported.
     silent: bool,

@@ -10,11 +10,11 @@ use leobench_transport::plugin::Plugins;
 use super::QlogWriter;
 use super::spec::QuicSpec;
 
-/// What an endpoint is and where.
+/// The configuration of one end of a QUIC flow.
 pub struct QuicConfig<'a> {
     /// The flow's QUIC parameters.
     pub spec: &'a QuicSpec,
-    /// Who speaks first.
+    /// The role of this end: the client opens the connection.
     pub role: Role,
     /// The streams it sends on; none if it only receives.
     pub sends: &'a [Attributes],
@@ -30,6 +30,6 @@ pub struct QuicConfig<'a> {
     pub rng: &'a RngTree,
     /// The host of plug-ins.
     pub plugins: &'a Plugins,
-    /// Where to write the connection's qlog, if anywhere.
+    /// The writer of the connection's qlog, if it has one.
     pub qlog: Option<QlogWriter>,
 }

@@ -36,7 +36,7 @@ pub use spec::{AckPath, MultipathSpec, Protected, QuicSpec, Stack};
 /// it.
 const MINIMUM_DATAGRAM: u64 = 1_200;
 
-/// Where a connection's qlog goes.
+/// The output to which a connection writes its qlog.
 pub type QlogWriter = Box<dyn std::io::Write + Send + Sync>;
 
 #[cfg(any(test, feature = "testing"))]

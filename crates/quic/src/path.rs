@@ -21,7 +21,7 @@ const BURST_PACKETS: u64 = 10;
 /// Routes other than the present one that are remembered.
 const MOST_OTHERS: usize = 3;
 
-/// What an end owes its peer in a packet number space.
+/// The acknowledgements and probes that an end owes its peer in a packet number space.
 pub(super) struct Dues {
     /// Packets received, and their acknowledgement.
     pub(super) received: Received,
@@ -48,7 +48,7 @@ pub(super) enum Stage {
     Gone,
 }
 
-/// What the ends say about the use of a path.
+/// The status that each end gives a path: available or backup.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Status {
     /// Whether this end wants it to be used only if no other one can be.

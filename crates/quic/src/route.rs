@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::wire::ConnectionId;
 
-/// What may be sent to an address that is not validated, as a multiple of what was received from it (RFC 9000 section 8.1).
+/// The limit on bytes sent to an unvalidated address, as a multiple of those received from it (RFC 9000 section 8.1).
 const AMPLIFICATION: u64 = 3;
 /// Challenges of one validation; each waits twice as long for an answer as the one before.
 const MOST_CHALLENGES: u32 = 10;
@@ -40,7 +40,7 @@ impl FourTuple {
 /// A validation in progress (RFC 9000 section 8.2).
 #[derive(Clone, Debug)]
 struct Validation {
-    /// What the challenges of this validation said; an answer to any of them will do.
+    /// The data of this validation's challenges; an answer to any of them completes it.
     data: SmallVec<[u64; 2]>,
     /// Whether a challenge is to be sent.
     pending: bool,
@@ -53,7 +53,7 @@ struct Validation {
     timeout: SimDuration,
 }
 
-/// What a timer did to a route.
+/// The effect of a timer on a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// Nothing, or a challenge to be sent again.

@@ -1,4 +1,4 @@
-//! What a scenario may say about a QUIC connection.
+//! The parameters of a QUIC connection in a scenario.
 
 use leobench_base::spec::{Fault, UpTo, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
@@ -52,7 +52,7 @@ leobench_base::words! {
 }
 
 leobench_base::words! {
-    /// What becomes of the congestion window and the round-trip time when the connection moves to another address.
+    /// Treatment of the congestion window and the round-trip time when the connection moves to another address.
     pub enum AfterMigration {
         /// Both start anew (RFC 9000 section 9.4).
         Reset = "reset",
@@ -118,7 +118,7 @@ fn check_multipath(spec: &MultipathSpec) -> Result<(), Fault> {
 }
 
 leobench_base::spec! {
-    /// What `after_migration = "careful_resume"` resumes (RFC 9959).
+    /// Parameters of `after_migration = "careful_resume"` (RFC 9959).
     #[derive(Copy)]
     pub struct CarefulResumeSpec: Default check = check_careful_resume {
         /// Bytes that paths are said to carry in a round trip until the connection has observed them itself.
@@ -184,10 +184,10 @@ leobench_base::spec! {
         pub stream_window: Window = Window::Unlimited,
         /// Receiver's flow-control window of the connection.
         pub connection_window: Window = Window::Unlimited,
-        /// What becomes of the congestion window and the round-trip time when an address changes; if only a port does, they stay
+        /// Treatment of the congestion window and the round-trip time when an address changes; both stay if only a port does
         /// (RFC 9000 section 9.4).
         pub after_migration: AfterMigration = AfterMigration::Reset,
-        /// What `after_migration = "careful_resume"` resumes; what the connection observes itself if not given.
+        /// Parameters of `after_migration = "careful_resume"`; if not given, it resumes only what the connection observed itself.
         pub careful_resume: Option<CarefulResumeSpec> = None,
         /// Probe timeouts in a row without an answer after which the client probes another address of its host, and moves there if
         /// the server answers (RFC 9000 section 9.1). If not given, it moves only when its address goes away.
@@ -208,7 +208,7 @@ leobench_base::spec! {
         /// A link of the node that answers: once the handshake is confirmed, the server has its client move to the address of that
         /// interface (RFC 9000 section 9.6). If not given, it prefers none.
         pub preferred_address: Option<String> = None,
-        /// What the sender does about the forecasts that its flow is given; nothing if not given.
+        /// Actions of the sender on the forecasts of its flow; none by default.
         pub on_forecast: Option<OnForecastSpec> = None,
         /// Whether the client sends data with its first packets (0-RTT). No stack does here.
         pub zero_rtt: bool = false,

@@ -1,5 +1,5 @@
-//! What an end answers without a connection: Retry, Version Negotiation, the refusal of a token, and stateless resets (RFC 9000
-//! sections 6, 8.1 and 10.3). Nothing is kept for it but keys.
+//! Answers of an end without a connection: Retry, Version Negotiation, the refusal of a token, and stateless resets (RFC 9000
+//! sections 6, 8.1 and 10.3). They need keys, but no state per client.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -51,7 +51,7 @@ pub(super) struct First {
     pub(super) token: Payload,
 }
 
-/// What a server does about a client's first packet.
+/// A server's decision on a client's first packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// It begins a connection.
@@ -93,7 +93,7 @@ impl Stateless {
         self.cipher
     }
 
-    /// What to do about a client's first packet from `address`.
+    /// Decides whether to accept a client's first packet from `address`.
     pub(super) fn decide(&mut self, now: SimTime, address: SocketAddr, first: &First) -> Decision {
         let First { destination, source, token } = first;
         if !self.validates {

@@ -117,7 +117,7 @@ pub(super) fn packet(datagram: &Datagram) -> &Packet {
     }
 }
 
-/// Likewise, to change it.
+/// Mutable access to the same packet as `packet`.
 fn packet_mut(datagram: &mut Datagram) -> &mut Packet {
     match datagram {
         Datagram::Packets(packets) => &mut packets[0],

@@ -1,4 +1,4 @@
-//! What there is to send, and what keeps it back: the window, the pacer, flow control.
+//! Tests for pending frames, and the limits on sending them: window, pacer, flow control, holds.
 
 use leobench_base::SimTime;
 use leobench_transport::endpoint::Forecast;

@@ -15,7 +15,7 @@ use crate::route::{Due, FourTuple};
 use crate::spec::AfterMigration;
 use crate::wire::{Frame, Packet, Space};
 
-/// What saved congestion control parameters know a route by.
+/// The key under which the congestion control parameters of a route are saved.
 fn remote(FourTuple { local, remote }: FourTuple) -> Remote {
     Remote { local: local.ip(), remote: remote.ip() }
 }

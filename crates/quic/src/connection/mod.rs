@@ -65,7 +65,7 @@ pub(super) use transmit::Transmit;
 /// Packet number spaces, in order.
 static SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
 
-/// What a connection is made of.
+/// The parts from which a connection is built.
 pub(super) struct Parts {
     pub(super) role: Role,
     pub(super) addresses: FourTuple,
@@ -91,7 +91,7 @@ pub(super) struct Parts {
     pub(super) rng: RngTree,
 }
 
-/// What a scenario sets.
+/// The settings of a connection, from its specification.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub(super) struct Settings {
@@ -104,7 +104,7 @@ pub(super) struct Settings {
     pub(super) ack_frequency: Option<(u64, SimDuration)>,
     /// Whether the spin bit may spin.
     pub(super) spin: bool,
-    /// What becomes of the window and the round-trip time on a new route.
+    /// Treatment of the window and the round-trip time on a new route.
     pub(super) after_migration: AfterMigration,
     /// Whether the run fails if the connection moves to a path of which nothing is saved.
     pub(super) requires_saved: bool,
@@ -129,7 +129,8 @@ pub(super) struct Connection {
     crypto: Crypto,
     rng: RngTree,
     successors: u64,
-    /// Where a client is to open another connection, because it may not move this one.
+    /// The addresses of another connection that a client has to open, because this one may not move before its handshake is
+    /// confirmed.
     restart: Option<FourTuple>,
     /// Whether it has no streams yet, because another connection of the same client has them.
     provisional: bool,
@@ -146,7 +147,7 @@ pub(super) struct Connection {
     confirmed: bool,
     /// The handshake's data, by space.
     handshakes: [CryptoStream; 3],
-    /// What is owed in the Initial and the Handshake space; what is in the Data space, paths know.
+    /// The dues of the Initial and the Handshake space; each path has its own of the Data space.
     dues: [Dues; 2],
     paths: PathSet,
     /// The path that is being worked on.
@@ -190,9 +191,9 @@ pub(super) struct Connection {
     events: Vec<Event>,
     moves: Vec<MoveStep>,
     lost: Option<Loss>,
-    /// What the scenario requires and the connection lacks.
+    /// The error if the scenario requires saved parameters that the connection lacks.
     missing: Option<EndpointError>,
-    /// What the peer closed the connection with.
+    /// The frame by which the peer closed the connection, if it did before this end.
     peer_close: Option<Close>,
     scratch: Vec<u8>,
     qlog: Option<Box<Trace>>,
@@ -337,7 +338,7 @@ impl Connection {
         &mut self.paths[self.active]
     }
 
-    /// What is owed in a space, on the path at hand.
+    /// The dues of a space; those of the Data space are the active path's.
     #[inline]
     fn dues(&self, space: Space) -> &Dues {
         match space {
@@ -374,7 +375,7 @@ impl Connection {
         self.lost.as_ref()
     }
 
-    /// What the peer closed the connection with, if it did before this end.
+    /// The `CONNECTION_CLOSE` of the peer, if it closed the connection before this end.
     pub(super) fn peer_close(&self) -> Option<&Close> {
         self.peer_close.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a connection tells of itself.
+//! The events, verdicts, samples and totals that a connection reports.
 
 use leobench_base::{Bytes, LogHistogram};
 use leobench_transport::endpoint::{Event, Outbox, PathSample, Totals};

@@ -29,7 +29,7 @@ impl Preferred {
         Self { address, original: None, settled: false, awaited: None }
     }
 
-    /// What a server's transport parameters say of it.
+    /// The transport parameter that announces it, with a new ID from `ids`. None for an IPv6 address.
     pub(super) fn parameter(&self, ids: &mut LocalIds) -> Option<PreferredAddress> {
         // Networks here have IPv4 addresses only.
         let SocketAddr::V4(v4) = self.address else { return None };

@@ -16,7 +16,7 @@ use crate::wire::{Datagram, Frame, Header, Packet, Space, TAG_SIZE, TransportErr
 /// Boxes of datagrams that are kept for the next ones to send.
 const MOST_SPARES: usize = 4;
 
-/// What there is to send, and what keeps it back.
+/// Whether there is content to send, and the limits on sending it.
 #[derive(Clone, Copy, Debug)]
 struct Outlook {
     content: bool,
@@ -163,7 +163,7 @@ impl Connection {
         }
     }
 
-    /// What [`timer`](Self::timer) returns, right after all that may be sent has been.
+    /// The result of [`timer`](Self::timer), without a search if sending has just found the next time.
     #[inline]
     pub(crate) fn timer_after_sending(&mut self, now: SimTime) -> Option<SimTime> {
         let Some(first) = self.next_due.take().filter(|_| self.is_open()) else {

@@ -25,7 +25,7 @@ pub(crate) struct Opening {
 }
 
 impl Connection {
-    /// Where the client is to open another connection, if it has to.
+    /// Takes the addresses of another connection that the client has to open, if any.
     pub(crate) fn take_restart(&mut self) -> Option<FourTuple> {
         self.restart.take()
     }

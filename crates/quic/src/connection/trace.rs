@@ -1,4 +1,4 @@
-//! What a connection writes into its qlog. Nothing is done for it without one.
+//! Logs the events of a connection to its qlog, if it has one.
 
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::endpoint::EndpointError;

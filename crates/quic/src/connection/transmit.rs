@@ -39,7 +39,7 @@ pub(crate) struct Transmit {
     pub(crate) ecn: Ecn,
     /// Bytes of the UDP payload.
     pub(crate) size: u64,
-    /// What verdicts call its 1-RTT packet, if that may be declared lost.
+    /// The number of its 1-RTT packet in verdicts, if the packet may be declared lost.
     pub(crate) transmission: Option<NonZeroU64>,
     /// Its packets, in the box in which they travel.
     pub(crate) datagram: Box<Datagram>,
@@ -55,7 +55,7 @@ impl Transmit {
     }
 }
 
-/// What verdicts call a 1-RTT packet.
+/// The number of a 1-RTT packet in verdicts, unique over all paths.
 pub(super) fn transmission_of(path: PathId, number: u64) -> Option<NonZeroU64> {
     NonZeroU64::new(u64::from(path.0) << NUMBER_BITS | (number + 1))
 }

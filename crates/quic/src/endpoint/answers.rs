@@ -1,4 +1,4 @@
-//! What an endpoint does with datagrams of no connection, and how its answers leave.
+//! Handles datagrams that belong to no connection, and sends the answers.
 
 use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;

@@ -19,8 +19,8 @@ pub(super) fn long_destination(datagram: &[u8]) -> Option<ConnectionId> {
     ConnectionId::new(id)
 }
 
-/// What the first datagram of a client says, as far as `parts` are those of a server. A datagram that was damaged or forged is
-/// none: its destination would yield keys that no other packet has.
+/// The fields of a client's first packet, if `parts` are those of a server. None if the datagram was damaged or forged: its
+/// destination would yield keys that no other packet has.
 pub(crate) fn client_of(parts: &Parts, datagram: &[u8]) -> Option<First> {
     if parts.role == Role::Client { None } else { first_of(parts.crypto.cipher(), datagram) }
 }

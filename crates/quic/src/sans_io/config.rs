@@ -1,4 +1,4 @@
-//! What a program says about a connection.
+//! The configuration of a connection that a program drives.
 
 use leobench_base::{RngTree, SimTime};
 use leobench_transport::Role;
@@ -21,7 +21,7 @@ const LARGEST_DATAGRAM_FRAME: u64 = 65_535;
 
 /// The configuration of one end.
 pub struct ByteConfig {
-    /// Who speaks first.
+    /// The role of this end: the client opens the connection.
     pub role: Role,
     /// Parameters of the connection. `stack` and `protection` are not looked at, and ECN is off: a program sees no marks.
     pub spec: QuicSpec,

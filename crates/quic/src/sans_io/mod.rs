@@ -80,7 +80,7 @@ pub enum ByteEvent {
     Lost {
         /// Why, for people.
         reason: String,
-        /// What the peer closed it with, if it did.
+        /// The peer's error code and reason, if the peer closed it.
         close: Option<PeerClose>,
     },
 }
@@ -110,7 +110,7 @@ enum Stage {
 /// Received data counts as read when it is complete up to there, whether the application has taken it or not.
 pub struct ByteConnection {
     stage: Stage,
-    /// What is answered without a connection, and the answers that wait to leave.
+    /// The source of answers without a connection, and the answers yet to leave.
     stateless: Stateless,
     answers: VecDeque<(BytesMut, SocketAddr)>,
     contents: Contents,

@@ -1,4 +1,5 @@
-//! What every implementation of QUIC has to do, on a pipe whose packets are read. [`conformance!`](crate::conformance) makes tests of it.
+//! Requirements on every implementation of QUIC, over a pipe whose packets are read. [`conformance!`](crate::conformance)
+//! makes tests of them.
 
 #[allow(missing_docs, reason = "the name of each says what it demands")]
 pub mod data;
@@ -15,7 +16,7 @@ use crate::{QuicConfig, QuicSpec};
 /// Stream number, offset, length, whether it ends the stream.
 pub type StreamFrame = (u64, u64, u64, bool);
 
-/// What the suite looks at in a datagram on its way.
+/// The properties of a datagram on its way that the suite examines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// When it left.
@@ -39,7 +40,7 @@ pub trait Stack: Observed<Passed: Clone + PartialEq + std::fmt::Debug> {
     /// An end of a connection.
     fn end(config: QuicConfig<'_>) -> Self;
 
-    /// What the suite looks at.
+    /// The examined properties of a packet that the pipe has recorded.
     fn sent(passed: &Self::Passed) -> Sent;
 
     /// Changes a packet on its way into one that is a connection error.

@@ -1,4 +1,4 @@
-//! What the peer says about paths (draft-ietf-quic-multipath section 4).
+//! Handling of the peer's frames about paths (draft-ietf-quic-multipath section 4).
 
 use leobench_base::SimTime;
 use leobench_transport::Role;

@@ -33,7 +33,7 @@ const IDS_PER_PATH: u64 = 2;
 /// Builds a path scheduler.
 pub(crate) type BuildScheduler = Arc<dyn Fn() -> Box<dyn PathScheduler> + Send + Sync>;
 
-/// What an end offers.
+/// An end's offer to use several paths.
 #[derive(Clone)]
 pub(crate) struct Offer {
     pub(crate) scheduler: BuildScheduler,
@@ -65,7 +65,7 @@ pub(super) struct Multipath {
     pub(super) pending: bool,
     /// Whether addresses may wait for a path.
     wants_paths: bool,
-    /// What this end complained about: the limit of path IDs, or the path without connection IDs.
+    /// The latest obstacle to opening a path, to report each one only once.
     blocked: Option<Blocked>,
     /// Whether connection IDs ought to be there by now.
     complains: bool,
@@ -76,7 +76,7 @@ pub(super) struct Multipath {
     turn: usize,
 }
 
-/// What keeps a client from opening a path.
+/// An obstacle to a client's opening a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     /// The peer's limit.

@@ -14,12 +14,12 @@ use crate::path::{Path, Stage};
 use crate::spec::AckPath;
 use crate::wire::{Frame, PathFrame, Space};
 
-/// What a packet is for.
+/// The contents for which a packet is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::connection) enum Cargo {
     /// Whatever there is, on the only path.
     Any,
-    /// What only its path can carry: challenges, responses and probes.
+    /// Contents that only this path can carry: challenges, responses and probes.
     Probes,
     /// Acknowledgements.
     Acks,
@@ -112,7 +112,7 @@ impl Connection {
         self.ask_scheduler(now, &views)
     }
 
-    /// What the scheduler sees of a path, if a packet may be sent on it now.
+    /// The scheduler's view of a path, if its window and pacer allow a packet now.
     #[inline]
     pub(super) fn view(&self, now: SimTime, path: &Path) -> Option<PathView> {
         let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());

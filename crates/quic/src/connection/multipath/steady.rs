@@ -13,7 +13,7 @@ use crate::path::{Path, Stage};
 use crate::spec::AckPath;
 use crate::wire::{Frame, Packet, Space, TAG_SIZE};
 
-/// What there is to send.
+/// The contents for which a packet is built in the common case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Load {
     Acks,
