@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod descriptor;
 pub mod distribution;
+mod end;
 pub mod files;
 pub mod histogram;
 pub mod id;
@@ -19,6 +20,7 @@ pub mod wire;
 pub use clock::{Clock, ClockSpec, Phase};
 pub use descriptor::{Descriptor, Header, Slot};
 pub use distribution::{DurationDistribution, RateDistribution};
+pub use end::End;
 pub use histogram::LogHistogram;
 pub use id::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId};
 pub use packet::{Body, Destination, Ecn, Hashes, Label, Meta, Packet, Protocol, UdpPayload, mix};

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use leobench_base::SimDuration;
 use leobench_sim::record::FileSink;
-use leobench_sim::scenario::{Source, Syntax, load};
+use leobench_sim::load::{Source, Syntax, load};
 use leobench_sim::{Run, RunOptions};
 
 use crate::engine::{ONE_STREAM, scenario};

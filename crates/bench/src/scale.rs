@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use leobench_sim::record::MemorySink;
-use leobench_sim::scenario::{Source, Syntax, load};
+use leobench_sim::load::{Source, Syntax, load};
 use leobench_sim::{Run, RunError, RunOptions};
 
 use crate::{DELAY, timed};

@@ -13,7 +13,7 @@ use leobench_emu::{
     open_port,
 };
 use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
-use leobench_sim::network::Sockets;
+use leobench_sim::build::Sockets;
 use leobench_sim::scenario::TransportSpec;
 use leobench_sim::{Run, RunOptions, network};
 use pyo3::exceptions::PyRuntimeError;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use leobench_base::SimDuration;
-use leobench_sim::scenario::{self, FlowUse, Scenario, Syntax, SyntaxError};
+use leobench_sim::load::{self, FlowUse, Syntax, SyntaxError};
+use leobench_sim::scenario::Scenario;
 use pyo3::prelude::*;
 
 use crate::errors::{InputError, ScenarioError};
@@ -29,7 +30,7 @@ impl PyScenario {
         };
         let folder = path.parent().unwrap_or(Path::new(""));
         let plugins = Interpreter::beside(folder.to_path_buf());
-        let loaded = scenario::load_file(&path, &overrides, &plugins, flows);
+        let loaded = load::load_file(&path, &overrides, &plugins, flows);
         loaded.map(Self).map_err(|error| {
             plugin::take_interrupt().unwrap_or_else(|| ScenarioError::new_err(error.to_string()))
         })
@@ -81,7 +82,7 @@ pub(crate) fn read_toml<'py>(
     let value = py.detach(|| Syntax::Toml.parse(text)).map_err(|error| {
         let SyntaxError { position, problem } = error;
         let file = file.to_owned();
-        InputError::new_err(scenario::ScenarioError::Syntax { file, position, problem }.to_string())
+        InputError::new_err(load::ScenarioError::Syntax { file, position, problem }.to_string())
     })?;
     plugin::object(py, &value)
 }

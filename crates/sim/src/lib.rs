@@ -1,8 +1,11 @@
 //! The network as one state machine.
 
 pub mod capture;
+pub mod build;
 pub mod ledger;
+
 pub mod limits;
+pub mod load;
 pub mod network;
 pub mod record;
 pub mod registry;

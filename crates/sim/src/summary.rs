@@ -258,7 +258,7 @@ pub struct FlowSummaryInput<'a> {
     pub ledger: &'a FlowLedger,
     /// When the run ended.
     pub end: SimTime,
-    /// Totals of its sender since the end of the warm-up (see [`totals_since`]).
+    /// Totals of its sender since the end of the warm-up (see [`Totals::since`]).
     pub totals: Totals,
     /// Round-trip times its sender measured after the warm-up, in nanoseconds.
     pub rtt: &'a LogHistogram,
@@ -401,25 +401,6 @@ impl DelaySummary {
 impl RttSummary {
     fn new(rtts: &LogHistogram) -> Self {
         Self { mean: rtts.mean().map(millis), p50: quantile(rtts, 0.50), p95: quantile(rtts, 0.95) }
-    }
-}
-
-/// Returns the increase of a sender's totals between two readings.
-pub fn totals_since(before: &Totals, after: &Totals) -> Totals {
-    Totals {
-        sent_packets: after.sent_packets - before.sent_packets,
-        sent_bytes: after.sent_bytes - before.sent_bytes,
-        received_packets: after.received_packets - before.received_packets,
-        acked_bytes: after.acked_bytes - before.acked_bytes,
-        lost_packets: after.lost_packets - before.lost_packets,
-        lost_bytes: after.lost_bytes - before.lost_bytes,
-        retransmitted_bytes: after.retransmitted_bytes - before.retransmitted_bytes,
-        retransmitted_packets: after.retransmitted_packets - before.retransmitted_packets,
-        congestion_events: after.congestion_events - before.congestion_events,
-        timeouts: after.timeouts - before.timeouts,
-        spurious_losses: after.spurious_losses - before.spurious_losses,
-        undos: after.undos - before.undos,
-        ecn_marks: after.ecn_marks - before.ecn_marks,
     }
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{one_link, run, scenario, summary};
-use leobench_sim::scenario::{Source, Syntax, load};
+use leobench_sim::load::{Source, Syntax, load};
 use leobench_sim::summary::Summary;
 
 const LINK: &str = r#"rate = "20 Mbps"

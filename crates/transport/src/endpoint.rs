@@ -237,6 +237,28 @@ pub struct Totals {
     pub ecn_marks: u64,
 }
 
+impl Totals {
+    /// The increase since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            sent_packets: self.sent_packets - earlier.sent_packets,
+            sent_bytes: self.sent_bytes - earlier.sent_bytes,
+            received_packets: self.received_packets - earlier.received_packets,
+            acked_bytes: self.acked_bytes - earlier.acked_bytes,
+            lost_packets: self.lost_packets - earlier.lost_packets,
+            lost_bytes: self.lost_bytes - earlier.lost_bytes,
+            retransmitted_bytes: self.retransmitted_bytes - earlier.retransmitted_bytes,
+            retransmitted_packets: self.retransmitted_packets - earlier.retransmitted_packets,
+            congestion_events: self.congestion_events - earlier.congestion_events,
+            timeouts: self.timeouts - earlier.timeouts,
+            spurious_losses: self.spurious_losses - earlier.spurious_losses,
+            undos: self.undos - earlier.undos,
+            ecn_marks: self.ecn_marks - earlier.ecn_marks,
+        }
+    }
+}
+
 impl AddAssign for Totals {
     fn add_assign(&mut self, other: Self) {
         self.sent_packets += other.sent_packets;

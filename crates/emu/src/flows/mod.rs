@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 
 use leobench_base::SimDuration;
-use leobench_sim::network::{SocketPlace, Sockets};
+use leobench_sim::build::{SocketPlace, Sockets};
 use leobench_sim::scenario::TransportSpec;
 use leobench_transport::Endpoint;
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use leobench_base::FlowId;
-use leobench_sim::network::End;
+use leobench_base::End;
 use rustix::event::{Timespec, epoll};
 
 /// Most sockets asked about at once; others follow in the next round.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use leobench_base::spec::Window;
 use leobench_base::{LogHistogram, SimDuration, SimTime};
-use leobench_sim::network::{End, SocketPlace};
+use leobench_base::End;
+use leobench_sim::build::SocketPlace;
 use leobench_transport::SendBuffer;
 use leobench_transport::endpoint::{
     Endpoint, EndpointError, Event, Input, Loss, Outbox, PathSample, Report, Totals,

@@ -12,10 +12,11 @@ use leobench_link::{Cause, Channel, Link, LinkConfig, LinkOutput};
 use leobench_transport::{Endpoint, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
+use leobench_base::End;
 
-use super::application::{Application, End};
+use super::application::Application;
 use super::edge::{Egress, Port};
-use super::forecasts::{ForecastConfig, Forecaster};
+use super::forecasts::Forecaster;
 use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
 use super::idle::idle_links;
 use super::instant::InstantWatch;
@@ -30,7 +31,7 @@ use crate::ledger::FlowLedger;
 use crate::limits::LimitsSpec;
 use crate::record::{FlowNames, Names, Nowhere, RecordSettings, TableSink};
 use crate::routes::Edge;
-use crate::topology::Topology;
+use crate::topology::{ForecastConfig, Topology};
 
 /// Puts a network together.
 pub struct NetworkBuilder {

@@ -5,33 +5,14 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{BitRate, CableId, FlowId, LinkId, SimDuration, SimRng, SimTime};
+use leobench_base::{BitRate, CableId, FlowId, LinkId, SimDuration, SimTime};
 use leobench_link::Service;
 use leobench_transport::Input;
 use leobench_transport::endpoint::{Event, Forecast, HandoverForecast};
 
 use super::schedule::Entity;
 use super::{End, Network, NetworkError};
-use crate::topology::{Attachment, Change, Stage};
-
-/// Schedule and errors of the forecasts for the sender of a flow.
-#[derive(Clone, Debug)]
-pub struct ForecastConfig {
-    /// When it is told first.
-    pub first: SimTime,
-    /// Time between two forecasts.
-    pub every: SimDuration,
-    /// How far each looks ahead.
-    pub horizon: SimDuration,
-    /// Standard deviation of the logarithm of a rate one second ahead; it grows with the square root of the time.
-    pub rate_error: f64,
-    /// The same of a round-trip time.
-    pub delay_error: f64,
-    /// Standard deviation of the time of a handover, which is drawn once for each.
-    pub time_error: SimDuration,
-    /// Random stream of the errors.
-    pub rng: SimRng,
-}
+use crate::topology::{Attachment, Change, ForecastConfig, Stage};
 
 /// Tells the sender of one flow.
 pub(super) struct Forecaster {

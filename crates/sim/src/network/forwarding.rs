@@ -11,17 +11,7 @@ use typed_index_collections::TiVec;
 
 use super::observe::{Addresses, Ways};
 use crate::routes::{Edge, Routes};
-
-/// How a link takes part in the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attachment {
-    /// Routes may lead over it.
-    Active,
-    /// It carries packets from and to the addresses of its interfaces, and no others.
-    Standby,
-    /// It carries nothing.
-    Detached,
-}
+use crate::topology::Attachment;
 
 /// The next step of a packet at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

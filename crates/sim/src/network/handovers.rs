@@ -7,11 +7,11 @@ use leobench_link::Cause;
 use leobench_transport::PathId;
 use leobench_transport::endpoint::{MoveStep, Report};
 use typed_index_collections::TiVec;
+use leobench_base::End;
 
 use self::answer::Answer;
 pub(crate) use self::answer::Milestones;
 use self::answer::StreamProgress;
-use super::application::End;
 use crate::ledger::{Deliveries, Statistics};
 use crate::record::Place;
 use crate::topology::{Access, HandoverStage, Stage};

@@ -6,8 +6,7 @@
 //! Simultaneous events are ordered by class, then by number within the class: the topology moves, channels change, packets arrive,
 //! applications write, endpoints act, samples are taken.
 
-mod application;
-mod build;
+pub(crate) mod application;
 mod builder;
 mod edge;
 mod end;
@@ -34,6 +33,7 @@ mod way;
 use std::net::SocketAddr;
 
 use leobench_base::{
+    End,
     Descriptor, Destination, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId, Protocol,
     SimTime,
 };
@@ -42,13 +42,10 @@ use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
-pub use application::{Action, Application, End, ObjectTimes};
-pub use build::{BuildError, OpenQlog, Sinks, SocketPlace, Sockets};
+pub use application::{Action, Application, ObjectTimes};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};
 pub use edge::Egress;
-pub use forecasts::ForecastConfig;
 use forecasts::Forecaster;
-pub use forwarding::Attachment;
 use forwarding::{Forwarding, Hop};
 pub(crate) use handovers::{
     AFTERMATH, Crossing, FlowCrossings, HandoverTimes, MOVING, Milestones, STEP as HANDOVER_STEP,
@@ -419,7 +416,7 @@ impl Network {
         }
         let application = &mut self.flows[flow].application;
         for report in self.outbox.reports.drain(..) {
-            if end.reports_data(report) {
+            if application::reports_data(end, report) {
                 self.observer.report(self.now, flow, report)?;
             }
             if application.on_report(self.now, end, report) {

@@ -9,10 +9,10 @@ use leobench_link::{AfterOverlap, Cause, ChannelState};
 use leobench_transport::Input;
 use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 
-use super::forwarding::{Attachment, Forwarding, Hop};
+use super::forwarding::{Forwarding, Hop};
 use super::schedule::Entity;
 use super::{End, Network, NetworkError};
-use crate::topology::{Change, LeftPackets};
+use crate::topology::{Attachment, Change, LeftPackets};
 
 /// A packet that waits at a node for a way to go on.
 pub(super) struct Held {

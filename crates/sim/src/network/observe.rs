@@ -9,10 +9,10 @@ use leobench_link::{Cause, ChannelState, Link, LinkConfig, LinkCounters, Service
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message};
 use typed_index_collections::{TiSlice, TiVec};
+use leobench_base::End;
 
 use self::ways::FlowRoutes;
 pub(super) use self::ways::{Addresses, Ways};
-use super::application::End;
 use super::handovers::{FlowCrossings, HandoverWatch};
 use super::losses::{FlowLossesEnded, Losses};
 use super::stalls::{Stall, StallWatch};
@@ -20,7 +20,6 @@ use crate::ledger::FlowLedger;
 use crate::record::{
     ChannelRow, MessageRow, Names, RecordSettings, Recorder, SinkError, TableSink,
 };
-use crate::summary::totals_since;
 
 /// Watches a network and feeds the recorder.
 pub(super) struct Observer {
@@ -90,12 +89,12 @@ impl SenderState {
 
     /// Takes off what was done up to `before`, on those paths too that were there already.
     pub(crate) fn leave_out(&mut self, before: &Self) {
-        self.totals = totals_since(&before.totals, &self.totals);
+        self.totals = self.totals.since(&before.totals);
         self.rtts = self.rtts.since(&before.rtts);
         for path in &mut self.paths {
             let earlier = before.paths.iter().find(|earlier| earlier.path == path.path);
             if let Some(earlier) = earlier {
-                path.totals = totals_since(&earlier.totals, &path.totals);
+                path.totals = path.totals.since(&earlier.totals);
             }
         }
     }

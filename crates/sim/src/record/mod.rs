@@ -7,6 +7,7 @@ mod rows;
 mod sink;
 mod tables;
 
+pub(crate) use names::chain_name;
 pub use names::{FlowNames, Names};
 pub use recorder::{
     ChannelRow, DropRow, LossRow, MessageRow, PacketEvent, PacketRow, Place, RecordSettings,

@@ -6,7 +6,6 @@ use leobench_base::{CableId, FlowId, LinkId, NodeId};
 use typed_index_collections::TiVec;
 
 use super::recorder::Place;
-use crate::sky::chain_name;
 use crate::topology::Access;
 
 /// The names that rows refer to, by index.
@@ -55,4 +54,9 @@ pub struct FlowNames {
     pub name: String,
     /// Its streams'.
     pub streams: Vec<String>,
+}
+
+/// Name of a satellite of a chain, which has no end.
+pub(crate) fn chain_name(number: usize) -> String {
+    format!("chain-{number}")
 }

@@ -9,7 +9,7 @@ use leobench_link::{
 
 use super::*;
 use crate::record::{MemorySink, Stored, Table};
-use crate::scenario::{Source, Syntax, load};
+use crate::load::{Source, Syntax, load};
 
 #[path = "../../tests/common/frame.rs"]
 #[expect(dead_code, reason = "the tests beside need more of it")]

@@ -10,7 +10,7 @@ use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};
 
 use super::page::ObjectSpec;
-use crate::network::ForecastConfig;
+use crate::topology::ForecastConfig;
 
 /// Everything that changes before it is kept in memory.
 const LONGEST_HORIZON: SimDuration = SimDuration::from_secs(600);
@@ -264,7 +264,7 @@ fn default_name(index: usize) -> String {
 }
 
 /// As many as there are ports; each takes some memory.
-pub(super) const MOST_STREAMS: u32 = 65_535;
+pub(crate) const MOST_STREAMS: u32 = 65_535;
 const STREAMS: &str = "a number from 1 to 65535, or an array of tables with `source`";
 
 impl Spec for Streams {

@@ -225,6 +225,6 @@ fn default_queue() -> QueueSpec {
 }
 
 /// Returns the channel that the shorthand `rate` stands for.
-pub(super) fn steady(rate: BitRate) -> ChannelSpec {
+pub(crate) fn steady(rate: BitRate) -> ChannelSpec {
     ChannelSpec::Steady(SteadySpec { rate })
 }

@@ -1,23 +1,14 @@
-//! Scenarios: the file that says what is run.
-//!
-//! A file in TOML or JSON is parsed into a tree of values, `--set` overrides are applied to the tree, the tree is
-//! read into a [`ScenarioSpec`], and what only makes sense together is checked. Everything wrong is said with the
-//! file, the place in it, the value, what is allowed, and the nearest valid word.
+//! Scenarios: the specification of a run, one file per table. `load` reads and checks them.
 
 mod capacity;
-mod check;
 mod competition;
 mod constellation;
 mod flow;
 mod handover;
-mod hints;
 mod link;
-mod load;
-mod overrides;
 mod page;
 mod real;
 mod spec;
-mod syntax;
 
 use std::path::PathBuf;
 
@@ -31,28 +22,17 @@ pub use constellation::{
     ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, PolicyContext,
     PolicyModel, PolicySpec, Satellites, SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
 };
+pub(crate) use flow::MOST_STREAMS;
 pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams,
     TransportModel, TransportSpec,
 };
 pub use handover::{HandoverKind, HandoverSpec};
+pub(crate) use link::steady;
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
-pub use load::{ScenarioError, Source, load, load_file};
 pub use page::ObjectSpec;
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
-pub use syntax::{LARGEST_FILE, Syntax, SyntaxError};
-
-/// Use of a scenario's flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlowUse {
-    /// They run: there is at least one.
-    Required,
-    /// They are only looked at: there may be none.
-    Optional,
-    /// Programs run instead: there may be none, and they need not suit the network.
-    Unused,
-}
 
 /// A scenario that was read and checked, and may be run.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +63,3 @@ impl Scenario {
         schema
     }
 }
-
-#[cfg(test)]
-mod tests;

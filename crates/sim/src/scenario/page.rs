@@ -71,7 +71,7 @@ impl ObjectSpec {
         (1..=self.count.get()).map(name)
     }
 
-    pub(super) fn attributes(&self) -> impl Iterator<Item = Attributes> {
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = Attributes> {
         let attributes = Attributes {
             urgency: self.urgency.get() as u8,
             incremental: self.incremental,

@@ -7,17 +7,20 @@ mod chain;
 mod forwarded;
 mod orbits;
 mod rate;
+mod topology;
 
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, CableId, NodeId, RngTree, SimDuration, SimTime};
 use leobench_orbit::{Angle, Ephemeris, Epoch, SkyGrid, Vector};
 
 pub use build::Place;
+pub use topology::Constellation;
 use chain::ChainSky;
 use forwarded::ForwardedSky;
 use orbits::OrbitSky;
 use rate::Rates;
 
+use crate::record::chain_name;
 use crate::scenario::Scenario;
 
 /// The sky of a scenario.
@@ -114,11 +117,6 @@ pub struct Move {
 fn nadir(satellite: Vector, ground: Vector) -> Angle {
     let sight = ground - satellite;
     Angle::acos(-sight.dot(satellite) / (sight.norm() * satellite.norm()))
-}
-
-/// Name of a satellite of a chain.
-pub(crate) fn chain_name(number: usize) -> String {
-    format!("chain-{number}")
 }
 
 impl Sky {

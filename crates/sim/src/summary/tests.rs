@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::{
     ByCause, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary, jain,
-    totals_since,
 };
 use crate::ledger::FlowLedger;
 use crate::network::{LossTotals, ObjectTimes};
@@ -100,7 +99,7 @@ fn the_warm_up_can_be_left_out_of_totals() {
         ecn_marks: 11 * factor,
         retransmitted_packets: 12 * factor,
     };
-    assert_eq!(totals_since(&totals(3), &totals(10)), totals(7));
+    assert_eq!(totals(10).since(&totals(3)), totals(7));
 }
 
 /// Flows compete whose deliveries are recorded, which those of background flows are not.

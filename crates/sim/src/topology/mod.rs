@@ -1,15 +1,14 @@
 //! Topologies: what moves in a network, and when. Each is a state machine that is handed the time, like everything else,
 //! and says what changes; the network applies it.
 
-mod constellation;
+mod forecast;
 mod foreseen;
 mod handover;
 
 use leobench_base::{CableId, LinkId, NodeId, SimTime};
 use leobench_link::ChannelState;
 
-pub use crate::network::Attachment;
-pub use constellation::Constellation;
+pub use forecast::ForecastConfig;
 pub use foreseen::Foreseen;
 pub use handover::{Handover, HandoverConfig, Transition, Trigger};
 
@@ -35,6 +34,17 @@ pub trait Topology: Send {
     fn foresee(&mut self, until: SimTime, see: &mut dyn FnMut(SimTime, &Change)) {
         let _ = (until, see);
     }
+}
+
+/// How a link takes part in the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attachment {
+    /// Routes may lead over it.
+    Active,
+    /// It carries packets from and to the addresses of its interfaces, and no others.
+    Standby,
+    /// It carries nothing.
+    Detached,
 }
 
 /// A change of the network.

@@ -12,9 +12,9 @@ use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
 use leobench_sim::ledger::FlowLedger;
-use leobench_sim::network::{
-    Action, Application, Attachment, End, EndParts, FlowParts, Network, NetworkBuilder,
-};
+use leobench_base::End;
+use leobench_sim::network::{Action, Application, EndParts, FlowParts, Network, NetworkBuilder};
+use leobench_sim::topology::Attachment;
 use leobench_sim::record::FlowNames;
 use leobench_sim::topology::{Change, LeftPackets, Topology};
 use leobench_transport::Message;

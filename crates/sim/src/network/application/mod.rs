@@ -4,7 +4,7 @@ mod blocking;
 mod buffered;
 mod page;
 
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{End, RngTree, SimTime};
 use leobench_transport::endpoint::Report;
 use leobench_transport::{Message, TrafficSource};
 
@@ -43,28 +43,9 @@ pub trait Application: Send {
     }
 }
 
-/// An end of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Sends the flow's data.
-    Sender = 0,
-    /// Receives it.
-    Receiver = 1,
-}
-
-impl End {
-    /// Its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-        }
-    }
-
-    /// Whether a report from this end is about the flow's data, and not about what asks for it.
-    pub(super) fn reports_data(self, report: Report) -> bool {
-        matches!(report, Report::Sent { .. }) == (self == Self::Sender)
-    }
+/// Whether a report from an end is about the flow's data, and not about what asks for it.
+pub(super) fn reports_data(end: End, report: Report) -> bool {
+    matches!(report, Report::Sent { .. }) == (end == End::Sender)
 }
 
 /// Something an application does.
@@ -120,7 +101,7 @@ impl Feed {
 }
 
 /// Builds the applications of a flow in a run whose sources stop at `end`; `rng` is the flow's.
-pub(super) fn build(flow: &FlowSpec, end: SimTime, rng: &RngTree) -> Box<dyn Application> {
+pub(crate) fn build(flow: &FlowSpec, end: SimTime, rng: &RngTree) -> Box<dyn Application> {
     let start = SimTime::ZERO + flow.start;
     if let Some(objects) = &flow.objects {
         return Box::new(Page::new(objects, start));

@@ -2,8 +2,7 @@
 
 use leobench_base::SimTime;
 use leobench_transport::endpoint::{MoveStep, Report};
-
-use crate::network::application::End;
+use leobench_base::End;
 
 /// Reaction of the two ends of a flow to a handover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

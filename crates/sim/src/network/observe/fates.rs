@@ -7,7 +7,7 @@ use leobench_link::Cause;
 use leobench_transport::endpoint::{Endpoint, MoveStep, Verdict};
 
 use super::Observer;
-use crate::network::End;
+use leobench_base::End;
 use crate::network::handovers::MOVING;
 use crate::record::{DropRow, PacketEvent, PacketRow, Place, SinkError};
 use crate::topology::HandoverStage;

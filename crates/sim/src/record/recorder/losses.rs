@@ -1,13 +1,12 @@
 //! Rows of the table `losses`.
 
-use leobench_base::{Bytes, FlowId, SimTime};
+use leobench_base::{Bytes, End, FlowId, SimTime};
 use leobench_link::Cause;
 use leobench_transport::endpoint::Evidence;
 
 use super::super::sink::SinkError;
 use super::super::tables::Table;
 use super::{Place, Recorder};
-use crate::network::End;
 
 /// A packet that the network dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

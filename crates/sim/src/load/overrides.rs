@@ -2,7 +2,8 @@
 
 use leobench_base::spec::{At, Spec, SpecError, Table, Value};
 
-use super::{ScenarioSpec, Syntax};
+use super::Syntax;
+use crate::scenario::ScenarioSpec;
 
 /// Puts what `text` says at `place` in `tree`.
 ///

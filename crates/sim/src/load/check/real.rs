@@ -7,7 +7,7 @@ use leobench_transport::CongestionSpec;
 use leobench_transport::congestion::SlowStartSpec;
 use leobench_transport::tcp::TcpSpec;
 
-use super::super::{Engine, FlowSpec, ScenarioSpec, TransportSpec};
+use crate::scenario::{Engine, FlowSpec, ScenarioSpec, TransportSpec};
 use super::Place;
 
 /// The most hosts: their devices are files, of which a process may open so many.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leobench_base::spec::Schema;
+use leobench_base::spec::{Schema, json};
 use leobench_transport::Plugins;
 
 use super::*;

@@ -4,7 +4,7 @@ use leobench_base::spec::{SpecError, cut};
 use leobench_base::{CableId, NodeId};
 use leobench_quic::QuicSpec;
 
-use super::super::{FlowSpec, ScenarioSpec, TransportSpec};
+use crate::scenario::{FlowSpec, ScenarioSpec, TransportSpec};
 use super::flows::fits;
 use super::{Names, Place};
 

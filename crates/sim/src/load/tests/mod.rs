@@ -15,9 +15,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use leobench_base::LinkId;
+use leobench_base::spec::{Spec, Value};
 use tempfile::{TempDir, tempdir};
 
 use super::*;
+use crate::scenario::*;
 
 /// A small scenario that loads; the tests change a line of it.
 const BASE: &str = r#"

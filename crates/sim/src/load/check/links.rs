@@ -5,9 +5,7 @@ use leobench_base::{BitRate, RngTree, SimDuration};
 use leobench_link::channel::ChannelContext;
 use leobench_link::{ChannelSpec, Service};
 
-use super::super::capacity;
-use super::super::link::steady;
-use super::super::{Direction, LinkSpec, Scenario};
+use crate::scenario::{Direction, LinkSpec, Scenario, capacity, steady};
 use super::{Names, Place, constellation};
 
 /// How often the clock of a channel may change it in a run.

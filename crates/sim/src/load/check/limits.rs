@@ -5,7 +5,7 @@ use leobench_base::spec::SpecError;
 use leobench_base::{Bytes, SimDuration};
 use leobench_link::ChannelSpec;
 
-use super::super::{ApplicationSpec, Direction, FlowSpec, LinkSpec, ScenarioSpec, Until};
+use crate::scenario::{ApplicationSpec, Direction, FlowSpec, LinkSpec, ScenarioSpec, Until};
 use super::Place;
 use super::flows::at_source;
 use crate::limits::{MESSAGE, about, number};

@@ -15,7 +15,8 @@ use leobench_base::spec::{At, SpecError, Value, is_name};
 use leobench_transport::Plugins;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{FlowUse, Scenario, ScenarioSpec, Until};
+use super::FlowUse;
+use crate::scenario::{Scenario, ScenarioSpec, Until};
 
 /// A place in the scenario, and what the file says there.
 #[derive(Clone, Copy)]

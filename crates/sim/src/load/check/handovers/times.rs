@@ -5,7 +5,7 @@ use leobench_base::spec::{SpecError, cut};
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_link::channel::ChannelContext;
 
-use super::super::super::{Direction, HandoverSpec, Scenario, ScenarioSpec};
+use crate::scenario::{Direction, HandoverSpec, Scenario, ScenarioSpec};
 use super::Place;
 
 /// How often a node may move by the clock in a run; each time takes rows and work.

@@ -3,12 +3,11 @@
 
 use std::borrow::Cow;
 
-use leobench_base::{BitRate, SimTime};
+use leobench_base::{BitRate, LinkId, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
-use super::{Access, Change, Foreseen, HandoverStage, LeftPackets, Stage, Topology};
-use crate::network::NetworkBuilder;
-use crate::sky::{Move, PathState, Sky};
+use super::{Move, PathState, Sky};
+use crate::topology::{Access, Change, HandoverStage, LeftPackets, Stage, Topology};
 
 /// Label of a link without a serving satellite.
 const NONE: &str = "none";
@@ -59,18 +58,17 @@ impl Constellation {
         &self.sky
     }
 
-    /// Joins a network that is being built: its links offer from the start what the sky does. If it is `foreseen`, forecasts
-    /// can tell what it will do.
-    pub fn join(self, builder: &mut NetworkBuilder, foreseen: bool) {
-        builder.satellites(self.sky.names().to_vec());
-        for (path, known) in self.paths.iter().enumerate() {
-            for (link, state) in self.sky.cable(path).links().into_iter().zip(&known.offered) {
-                builder.channel(Box::new(Fixed(state.clone())), vec![link]);
-            }
-        }
-        let topology: Box<dyn Topology> = Box::new(self);
-        let topology = if foreseen { Box::new(Foreseen::new(topology)) } else { topology };
-        builder.topology("constellation", topology);
+    /// The names of the satellites.
+    pub fn satellites(&self) -> Vec<String> {
+        self.sky.names().to_vec()
+    }
+
+    /// By direction of every link, a channel that offers what the sky does at the start and changes with this topology only.
+    pub fn channels(&self) -> impl Iterator<Item = (LinkId, Box<dyn Channel>)> {
+        self.paths.iter().enumerate().flat_map(|(path, known)| {
+            let links = self.sky.cable(path).links().into_iter().zip(&known.offered);
+            links.map(|(link, state)| (link, Box::new(Fixed(state.clone())) as Box<dyn Channel>))
+        })
     }
 
     fn stage(&self, path: usize, pending: Pending, stage: Stage) -> Change {

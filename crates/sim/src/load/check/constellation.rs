@@ -3,7 +3,7 @@
 use leobench_base::spec::{At, Fault, SpecError};
 use leobench_base::{SimDuration, SimTime};
 
-use super::super::{Direction, LinkSpec, Scenario, ScenarioSpec};
+use crate::scenario::{Direction, LinkSpec, Scenario, ScenarioSpec};
 use super::Place;
 use crate::sky::Sky;
 

@@ -3,8 +3,7 @@
 use leobench_base::spec::{NAME, SpecError, cut, is_name};
 use rustc_hash::FxHashMap;
 
-use super::super::flow::MOST_STREAMS;
-use super::super::{ApplicationSpec, FlowSpec, ObjectSpec, Streams};
+use crate::scenario::{MOST_STREAMS, ApplicationSpec, FlowSpec, ObjectSpec, Streams};
 use super::Place;
 
 /// Checks a flow that says with `objects` what it sends.

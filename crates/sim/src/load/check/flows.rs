@@ -7,10 +7,7 @@ use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
-use super::super::{
-    ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
-    Until,
-};
+use crate::scenario::{ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec, Until};
 use super::{Names, Place, multipath, page, preferred};
 
 pub(super) fn check(

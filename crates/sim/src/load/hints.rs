@@ -3,8 +3,8 @@
 use leobench_base::spec::{Schema, Spec, SpecError, Value};
 use leobench_transport::plugin;
 
-use super::ScenarioSpec;
 use super::overrides::{child, steps};
+use crate::scenario::ScenarioSpec;
 
 /// Keys of tables that have little in common.
 const ORDINARY: [&str; 2] = ["kind", "name"];

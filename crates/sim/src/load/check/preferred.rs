@@ -4,7 +4,7 @@ use leobench_base::NodeId;
 use leobench_base::spec::{SpecError, cut};
 use leobench_quic::QuicSpec;
 
-use super::super::{FlowSpec, LinkSpec, ScenarioSpec, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, ScenarioSpec, TransportSpec};
 use super::{Names, Place};
 
 pub(super) fn check(

@@ -3,12 +3,12 @@
 use std::io;
 use std::net::SocketAddr;
 
-use leobench_base::FlowId;
+use leobench_base::{End, FlowId};
 use leobench_quic::QlogWriter;
 use leobench_transport::Endpoint;
 
-use super::super::{Egress, End};
 use crate::capture::Captures;
+use crate::network::Egress;
 use crate::record::TableSink;
 use crate::scenario::{FlowSpec, OpenedBy};
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use leobench_quic::QuicSpec;
 
 use super::{BuildError, FromScenario};
-use crate::network::builder::NetworkBuilder;
+use crate::network::NetworkBuilder;
 use crate::scenario::{FlowSpec, HandoverKind, HandoverSpec, TransportSpec};
 
 impl FromScenario<'_> {

@@ -2,7 +2,7 @@
 
 use leobench_transport::Plugins;
 
-use super::load::load_with;
+use super::super::file::load_with;
 use super::*;
 
 /// `BASE` up to its flow, with a second link and a client that migrates.

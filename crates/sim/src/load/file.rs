@@ -1,4 +1,4 @@
-//! From a file to a scenario.
+//! Reading a file, overrides and all.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use leobench_base::spec::{At, Spec, SpecError, Value};
 use leobench_transport::Plugins;
 
 use super::syntax::{LARGEST_FILE, Syntax, SyntaxError};
-use super::{FlowUse, Scenario, ScenarioSpec, check, hints, overrides};
+use super::{FlowUse, check, hints, overrides};
+use crate::scenario::{Scenario, ScenarioSpec};
 
 /// The text of a scenario and where it comes from.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use leobench_base::spec::{SpecError, cut};
 use leobench_quic::Stack;
 use rustc_hash::FxHashMap;
 
-use super::super::{HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec};
+use crate::scenario::{HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec};
 use super::{Names, Place};
 
 /// Checks the nodes, the links and the times.

@@ -7,7 +7,7 @@ mod sinks;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use leobench_base::{CableId, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
+use leobench_base::{CableId, End, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
 #[cfg(feature = "noq")]
@@ -20,21 +20,13 @@ use leobench_transport::{Endpoint, Plugins, Role};
 pub use self::error::BuildError;
 use self::error::unsound;
 pub use self::sinks::{OpenQlog, Sinks, SocketPlace, Sockets};
-use super::application::{self, Application};
-use super::builder::{EndParts, FlowParts, NetworkBuilder};
-use super::stalls::StallWatch;
-use super::{Egress, End, Network};
 use crate::capture::{Captures, Secrets};
 use crate::ledger::FlowLedger;
+use crate::network::{Application, Egress, EndParts, FlowParts, Network, NetworkBuilder, StallWatch, application};
 use crate::record::{FlowNames, RecordSettings};
-use crate::scenario::{
-    Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
-    TransportSpec, capacity,
-};
-use crate::sky::Sky;
-use crate::topology::{
-    Constellation, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
-};
+use crate::scenario::{Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec, capacity};
+use crate::sky::{Constellation, Sky};
+use crate::topology::{Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger};
 
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
@@ -116,7 +108,7 @@ impl FromScenario<'_> {
         }
         if let (Some(sky), Some(spec)) = (self.sky.take(), &self.spec.constellation) {
             let foreseen = !self.spec.foresight().is_zero();
-            Constellation::new(sky, spec.old_packets).join(&mut self.builder, foreseen);
+            self.constellation(Constellation::new(sky, spec.old_packets), foreseen);
         }
         for (name, handover) in &self.spec.handovers {
             self.handover(name, handover)?;
@@ -137,6 +129,17 @@ impl FromScenario<'_> {
             }
         }
         Ok(self.builder.build()?)
+    }
+
+    /// Adds the links through a constellation. If it is `foreseen`, forecasts can tell what it will do.
+    fn constellation(&mut self, constellation: Constellation, foreseen: bool) {
+        self.builder.satellites(constellation.satellites());
+        for (link, channel) in constellation.channels() {
+            self.builder.channel(channel, vec![link]);
+        }
+        let topology: Box<dyn Topology> = Box::new(constellation);
+        let topology = if foreseen { Box::new(Foreseen::new(topology)) } else { topology };
+        self.builder.topology("constellation", topology);
     }
 
     fn node(&self, name: &str) -> Result<NodeId, BuildError> {

@@ -2,11 +2,12 @@
 
 use std::io;
 
+use leobench_base::End;
 use leobench_base::spec::Fault;
 use leobench_transport::EndpointError;
 
-use super::super::{End, NetworkError};
 use crate::capture::CaptureError;
+use crate::network::NetworkError;
 use crate::record::SinkError;
 
 /// Why a network could not be built.
