@@ -1,6 +1,7 @@
 //! Numbers of the things in a network, each of a type of its own, so that none is taken for another.
 
-/// Defines index types: positions in the tables of a network, counted from 0.
+/// Defines index types: positions in a table, counted from 0.
+#[macro_export]
 macro_rules! indices {
     ($($(#[doc = $doc:literal])* $name:ident)*) => {$(
         $(#[doc = $doc])*
@@ -14,7 +15,7 @@ macro_rules! indices {
             }
         }
 
-        impl From<usize> for $name {
+        impl ::std::convert::From<usize> for $name {
             /// # Panics
             /// Beyond four thousand million.
             fn from(index: usize) -> Self {
@@ -22,7 +23,7 @@ macro_rules! indices {
             }
         }
 
-        impl From<$name> for usize {
+        impl ::std::convert::From<$name> for usize {
             fn from(id: $name) -> Self {
                 id.index()
             }

@@ -8,6 +8,7 @@ mod end;
 pub mod files;
 pub mod histogram;
 pub mod id;
+mod largest_unit;
 pub mod packet;
 pub mod rng;
 pub mod segment;

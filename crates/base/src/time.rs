@@ -4,6 +4,8 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
+use crate::largest_unit::in_largest_unit;
+
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 /// An instant of virtual time, in nanoseconds from the start of the run.
@@ -191,6 +193,9 @@ impl fmt::Display for SimTime {
 
 impl fmt::Display for SimDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::spec::quantity::show_duration(*self))
+        f.write_str(&in_largest_unit(
+            self.as_nanos(),
+            &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)],
+        ))
     }
 }

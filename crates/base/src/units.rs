@@ -4,6 +4,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
+use crate::largest_unit::in_largest_unit;
 use crate::time::SimDuration;
 
 /// A number of bytes.
@@ -148,13 +149,19 @@ impl Mul<SimDuration> for BitRate {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::spec::quantity::show_bytes(*self))
+        f.write_str(&in_largest_unit(
+            self.get(),
+            &[("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)],
+        ))
     }
 }
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::spec::quantity::show_rate(*self))
+        f.write_str(&in_largest_unit(
+            self.bps(),
+            &[("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000)],
+        ))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use leobench_sim::record::MemorySink;
 use leobench_sim::load::{Source, Syntax, load};
+use leobench_sim::record::MemorySink;
 use leobench_sim::{Run, RunOptions};
 
 use crate::{Case, DELAY, Measured, PAYLOAD, timed};

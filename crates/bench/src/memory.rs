@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use leobench_base::SimDuration;
-use leobench_sim::record::FileSink;
 use leobench_sim::load::{Source, Syntax, load};
+use leobench_sim::record::FileSink;
 use leobench_sim::{Run, RunOptions};
 
 use crate::engine::{ONE_STREAM, scenario};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use leobench_sim::record::MemorySink;
 use leobench_sim::load::{Source, Syntax, load};
+use leobench_sim::record::MemorySink;
 use leobench_sim::{Run, RunError, RunOptions};
 
 use crate::{DELAY, timed};

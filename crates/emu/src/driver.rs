@@ -10,8 +10,9 @@ use leobench_sim::network::{Network, NetworkError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::WallClock;
-use crate::device::{Device, Framing};
+use crate::device::Device;
 use crate::flows::{Ready, Woken};
+use crate::framing::Framing;
 use crate::offload::{self, Arena};
 use crate::outlet::MODERATION;
 use crate::port::Outside;

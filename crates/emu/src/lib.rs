@@ -8,6 +8,7 @@ mod clock;
 mod device;
 mod driver;
 pub mod flows;
+mod framing;
 mod losses;
 mod offload;
 mod outlet;
@@ -17,8 +18,9 @@ pub mod spin;
 mod verdict;
 
 pub use clock::WallClock;
-pub use device::{Device, Framing};
+pub use device::Device;
 pub use driver::{DriveError, Driver, Settings, Until};
+pub use framing::Framing;
 pub use losses::Losses;
 pub use port::{Outside, open_port};
 pub use verdict::{Budget, Lateness, Precedence, Verdict};

@@ -9,8 +9,7 @@ pub(crate) mod merge;
 
 use bytes::{Bytes, BytesMut};
 
-/// Bytes of the header before a frame, without the number of buffers.
-pub(crate) const HEADER: usize = 10;
+use crate::framing::VIRTIO_HEADER as HEADER;
 
 /// Flag: the checksum is unfinished.
 const NEEDS_CHECKSUM: u8 = 1;

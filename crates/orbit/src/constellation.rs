@@ -4,34 +4,11 @@ use std::ops::Range;
 
 use crate::epoch::Epoch;
 use crate::frame::State;
-use crate::orbit::{Orbit, OrbitError};
+use crate::orbit::OrbitError;
+use crate::satellite::Satellite;
 use crate::walker::Shell;
 
-/// Defines index types: positions in the tables of a run, counted from 0.
-macro_rules! indices {
-    ($($(#[doc = $doc:literal])* $name:ident)*) => {$(
-        $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(u32);
-
-        impl $name {
-            /// The position.
-            pub const fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-
-        impl From<usize> for $name {
-            /// # Panics
-            /// Beyond four thousand million.
-            fn from(index: usize) -> Self {
-                Self(u32::try_from(index).expect("fewer than 2^32 things of a kind"))
-            }
-        }
-    )*};
-}
-
-indices! {
+leobench_base::indices! {
     /// A satellite of a constellation.
     SatelliteId
     /// A terminal of a fleet.
@@ -40,15 +17,6 @@ indices! {
     GatewayId
     /// A destination that routes lead to.
     DestinationId
-}
-
-/// A satellite.
-#[derive(Clone, Debug)]
-pub struct Satellite {
-    /// Unique in its constellation.
-    pub name: String,
-    /// How it moves.
-    pub orbit: Orbit,
 }
 
 /// Satellites that a shell has placed: `planes` times `per_plane`, plane by plane.

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use leobench_base::SimTime;
 
-use crate::constellation::Satellite;
 use crate::epoch::Epoch;
 use crate::error::{FileError, Place};
 use crate::orbit::{Orbit, Sgp4Orbit};
+use crate::satellite::Satellite;
 
 /// Mean motions are rounded to this, in radians per minute: less than a millimetre in a month.
 const MOTION_GRAIN: f64 = 1.0 / (1u64 << 50) as f64;

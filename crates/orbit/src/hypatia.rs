@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use leobench_base::spec::quoted;
 
-use crate::constellation::Satellite;
 use crate::elements::{self, MeanElements};
 use crate::epoch::Epoch;
 use crate::error::{FileError, Place as At};
 use crate::frame::Geodetic;
 use crate::places::Place;
+use crate::satellite::Satellite;
 use crate::track;
 
 /// Its positions are another library's: a link may be longer than its limit by this factor.

@@ -18,6 +18,7 @@ pub mod places;
 pub mod policy;
 pub mod presets;
 pub mod route;
+pub mod satellite;
 pub mod sky;
 pub mod track;
 pub mod vector;
@@ -25,9 +26,7 @@ pub mod view;
 pub mod walker;
 
 pub use angle::Angle;
-pub use constellation::{
-    Constellation, DestinationId, GatewayId, Satellite, SatelliteId, TerminalId,
-};
+pub use constellation::{Constellation, DestinationId, GatewayId, SatelliteId, TerminalId};
 pub use ephemeris::Ephemeris;
 pub use epoch::Epoch;
 pub use error::FileError;
@@ -38,6 +37,7 @@ pub use orbit::{Orbit, OrbitError};
 pub use passes::{Handovers, Pass, Passes};
 pub use policy::{Choice, Outlook, ServingPolicy};
 pub use route::{Exit, Gateways, NextHop, Router, Way};
+pub use satellite::Satellite;
 pub use sky::{Observer, Sighting, SkyGrid};
 pub use track::Track;
 pub use vector::Vector;

@@ -3,10 +3,10 @@
 use std::f64::consts::TAU;
 
 use crate::angle::Angle;
-use crate::constellation::Satellite;
 use crate::epoch::Epoch;
 use crate::frame::EQUATOR_RADIUS;
 use crate::orbit::{CircularElements, CircularOrbit, Orbit};
+use crate::satellite::Satellite;
 
 /// How the planes of a shell are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

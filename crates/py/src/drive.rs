@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{RunError, ScenarioError};
 use crate::plugin::{self, Interpreter};
+use crate::raised::take_interrupt;
 use crate::scenario::{PyScenario, as_json};
 
 /// Most events in a slice: some milliseconds of work mostly, so that Ctrl-C is noticed at once and the clock is read seldom.
@@ -100,7 +101,7 @@ fn ended(error: Failure) -> PyErr {
 }
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> PyErr {
-    plugin::take_interrupt().unwrap_or_else(|| RunError::new_err(error.to_string()))
+    take_interrupt().unwrap_or_else(|| RunError::new_err(error.to_string()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "progress is for people, whose time it is shown in")]

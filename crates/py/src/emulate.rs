@@ -12,8 +12,8 @@ use leobench_emu::{
     Budget, Device, Driver, Framing, Losses, Outside, Settings, Until, Verdict, WallClock,
     open_port,
 };
-use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::build::Sockets;
+use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::scenario::TransportSpec;
 use leobench_sim::{Run, RunOptions, network};
 use pyo3::exceptions::PyRuntimeError;

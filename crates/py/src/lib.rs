@@ -7,6 +7,7 @@ mod hypatia;
 mod kinds;
 mod plugin;
 mod quic;
+mod raised;
 mod scenario;
 mod scheduler;
 mod survey;

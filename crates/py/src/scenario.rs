@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{InputError, ScenarioError};
 use crate::plugin::{self, Interpreter};
+use crate::raised::take_interrupt;
 
 /// A scenario that was read and checked.
 #[pyclass(name = "Scenario", module = "leobench._core", frozen)]
@@ -32,7 +33,7 @@ impl PyScenario {
         let plugins = Interpreter::beside(folder.to_path_buf());
         let loaded = load::load_file(&path, &overrides, &plugins, flows);
         loaded.map(Self).map_err(|error| {
-            plugin::take_interrupt().unwrap_or_else(|| ScenarioError::new_err(error.to_string()))
+            take_interrupt().unwrap_or_else(|| ScenarioError::new_err(error.to_string()))
         })
     }
 

@@ -12,6 +12,8 @@
 //! All of this runs on one thread at a time. The numbers looked at for every packet are atomics, because the stack
 //! wants its controllers shareable; relaxed loads and stores of them cost nothing.
 
+mod waiting;
+
 use std::any::Any;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -26,9 +28,9 @@ use leobench_transport::endpoint::{EndpointError, Event, Evidence, PathId, Verdi
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
+use self::waiting::Waiting;
 use super::clock::{Clock, span};
 use super::tap::Tap;
-use super::waiting::Waiting;
 
 /// The congestion control of one connection, shared by the endpoint and the stack.
 #[derive(Debug)]
@@ -91,7 +93,7 @@ pub(super) struct ControlState {
     events: Vec<Event>,
     verdicts: Vec<Verdict>,
     /// Acknowledgements to be told once the losses that they reveal have been.
-    pub(super) waiting: Vec<Waiting>,
+    waiting: Vec<Waiting>,
 }
 
 impl std::fmt::Debug for ControlState {

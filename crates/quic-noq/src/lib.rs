@@ -12,13 +12,13 @@ mod control;
 mod ecn;
 mod endpoint;
 mod frames;
+mod level;
 mod null_tls;
 mod qlog;
 mod receiver;
 mod sender;
 mod spurious;
 mod tap;
-mod waiting;
 
 pub use bare::Bare;
 #[cfg(any(test, feature = "testing"))]

@@ -14,7 +14,8 @@ use noq_proto::crypto::{
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError, TransportErrorCode};
 
-use super::tap::{Level, Tap};
+use super::level::Level;
+use super::tap::Tap;
 
 /// Bytes in front of every message, ours: its length and the length of the transport parameters in it, four bytes each.
 const PREFIX: usize = 8;

@@ -10,7 +10,7 @@ use leobench_transport::Role;
 use leobench_transport::congestion::Rtt;
 
 use super::frames::{Frame, Frames};
-use super::tap::Level;
+use super::level::Level;
 
 /// The ACK delay exponent, which nobody here changes from its default (RFC 9000 section 18.2).
 const ACK_DELAY_EXPONENT: u32 = 3;

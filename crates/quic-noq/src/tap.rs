@@ -9,16 +9,9 @@ use leobench_base::SimTime;
 
 use super::acks::AckForecast;
 use super::frames::{Frame, Frames};
+use super::level::Level;
 use super::qlog::Qlog;
 use super::spurious::LostPackets;
-
-/// How a packet is protected (RFC 9001 section 2.1), by its name in qlog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
-    Initial,
-    Handshake,
-    OneRtt,
-}
 
 /// A look at one end's packets, shared by the keys, the congestion control and the endpoint.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use leobench_base::SimRng;
 
-use super::stateless::ResetKey;
+use super::token_key::ResetKey;
 use crate::wire::{ConnectionId, ErrorCode, NewConnectionId, ResetToken, TransportError};
 
 /// Bytes of the IDs that we issue; a client's first destination needs at least eight (RFC 9000 section 7.2).

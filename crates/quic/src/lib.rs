@@ -24,6 +24,7 @@ mod sans_io;
 mod spec;
 mod stateless;
 mod streams;
+mod token_key;
 pub mod wire;
 
 pub use crypto::{Certificate, KeyLog, TlsSettings};

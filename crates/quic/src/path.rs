@@ -329,7 +329,7 @@ mod tests {
         let (role, initial_rtt) = (Role::Server, SimDuration::from_millis(333));
         let recovery = Recovery::new(PathId(0), &RecoveryConfig { role, initial_rtt, ecn: false });
         let rng = RngTree::new(1);
-        let key = crate::stateless::ResetKey::new(&rng);
+        let key = crate::token_key::ResetKey::new(&rng);
         let ids = Ids { local: LocalIds::of_path(rng.rng(), key), remote: RemoteIds::of_path() };
         let mut path = Path::new(PathId(0), tuple(0), recovery, ids, 1_200, false);
         path.find_or_add(tuple(1), 0).validate();

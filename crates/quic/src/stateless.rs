@@ -11,37 +11,21 @@ use smallvec::smallvec;
 use super::MINIMUM_DATAGRAM;
 use super::cids::random_id;
 use super::crypto::Cipher;
+use super::token_key::{ResetKey, TAG, key, shortened};
 use crate::wire::{
     ConnectionId, Datagram, ErrorCode, Frame, Frames, Header, LongHeader, Number, Packet,
-    ResetToken, TransportError, VERSION_1,
+    TransportError, VERSION_1,
 };
 
 /// How long a Retry token is valid: longer than a client needs for it, probes included.
 const TOKEN_LIFETIME: SimDuration = SimDuration::from_secs(15);
 /// The first byte of a Retry token, to tell it from tokens of other origin (RFC 9000 section 8.1.1).
 const RETRY_TOKEN: u8 = 0x52;
-/// Bytes of the tag that authenticates a token.
-const TAG: usize = 16;
 /// A version that nobody speaks (RFC 9000 section 15): clients have to ignore it.
 const RESERVED_VERSION: u32 = 0x1a2a_3a4a;
 /// Bytes of a stateless reset, unless it answers a shorter packet; and of the shortest one (RFC 9000 section 10.3).
 const RESET: u64 = 43;
 const SHORTEST_RESET: u64 = 21;
-
-/// The key from which an end computes the tokens of its connection IDs (RFC 9000 section 10.3.2).
-#[derive(Clone, Debug)]
-pub(super) struct ResetKey(hmac::Key);
-
-impl ResetKey {
-    pub(super) fn new(rng: &RngTree) -> Self {
-        Self(key(rng, "stateless-reset-key"))
-    }
-
-    /// The token of an ID.
-    pub(super) fn token(&self, id: ConnectionId) -> ResetToken {
-        ResetToken(shortened(&self.0, id.as_slice()))
-    }
-}
 
 /// The unprotected fields of a client's first packet.
 #[derive(Clone, Debug)]
@@ -216,18 +200,6 @@ fn refusal(destination: ConnectionId, source: ConnectionId) -> Packet {
         })),
         frames,
     }
-}
-
-fn key(rng: &RngTree, name: &str) -> hmac::Key {
-    let mut rng = rng.child(name).rng();
-    let bytes: Vec<u8> = (0..4).flat_map(|_| rng.bits().to_be_bytes()).collect();
-    hmac::Key::new(hmac::HMAC_SHA256, &bytes)
-}
-
-fn shortened(key: &hmac::Key, data: &[u8]) -> [u8; TAG] {
-    let mut tag = [0; TAG];
-    tag.copy_from_slice(&hmac::sign(key, data).as_ref()[..TAG]);
-    tag
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The network as one state machine.
 
-pub mod capture;
 pub mod build;
+pub mod capture;
 pub mod ledger;
 
 pub mod limits;

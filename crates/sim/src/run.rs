@@ -8,8 +8,8 @@ use leobench_base::{Bytes, FlowId, SimTime};
 use leobench_quic::{Protected, QlogWriter};
 use leobench_transport::{EndpointError, Plugins};
 
-use crate::capture::{CaptureOptions, Captures};
 use crate::build::{BuildError, Sinks, Sockets};
+use crate::capture::{CaptureOptions, Captures};
 use crate::network::{Egress, Network, NetworkError, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{Engine, FlowSpec, Scenario, Streams, TransportSpec, Until};

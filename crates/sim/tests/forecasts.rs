@@ -6,8 +6,8 @@ mod common;
 
 use common::{VAN_SKY, bytes, run, scenario, table};
 use leobench_sim::Outcome;
-use leobench_sim::record::Table;
 use leobench_sim::load::{Source, Syntax, load};
+use leobench_sim::record::Table;
 
 /// A van under a shell of 1,584 satellites; handovers at the seconds 12, 27, 42, ... drop what is under way.
 fn starlink(transport: &str, flow: &str) -> String {

@@ -6,8 +6,8 @@ mod common;
 
 use common::{one_link, run, scenario, table};
 use leobench_sim::Outcome;
-use leobench_sim::record::Table;
 use leobench_sim::load::{Source, Syntax, load};
+use leobench_sim::record::Table;
 use leobench_sim::summary::{HandoverSummary, HandoversSummary};
 
 /// A sender `a` that moves from one link of 100 Mbit/s to another; `old` and `new` are their delays.

@@ -4,10 +4,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use leobench_base::RngTree;
 use leobench_base::spec::{Fault, Table};
+use leobench_base::{RngTree, SimTime};
 
-use crate::scheduler::python::PluginScheduler;
+use crate::buffer::SendBuffer;
 
 /// The key under which a scenario names a class, and which faults of a class name.
 pub const KEY: &str = "python";
@@ -32,6 +32,29 @@ pub enum PluginKind {
         /// The weight of every stream.
         weights: Vec<f64>,
     },
+}
+
+/// A scheduler implemented outside this crate.
+pub trait PluginScheduler: Send {
+    /// Called when a stream has changed, like [`on_change`](crate::StreamScheduler::on_change).
+    fn on_change(&mut self, stream: usize, streams: &SendBuffer);
+
+    /// Whether it promises to leave no room while a stream that is not held has bytes waiting.
+    fn fills_packets(&self) -> bool {
+        false
+    }
+
+    /// Appends to `requests` the streams for a packet with `room` bytes for STREAM frames, in order, each with its bytes.
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn choose(
+        &mut self,
+        now: SimTime,
+        streams: &SendBuffer,
+        room: u64,
+        requests: &mut Vec<(usize, u64)>,
+    ) -> Result<(), String>;
 }
 
 /// A plug-in that was built, of the kind asked for.

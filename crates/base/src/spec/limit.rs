@@ -1,7 +1,7 @@
 //! How much a queue holds: a number of packets or bytes, or as much as a link carries in some time.
 
 use super::error::{At, SpecError};
-use super::quantity::{DURATIONS, LARGEST, LONGEST, SIZES, parse, show_bytes, up_to};
+use super::quantity::{DURATIONS, LARGEST, LONGEST, SIZES, parse, up_to};
 use super::value::{Table, Value};
 use super::{Schema, Spec, json};
 use crate::time::SimDuration;
@@ -155,7 +155,7 @@ impl Spec for Limit {
     fn write(&self) -> Value {
         let text = match self {
             Self::Packets(packets) => format!("{packets} packets"),
-            Self::Bytes(size) => show_bytes(*size),
+            Self::Bytes(size) => size.to_string(),
             Self::Unlimited => "unlimited".into(),
             Self::Carried { span: Span::Products(millionths), link: None } => {
                 format!("{} BDP", *millionths as f64 / 1e6)

@@ -3,6 +3,7 @@
 use super::error::{At, SpecError, cut, nearest, quoted};
 use super::value::Value;
 use super::{Schema, Spec, json};
+use crate::largest_unit::in_largest_unit;
 use crate::time::SimDuration;
 use crate::units::{BitRate, Bytes};
 
@@ -103,7 +104,7 @@ fn suggestion(number: &str, unit: &str, units: &Units) -> Option<String> {
         && let Some((_, scale)) = prefix(unit, BIT_WORDS)
     {
         let bits = scaled(number, scale).ok()?;
-        return bits.is_multiple_of(8).then(|| show_bytes(Bytes::new(bits / 8)));
+        return bits.is_multiple_of(8).then(|| Bytes::new(bits / 8).to_string());
     }
     nearest(unit, &names).map(|unit| format!("{} {unit}", cut(number)))
 }
@@ -121,7 +122,7 @@ fn in_bits(number: &str, (prefix, scale): (&str, u64)) -> Option<String> {
     let bits = scaled(number, scale * 8).ok()?;
     let unit = format!("{}bps", prefix.trim_end_matches('i').replace('K', "k"));
     let (name, scale) = RATES.iter().find(|(name, _)| *name == unit)?;
-    Some(show(bits, &[(name, *scale)]))
+    Some(in_largest_unit(bits, &[(name, *scale)]))
 }
 
 /// `number` (decimal digits with an optional fraction) times `scale`, exactly.
@@ -181,30 +182,6 @@ pub fn read_text<T>(
     })
 }
 
-/// `amount` in the largest unit that it reaches, as the shortest exact decimal.
-fn show(amount: u64, units: &[(&str, u64)]) -> String {
-    let (unit, scale) = units.iter().rev().find(|(_, scale)| amount >= *scale).unwrap_or(&units[0]);
-    let (whole, rest) = (amount / scale, amount % scale);
-    if rest == 0 {
-        return format!("{whole} {unit}");
-    }
-    let width = scale.ilog10() as usize;
-    let fraction = format!("{rest:0width$}");
-    format!("{whole}.{} {unit}", fraction.trim_end_matches('0'))
-}
-
-pub(crate) fn show_duration(span: SimDuration) -> String {
-    show(span.as_nanos(), &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)])
-}
-
-pub(crate) fn show_bytes(size: Bytes) -> String {
-    show(size.get(), &[("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)])
-}
-
-pub(crate) fn show_rate(rate: BitRate) -> String {
-    show(rate.bps(), &[("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000)])
-}
-
 fn quantity_schema(pattern: &str, allowed: &str) -> Schema {
     json!({"type": "string", "pattern": pattern, "title": allowed})
 }
@@ -219,7 +196,7 @@ impl Spec for SimDuration {
     }
 
     fn write(&self) -> Value {
-        Value::String(show_duration(*self))
+        Value::String(self.to_string())
     }
 }
 
@@ -233,7 +210,7 @@ impl Spec for Bytes {
     }
 
     fn write(&self) -> Value {
-        Value::String(show_bytes(*self))
+        Value::String(self.to_string())
     }
 }
 
@@ -247,7 +224,7 @@ impl Spec for BitRate {
     }
 
     fn write(&self) -> Value {
-        Value::String(show_rate(*self))
+        Value::String(self.to_string())
     }
 }
 
@@ -266,7 +243,7 @@ impl Spec for Window {
 
     fn write(&self) -> Value {
         Value::String(match self {
-            Self::Bytes(size) => show_bytes(*size),
+            Self::Bytes(size) => size.to_string(),
             Self::Unlimited => "unlimited".into(),
         })
     }

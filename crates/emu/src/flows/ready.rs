@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use leobench_base::FlowId;
 use leobench_base::End;
+use leobench_base::FlowId;
 use rustix::event::{Timespec, epoll};
 
 /// Most sockets asked about at once; others follow in the next round.

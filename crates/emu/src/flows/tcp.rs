@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use leobench_base::End;
 use leobench_base::spec::Window;
 use leobench_base::{LogHistogram, SimDuration, SimTime};
-use leobench_base::End;
 use leobench_sim::build::SocketPlace;
 use leobench_transport::SendBuffer;
 use leobench_transport::endpoint::{

@@ -5,7 +5,7 @@
 use super::{
     HEADER, IPV4, IPV6, NEEDS_CHECKSUM, TCP_V4, TCP_V6, UDP, UDP_HEADER, folded, pseudo_sum, sum,
 };
-use crate::device::Framing;
+use crate::framing::Framing;
 
 /// Bytes of a frame at most: the length in an IPv4 header has 16 bits.
 const LONGEST: usize = 65_535;

@@ -1,7 +1,5 @@
 //! The host of everything written in Python: finds, imports and builds the classes that a scenario names.
 
-mod interrupt;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,13 +11,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
 
-pub(crate) use interrupt::take as take_interrupt;
-
 use crate::errors::PluginError;
+use crate::raised::{PLUGINS, raised};
 use crate::scheduler::PythonScheduler;
-
-/// The Python module that finds, imports and builds classes.
-const PLUGINS: &str = "leobench.plugins";
 
 /// Why a class cannot be used.
 struct Problem {
@@ -106,19 +100,6 @@ impl PluginHost for Interpreter {
             }
         })
     }
-}
-
-/// Tells of what the user's code raised, with its traceback; keeps what must end the program.
-pub(crate) fn raised(py: Python<'_>, error: &PyErr) -> String {
-    let describe = || {
-        let (plugins, raised) = (py.import(PLUGINS)?, error.clone_ref(py).into_value(py));
-        if plugins.call_method1("is_fault", (&raised,))?.extract()? {
-            return plugins.call_method1("describe", (raised,))?.extract();
-        }
-        interrupt::keep(error.clone_ref(py));
-        Ok("interrupted".into())
-    };
-    describe().unwrap_or_else(|_: PyErr| format!("raised {error}"))
 }
 
 fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {

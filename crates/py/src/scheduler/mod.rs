@@ -7,7 +7,7 @@ use std::sync::Arc;
 use leobench_base::SimTime;
 use leobench_base::spec::cut;
 use leobench_transport::buffer::SendBuffer;
-use leobench_transport::scheduler::python::PluginScheduler;
+use leobench_transport::plugin::PluginScheduler;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
@@ -15,7 +15,7 @@ use pyo3::types::{PyBool, PyTuple};
 use stream::Shared;
 pub(crate) use stream::Stream;
 
-use crate::plugin::raised;
+use crate::raised::raised;
 
 /// Pairs without bytes, in all, that an answer may have; more than any scheduler of our own returns. An answer without
 /// an end is noticed by then.

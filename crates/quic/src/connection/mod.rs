@@ -54,8 +54,8 @@ use super::received::FrequencyState;
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
 use super::route::FourTuple;
 use super::spec::AfterMigration;
-use super::stateless::ResetKey;
 use super::streams::Streams;
+use super::token_key::ResetKey;
 use crate::wire::{
     Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
 };

@@ -22,9 +22,14 @@ use self::error::unsound;
 pub use self::sinks::{OpenQlog, Sinks, SocketPlace, Sockets};
 use crate::capture::{Captures, Secrets};
 use crate::ledger::FlowLedger;
-use crate::network::{Application, Egress, EndParts, FlowParts, Network, NetworkBuilder, StallWatch, application};
+use crate::network::{
+    Application, Egress, EndParts, FlowParts, Network, NetworkBuilder, StallWatch, application,
+};
 use crate::record::{FlowNames, RecordSettings};
-use crate::scenario::{Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec, capacity};
+use crate::scenario::{
+    Direction, FlowSpec, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
+    TransportSpec, capacity,
+};
 use crate::sky::{Constellation, Sky};
 use crate::topology::{Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger};
 

@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 
+use leobench_base::End;
 use leobench_base::{
     CableId, EndpointId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime,
 };
@@ -12,7 +13,6 @@ use leobench_link::{Cause, Channel, Link, LinkConfig, LinkOutput};
 use leobench_transport::{Endpoint, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
-use leobench_base::End;
 
 use super::application::Application;
 use super::edge::{Egress, Port};

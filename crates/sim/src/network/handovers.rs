@@ -2,12 +2,12 @@
 
 mod answer;
 
+use leobench_base::End;
 use leobench_base::{Bytes, CableId, FlowId, SimDuration, SimTime};
 use leobench_link::Cause;
 use leobench_transport::PathId;
 use leobench_transport::endpoint::{MoveStep, Report};
 use typed_index_collections::TiVec;
-use leobench_base::End;
 
 use self::answer::Answer;
 pub(crate) use self::answer::Milestones;

@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU64;
 
+use leobench_base::End;
 use leobench_base::{Bytes, FlowId, Meta, SimTime};
 use leobench_link::Cause;
 use leobench_transport::endpoint::{Verdict, VerdictKind};
 use typed_index_collections::TiVec;
-use leobench_base::End;
 
 use super::handovers::MOVING;
 use crate::record::{DropRow, LossRow, Recorder, SinkError};

@@ -33,9 +33,8 @@ mod way;
 use std::net::SocketAddr;
 
 use leobench_base::{
-    End,
-    Descriptor, Destination, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId, Protocol,
-    SimTime,
+    Descriptor, Destination, End, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId,
+    Protocol, SimTime,
 };
 use leobench_link::{Cause, Channel, Link, LinkOutput};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};

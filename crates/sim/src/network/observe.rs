@@ -4,12 +4,12 @@ mod fates;
 mod kept;
 mod ways;
 
+use leobench_base::End;
 use leobench_base::{BitRate, Bytes, FlowId, LinkId, LogHistogram, NodeId, SimDuration, SimTime};
 use leobench_link::{Cause, ChannelState, Link, LinkConfig, LinkCounters, Service, Tallies};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message};
 use typed_index_collections::{TiSlice, TiVec};
-use leobench_base::End;
 
 use self::ways::FlowRoutes;
 pub(super) use self::ways::{Addresses, Ways};

@@ -8,8 +8,8 @@ use leobench_link::{
 };
 
 use super::*;
-use crate::record::{MemorySink, Stored, Table};
 use crate::load::{Source, Syntax, load};
+use crate::record::{MemorySink, Stored, Table};
 
 #[path = "../../tests/common/frame.rs"]
 #[expect(dead_code, reason = "the tests beside need more of it")]

@@ -20,7 +20,10 @@ use super::chain::ChainSky;
 use super::orbits::{Exchange, OrbitSky, Routing};
 use super::rate::{Rate, Rates, carrier_to_noise};
 use super::{Kind, PathParts, PathState, Places, Sky, WayState};
-use crate::scenario::{ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, PolicyContext, PolicySpec, Satellites, Scenario, text_of};
+use crate::scenario::{
+    ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, PolicyContext, PolicySpec,
+    Satellites, Scenario, text_of,
+};
 
 /// Lowest elevation of terminals where neither scenario nor preset gives one, in degrees (Starlink's filing, see `presets`).
 const LOWEST: f64 = 25.0;

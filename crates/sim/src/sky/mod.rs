@@ -14,11 +14,11 @@ use leobench_base::{BitRate, CableId, NodeId, RngTree, SimDuration, SimTime};
 use leobench_orbit::{Angle, Ephemeris, Epoch, SkyGrid, Vector};
 
 pub use build::Place;
-pub use topology::Constellation;
 use chain::ChainSky;
 use forwarded::ForwardedSky;
 use orbits::OrbitSky;
 use rate::Rates;
+pub use topology::Constellation;
 
 use crate::record::chain_name;
 use crate::scenario::Scenario;

@@ -11,7 +11,9 @@ use leobench_link::Cause;
 use serde::Serialize;
 
 use super::millis;
-use crate::network::{AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat};
+use crate::network::{
+    AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
+};
 
 /// Shortest window over which a rate is measured.
 const WINDOW: SimDuration = SimDuration::from_millis(100);

@@ -7,8 +7,8 @@ pub mod random;
 
 use std::path::{Path, PathBuf};
 
-use leobench_sim::record::{MemorySink, Stored, StoredTable, Table};
 use leobench_sim::load::{FlowUse, Source, Syntax, load, load_file};
+use leobench_sim::record::{MemorySink, Stored, StoredTable, Table};
 use leobench_sim::scenario::Scenario;
 use leobench_sim::summary::Summary;
 use leobench_sim::{Outcome, Run, RunOptions};

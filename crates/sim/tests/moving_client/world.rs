@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use leobench_base::End;
 use leobench_base::spec::Limit;
 use leobench_base::{
     BitRate, Bytes, CableId, LogHistogram, NodeId, Protocol, RngTree, SimDuration, SimTime,
@@ -12,10 +13,9 @@ use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
 use leobench_sim::ledger::FlowLedger;
-use leobench_base::End;
 use leobench_sim::network::{Action, Application, EndParts, FlowParts, Network, NetworkBuilder};
-use leobench_sim::topology::Attachment;
 use leobench_sim::record::FlowNames;
+use leobench_sim::topology::Attachment;
 use leobench_sim::topology::{Change, LeftPackets, Topology};
 use leobench_transport::Message;
 use leobench_transport::endpoint::{PathSample, Totals};

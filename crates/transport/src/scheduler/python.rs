@@ -5,7 +5,7 @@ use leobench_base::spec::{Fault, Table, Weight};
 
 use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler, one_weight_each};
 use crate::buffer::SendBuffer;
-use crate::plugin::{self, Plugin, PluginClass, PluginKind, Plugins};
+use crate::plugin::{self, Plugin, PluginClass, PluginKind, PluginScheduler, Plugins};
 
 leobench_base::spec! {
     /// A scheduler class written in Python.
@@ -22,29 +22,6 @@ leobench_base::spec! {
 
 fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
     plugin::check_name(&spec.python)
-}
-
-/// A scheduler implemented outside this crate.
-pub trait PluginScheduler: Send {
-    /// Called when a stream has changed, like [`StreamScheduler::on_change`].
-    fn on_change(&mut self, stream: usize, streams: &SendBuffer);
-
-    /// Whether it promises to leave no room while a stream that is not held has bytes waiting.
-    fn fills_packets(&self) -> bool {
-        false
-    }
-
-    /// Appends to `requests` the streams for a packet with `room` bytes for STREAM frames, in order, each with its bytes.
-    ///
-    /// # Errors
-    /// A description of the failure.
-    fn choose(
-        &mut self,
-        now: SimTime,
-        streams: &SendBuffer,
-        room: u64,
-        requests: &mut Vec<(usize, u64)>,
-    ) -> Result<(), String>;
 }
 
 impl PythonSpec {

@@ -6,8 +6,7 @@ use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
 
 use crate::buffer::SendBuffer;
-use crate::plugin::{Plugin, PluginClass, PluginHost, PluginKind, Plugins};
-use crate::scheduler::python::PluginScheduler;
+use crate::plugin::{Plugin, PluginClass, PluginHost, PluginKind, PluginScheduler, Plugins};
 
 /// A host with one class, which fills packets with the streams in order.
 struct InOrder;

@@ -24,7 +24,7 @@ use crate::path::{Ids, Path, Stage};
 use crate::recovery::{Recovery, RecoveryConfig};
 use crate::route::FourTuple;
 use crate::spec::AckPath;
-use crate::stateless::ResetKey;
+use crate::token_key::ResetKey;
 use crate::wire::{ConnectionId, Space};
 
 /// Connection IDs that each end has for a path but the first: one in use, and one for another address.

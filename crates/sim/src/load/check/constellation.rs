@@ -3,8 +3,8 @@
 use leobench_base::spec::{At, Fault, SpecError};
 use leobench_base::{SimDuration, SimTime};
 
-use crate::scenario::{Direction, LinkSpec, Scenario, ScenarioSpec};
 use super::Place;
+use crate::scenario::{Direction, LinkSpec, Scenario, ScenarioSpec};
 use crate::sky::Sky;
 
 /// How often delay and rate may be updated in a run; each time takes a row and work.

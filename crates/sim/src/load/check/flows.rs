@@ -7,8 +7,11 @@ use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
-use crate::scenario::{ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec, Until};
 use super::{Names, Place, multipath, page, preferred};
+use crate::scenario::{
+    ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
+    Until,
+};
 
 pub(super) fn check(
     spec: &ScenarioSpec,

@@ -6,8 +6,10 @@ use leobench_base::spec::{SpecError, cut};
 use leobench_quic::Stack;
 use rustc_hash::FxHashMap;
 
-use crate::scenario::{HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec};
 use super::{Names, Place};
+use crate::scenario::{
+    HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec,
+};
 
 /// Checks the nodes, the links and the times.
 pub(super) fn links(

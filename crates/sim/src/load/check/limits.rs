@@ -5,11 +5,11 @@ use leobench_base::spec::SpecError;
 use leobench_base::{Bytes, SimDuration};
 use leobench_link::ChannelSpec;
 
-use crate::scenario::{ApplicationSpec, Direction, FlowSpec, LinkSpec, ScenarioSpec, Until};
 use super::Place;
 use super::flows::at_source;
 use crate::limits::{MESSAGE, about, number};
 use crate::record::Table;
+use crate::scenario::{ApplicationSpec, Direction, FlowSpec, LinkSpec, ScenarioSpec, Until};
 
 pub(super) fn check(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
     for (name, flow) in &spec.flows {

@@ -5,8 +5,8 @@ use leobench_base::{BitRate, RngTree, SimDuration};
 use leobench_link::channel::ChannelContext;
 use leobench_link::{ChannelSpec, Service};
 
-use crate::scenario::{Direction, LinkSpec, Scenario, capacity, steady};
 use super::{Names, Place, constellation};
+use crate::scenario::{Direction, LinkSpec, Scenario, capacity, steady};
 
 /// How often the clock of a channel may change it in a run.
 const MOST_CHANGES: u64 = 10_000_000;

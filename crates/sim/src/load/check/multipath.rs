@@ -4,9 +4,9 @@ use leobench_base::spec::{SpecError, cut};
 use leobench_base::{CableId, NodeId};
 use leobench_quic::QuicSpec;
 
-use crate::scenario::{FlowSpec, ScenarioSpec, TransportSpec};
 use super::flows::fits;
 use super::{Names, Place};
+use crate::scenario::{FlowSpec, ScenarioSpec, TransportSpec};
 
 pub(super) fn check(
     spec: &ScenarioSpec,

@@ -3,8 +3,8 @@
 use leobench_base::spec::{NAME, SpecError, cut, is_name};
 use rustc_hash::FxHashMap;
 
-use crate::scenario::{MOST_STREAMS, ApplicationSpec, FlowSpec, ObjectSpec, Streams};
 use super::Place;
+use crate::scenario::{ApplicationSpec, FlowSpec, MOST_STREAMS, ObjectSpec, Streams};
 
 /// Checks a flow that says with `objects` what it sends.
 pub(super) fn check(

@@ -4,8 +4,8 @@ use leobench_base::NodeId;
 use leobench_base::spec::{SpecError, cut};
 use leobench_quic::QuicSpec;
 
-use crate::scenario::{FlowSpec, LinkSpec, ScenarioSpec, TransportSpec};
 use super::{Names, Place};
+use crate::scenario::{FlowSpec, LinkSpec, ScenarioSpec, TransportSpec};
 
 pub(super) fn check(
     spec: &ScenarioSpec,

@@ -7,8 +7,8 @@ use leobench_transport::CongestionSpec;
 use leobench_transport::congestion::SlowStartSpec;
 use leobench_transport::tcp::TcpSpec;
 
-use crate::scenario::{Engine, FlowSpec, ScenarioSpec, TransportSpec};
 use super::Place;
+use crate::scenario::{Engine, FlowSpec, ScenarioSpec, TransportSpec};
 
 /// The most hosts: their devices are files, of which a process may open so many.
 const MOST_NODES: usize = 200;

@@ -1,8 +1,8 @@
 //! How the ends of a flow answer a handover: the instants between which the time until it has recovered is divided.
 
+use leobench_base::End;
 use leobench_base::SimTime;
 use leobench_transport::endpoint::{MoveStep, Report};
-use leobench_base::End;
 
 /// Reaction of the two ends of a flow to a handover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

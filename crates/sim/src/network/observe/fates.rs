@@ -7,10 +7,10 @@ use leobench_link::Cause;
 use leobench_transport::endpoint::{Endpoint, MoveStep, Verdict};
 
 use super::Observer;
-use leobench_base::End;
 use crate::network::handovers::MOVING;
 use crate::record::{DropRow, PacketEvent, PacketRow, Place, SinkError};
 use crate::topology::HandoverStage;
+use leobench_base::End;
 
 impl Observer {
     pub(in crate::network) fn packet(

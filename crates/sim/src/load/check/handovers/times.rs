@@ -5,8 +5,8 @@ use leobench_base::spec::{SpecError, cut};
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_link::channel::ChannelContext;
 
-use crate::scenario::{Direction, HandoverSpec, Scenario, ScenarioSpec};
 use super::Place;
+use crate::scenario::{Direction, HandoverSpec, Scenario, ScenarioSpec};
 
 /// How often a node may move by the clock in a run; each time takes rows and work.
 const MOST_HANDOVERS: u64 = 100_000;

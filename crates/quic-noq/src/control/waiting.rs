@@ -7,7 +7,7 @@ use leobench_base::SimTime;
 use leobench_transport::congestion::{AckEnd, Acked};
 use leobench_transport::endpoint::PathId;
 
-use super::control::{Control, ControlState};
+use super::{Control, ControlState};
 
 /// An acknowledgement, or a part of it, that the controller is still to be told.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(super) enum Waiting {
 
 impl Waiting {
     /// Bytes that leave flight with it.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         match self {
             Self::Acked(_, acked) => acked.size.get(),
             Self::End(..) => 0,
@@ -28,7 +28,7 @@ impl Waiting {
 
 impl Control {
     /// Tells the controller the acknowledgements that the stack has reported, now that it has reported their losses.
-    pub(super) fn flush(&self) {
+    pub(crate) fn flush(&self) {
         if !self.live.has_waiting.load(Relaxed) {
             return;
         }
@@ -49,7 +49,7 @@ impl Control {
     }
 
     /// Does so before the stack reports on the next acknowledgement of the same datagram.
-    pub(super) fn flush_ended(&self) {
+    pub(crate) fn flush_ended(&self) {
         if matches!(self.lock().waiting.last(), Some(Waiting::End(..))) {
             self.flush();
         }
