@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::clock::WallClock;
 use crate::device::Device;
 use crate::flows::{Ready, Woken};
-use crate::framing::Framing;
+use crate::framing::{Framing, VIRTIO_HEADER};
 use crate::offload::{self, Arena};
 use crate::outlet::MODERATION;
 use crate::port::Outside;
@@ -21,7 +21,7 @@ use crate::spin::SpinFlow;
 use crate::verdict::{Budget, Precedence, Verdict};
 
 /// The longest frame of a device: a packet of any kind, with a header before it.
-const LONGEST: usize = 65_536 + offload::HEADER;
+const LONGEST: usize = 65_536 + VIRTIO_HEADER;
 /// Packets read from one device before the others have their turn and what is due is written: they take up to 0.3 ms.
 const BATCH: usize = 256;
 /// The driver looks around at least so often: whether it is to stop, and whether it stood still.

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{RunError, ScenarioError};
-use crate::plugin::{self, Interpreter};
+use crate::plugin::Interpreter;
 use crate::raised::take_interrupt;
 use crate::scenario::{PyScenario, as_json};
 
