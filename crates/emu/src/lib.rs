@@ -14,6 +14,8 @@ mod offload;
 mod outlet;
 mod port;
 mod processors;
+mod report;
+mod session;
 pub mod spin;
 mod verdict;
 
@@ -23,4 +25,6 @@ pub use driver::{DriveError, Driver, Settings, Until};
 pub use framing::Framing;
 pub use losses::Losses;
 pub use port::{Outside, open_port};
+pub use report::{SpinReport, VerdictReport};
+pub use session::{HostParts, Session, SessionError, SessionOutcome};
 pub use verdict::{Budget, Lateness, Precedence, Verdict};

@@ -5,13 +5,14 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use leobench_base::{BitRate, Bytes, SimDuration};
+use leobench_sim::scenario::{ScenarioSpec, TransportSpec};
 use leobench_transport::CongestionSpec;
 
 /// The value of `snd_ssthresh` before there is a threshold (`TCP_INFINITE_SSTHRESH`).
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
 /// The kernel's name of a congestion controller.
-pub fn congestion_name(spec: &CongestionSpec) -> &'static str {
+pub(super) fn congestion_name(spec: &CongestionSpec) -> &'static str {
     match spec {
         CongestionSpec::NewReno(_) => "reno",
         other => other.kind(),
@@ -19,12 +20,30 @@ pub fn congestion_name(spec: &CongestionSpec) -> &'static str {
 }
 
 /// The congestion controllers that this kernel offers.
-///
-/// # Errors
-/// If it does not say.
-pub fn offered() -> io::Result<Vec<String>> {
+fn offered() -> io::Result<Vec<String>> {
     let listed = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
     Ok(listed.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Looks for flows over TCP whose congestion controller this kernel does not have. Returns a message about the first.
+///
+/// # Errors
+/// If the kernel does not tell which it has.
+pub fn check_kernel(spec: &ScenarioSpec) -> io::Result<Option<String>> {
+    let offered = offered()?;
+    for (name, flow) in &spec.flows {
+        let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
+        let wanted = congestion_name(&tcp.congestion);
+        if !offered.iter().any(|known| known == wanted) {
+            let listed: Vec<_> = offered.iter().map(|known| format!("`{known}`")).collect();
+            return Ok(Some(format!(
+                "flows.{name}.transport.congestion: {wanted} is not in this kernel; allowed in real time: {} \
+                 (`reno` is `newreno` here), or load its module",
+                listed.join(", ")
+            )));
+        }
+    }
+    Ok(None)
 }
 
 /// An option of a TCP socket.

@@ -20,7 +20,7 @@ use leobench_sim::scenario::TransportSpec;
 use leobench_transport::Endpoint;
 
 pub use self::host::Host;
-pub use self::kernel::{congestion_name, offered};
+pub use self::kernel::check_kernel;
 pub use self::ready::{Ready, Woken};
 use self::tcp::KernelTcp;
 use self::udp::{Carries, OverUdp};

@@ -1,0 +1,111 @@
+//! What a run in real time reports of itself.
+
+use leobench_base::{LogHistogram, SimDuration};
+
+use crate::spin::SpinFlow;
+use crate::verdict::{Budget, Verdict};
+
+/// The verdict on a run, as it is written.
+#[derive(Debug, serde::Serialize)]
+pub struct VerdictReport {
+    verdict: &'static str,
+    reasons: Vec<String>,
+    precedence: &'static str,
+    elapsed_s: f64,
+    driver_cpu_s: f64,
+    driver_spin_s: f64,
+    packets_in: u64,
+    packets_out: u64,
+    frames_in: u64,
+    frames_out: u64,
+    packets_refused: u64,
+    ring_overruns: u64,
+    socket_overruns: u64,
+    device_queue_peak: u64,
+    packets_malformed: u64,
+    packets_over_budget: u64,
+    lateness_ms: Option<Quantiles>,
+    device_wait_ms: Option<Quantiles>,
+    longest_stall_ms: f64,
+    processors_busy: Option<f64>,
+    budget: BudgetReport,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct BudgetReport {
+    lateness_ms: f64,
+    stall_ms: f64,
+    busy: f64,
+}
+
+/// A direction of a QUIC connection, with its samples: when, and the round-trip time, in nanoseconds.
+#[derive(Debug, serde::Serialize)]
+pub struct SpinReport {
+    from: String,
+    to: String,
+    packets: u64,
+    spin_bit: &'static str,
+    samples: Vec<(u64, u64)>,
+}
+
+impl SpinReport {
+    pub(crate) fn of(flow: &SpinFlow) -> Self {
+        let samples = flow.samples.iter().map(|each| (each.at.as_nanos(), each.rtt.as_nanos()));
+        Self {
+            from: flow.source.to_string(),
+            to: flow.destination.to_string(),
+            packets: flow.packets,
+            spin_bit: flow.spin.name(),
+            samples: samples.collect(),
+        }
+    }
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Quantiles {
+    p50: f64,
+    p99: f64,
+    p999: f64,
+    max: f64,
+}
+
+/// Of nanoseconds, in milliseconds.
+fn quantiles(histogram: &LogHistogram) -> Option<Quantiles> {
+    let quantile = |q| histogram.quantile(q).map(|nanos| nanos as f64 / 1e6);
+    let (p50, p99, p999) = (quantile(0.5)?, quantile(0.99)?, quantile(0.999)?);
+    Some(Quantiles { p50, p99, p999, max: quantile(1.0)? })
+}
+
+impl VerdictReport {
+    pub(crate) fn of(verdict: &Verdict, budget: &Budget) -> Self {
+        let reasons = verdict.doubts(budget);
+        let ms = |duration: SimDuration| duration.as_secs_f64() * 1e3;
+        Self {
+            verdict: if reasons.is_empty() { "valid" } else { "invalid" },
+            reasons,
+            precedence: verdict.precedence.name(),
+            elapsed_s: verdict.elapsed.as_secs_f64(),
+            driver_cpu_s: verdict.cpu.as_secs_f64(),
+            driver_spin_s: verdict.spun.as_secs_f64(),
+            packets_in: verdict.packets_in,
+            packets_out: verdict.packets_out,
+            frames_in: verdict.frames_in,
+            frames_out: verdict.frames_out,
+            packets_refused: verdict.refused,
+            ring_overruns: verdict.losses.ring,
+            socket_overruns: verdict.losses.sockets,
+            device_queue_peak: verdict.device_queue_peak,
+            packets_malformed: verdict.malformed,
+            packets_over_budget: verdict.lateness.over_budget,
+            lateness_ms: quantiles(&verdict.lateness.histogram),
+            device_wait_ms: quantiles(&verdict.queued),
+            longest_stall_ms: ms(verdict.longest_stall),
+            processors_busy: verdict.processors.share(),
+            budget: BudgetReport {
+                lateness_ms: ms(budget.lateness),
+                stall_ms: ms(budget.stall),
+                busy: budget.busy,
+            },
+        }
+    }
+}

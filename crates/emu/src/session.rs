@@ -1,0 +1,133 @@
+//! A run in real time as a whole: the hosts and their devices, the driver, and the report at the end.
+
+use std::fs::File;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use leobench_base::{PortId, SimTime};
+use leobench_sim::build::Sockets;
+use leobench_sim::record::TableSink;
+use leobench_sim::scenario::Scenario;
+use leobench_sim::{Outcome, Run, RunError, RunOptions};
+
+use crate::clock::WallClock;
+use crate::device::Device;
+use crate::driver::{DriveError, Driver, Settings, Until};
+use crate::flows::{Host, HostSockets, Ready};
+use crate::framing::Framing;
+use crate::losses::Losses;
+use crate::port::{Outside, open_port};
+use crate::report::{SpinReport, VerdictReport};
+use crate::verdict::{Budget, Verdict};
+
+/// A host that stands for a node of a scenario.
+#[derive(Debug)]
+pub struct HostParts {
+    /// The node's name.
+    pub node: String,
+    /// By interface, its addresses and the TUN device there.
+    pub interfaces: Vec<(Vec<IpAddr>, OwnedFd)>,
+    /// Its network namespace.
+    pub namespace: OwnedFd,
+}
+
+/// A failure of a run in real time.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The operating system refused something.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The run cannot be set up, or its results cannot be written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The run broke off.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+}
+
+/// Results of a run in real time.
+pub struct SessionOutcome {
+    /// Those of any run.
+    pub run: Outcome,
+    /// How far the clock could be trusted.
+    pub verdict: VerdictReport,
+    /// What QUIC's spin bit showed, by direction of a connection.
+    pub spin: Vec<SpinReport>,
+}
+
+/// A scenario's network between real hosts, before it runs.
+pub struct Session {
+    run: Run,
+    driver: Driver,
+    hosts: Vec<Arc<Host>>,
+    budget: Budget,
+}
+
+impl Session {
+    /// Puts a network between hosts, whose devices have `framing`. With `flows`, the scenario's own flows run on the hosts.
+    ///
+    /// # Errors
+    /// If a device or a namespace cannot be used, or the network cannot be built.
+    pub fn new(
+        scenario: &Scenario,
+        hosts: Vec<HostParts>,
+        (framing, settings): (Framing, Settings),
+        flows: bool,
+        options: RunOptions,
+        sink: Box<dyn TableSink>,
+    ) -> Result<Self, SessionError> {
+        let outside = Outside::default();
+        let (mut ports, mut devices, mut namespaces) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, HostParts { node, interfaces, namespace }) in hosts.into_iter().enumerate() {
+            let mut own = Vec::new();
+            for (addresses, descriptor) in interfaces {
+                let device = Device::new(descriptor, framing);
+                own.push((addresses, device.share()?));
+                devices.push((PortId::from(number), device));
+            }
+            namespaces.push((node.clone(), Arc::new(Host::new(namespace))));
+            ports.push((node, open_port(own, &outside, settings.budget)));
+        }
+        let mut driver = Driver::new(WallClock::new(), settings, devices, outside);
+        let known = namespaces.iter().map(|(_, host)| Arc::clone(host)).collect();
+        let mut sockets: Option<Box<dyn Sockets>> = None;
+        if flows {
+            let ready = Ready::new()?;
+            driver.watch(ready.clone());
+            let interval = scenario.spec.record.interval;
+            sockets = Some(Box::new(HostSockets::new(namespaces, ready, interval)));
+        }
+        let outside = leobench_sim::Outside { ports, sockets };
+        let run = Run::real(scenario, scenario.spec.seed, options, sink, outside)?;
+        Ok(Self { run, driver, hosts: known, budget: settings.budget })
+    }
+
+    /// Writes changes of interfaces to a pipe from now on, a line for each: the address, and `up` or `down`.
+    pub fn report_interfaces(&self, news: File) {
+        self.driver.report_interfaces(news);
+    }
+
+    /// Follows the clock until a time, without one until the scenario's flows are over, or until `stop` is set.
+    ///
+    /// # Errors
+    /// If the network or a device fails, or results cannot be written.
+    pub fn run(
+        self,
+        until: Option<SimTime>,
+        stop: &AtomicBool,
+    ) -> Result<SessionOutcome, SessionError> {
+        let Self { mut run, mut driver, hosts, budget } = self;
+        let (time, drained) = until.map_or_else(|| run.end(), |time| (time, false));
+        driver.run(run.network(), Until { time, drained }, stop)?;
+        let mut losses = Losses::default();
+        for host in &hosts {
+            losses += host.losses()?;
+        }
+        let verdict = VerdictReport::of(&Verdict { losses, ..driver.verdict() }, &budget);
+        let spin = driver.spin_flows().iter().map(SpinReport::of).collect();
+        Ok(SessionOutcome { run: run.finish()?, verdict, spin })
+    }
+}
