@@ -57,6 +57,7 @@ lint: $(VENV)/.requirements
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python tools/doc_comments.py crates python tests tools benchmarks
 	$(BIN)/mypy
 
 bench: install
