@@ -162,31 +162,22 @@ impl QuicEndpoint {
         &mut self,
         now: SimTime,
         meta: &Meta,
-        mut datagram: Box<Datagram>,
+        datagram: Box<Datagram>,
     ) -> Result<(), EndpointError> {
-        if let (Stage::Connected(connection), Datagram::Packets(packets)) =
-            (&mut self.stage, &*datagram)
-            && let [packet] = &packets[..]
-        {
-            let size = meta.size.get() - IPV4_UDP_HEADER.get();
-            if connection.on_steady_packet(now, route(meta), size, meta.ecn, packet) {
-                connection.keep_box(datagram);
-                return Ok(());
-            }
-        }
         if self.connection().is_some_and(|connection| connection.ignores(meta.source)) {
             return Ok(());
         }
-        match &mut *datagram {
+        match &*datagram {
             Datagram::Packets(packets) => {
                 let size = meta.size.get() - IPV4_UDP_HEADER.get();
-                self.receive_packets(now, meta, size, packets)
+                self.receive_packets(now, meta, size, packets)?;
             }
-            other => {
-                self.receive_other(now, other);
-                Ok(())
-            }
+            other => self.receive_other(now, other),
         }
+        if let Stage::Connected(connection) = &mut self.stage {
+            connection.keep_box(datagram);
+        }
+        Ok(())
     }
 
     /// Takes in a datagram without packets that carry frames.
@@ -326,13 +317,12 @@ impl QuicEndpoint {
         let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
         connection.begin_holds(now);
         connection.on_timer(now);
-        let is_done = connection.send_steadily(now, &mut outbox.packets)?;
-        while !is_done && let Some(transmit) = connection.transmit(now)? {
+        while let Some(transmit) = connection.transmit(now)? {
             if let Some(packet) = packet(now, connection, transmit) {
                 outbox.packets.push(packet);
             }
         }
-        let timer = connection.timer_after_sending(now);
+        let timer = connection.timer(now);
         let attempts = if self.attempts.is_empty() {
             None
         } else {

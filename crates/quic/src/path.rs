@@ -188,21 +188,6 @@ impl Path {
         }
     }
 
-    /// A datagram of `size` bytes arrived over the route in use.
-    #[inline]
-    pub(super) fn on_received_over_route(&mut self, size: u64) {
-        self.received_packets += 1;
-        self.route.on_received(size);
-    }
-
-    /// A datagram of `size` bytes leaves over the route in use.
-    #[inline]
-    pub(super) fn on_sent_over_route(&mut self, size: u64) {
-        self.sent_packets += 1;
-        self.sent_bytes += Bytes::new(size);
-        self.route.on_sent(size);
-    }
-
     /// The route between two addresses, if it is known.
     #[inline]
     pub(super) fn find(&mut self, tuple: FourTuple) -> Option<&mut Route> {

@@ -30,12 +30,6 @@ impl PathSet {
         self.next
     }
 
-    /// The only path there ever was, if there were no more.
-    #[inline]
-    pub(super) fn only(&self) -> Option<&Path> {
-        if self.next == 1 { self.get(0) } else { None }
-    }
-
     /// Adds a path of the next number.
     pub(super) fn push(&mut self, path: Path) {
         debug_assert_eq!(path.id, PathId(self.next as u32), "paths are made in order");

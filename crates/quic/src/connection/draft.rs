@@ -23,38 +23,35 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// An empty packet of at most `size` bytes.
-    pub(super) fn new(space: Space, header: Header, size: u64) -> Self {
+    /// An empty packet of at most `size` bytes, in a box that another datagram has come in, if there is one.
+    pub(super) fn new(
+        used: Option<Box<Datagram>>,
+        space: Space,
+        header: Header,
+        size: u64,
+    ) -> Self {
         let room = size.saturating_sub(header.size(size) + TAG_SIZE);
-        let packets = Packets::from_buf([Packet { header, frames: Frames::new() }]);
-        let datagram = Box::new(Datagram::Packets(packets));
-        let (ack_eliciting, probes_route) = (false, false);
-        let carried = Contents::new();
-        Self { space, datagram, carried, payload: 0, room, ack_eliciting, probes_route }
-    }
-
-    /// An empty 1-RTT packet of at most `size` bytes, in a box that another datagram has come in.
-    #[expect(clippy::inline_always, reason = "one path and several each call it once")]
-    #[inline(always)]
-    pub(super) fn within(used: Option<Box<Datagram>>, header: Header, size: u64) -> Self {
-        let Some(mut datagram) = used else { return Self::new(Space::Data, header, size) };
-        let Datagram::Packets(packets) = &mut *datagram else {
-            return Self::new(Space::Data, header, size);
+        let datagram = match used {
+            Some(mut used) => {
+                match &mut *used {
+                    Datagram::Packets(packets) if packets.len() == 1 => {
+                        packets[0].header = header;
+                        packets[0].frames.clear();
+                    }
+                    other => *other = single(header),
+                }
+                used
+            }
+            None => Box::new(single(header)),
         };
-        let [packet] = &mut packets[..] else { return Self::new(Space::Data, header, size) };
-        let room = size.saturating_sub(header.size(size) + TAG_SIZE);
-        packet.header = header;
-        packet.frames.clear();
-        let (ack_eliciting, probes_route) = (false, false);
-        let carried = Contents::new();
         Self {
-            space: Space::Data,
+            space,
             datagram,
-            carried,
+            carried: Contents::new(),
             payload: 0,
             room,
-            ack_eliciting,
-            probes_route,
+            ack_eliciting: false,
+            probes_route: false,
         }
     }
 
@@ -107,6 +104,11 @@ impl Draft {
     pub(super) fn is_in_flight(&self) -> bool {
         self.ack_eliciting || self.frames().iter().any(Frame::is_in_flight)
     }
+}
+
+/// A datagram of one packet, without frames.
+fn single(header: Header) -> Datagram {
+    Datagram::Packets(Packets::from_buf([Packet { header, frames: Frames::new() }]))
 }
 
 /// The only packet of a datagram under construction.

@@ -94,12 +94,6 @@ impl Connection {
     pub(super) fn update_limits(&mut self, now: SimTime) {
         let has_window = self.has_window();
         let wanted = self.has_content(Space::Data) && !(has_window && self.is_declined(now));
-        self.note_limits(wanted, has_window);
-    }
-
-    /// The same, if it is known whether there is anything to send, and whether the window has room for it.
-    #[inline]
-    pub(super) fn note_limits(&mut self, wanted: bool, has_window: bool) {
         let path = self.path();
         let (id, in_flight) = (path.id, path.recovery.in_flight());
         if !has_window {

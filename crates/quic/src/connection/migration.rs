@@ -45,7 +45,6 @@ impl Connection {
     /// (section 9.2), or begins anew there before the handshake is confirmed. As long as it has its address, it stays.
     pub(crate) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
         self.interfaces.change(change);
-        self.settled.clear();
         if self.multipath.is_some() {
             self.on_interface_of_paths(now);
             return;

@@ -21,7 +21,6 @@ mod outcomes;
 mod preferred;
 mod protected;
 mod receive;
-mod steady;
 mod successor;
 mod timers;
 mod trace;
@@ -40,8 +39,6 @@ use self::draft::Draft;
 pub(super) use self::multipath::Offer;
 use self::multipath::{Cargo, Multipath};
 use self::preferred::Preferred;
-#[cfg(test)]
-pub(super) use self::steady::use_general_code;
 pub(super) use self::successor::Opening;
 use super::cids::{LocalIds, RemoteIds, random_id};
 use super::crypto::{Crypto, Handshake, Protection};
@@ -199,10 +196,6 @@ pub(super) struct Connection {
     qlog: Option<Box<Trace>>,
     /// The packets of the datagram under construction.
     drafts: Vec<Draft>,
-    /// When something is due on a path, as found last in the common case; the end of time if nothing is.
-    next_due: Option<SimTime>,
-    /// The paths in use, if there are several and the connection is in the common case; all but its own code empties this.
-    settled: Vec<usize>,
     /// Boxes of datagrams taken in, for those to send.
     #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     spares: Vec<Box<Datagram>>,
@@ -317,8 +310,6 @@ impl Connection {
             scratch: Vec::new(),
             qlog: None,
             drafts: Vec::new(),
-            next_due: None,
-            settled: Vec::new(),
             spares: Vec::new(),
         })
     }

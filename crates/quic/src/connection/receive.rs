@@ -28,7 +28,6 @@ impl Connection {
         destination: Option<ConnectionId>,
     ) {
         self.arrival = (tuple, size);
-        self.settled.clear();
         if self.multipath.is_some() {
             match destination {
                 Some(destination) => _ = self.turn_to(destination),
@@ -47,14 +46,27 @@ impl Connection {
         if !self.can_expand(&packet.header) {
             return true;
         }
-        let pto = self.longest_probe_timeout();
-        self.protection.set_path(self.path().id.0);
-        match self.protection.on_received(now, pto, &packet.header) {
-            Ok(true) => self.on_authentic(now, ecn, packet),
-            Ok(false) => {}
-            Err(error) => self.fail(now, &error),
+        let path = self.path().id.0;
+        self.protection.set_path(path);
+        let is_readable = self.protection.on_usual(&packet.header)
+            || match self.read_unusual(now, &packet.header) {
+                Ok(is_readable) => is_readable,
+                Err(error) => {
+                    self.fail(now, &error);
+                    false
+                }
+            };
+        if is_readable {
+            self.on_authentic(now, ecn, packet);
         }
         true
+    }
+
+    /// Whether the keys of a packet are available that is not of the present key phase, or not of the last level.
+    #[cold]
+    fn read_unusual(&mut self, now: SimTime, header: &Header) -> Result<bool, TransportError> {
+        let pto = self.longest_probe_timeout();
+        self.protection.on_received(now, pto, header)
     }
 
     /// Whether the packet number is still the one that its truncated form is expanded to (RFC 9000 appendix A.3). After too many

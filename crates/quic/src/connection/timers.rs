@@ -20,7 +20,12 @@ impl Connection {
         // One that is due by now cannot be sent: an arrival from the peer will change that.
         let acks = acks.filter(|due| *due > now).min();
         let paths = self.path_timers(now);
-        [acks, paths, self.idle_deadline()].into_iter().flatten().min()
+        let first = [acks, paths].into_iter().flatten().min();
+        match (first, self.idle.timeout) {
+            // The deadline is never before the timeout that was agreed on: most often it need not be worked out.
+            (Some(first), Some(timeout)) if first <= self.idle.since + timeout => Some(first),
+            _ => [first, self.idle_deadline()].into_iter().flatten().min(),
+        }
     }
 
     /// When something is due on a path.
@@ -65,10 +70,6 @@ impl Connection {
         if self.multipath.is_none() {
             return self.on_path_timer(now);
         }
-        if self.has_nothing_due(now) {
-            return;
-        }
-        self.settled.clear();
         if self.paths_timer().is_some_and(|due| due <= now) {
             self.on_paths_timer(now);
         }

@@ -3,12 +3,11 @@
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::endpoint::EndpointError;
 
-use super::draft::packet;
 use super::transmit::ACK_DELAY_EXPONENT;
 use super::{Connection, level_of};
 use crate::QlogWriter;
 use crate::qlog::{Ending, Metrics, Passage, Trace, packet_type};
-use crate::wire::{ConnectionId, Datagram, Frames, Header, Level, Packet};
+use crate::wire::{ConnectionId, Frames, Header, Level, Packet};
 
 impl Connection {
     /// Writes a qlog from now on.
@@ -37,13 +36,6 @@ impl Connection {
             let exponent = u64::from(ACK_DELAY_EXPONENT);
             trace.packet(now, Passage::Sent, header, frames, (size, exponent));
         }
-    }
-
-    /// Logs a datagram of a single packet.
-    #[cold]
-    pub(super) fn log_datagram(&mut self, now: SimTime, datagram: &Datagram, size: u64) {
-        let Packet { header, frames } = packet(datagram);
-        self.log_sent(now, header, frames, size);
     }
 
     #[inline]

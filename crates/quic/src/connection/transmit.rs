@@ -31,6 +31,9 @@ const NUMBER_BITS: u32 = 40;
 /// Less room than this starts no packet.
 pub(super) const WORTHWHILE: u64 = 40;
 
+/// Boxes of datagrams that are kept for the next ones to send.
+const MOST_SPARES: usize = 4;
+
 /// A datagram to send.
 #[derive(Debug)]
 pub(crate) struct Transmit {
@@ -66,7 +69,6 @@ impl Connection {
     /// # Errors
     /// If the stream scheduler misbehaved.
     pub(crate) fn transmit(&mut self, now: SimTime) -> Result<Option<Transmit>, EndpointError> {
-        self.settled.clear();
         if !self.is_open() {
             return Ok(self.transmit_close(now));
         }
@@ -105,6 +107,14 @@ impl Connection {
         Ok(transmit)
     }
 
+    /// A datagram was taken in: the next one may travel in its box.
+    #[inline]
+    pub(crate) fn keep_box(&mut self, datagram: Box<Datagram>) {
+        if self.spares.len() < MOST_SPARES {
+            self.spares.push(datagram);
+        }
+    }
+
     /// A datagram with challenges and responses for a route that is not in use.
     pub(super) fn probe_other_route(&mut self, now: SimTime) -> Option<Transmit> {
         let path = self.path();
@@ -123,7 +133,7 @@ impl Connection {
         ) {
             *destination = id;
         }
-        let mut draft = Draft::new(Space::Data, header, limit);
+        let mut draft = Draft::new(self.spares.pop(), Space::Data, header, limit);
         self.add_route_probes(now, &mut draft, route);
         draft.pad(draft.room);
         Some(self.dispatch(now, route, &mut vec![draft]))
@@ -190,7 +200,7 @@ impl Connection {
         if room < overhead + WORTHWHILE {
             return Ok(0);
         }
-        drafts.push(Draft::new(space, header, room));
+        drafts.push(Draft::new(self.spares.pop(), space, header, room));
         let Some(draft) = drafts.last_mut() else { return Ok(0) };
         self.add_ack(now, draft, ack_due);
         if cargo == Cargo::Probes && !(probing && self.is_alone()) {

@@ -230,22 +230,6 @@ impl Protection {
         }
     }
 
-    /// The same for a 1-RTT packet of this number.
-    ///
-    /// # Errors
-    /// Likewise.
-    #[inline]
-    pub(crate) fn on_sent_one_rtt(&mut self, number: u64) -> Result<(), TransportError> {
-        let path = self.path;
-        self.one_rtt.as_mut().map_or(Ok(()), |keys| keys.on_sent((path, number)))
-    }
-
-    /// Whether a 1-RTT packet with this key phase bit is of the present phase, and no key of another one is around.
-    #[inline]
-    pub(crate) fn is_usual(&self, key_phase: bool) -> bool {
-        self.one_rtt.as_ref().is_some_and(|keys| keys.is_usual(key_phase))
-    }
-
     /// The common case of [`on_received`](Self::on_received): a 1-RTT packet of the present phase, with no key of another one
     /// around. Returns whether the packet was of this kind.
     #[inline]

@@ -181,11 +181,6 @@ impl Received {
         self.immediate || self.eliciting > 0 || self.silent > SILENT
     }
 
-    /// Whether no acknowledgement will be sent unless another packet arrives.
-    pub(crate) fn owes_nothing(&self) -> bool {
-        self.deadline.is_none() && !self.is_pending() && !self.has_many_ranges()
-    }
-
     /// Whether so many ranges are reported that the next packet should ask for an acknowledgement, so that they can be dropped
     /// (RFC 9000 section 13.2.4). At most one packet per round trip should.
     pub(crate) fn has_many_ranges(&self) -> bool {

@@ -18,7 +18,6 @@ mod protected;
 mod qlog;
 mod resets;
 mod scripts;
-mod steady;
 
 use std::net::SocketAddr;
 

@@ -6,7 +6,6 @@
 mod frames;
 mod life;
 mod send;
-mod steady;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -197,6 +196,9 @@ impl Connection {
     /// Turns to the path that packets to a connection ID belong to. Returns whether there is one.
     #[inline]
     pub(super) fn turn_to(&mut self, destination: ConnectionId) -> bool {
+        if self.path().ids.local.is_latest(destination) {
+            return true;
+        }
         if self.multipath.is_none() || self.path().ids.local.contains(destination) {
             return self.is_addressed_by(destination);
         }

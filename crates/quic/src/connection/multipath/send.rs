@@ -2,12 +2,13 @@
 
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::endpoint::EndpointError;
+use leobench_transport::endpoint::PathId;
 use leobench_transport::path_scheduler::{PathView, PathViews};
 use smallvec::SmallVec;
 
 use super::super::Connection;
 use super::super::draft::Draft;
-use super::super::transmit::Transmit;
+use super::super::transmit::{ACK_DELAY_EXPONENT, Transmit};
 use super::Blocked;
 use crate::carried::Carried;
 use crate::path::{Path, Stage};
@@ -94,7 +95,7 @@ impl Connection {
     }
 
     /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
-    pub(super) fn reserve(path: &Path) -> u8 {
+    fn reserve(path: &Path) -> u8 {
         let backup = path.status.backup || path.status.peer_backup;
         if path.recovery.pto_count() > 0 { 2 } else { u8::from(backup) }
     }
@@ -112,9 +113,21 @@ impl Connection {
         self.ask_scheduler(now, &views)
     }
 
+    /// The path that the scheduler chooses among these.
+    fn ask_scheduler(&mut self, now: SimTime, views: &PathViews) -> Option<usize> {
+        if views.is_empty() {
+            return None;
+        }
+        let scheduler = &mut self.multipath.as_mut()?.scheduler;
+        let PathId(chosen) = scheduler.choose(now, views)?;
+        let is_there = views.iter().any(|view| view.id.0 == chosen);
+        debug_assert!(is_there, "path {chosen} has no room");
+        is_there.then_some(chosen as usize)
+    }
+
     /// The scheduler's view of a path, if its window and pacer allow a packet now.
     #[inline]
-    pub(super) fn view(&self, now: SimTime, path: &Path) -> Option<PathView> {
+    fn view(&self, now: SimTime, path: &Path) -> Option<PathView> {
         let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());
         let may_send = in_flight + path.mtu <= window && path.ready(&self.control) <= now;
         may_send.then(|| PathView {
@@ -173,6 +186,21 @@ impl Connection {
         for of in owing {
             if self.ack_path(of) == Some(self.active) {
                 self.add_ack_of(now, of, draft);
+            }
+        }
+    }
+
+    /// Adds the acknowledgement of packets of path `of`, if there is room for it.
+    fn add_ack_of(&mut self, now: SimTime, of: usize, draft: &mut Draft) {
+        let path = self.paths[of].id.0;
+        let room = draft.room.saturating_sub(leobench_base::varint::varint_size(path.into()));
+        let received = &mut self.paths[of].dues.received;
+        if let Some(ack) = received.ack(now, room, ACK_DELAY_EXPONENT) {
+            received.on_ack_sent();
+            let largest = ack.largest();
+            draft.push(Frame::PathAck { path, ack }, Some(Carried::PathAck { path, largest }));
+            if let Some(multipath) = &mut self.multipath {
+                multipath.turn = multipath.turn.wrapping_add(1);
             }
         }
     }
