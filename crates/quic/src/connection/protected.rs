@@ -28,8 +28,8 @@ impl Connection {
 
     /// Counts a packet that leaves as a struct.
     pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, header: &Header) {
-        self.protection.set_path(self.path().id.0);
-        if let Err(error) = self.protection.on_sent(header) {
+        let path = self.path().id;
+        if let Err(error) = self.protection.on_sent(path, header) {
             self.fail(now, &error);
         }
     }
@@ -42,10 +42,10 @@ impl Connection {
         packets: &[Packet],
         content: &dyn Content,
     ) -> Option<BytesMut> {
-        self.protection.set_path(self.path().id.0);
+        let path = self.path().id;
         let mut bytes = BytesMut::with_capacity(self.path().mtu as usize);
         for packet in packets {
-            if let Err(error) = self.protection.seal(packet, content, &mut bytes) {
+            if let Err(error) = self.protection.seal(path, packet, content, &mut bytes) {
                 self.fail(now, &error);
                 return None;
             }
@@ -88,9 +88,9 @@ impl Connection {
         if let Some(destination) = short_destination(bytes).filter(|_| self.multipath.is_some()) {
             self.turn_to(destination);
         }
-        self.protection.set_path(self.path().id.0);
         let receive = Receive {
             now,
+            path: self.path().id,
             pto: self.longest_probe_timeout(),
             id_len: ID_SIZE,
             largest: SPACES.map(|space| self.dues(space).received.largest()),

@@ -46,9 +46,8 @@ impl Connection {
         if !self.can_expand(&packet.header) {
             return true;
         }
-        let path = self.path().id.0;
-        self.protection.set_path(path);
-        let is_readable = self.protection.on_usual(&packet.header)
+        let path = self.path().id;
+        let is_readable = self.protection.on_usual(path, &packet.header)
             || match self.read_unusual(now, &packet.header) {
                 Ok(is_readable) => is_readable,
                 Err(error) => {
@@ -66,7 +65,8 @@ impl Connection {
     #[cold]
     fn read_unusual(&mut self, now: SimTime, header: &Header) -> Result<bool, TransportError> {
         let pto = self.longest_probe_timeout();
-        self.protection.on_received(now, pto, header)
+        let path = self.path().id;
+        self.protection.on_received(now, pto, path, header)
     }
 
     /// Whether the packet number is still the one that its truncated form is expanded to (RFC 9000 appendix A.3). After too many
@@ -280,8 +280,8 @@ impl Connection {
         ack: &Ack,
     ) -> Result<(), TransportError> {
         if let Header::OneRtt { key_phase, .. } = packet.header {
-            self.protection.set_path(self.path().id.0);
-            self.protection.on_ack(ack.largest(), key_phase)?;
+            let path = self.path().id;
+            self.protection.on_ack(path, ack.largest(), key_phase)?;
         }
         let delay = self.ack_delay(space, ack.delay);
         let recovery = &mut self.paths[self.active].recovery;

@@ -3,6 +3,7 @@
 use bytes::{Buf as _, Bytes, BytesMut};
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
+use leobench_transport::endpoint::PathId;
 
 use super::handshake::KeyChange;
 use super::keys::{Cipher, Keys, TAG};
@@ -27,8 +28,6 @@ pub(crate) struct Protection {
     pub(super) failed: u64,
     /// Packets after which this end updates its 1-RTT keys.
     update_interval: u64,
-    /// The path of the 1-RTT packets at hand.
-    path: u32,
 }
 
 /// The context needed to open a packet.
@@ -38,6 +37,8 @@ pub(crate) struct Receive<'a> {
     pub(crate) now: SimTime,
     /// Probe timeout, by which old keys expire.
     pub(crate) pto: SimDuration,
+    /// The path of its 1-RTT packets.
+    pub(crate) path: PathId,
     /// Bytes of this end's connection IDs.
     pub(crate) id_len: usize,
     /// Largest packet number received in each [`Space`].
@@ -105,19 +106,12 @@ impl Protection {
             is_complete: false,
             failed: 0,
             update_interval: u64::MAX,
-            path: 0,
         }
     }
 
     /// Makes this end update its 1-RTT keys after so many packets.
     pub(crate) const fn update_after(&mut self, packets: u64) {
         self.update_interval = packets;
-    }
-
-    /// The 1-RTT packets from now on are those of a path, or acknowledge those of one.
-    #[inline]
-    pub(crate) const fn set_path(&mut self, path: u32) {
-        self.path = path;
     }
 
     /// Replaces the Initial keys after Retry: the client's next packets go to `destination` (RFC 9001 section 5.2).
@@ -213,9 +207,13 @@ impl Protection {
     /// # Errors
     /// `KEY_UPDATE_ERROR` if it should have used newer keys (RFC 9001 section 6.2).
     #[inline]
-    pub(crate) fn on_ack(&mut self, largest: u64, key_phase: bool) -> Result<(), TransportError> {
-        let path = self.path;
-        self.one_rtt.as_mut().map_or(Ok(()), |keys| keys.on_ack((path, largest), key_phase))
+    pub(crate) fn on_ack(
+        &mut self,
+        path: PathId,
+        largest: u64,
+        key_phase: bool,
+    ) -> Result<(), TransportError> {
+        self.one_rtt.as_mut().map_or(Ok(()), |keys| keys.on_ack((path.0, largest), key_phase))
     }
 
     /// Counts a packet that leaves as a struct, unprotected. [`Protection::seal`] does so by itself.
@@ -223,9 +221,9 @@ impl Protection {
     /// # Errors
     /// `AEAD_LIMIT_REACHED` if the keys must not be used any more (RFC 9001 section 6.6).
     #[inline]
-    pub(crate) fn on_sent(&mut self, header: &Header) -> Result<(), TransportError> {
+    pub(crate) fn on_sent(&mut self, path: PathId, header: &Header) -> Result<(), TransportError> {
         match (header, &mut self.one_rtt) {
-            (Header::OneRtt { number, .. }, Some(keys)) => keys.on_sent((self.path, number.value)),
+            (Header::OneRtt { number, .. }, Some(keys)) => keys.on_sent((path.0, number.value)),
             _ => Ok(()),
         }
     }
@@ -233,14 +231,14 @@ impl Protection {
     /// The common case of [`on_received`](Self::on_received): a 1-RTT packet of the present phase, with no key of another one
     /// around. Returns whether the packet was of this kind.
     #[inline]
-    pub(crate) fn on_usual(&mut self, header: &Header) -> bool {
+    pub(crate) fn on_usual(&mut self, path: PathId, header: &Header) -> bool {
         let (Header::OneRtt { key_phase, number, .. }, Some(keys)) = (header, &mut self.one_rtt)
         else {
             return false;
         };
         let is_usual = self.is_complete && keys.is_usual(*key_phase);
         if is_usual {
-            keys.on_usual((self.path, number.value));
+            keys.on_usual((path.0, number.value));
         }
         is_usual
     }
@@ -255,6 +253,7 @@ impl Protection {
         &mut self,
         now: SimTime,
         pto: SimDuration,
+        path: PathId,
         header: &Header,
     ) -> Result<bool, TransportError> {
         if !self.can_receive(header.level()) {
@@ -262,7 +261,7 @@ impl Protection {
         }
         if let (Header::OneRtt { key_phase, number, .. }, Some(keys)) = (header, &mut self.one_rtt)
         {
-            let number = (self.path, number.value);
+            let number = (path.0, number.value);
             if keys.is_usual(*key_phase) {
                 keys.on_usual(number);
                 return Ok(true);
@@ -284,6 +283,7 @@ impl Protection {
     /// that lacks [`Packet::missing_padding`].
     pub(crate) fn seal(
         &mut self,
+        path: PathId,
         packet: &Packet,
         content: &dyn Content,
         out: &mut BytesMut,
@@ -292,7 +292,7 @@ impl Protection {
         if packet.missing_padding() > 0 {
             return internal("a packet too short for header protection");
         }
-        self.on_sent(&packet.header)?;
+        self.on_sent(path, &packet.header)?;
         let (header_key, key) = match packet.header.level() {
             Level::OneRtt => match &self.one_rtt {
                 Some(keys) => (&keys.local_header, keys.local()),
@@ -307,7 +307,7 @@ impl Protection {
         let header_len = packet.encode(content, out);
         let bytes = &mut out[start..];
         let Number { value, len } = packet.header.number();
-        let path = if packet.header.level() == Level::OneRtt { self.path } else { 0 };
+        let path = if packet.header.level() == Level::OneRtt { path.0 } else { 0 };
         key.seal(path, value, bytes, header_len);
         header_key.protect(bytes, header_len - usize::from(len), usize::from(len));
         Ok(())
@@ -411,10 +411,11 @@ impl Protection {
         let number = Number::expanded(on_wire, number_len, largest);
         let opened = match (header.level, &mut self.one_rtt) {
             (Level::OneRtt, Some(keys)) => {
-                let place = (self.path, number.value);
+                let path = receive.path.0;
+                let place = (path, number.value);
                 let phase = keys.select(receive.now, bytes[0] & 0x04 != 0, place);
                 let Some(key) = keys.remote(phase) else { return Ok(None) };
-                let len = key.open(self.path, number.value, bytes, start);
+                let len = key.open(path, number.value, bytes, start);
                 let limit = key.integrity_limit();
                 if len.is_some() {
                     keys.on_received(receive.now, receive.pto, phase, place)?;

@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::{Body, Bytes, Meta, Packet, Protocol, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::EndpointError;
+use leobench_transport::endpoint::{EndpointError, PathId};
 
 use super::{QuicEndpoint, Stage, route};
 use crate::MINIMUM_DATAGRAM;
@@ -40,7 +40,7 @@ impl QuicEndpoint {
                 let mut keys = Protection::new(cipher, Role::Server, first.destination);
                 let mut bytes = BytesMut::new();
                 if self.sends_bytes() {
-                    let sealed = keys.seal(&close, &Zeros, &mut bytes);
+                    let sealed = keys.seal(PathId(0), &close, &Zeros, &mut bytes);
                     sealed.map_err(|error| EndpointError::Stack {
                         at: now,
                         problem: error.to_string(),

@@ -3,6 +3,7 @@
 use bytes::BytesMut;
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
+use leobench_transport::endpoint::PathId;
 
 use crate::MINIMUM_DATAGRAM;
 use crate::cids::ID_SIZE;
@@ -35,6 +36,7 @@ pub(super) fn first_of(cipher: Cipher, datagram: &[u8]) -> Option<First> {
     let ProtectedHeader { destination, source, token, .. } = header;
     let mut keys = Protection::new(cipher, Role::Server, destination);
     let receive = Receive {
+        path: PathId(0),
         now: SimTime::ZERO,
         pto: SimDuration::ZERO,
         id_len: ID_SIZE,

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use bytes::{Bytes, BytesMut};
 use leobench_base::{Ecn, SimDuration, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{EndpointError, Outbox};
+use leobench_transport::endpoint::{EndpointError, Outbox, PathId};
 
 pub use self::config::ByteConfig;
 use self::content::Contents;
@@ -227,9 +227,8 @@ impl ByteConnection {
             Decision::Refuse(close) => {
                 let cipher = self.stateless.cipher();
                 let mut keys = Protection::new(cipher, Role::Server, first.destination);
-                keys.seal(&close, &Zeros, &mut answer).map_err(|error| EndpointError::Stack {
-                    at: now,
-                    problem: error.to_string(),
+                keys.seal(PathId(0), &close, &Zeros, &mut answer).map_err(|error| {
+                    EndpointError::Stack { at: now, problem: error.to_string() }
                 })?;
             }
         }

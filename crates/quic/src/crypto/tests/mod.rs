@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use leobench_base::{SimDuration, SimTime};
+use leobench_transport::endpoint::PathId;
 
 use super::*;
 use crate::wire::{
@@ -47,6 +48,8 @@ struct End {
     written: Vec<(Level, usize)>,
 }
 
+/// The path of packets, unless a test has several.
+const PATH: PathId = PathId(0);
 const CLIENT_ID: &str = "c1c1c1c1c1c1c1c1";
 const SERVER_ID: &str = "5e5e5e5e5e5e5e5e";
 
@@ -135,6 +138,7 @@ fn ping() -> Frames {
 
 fn receive(now: SimTime, largest: Option<u64>) -> Receive<'static> {
     Receive {
+        path: PATH,
         now,
         pto: SimDuration::from_millis(100),
         id_len: 8,
@@ -144,8 +148,12 @@ fn receive(now: SimTime, largest: Option<u64>) -> Receive<'static> {
 }
 
 fn sealed(protection: &mut Protection, packet: &Packet) -> BytesMut {
+    sealed_on(PATH, protection, packet)
+}
+
+fn sealed_on(path: PathId, protection: &mut Protection, packet: &Packet) -> BytesMut {
     let mut bytes = BytesMut::new();
-    protection.seal(packet, &Zeros, &mut bytes).unwrap();
+    protection.seal(path, packet, &Zeros, &mut bytes).unwrap();
     assert_eq!(bytes.len() as u64, packet.size());
     bytes
 }

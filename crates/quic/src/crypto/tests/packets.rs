@@ -17,7 +17,7 @@ fn coalesced_packets_open_one_by_one() {
         let packets = levels.map(|level| packet(level, Role::Client, 5, false, ping()));
         let mut bytes = BytesMut::new();
         for packet in &packets {
-            client.protection.seal(packet, &Zeros, &mut bytes).unwrap();
+            client.protection.seal(PATH, packet, &Zeros, &mut bytes).unwrap();
         }
         for packet in packets {
             let size = packet.size() as usize;
@@ -59,7 +59,7 @@ fn one_rtt_packets_wait_for_the_end_of_the_handshake() {
         let early = server.protection.open(&mut bytes.clone(), &receive(SimTime::ZERO, None));
         assert!(matches!(early, Ok(Some(Opened::NoKeys { .. }))));
         let as_struct = |server: &mut Protection| {
-            server.on_received(SimTime::ZERO, SimDuration::ZERO, &packet.header)
+            server.on_received(SimTime::ZERO, SimDuration::ZERO, PATH, &packet.header)
         };
         assert_eq!(as_struct(&mut server.protection), Ok(false));
         assert!(server.protection.can_send(Level::OneRtt), "the server may send already");
@@ -129,7 +129,7 @@ fn packets_without_keys_or_too_short_are_not_sealed() {
     let mut protection = Protection::new(Cipher::Null, Role::Client, id(SERVER_ID));
     let mut seal = |packet: &Packet| {
         let mut out = BytesMut::new();
-        protection.seal(packet, &Zeros, &mut out).map_err(|error| error.code)
+        protection.seal(PATH, packet, &Zeros, &mut out).map_err(|error| error.code)
     };
     let internal = Err(ErrorCode::INTERNAL_ERROR);
     assert_eq!(seal(&packet(Level::Handshake, Role::Client, 0, false, ping())), internal);

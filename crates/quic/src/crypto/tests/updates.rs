@@ -7,13 +7,15 @@ use crate::wire::ErrorCode;
 struct Pair {
     ends: [Protection; 2],
     next: u64,
+    /// The path of the packets.
+    path: PathId,
 }
 
 impl Pair {
     fn both() -> [Self; 2] {
         [[Crypto::Null, Crypto::Null], tls(&settings())].map(|cryptos| {
             let ends = shake(&cryptos, usize::MAX).unwrap().map(|end| end.protection);
-            Self { ends, next: 0 }
+            Self { ends, next: 0, path: PATH }
         })
     }
 
@@ -24,7 +26,7 @@ impl Pair {
         self.next += 1;
         let end = &mut self.ends[from];
         let packet = packet(Level::OneRtt, role, number, end.key_phase(), ping());
-        (number, sealed(end, &packet))
+        (number, sealed_on(self.path, end, &packet))
     }
 
     /// Delivers it; its key phase bit.
@@ -35,6 +37,7 @@ impl Pair {
         (number, mut bytes): (u64, BytesMut),
     ) -> Result<Option<bool>, ErrorCode> {
         let receive = receive(SimTime::from_nanos(at * 1_000_000), number.checked_sub(1));
+        let receive = Receive { path: self.path, ..receive };
         match self.ends[to].open(&mut bytes, &receive) {
             Ok(Some(Opened::Packet { packet, .. })) => match packet.header {
                 Header::OneRtt { key_phase, .. } => Ok(Some(key_phase)),
@@ -63,9 +66,9 @@ fn an_update_is_answered() {
         let answer = pair.send(1);
         assert_eq!(pair.deliver(0, 2, answer), Ok(Some(true)));
         assert!(!pair.update(0, 3), "no packet of this phase is acknowledged");
-        assert_eq!(pair.ends[0].on_ack(largest - 1, true), Ok(()));
+        assert_eq!(pair.ends[0].on_ack(PATH, largest - 1, true), Ok(()));
         assert!(!pair.update(0, 4), "an older packet is acknowledged");
-        assert_eq!(pair.ends[0].on_ack(largest, true), Ok(()));
+        assert_eq!(pair.ends[0].on_ack(PATH, largest, true), Ok(()));
         // Three PTO of 100 ms after the answer, the old keys are gone (section 6.5).
         assert!(!pair.update(0, 301));
         assert!(pair.update(0, 302));
@@ -147,14 +150,8 @@ fn acknowledgements_must_use_the_new_keys() {
     for mut pair in Pair::both() {
         assert!(pair.update(0, 0));
         let (number, _) = pair.send(0);
-        let code = pair.ends[0].on_ack(number, false).map_err(|error| error.code);
+        let code = pair.ends[0].on_ack(pair.path, number, false).map_err(|error| error.code);
         assert_eq!(code, Err(ErrorCode::KEY_UPDATE_ERROR));
-    }
-}
-
-fn take_path(pair: &mut Pair, path: u32) {
-    for end in &mut pair.ends {
-        end.set_path(path);
     }
 }
 
@@ -163,15 +160,15 @@ fn take_path(pair: &mut Pair, path: u32) {
 #[test]
 fn the_next_phase_may_begin_on_a_new_path() {
     for mut pair in Pair::both() {
-        take_path(&mut pair, 1);
+        pair.path = PathId(1);
         let late = pair.send(0);
-        take_path(&mut pair, 0);
+        pair.path = PathId(0);
         assert!(pair.update(0, 0));
         let updated = pair.send(0);
         assert_eq!(pair.deliver(1, 0, updated), Ok(Some(true)));
         let _answer = pair.send(1);
         let pto = receive(SimTime::ZERO, None).pto.as_nanos() / 1_000_000;
-        take_path(&mut pair, 1);
+        pair.path = PathId(1);
         assert_eq!(pair.deliver(1, pto / 2, late), Ok(Some(false)), "a late one");
         assert!(pair.ends[1].key_phase());
         let Some(keys) = &mut pair.ends[0].one_rtt else { unreachable!("after a handshake") };
@@ -187,13 +184,13 @@ fn the_next_phase_may_begin_on_a_new_path() {
 fn acknowledgements_over_several_paths_may_use_the_old_keys() {
     for mut pair in Pair::both() {
         assert!(pair.update(0, 0));
-        take_path(&mut pair, 1);
+        pair.path = PathId(1);
         let (number, _) = pair.send(0);
-        assert_eq!(pair.ends[0].on_ack(number, false), Ok(()));
+        assert_eq!(pair.ends[0].on_ack(pair.path, number, false), Ok(()));
         let is_acked =
             |pair: &Pair| pair.ends[0].one_rtt.as_ref().is_some_and(|keys| keys.is_acked);
         assert!(!is_acked(&pair), "the update is not answered yet");
-        assert_eq!(pair.ends[0].on_ack(number, true), Ok(()));
+        assert_eq!(pair.ends[0].on_ack(pair.path, number, true), Ok(()));
         assert!(is_acked(&pair));
     }
 }
@@ -216,14 +213,14 @@ fn structs_update_keys_too() {
     let [mut pair, _] = Pair::both();
     let deliver = |pair: &mut Pair, number, key_phase| {
         let header = packet(Level::OneRtt, Role::Client, number, key_phase, ping()).header;
-        pair.ends[0].on_sent(&header).unwrap();
-        pair.ends[1].on_received(SimTime::ZERO, SimDuration::from_millis(1), &header)
+        pair.ends[0].on_sent(PATH, &header).unwrap();
+        pair.ends[1].on_received(SimTime::ZERO, SimDuration::from_millis(1), PATH, &header)
     };
     assert_eq!(deliver(&mut pair, 0, false), Ok(true));
     assert!(pair.update(0, 0));
     assert_eq!(deliver(&mut pair, 1, true), Ok(true));
     assert!(pair.ends[1].key_phase());
-    assert_eq!(pair.ends[0].on_ack(1, true), Ok(()));
+    assert_eq!(pair.ends[0].on_ack(PATH, 1, true), Ok(()));
 }
 
 /// Section 6.6: AES-128-GCM encrypts 2^23 packets with one key.
@@ -242,7 +239,7 @@ fn keys_wear_out() {
         assert!(pair.ends[0].wants_key_update());
         let [_, _] = [pair.send(0), pair.send(0)];
         let packet = packet(Level::OneRtt, Role::Client, pair.next, false, ping());
-        let error = pair.ends[0].seal(&packet, &Zeros, &mut BytesMut::new()).unwrap_err();
+        let error = pair.ends[0].seal(PATH, &packet, &Zeros, &mut BytesMut::new()).unwrap_err();
         assert_eq!(error.code, ErrorCode::AEAD_LIMIT_REACHED);
         assert!(pair.update(0, 0));
         assert!(!pair.ends[0].wants_key_update());
