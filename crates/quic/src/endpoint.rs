@@ -23,7 +23,7 @@ use super::connection::{Connection, Parts, Transmit, short_destination};
 use super::crypto::KeyLog;
 use super::flow::QuicConfig;
 use super::qlog::Trace;
-use super::route::FourTuple;
+use super::route::{FourTuple, RecvMeta};
 use super::stateless::{First, Stateless, version_negotiation};
 use crate::wire::{Datagram, Header, Level, LongHeader, Packet as QuicPacket, ResetToken, Zeros};
 
@@ -228,10 +228,11 @@ impl QuicEndpoint {
             return Ok(());
         };
         let destination = is_short.then(|| header.destination());
-        connection.on_datagram(now, route(meta), size, destination);
+        let received = received(meta);
+        connection.on_datagram(now, &received, destination);
         let mut stray = false;
         for packet in packets {
-            stray |= !connection.on_packet(now, meta.ecn, packet);
+            stray |= !connection.on_packet(now, &received, packet);
         }
         if stray && is_short {
             self.on_stray(now, meta, header.destination(), size);
@@ -271,10 +272,10 @@ impl QuicEndpoint {
         };
         let stray = short.filter(|id| !connection.is_addressed_by(*id));
         let Some(id) = stray else {
-            connection.on_bytes(now, meta.ecn, route(meta), bytes, &Zeros);
+            connection.on_bytes(now, &received(meta), bytes, &Zeros);
             return Ok(());
         };
-        connection.on_datagram(now, route(meta), size, None);
+        connection.on_datagram(now, &received(meta), None);
         if !self.is_reset_by(now, bytes.last_chunk().copied().map(ResetToken)) {
             self.on_stray(now, meta, id, size);
         }
@@ -347,6 +348,12 @@ impl QuicEndpoint {
 /// The route that a packet came over.
 fn route(meta: &Meta) -> FourTuple {
     FourTuple { local: meta.destination, remote: meta.source }
+}
+
+/// The datagram in a packet, but for its payload.
+fn received(meta: &Meta) -> RecvMeta {
+    let size = meta.size.get() - IPV4_UDP_HEADER.get();
+    RecvMeta { tuple: route(meta), size, ecn: meta.ecn }
 }
 
 /// The packet that carries a datagram; none if it cannot be protected any more.

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{Ecn, SimDuration, SimTime};
 use smallvec::SmallVec;
 
 use crate::wire::ConnectionId;
@@ -35,6 +35,15 @@ impl FourTuple {
     pub(super) fn differs_in_ports_only(&self, other: &Self) -> bool {
         self.local.ip() == other.local.ip() && self.remote.ip() == other.remote.ip()
     }
+}
+
+/// A received datagram, but for its payload.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecvMeta {
+    pub(super) tuple: FourTuple,
+    /// Bytes of the UDP payload.
+    pub(super) size: u64,
+    pub(super) ecn: Ecn,
 }
 
 /// A validation in progress (RFC 9000 section 8.2).

@@ -11,7 +11,7 @@ use leobench_transport::endpoint::{
 
 use super::Connection;
 use crate::recovery::Control;
-use crate::route::{Due, FourTuple};
+use crate::route::{Due, FourTuple, RecvMeta};
 use crate::spec::AfterMigration;
 use crate::wire::{Frame, Packet, Space};
 
@@ -99,9 +99,9 @@ impl Connection {
     /// A 1-RTT packet was processed. A server follows its client to another address by the newest packet that does more than
     /// probe (section 9.3).
     #[inline]
-    pub(super) fn follow(&mut self, now: SimTime, packet: &Packet) {
+    pub(super) fn follow(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) {
         let destination = packet.header.destination();
-        let (tuple, size) = self.arrival;
+        let RecvMeta { tuple, size, .. } = *meta;
         let path = self.path_mut();
         if path.route.tuple == tuple {
             path.route.used_id = Some(destination);
@@ -114,7 +114,7 @@ impl Connection {
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
             return;
         }
-        if self.preferred.is_some() && !self.follows_beside_preferred(now, tuple) {
+        if self.preferred.is_some() && !self.follows_beside_preferred(now, meta) {
             return;
         }
         let path = self.path_mut();
@@ -140,8 +140,8 @@ impl Connection {
 
     /// A packet of the handshake came. Before the handshake is complete a server answers where the latest packet came from:
     /// a NAT may have mapped its client anew.
-    pub(super) fn follow_handshake(&mut self, now: SimTime) {
-        let (tuple, size) = self.arrival;
+    pub(super) fn follow_handshake(&mut self, now: SimTime, meta: &RecvMeta) {
+        let RecvMeta { tuple, size, .. } = *meta;
         if self.role == Role::Client || self.complete || self.path().route.tuple == tuple {
             return;
         }
@@ -205,8 +205,8 @@ impl Connection {
     }
 
     /// The peer wants to know whether we receive over the route that its packet came over.
-    pub(super) fn on_path_challenge(&mut self, now: SimTime, data: u64) {
-        let (tuple, size) = self.arrival;
+    pub(super) fn on_path_challenge(&mut self, now: SimTime, meta: &RecvMeta, data: u64) {
+        let RecvMeta { tuple, size, .. } = *meta;
         self.path_mut().find_or_add(tuple, size).on_challenge(data);
         if self.preferred.is_some() {
             self.on_preferred_probed(now, tuple);

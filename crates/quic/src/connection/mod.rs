@@ -179,8 +179,6 @@ pub(super) struct Connection {
     preferred: Option<Preferred>,
     /// The route that this end probes: nobody answers over the present one, or the server prefers it.
     candidate: Option<FourTuple>,
-    /// Over which route the present datagram came, and its size.
-    arrival: (FourTuple, u64),
     challenges: SimRng,
     idle: Idle,
     outcome: Outcome,
@@ -297,7 +295,6 @@ impl Connection {
             interfaces: parts.interfaces,
             preferred,
             candidate: None,
-            arrival: (addresses, 0),
             challenges: parts.rng.child("path-challenges").rng(),
             idle,
             outcome: Outcome::default(),

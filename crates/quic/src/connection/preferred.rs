@@ -8,7 +8,7 @@ use leobench_transport::Role;
 
 use super::Connection;
 use crate::cids::LocalIds;
-use crate::route::FourTuple;
+use crate::route::{FourTuple, RecvMeta};
 use crate::wire::{ErrorCode, PreferredAddress, TransportError, TransportParameters};
 
 /// A server's preferred address, as one of the ends knows it.
@@ -125,13 +125,13 @@ impl Connection {
 
     /// The client sent more than a probe to one of the server's two addresses, over a route that is not the present one. Returns
     /// whether the server follows it as it follows any client.
-    pub(super) fn follows_beside_preferred(&mut self, now: SimTime, tuple: FourTuple) -> bool {
+    pub(super) fn follows_beside_preferred(&mut self, now: SimTime, meta: &RecvMeta) -> bool {
+        let RecvMeta { tuple, size, .. } = *meta;
         let is_there = self.is_preferred(self.path().route.tuple);
         if is_there || !self.is_preferred(tuple) {
             // A server that has moved there stays (section 9.6.2).
             return is_there == self.is_preferred(tuple);
         }
-        let (_, size) = self.arrival;
         self.path_mut().find_or_add(tuple, size);
         self.on_preferred_probed(now, tuple);
         if let Some(preferred) = &mut self.preferred {

@@ -1,12 +1,12 @@
 //! Packets as protected bytes.
 
 use bytes::BytesMut;
-use leobench_base::{Ecn, SimTime};
+use leobench_base::SimTime;
 
 use super::{Connection, SPACES};
 use crate::cids::ID_SIZE;
 use crate::crypto::{Opened, Receive};
-use crate::route::FourTuple;
+use crate::route::RecvMeta;
 use crate::wire::{ConnectionId, Content, Datagram, Header, Packet, ResetToken, TransportError};
 
 /// The destination of a datagram whose first packet has a short header.
@@ -63,16 +63,15 @@ impl Connection {
     pub(crate) fn on_bytes(
         &mut self,
         now: SimTime,
-        ecn: Ecn,
-        tuple: FourTuple,
+        meta: &RecvMeta,
         mut bytes: BytesMut,
         content: &dyn Content,
     ) {
-        self.on_datagram(now, tuple, bytes.len() as u64, short_destination(&bytes));
+        self.on_datagram(now, meta, short_destination(&bytes));
         let tail = bytes.last_chunk().copied().map(ResetToken);
         while let Some(opened) = self.open(now, &mut bytes, content).transpose() {
             match opened {
-                Ok(opened) => self.on_opened(now, ecn, opened, tail),
+                Ok(opened) => self.on_opened(now, meta, opened, tail),
                 Err(error) => self.fail(now, &error),
             }
         }
@@ -101,11 +100,17 @@ impl Connection {
 
     /// Handles the next part of a datagram that ends with `tail`.
     #[inline(never)]
-    fn on_opened(&mut self, now: SimTime, ecn: Ecn, opened: Opened, tail: Option<ResetToken>) {
+    fn on_opened(
+        &mut self,
+        now: SimTime,
+        meta: &RecvMeta,
+        opened: Opened,
+        tail: Option<ResetToken>,
+    ) {
         match opened {
             Opened::Packet { packet, .. } => {
                 if self.is_addressed_by(packet.header.destination()) {
-                    self.on_authentic(now, ecn, &packet);
+                    self.on_authentic(now, meta, &packet);
                 }
             }
             Opened::Failed { tail, .. } => {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{Bytes, Ecn, SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{Evidence, Verdict, VerdictKind};
 
@@ -12,7 +12,7 @@ use crate::MINIMUM_DATAGRAM;
 use crate::carried::Carried;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
-use crate::route::FourTuple;
+use crate::route::RecvMeta;
 use crate::wire::{
     Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
 };
@@ -23,23 +23,21 @@ impl Connection {
     pub(crate) fn on_datagram(
         &mut self,
         now: SimTime,
-        tuple: FourTuple,
-        size: u64,
+        meta: &RecvMeta,
         destination: Option<ConnectionId>,
     ) {
-        self.arrival = (tuple, size);
         if self.multipath.is_some() {
             match destination {
                 Some(destination) => _ = self.turn_to(destination),
                 None => self.active = 0,
             }
         }
-        self.path_mut().on_received(tuple, size);
+        self.path_mut().on_received(meta.tuple, meta.size);
         self.update_handshake_state(now);
     }
 
     /// A packet of the datagram arrived as a struct. Returns whether it is addressed to this connection.
-    pub(crate) fn on_packet(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> bool {
+    pub(crate) fn on_packet(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) -> bool {
         if !self.turn_to(packet.header.destination()) {
             return false;
         }
@@ -56,7 +54,7 @@ impl Connection {
                 }
             };
         if is_readable {
-            self.on_authentic(now, ecn, packet);
+            self.on_authentic(now, meta, packet);
         }
         true
     }
@@ -87,21 +85,21 @@ impl Connection {
 
     /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),
     /// a server's Initial packet has a token (section 17.2.2), or a client's came in too small a datagram (section 14.1).
-    fn is_discarded(&self, header: &Header) -> bool {
+    fn is_discarded(&self, meta: &RecvMeta, header: &Header) -> bool {
         let (source, is_misplaced) = match header {
             Header::OneRtt { .. } => return false,
             Header::Handshake(long) => (long.source, false),
             Header::Initial(long) => match self.role {
                 Role::Client => (long.source, !long.token.is_empty()),
-                Role::Server => (long.source, self.arrival.1 < MINIMUM_DATAGRAM),
+                Role::Server => (long.source, meta.size < MINIMUM_DATAGRAM),
             },
         };
         is_misplaced || self.heard && source != self.path().ids.remote.first()
     }
 
     /// A packet arrived that the peer has sent.
-    pub(super) fn on_authentic(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) {
-        if self.is_discarded(&packet.header) {
+    pub(super) fn on_authentic(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) {
+        if self.is_discarded(meta, &packet.header) {
             return;
         }
         if !self.is_open() {
@@ -113,15 +111,20 @@ impl Connection {
             }
             return;
         }
-        if let Err(error) = self.take_in(now, ecn, packet) {
+        if let Err(error) = self.take_in(now, meta, packet) {
             self.fail(now, &error);
         }
     }
 
-    fn take_in(&mut self, now: SimTime, ecn: Ecn, packet: &Packet) -> Result<(), TransportError> {
+    fn take_in(
+        &mut self,
+        now: SimTime,
+        meta: &RecvMeta,
+        packet: &Packet,
+    ) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         let number = packet.header.number().value;
-        if self.multipath.is_some() && !self.takes_on_path(now) {
+        if self.multipath.is_some() && !self.takes_on_path(now, meta) {
             return Ok(());
         }
         if self.dues(space).received.is_duplicate(number)
@@ -135,18 +138,18 @@ impl Connection {
         let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
         let frequency = self.frequency.current;
         let received = &mut self.dues_mut(space).received;
-        received.on_packet(now, number, eliciting, ecn, &frequency);
+        received.on_packet(now, number, eliciting, meta.ecn, &frequency);
         self.log_received(now, packet);
         self.on_alive(now);
         if space != Space::Data {
-            self.follow_handshake(now);
+            self.follow_handshake(now, meta);
         }
         self.on_header(now, space, &packet.header);
         for frame in &packet.frames {
             if !frame.is_allowed_in(packet.header.level()) {
                 return Err(violation("a frame of another encryption level"));
             }
-            self.on_frame(now, packet, frame)?;
+            self.on_frame(now, meta, packet, frame)?;
             if !self.is_open() {
                 return Ok(());
             }
@@ -155,7 +158,7 @@ impl Connection {
             self.advance_handshake(now)?;
         }
         if space == Space::Data {
-            self.follow(now, packet);
+            self.follow(now, meta, packet);
         }
         Ok(())
     }
@@ -187,6 +190,7 @@ impl Connection {
     fn on_frame(
         &mut self,
         now: SimTime,
+        meta: &RecvMeta,
         packet: &Packet,
         frame: &Frame,
     ) -> Result<(), TransportError> {
@@ -194,7 +198,7 @@ impl Connection {
             Frame::Stream { .. } => self.streams.on_frame(now, frame).map(|_| ()),
             Frame::Ack(ack) => self.on_plain_ack(now, packet, ack),
             Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
-            _ => self.on_rare_frame(now, packet, frame),
+            _ => self.on_rare_frame(now, meta, packet, frame),
         }
     }
 
@@ -203,6 +207,7 @@ impl Connection {
     fn on_rare_frame(
         &mut self,
         now: SimTime,
+        meta: &RecvMeta,
         packet: &Packet,
         frame: &Frame,
     ) -> Result<(), TransportError> {
@@ -230,7 +235,7 @@ impl Connection {
             }
             Frame::NewToken(token) => self.on_new_token(token),
             Frame::PathChallenge(data) => {
-                self.on_path_challenge(now, *data);
+                self.on_path_challenge(now, meta, *data);
                 Ok(())
             }
             Frame::PathResponse(data) => {

@@ -7,7 +7,7 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Outbox};
 
 use super::first::first_of;
-use super::{QuicEndpoint, Stage, packet, route};
+use super::{QuicEndpoint, Stage, packet, received, route};
 use crate::MINIMUM_DATAGRAM;
 use crate::connection::{Connection, Opening};
 use crate::stateless::{Decision, First};
@@ -77,15 +77,16 @@ impl QuicEndpoint {
         let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) else {
             return Ok(());
         };
-        self.attempts[at].on_datagram(now, route(meta), size, None);
+        let received = received(meta);
+        self.attempts[at].on_datagram(now, &received, None);
         let mut adopted = false;
         for packet in packets {
             if adopted {
                 if let Some(connection) = self.current() {
-                    connection.on_packet(now, meta.ecn, packet);
+                    connection.on_packet(now, &received, packet);
                 }
             } else {
-                self.attempts[at].on_packet(now, meta.ecn, packet);
+                self.attempts[at].on_packet(now, &received, packet);
                 adopted = self.adopt(now, at);
             }
         }
@@ -107,7 +108,7 @@ impl QuicEndpoint {
             self.begin_attempt(now, meta, bytes.len() as u64, &first)?;
         }
         if let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) {
-            self.attempts[at].on_bytes(now, meta.ecn, route(meta), bytes, &Zeros);
+            self.attempts[at].on_bytes(now, &received(meta), bytes, &Zeros);
             self.adopt(now, at);
         }
         Ok(())

@@ -20,7 +20,7 @@ use super::connection::{Connection, Parts};
 use super::crypto::Protection;
 use super::datagrams::{DatagramError, DatagramEvent};
 use super::endpoint::client_of;
-use super::route::FourTuple;
+use super::route::{FourTuple, RecvMeta};
 use super::stateless::{Decision, First, Stateless, version_negotiation};
 use super::streams::{SendState, StreamEvent};
 use crate::wire::{Directionality, StreamId, Zeros};
@@ -201,7 +201,9 @@ impl ByteConnection {
             self.meet(now, tuple, &first, decision)?;
         }
         let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
-        connection.on_bytes(now, Ecn::NotEct, tuple, datagram, &self.contents);
+        let size = datagram.len() as u64;
+        let meta = RecvMeta { tuple, size, ecn: Ecn::NotEct };
+        connection.on_bytes(now, &meta, datagram, &self.contents);
         self.contents.settle(connection.is_open());
         self.collect();
         Ok(())

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::super::Connection;
 use super::Blocked;
 use crate::path::{Path, Stage};
-use crate::route::{FourTuple, Route};
+use crate::route::{FourTuple, RecvMeta, Route};
 use crate::wire::ErrorCode;
 
 /// Probe timeouts for which an abandoned path is remembered.
@@ -99,8 +99,8 @@ impl Connection {
 
     /// A packet of the client came on a path that was not in use.
     #[cold]
-    pub(in crate::connection) fn accept_path(&mut self, now: SimTime) {
-        let (tuple, size) = self.arrival;
+    pub(in crate::connection) fn accept_path(&mut self, now: SimTime, meta: &RecvMeta) {
+        let RecvMeta { tuple, size, .. } = *meta;
         let is_known =
             |path: &Path| path.is_open() && path.route.tuple == tuple && path.route.is_validated();
         let known = self.paths.iter().any(is_known);
@@ -253,13 +253,13 @@ impl Connection {
     }
 
     /// Takes note of a packet on the active path, which may be its first one. Returns whether it is to be processed.
-    pub(in crate::connection) fn takes_on_path(&mut self, now: SimTime) -> bool {
+    pub(in crate::connection) fn takes_on_path(&mut self, now: SimTime, meta: &RecvMeta) -> bool {
         if self.path().stage == Stage::Unused {
             if self.role == Role::Client {
                 // Servers open no paths (section 3).
                 return false;
             }
-            self.accept_path(now);
+            self.accept_path(now, meta);
         }
         self.path_mut().heard = now;
         true
