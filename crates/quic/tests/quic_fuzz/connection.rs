@@ -164,14 +164,16 @@ impl Net {
         }
         for packet in outbox.packets {
             let mut bytes = BytesMut::new();
-            let payload = match packet.body {
-                Body::Udp(payload) => payload,
+            match packet.body {
+                Body::Udp(payload) => {
+                    payload.encode(&mut bytes);
+                    if let Some(Datagram::Packets(packets)) = Datagram::of_payload(&*payload) {
+                        let frames = packets.iter().flat_map(|packet| &packet.frames);
+                        frames.for_each(|frame| self.look_at(frame));
+                    }
+                }
+                Body::UdpBytes(answer) => bytes = answer,
                 body => panic!("{body:?}"),
-            };
-            payload.encode(&mut bytes);
-            if let Some(Datagram::Packets(packets)) = Datagram::of_payload(&*payload) {
-                let frames = packets.iter().flat_map(|packet| &packet.frames);
-                frames.for_each(|frame| self.look_at(frame));
             }
             assert_eq!(bytes.len() as u64, (packet.meta.size - IPV4_UDP_HEADER).get());
             self.sent += 1;
