@@ -80,7 +80,7 @@ impl Connection {
         self.log_end(now, Ending::Local(&close), &reason);
         let closing = Closing { close, until, due: true, received: 0, patience: 1 };
         self.state = State::Closing(closing);
-        self.lost = Some(Loss { at: now, reason });
+        self.reports.lost = Some(Loss { at: now, reason });
     }
 
     /// The peer closed the connection.
@@ -89,7 +89,7 @@ impl Connection {
             let text = String::from_utf8_lossy(&close.reason);
             let kind = if close.frame_type.is_some() { "error" } else { "application error" };
             let reason = format!("closed by the peer: {kind} {:#x} {text}", close.code);
-            self.peer_close = Some(close.clone());
+            self.reports.peer_close = Some(close.clone());
             self.log_end(now, Ending::Remote(close), reason.trim_end());
             self.drain(now, reason.trim_end().to_owned());
         } else {
@@ -99,7 +99,7 @@ impl Connection {
 
     /// The peer ended the connection: nothing is sent any more.
     pub(super) fn drain(&mut self, now: SimTime, reason: String) {
-        self.lost = Some(Loss { at: now, reason });
+        self.reports.lost = Some(Loss { at: now, reason });
         self.state = State::Draining { until: now + self.linger() };
     }
 
@@ -107,7 +107,7 @@ impl Connection {
     pub(super) fn abandon(&mut self, now: SimTime, reason: &str, trigger: &'static str) {
         if self.is_open() {
             self.log_end(now, Ending::Trigger(trigger), reason);
-            self.lost = Some(Loss { at: now, reason: reason.to_owned() });
+            self.reports.lost = Some(Loss { at: now, reason: reason.to_owned() });
         }
         self.state = State::Closed;
     }
@@ -134,7 +134,7 @@ impl Connection {
     /// complete (RFC 9000 section 10.2.3).
     pub(super) fn close_frame(&self, space: Space) -> Option<Frame> {
         let State::Closing(Closing { close, due: true, .. }) = &self.state else { return None };
-        if !self.can_send(space) || space == Space::Data && !self.complete {
+        if !self.can_send(space) || space == Space::Data && !self.handshake.complete {
             return None;
         }
         let hidden = space != Space::Data && close.frame_type.is_none();

@@ -18,7 +18,7 @@ impl Connection {
     /// # Errors
     /// If the peer takes none, or none so large, or too many bytes wait: a full queue refuses new datagrams.
     pub(crate) fn send_datagram(&mut self, data: Payload) -> Result<u64, DatagramError> {
-        if !self.is_open() || !self.complete {
+        if !self.is_open() || !self.handshake.complete {
             return Err(DatagramError::Unsupported);
         }
         let room = self.datagram_room();

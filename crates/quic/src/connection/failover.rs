@@ -24,14 +24,14 @@ impl Connection {
             return;
         }
         let present = self.path().route.tuple;
-        let Some(address) = self.interfaces.other_than(present.local.ip()) else { return };
+        let Some(address) = self.mobility.interfaces.other_than(present.local.ip()) else { return };
         let local = SocketAddr::new(address, present.local.port());
         self.probe_candidate(now, FourTuple { local, ..present });
     }
 
     /// A client probes a route on which it may go on, with a connection ID of its own, unless it probes one already.
     pub(super) fn probe_candidate(&mut self, now: SimTime, tuple: FourTuple) {
-        if self.candidate.is_some() || !self.path_mut().ids.remote.begin_probing() {
+        if self.mobility.candidate.is_some() || !self.path_mut().ids.remote.begin_probing() {
             return;
         }
         let timeout = self.validation_timeout();
@@ -39,18 +39,18 @@ impl Connection {
         // No limit holds: the server's address is known to be its own, or the server has told it.
         route.validate();
         route.challenge(now, timeout);
-        self.candidate = Some(tuple);
+        self.mobility.candidate = Some(tuple);
         self.note("probes", tuple);
     }
 
     /// The route that was probed carries packets both ways. If the present one has recovered meanwhile, the client stays, unless the
     /// server prefers the other.
     pub(super) fn on_candidate_answered(&mut self, now: SimTime) {
-        if let (Role::Server, Some(tuple)) = (self.role, self.candidate) {
+        if let (Role::Server, Some(tuple)) = (self.role, self.mobility.candidate) {
             self.follow_to_preferred(now, tuple);
             return;
         }
-        let Some(tuple) = self.candidate.take() else { return };
+        let Some(tuple) = self.mobility.candidate.take() else { return };
         let prefers = self.is_preferred(tuple) && !self.is_preferred(self.path().route.tuple);
         if self.path().recovery.pto_count() == 0 && !prefers {
             self.path_mut().ids.remote.end_probing();
@@ -73,7 +73,7 @@ impl Connection {
 
     /// Nobody answered over the route that was probed: the next probe timeout begins anew.
     pub(super) fn give_up_candidate(&mut self) {
-        if self.candidate.take().is_some() {
+        if self.mobility.candidate.take().is_some() {
             self.path_mut().ids.remote.end_probing();
         }
     }

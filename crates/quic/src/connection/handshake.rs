@@ -29,27 +29,27 @@ impl Connection {
     pub(super) fn advance_handshake(&mut self, now: SimTime) -> Result<(), TransportError> {
         for space in SPACES {
             while let Some(data) = self.crypto_mut(space).read() {
-                self.handshake.read(level_of(space), &data)?;
+                self.handshake.tls.read(level_of(space), &data)?;
             }
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut scratch = std::mem::take(&mut self.buffers.scratch);
         loop {
             scratch.clear();
-            let keys = self.handshake.write(&mut scratch);
-            self.crypto_mut(self.writing.space()).write(&scratch);
+            let keys = self.handshake.tls.write(&mut scratch);
+            self.crypto_mut(self.handshake.writing.space()).write(&scratch);
             match keys {
                 Some(change) => {
-                    self.writing = change.level;
+                    self.handshake.writing = change.level;
                     self.log_keys(now, change.level);
-                    self.protection.install(change);
+                    self.keys.protection.install(change);
                 }
                 None if scratch.is_empty() => break,
                 None => {}
             }
         }
-        self.scratch = scratch;
+        self.buffers.scratch = scratch;
         self.take_peer_params()?;
-        if !self.complete && self.handshake.is_complete() {
+        if !self.handshake.complete && self.handshake.tls.is_complete() {
             self.on_complete(now)?;
         }
         self.update_handshake_state(now);
@@ -57,10 +57,10 @@ impl Connection {
     }
 
     fn take_peer_params(&mut self) -> Result<(), TransportError> {
-        if self.peer.is_some() {
+        if self.handshake.peer.is_some() {
             return Ok(());
         }
-        let Some(encoded) = self.handshake.peer_params() else { return Ok(()) };
+        let Some(encoded) = self.handshake.tls.peer_params() else { return Ok(()) };
         let params = match self.role {
             Role::Client => TransportParameters::of_server(encoded)?,
             Role::Server => TransportParameters::of_client(encoded)?,
@@ -68,8 +68,8 @@ impl Connection {
         params.authenticate(&HandshakeIds {
             initial_source: self.path().ids.remote.first(),
             server: (self.role == Role::Client).then_some(ServerIds {
-                original_destination: self.original_destination,
-                retry_source: self.retry_source,
+                original_destination: self.handshake.original_destination,
+                retry_source: self.handshake.retry_source,
             }),
         })?;
         if let Some(token) = params.stateless_reset_token {
@@ -83,34 +83,35 @@ impl Connection {
         path.mtu = path.mtu.min(params.max_udp_payload_size);
         path.recovery.set_max_ack_delay(SimDuration::from_millis(params.max_ack_delay));
         self.idle.timeout = effective_idle(self.settings.idle_timeout, params.max_idle_timeout);
-        self.peer = Some(params);
+        self.handshake.peer = Some(params);
         Ok(())
     }
 
     fn on_complete(&mut self, now: SimTime) -> Result<(), TransportError> {
-        if self.peer.is_none() {
+        if self.handshake.peer.is_none() {
             return Err(TransportError::new(
                 ErrorCode::crypto(MISSING_EXTENSION),
                 "no transport parameters",
             ));
         }
-        self.complete = true;
-        self.protection.on_complete();
+        self.handshake.complete = true;
+        self.keys.protection.on_complete();
         self.agree_on_paths();
-        self.events.push(Event { kind: "established", detail: String::new() });
+        self.reports.events.push(Event { kind: "established", detail: String::new() });
         self.streams.on_established(now);
-        let min_ack_delay = self.peer.as_ref().and_then(|peer| peer.min_ack_delay);
-        self.ack_request.pending = self.settings.ack_frequency.is_some() && min_ack_delay.is_some();
+        let min_ack_delay = self.handshake.peer.as_ref().and_then(|peer| peer.min_ack_delay);
+        self.acks.request.pending =
+            self.settings.ack_frequency.is_some() && min_ack_delay.is_some();
         if let (Some((threshold, delay)), true) =
-            (self.settings.ack_frequency, self.ack_request.pending)
+            (self.settings.ack_frequency, self.acks.request.pending)
         {
             let detail =
                 format!("asks for an acknowledgement after {} packets, or {delay}", threshold + 1);
-            self.events.push(Event { kind: "ack-frequency", detail });
+            self.reports.events.push(Event { kind: "ack-frequency", detail });
             self.path_mut().recovery.set_max_ack_delay(delay);
         }
         if self.role == Role::Server {
-            self.announces_confirmation = true;
+            self.handshake.announces_confirmation = true;
             self.confirm(now);
         }
         Ok(())
@@ -119,9 +120,9 @@ impl Connection {
     /// The frame that asks the peer about its acknowledgements, if it is to be sent.
     pub(super) fn ack_frequency_frame(&self) -> Option<Frame> {
         let (threshold, delay) =
-            self.settings.ack_frequency.filter(|_| self.ack_request.pending)?;
+            self.settings.ack_frequency.filter(|_| self.acks.request.pending)?;
         Some(Frame::AckFrequency {
-            sequence: self.ack_request.sequence,
+            sequence: self.acks.request.sequence,
             threshold,
             max_ack_delay: delay.as_nanos() / 1_000,
             reordering: 1,
@@ -139,8 +140,8 @@ impl Connection {
 
     #[cold]
     pub(super) fn confirm(&mut self, now: SimTime) {
-        if !self.confirmed {
-            self.confirmed = true;
+        if !self.handshake.confirmed {
+            self.handshake.confirmed = true;
             self.discard(now, Space::Handshake);
             self.update_handshake_state(now);
             self.open_wanted(now);
@@ -162,8 +163,8 @@ impl Connection {
         if !self.can_send(space) {
             return;
         }
-        self.protection.discard(level_of(space));
-        self.handshakes[space as usize] = CryptoStream::default();
+        self.keys.protection.discard(level_of(space));
+        self.handshake.streams[space as usize] = CryptoStream::default();
         *self.dues_mut(space) = Dues::new(space);
         self.path_mut().recovery.discard(now, space);
         self.update_handshake_state(now);
@@ -173,7 +174,7 @@ impl Connection {
     pub(super) fn update_handshake_state(&mut self, now: SimTime) {
         let state = HandshakeState {
             has_handshake_keys: self.can_send(Space::Handshake),
-            confirmed: self.confirmed,
+            confirmed: self.handshake.confirmed,
             amplification_limited: self.path().is_amplification_limited(),
         };
         self.path_mut().recovery.set_handshake(now, state);
@@ -191,18 +192,18 @@ impl Connection {
             || destination != self.path().ids.local.first()
             // RFC 9000 section 17.2.5.1.
             || source == self.path().ids.remote.current()
-            || self.heard
-            || self.retry_source.is_some()
+            || self.handshake.heard
+            || self.handshake.retry_source.is_some()
             || token.is_empty()
             || !self.is_open()
         {
             return false;
         }
         self.log_retry(now, [destination, source], token);
-        self.retry_source = Some(source);
+        self.handshake.retry_source = Some(source);
         self.path_mut().ids.remote.replace_first(source);
-        self.token = token.clone();
-        self.protection.on_retry(source);
+        self.handshake.token = token.clone();
+        self.keys.protection.on_retry(source);
         let recovery = &mut self.paths[self.active].recovery;
         recovery.give_up(now, Space::Initial, &mut self.outcome);
         self.settle_outcome();
@@ -220,7 +221,7 @@ impl Connection {
         // RFC 9000 section 17.2.1: the IDs of the client's packet show that the server received it.
         let ids = &self.path().ids;
         let echoed = destination == ids.local.first() && source == ids.remote.current();
-        let first = !self.heard && self.retry_source.is_none();
+        let first = !self.handshake.heard && self.handshake.retry_source.is_none();
         if self.role == Role::Client && self.is_open() && first && echoed && !ours {
             let reason = "the server does not know QUIC version 1";
             self.abandon(now, reason, "version_mismatch");

@@ -10,16 +10,16 @@ impl Connection {
     /// Whether there is anything to send in `space` but acknowledgements.
     #[inline]
     pub(super) fn has_content(&self, space: Space) -> bool {
-        let crypto = self.handshakes[space as usize].is_pending();
+        let crypto = self.handshake.streams[space as usize].is_pending();
         crypto
             || space == Space::Data
-                && self.complete
+                && self.handshake.complete
                 && (self.streams.has_pending() || self.has_control())
     }
 
     pub(super) fn has_control(&self) -> bool {
-        self.announces_confirmation
-            || self.ack_request.pending
+        self.handshake.announces_confirmation
+            || self.acks.request.pending
             || self.has_path_control()
             || !self.datagrams.is_empty()
     }

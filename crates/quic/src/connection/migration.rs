@@ -35,7 +35,7 @@ impl Connection {
 
     /// The paths in use.
     pub(crate) fn list_paths(&self, paths: &mut Vec<PathAddresses>) {
-        for path in self.paths.iter().filter(|path| path.is_open() && self.lost.is_none()) {
+        for path in self.paths.iter().filter(|path| path.is_open() && self.reports.lost.is_none()) {
             let FourTuple { local, remote } = path.route.tuple;
             paths.push(PathAddresses { path: path.id, local: local.ip(), remote: remote.ip() });
         }
@@ -44,7 +44,7 @@ impl Connection {
     /// An interface of our host changed. A client whose address is gone moves to another address of its host, if there is one
     /// (section 9.2), or begins anew there before the handshake is confirmed. As long as it has its address, it stays.
     pub(crate) fn on_interface(&mut self, now: SimTime, change: InterfaceChange) {
-        self.interfaces.change(change);
+        self.mobility.interfaces.change(change);
         if self.multipath.is_some() {
             self.on_interface_of_paths(now);
             return;
@@ -55,19 +55,22 @@ impl Connection {
     /// Moves the active path, if its address is gone.
     pub(super) fn leave_lost_address(&mut self, now: SimTime) {
         let present = self.path().route.tuple;
-        if self.role == Role::Server || !self.is_open() || self.interfaces.has(present.local.ip()) {
+        if self.role == Role::Server
+            || !self.is_open()
+            || self.mobility.interfaces.has(present.local.ip())
+        {
             return;
         }
-        let Some(address) = self.interfaces.choose(present.local.ip()) else { return };
+        let Some(address) = self.mobility.interfaces.choose(present.local.ip()) else { return };
         let local = SocketAddr::new(address, present.local.port());
         let tuple = FourTuple { local, ..present };
         self.give_up_candidate();
-        if !self.confirmed && self.path().recovery.largest_acked(Space::Data).is_some() {
+        if !self.handshake.confirmed && self.path().recovery.largest_acked(Space::Data).is_some() {
             // The server has read 1-RTT packets (RFC 9001 section 4.1.2).
             self.confirm(now);
         }
-        if !self.confirmed {
-            self.restart = Some(tuple);
+        if !self.handshake.confirmed {
+            self.lineage.restart = Some(tuple);
         } else if let Some(reason) = self.may_not_move() {
             self.abandon(now, reason, "aborted");
         } else if !self.take_fresh_id() {
@@ -90,10 +93,11 @@ impl Connection {
 
     /// Why a client may not use another address, if it may not: RFC 9000 section 9, and section 18.2.
     pub(super) fn may_not_move(&self) -> Option<&'static str> {
-        if self.peer.as_ref().is_some_and(|peer| peer.disable_active_migration) {
+        if self.handshake.peer.as_ref().is_some_and(|peer| peer.disable_active_migration) {
             return Some("its address went away, and the peer forbids another");
         }
-        (!self.confirmed).then_some("its address went away before the handshake was confirmed")
+        (!self.handshake.confirmed)
+            .then_some("its address went away before the handshake was confirmed")
     }
 
     /// A 1-RTT packet was processed. A server follows its client to another address by the newest packet that does more than
@@ -114,7 +118,7 @@ impl Connection {
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
             return;
         }
-        if self.preferred.is_some() && !self.follows_beside_preferred(now, meta) {
+        if self.mobility.preferred.is_some() && !self.follows_beside_preferred(now, meta) {
             return;
         }
         let path = self.path_mut();
@@ -142,7 +146,8 @@ impl Connection {
     /// a NAT may have mapped its client anew.
     pub(super) fn follow_handshake(&mut self, now: SimTime, meta: &RecvMeta) {
         let RecvMeta { tuple, size, .. } = *meta;
-        if self.role == Role::Client || self.complete || self.path().route.tuple == tuple {
+        if self.role == Role::Client || self.handshake.complete || self.path().route.tuple == tuple
+        {
             return;
         }
         let path = self.path_mut();
@@ -169,7 +174,7 @@ impl Connection {
         }
         self.path_mut().recovery.restart_backoff(now);
         let validated = self.path().route.is_validated();
-        self.moves.push(if validated { MoveStep::Noticed } else { MoveStep::Validating });
+        self.reports.moves.push(if validated { MoveStep::Noticed } else { MoveStep::Validating });
         self.note_route("moved");
         self.log_route(now);
         self.update_handshake_state(now);
@@ -181,7 +186,8 @@ impl Connection {
         let (id, remote) = (path.id, remote(path.route.tuple));
         let Some(careful) = self.control.careful_resume() else { return };
         if !careful.resume(id, now, remote) && self.settings.requires_saved {
-            self.missing = Some(EndpointError::NothingSaved { at: now, path: remote.to_string() });
+            self.reports.missing =
+                Some(EndpointError::NothingSaved { at: now, path: remote.to_string() });
         }
     }
 
@@ -190,7 +196,9 @@ impl Connection {
     }
 
     pub(super) fn note(&mut self, what: &str, FourTuple { local, remote }: FourTuple) {
-        self.events.push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
+        self.reports
+            .events
+            .push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
     }
 
     pub(super) fn validate_route(&mut self, now: SimTime) {
@@ -208,7 +216,7 @@ impl Connection {
     pub(super) fn on_path_challenge(&mut self, now: SimTime, meta: &RecvMeta, data: u64) {
         let RecvMeta { tuple, size, .. } = *meta;
         self.path_mut().find_or_add(tuple, size).on_challenge(data);
-        if self.preferred.is_some() {
+        if self.mobility.preferred.is_some() {
             self.on_preferred_probed(now, tuple);
         }
     }
@@ -221,14 +229,14 @@ impl Connection {
             path.proven = true;
             if !known || self.role == Role::Client {
                 self.note_route("validated");
-                self.moves.push(MoveStep::Ready);
+                self.reports.moves.push(MoveStep::Ready);
             }
             self.update_handshake_state(now);
         } else if let Some(route) = path
             .others
             .iter_mut()
             .find_map(|route| route.on_response(now, data).then_some(route.tuple))
-            && self.candidate == Some(route)
+            && self.mobility.candidate == Some(route)
         {
             self.on_candidate_answered(now);
         }
@@ -237,7 +245,7 @@ impl Connection {
 
     /// Routes that are of no use any more.
     pub(super) fn forget_routes(&mut self) {
-        let candidate = self.candidate;
+        let candidate = self.mobility.candidate;
         let path = self.path_mut();
         if path.route.is_validated() && !path.route.is_in_validation() {
             path.others.retain(|route| {
@@ -251,7 +259,7 @@ impl Connection {
         if self.path().route_timer().is_none_or(|timer| timer > now) {
             return;
         }
-        let (candidate, mut unanswered) = (self.candidate, false);
+        let (candidate, mut unanswered) = (self.mobility.candidate, false);
         let path = self.path_mut();
         let failed = path.route.on_timer(now) == Due::Failed;
         // An address that was validated once is one to go back to, even if nobody answers there at present.
@@ -264,7 +272,7 @@ impl Connection {
         if unanswered {
             match candidate {
                 Some(tuple) if self.is_preferred(tuple) => self.settle_preferred(),
-                Some(tuple) => self.interfaces.postpone(tuple.local.ip()),
+                Some(tuple) => self.mobility.interfaces.postpone(tuple.local.ip()),
                 None => {}
             }
             self.give_up_candidate();

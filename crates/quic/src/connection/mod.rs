@@ -117,43 +117,56 @@ pub(super) struct Settings {
     pub(super) params: TransportParameters,
 }
 
-/// One end of a connection.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+/// One end of a connection. It owns its parts, and orders their calls.
 pub(super) struct Connection {
     role: Role,
     settings: Settings,
-    /// From these and the settings another connection can be made, of which there were so many.
-    crypto: Crypto,
-    rng: RngTree,
-    successors: u64,
-    /// The addresses of another connection that a client has to open, because this one may not move before its handshake is
-    /// confirmed.
-    restart: Option<FourTuple>,
-    /// Whether it has no streams yet, because another connection of the same client has them.
-    provisional: bool,
     state: State,
-    handshake: Box<dyn Handshake>,
+    idle: Idle,
+    keys: KeyState,
+    handshake: Handshaking,
+    paths: PathSet,
+    /// The path that is being worked on.
+    active: usize,
+    offered: Offered,
+    /// Several paths, if both ends have agreed on them.
+    multipath: Option<Box<Multipath>>,
+    mobility: Mobility,
+    acks: AckControl,
+    control: Control,
+    streams: Streams,
+    datagrams: Datagrams,
+    /// Packets that the last call of recovery settled.
+    outcome: Outcome,
+    reports: Reports,
+    lineage: Lineage,
+    qlog: Option<Box<Trace>>,
+    buffers: Buffers,
+}
+
+/// Packet protection.
+struct KeyState {
+    /// The source of keys, from which another connection can be made.
+    crypto: Crypto,
     protection: Protection,
     /// The key phase that was last looked at.
     phase: bool,
     as_bytes: bool,
+}
+
+/// Progress of the handshake.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+struct Handshaking {
+    tls: Box<dyn Handshake>,
     /// The level at which handshake data is written.
     writing: Level,
     /// Whether the handshake is complete (RFC 9001 section 4.1.1), and confirmed (section 4.1.2).
     complete: bool,
     confirmed: bool,
     /// The handshake's data, by space.
-    handshakes: [CryptoStream; 3],
+    streams: [CryptoStream; 3],
     /// The dues of the Initial and the Handshake space; each path has its own of the Data space.
     dues: [Dues; 2],
-    paths: PathSet,
-    /// The path that is being worked on.
-    active: usize,
-    /// Several paths: offered, or agreed on.
-    offer: Option<Box<Offer>>,
-    multipath: Option<Box<Multipath>>,
-    /// The addresses of both ends, if this one offers several paths and the peer does not.
-    offers_alone: Option<[SocketAddr; 2]>,
     original_destination: ConnectionId,
     retry_source: Option<ConnectionId>,
     /// Whether a packet of the peer was processed.
@@ -162,26 +175,44 @@ pub(super) struct Connection {
     leaves_initial: bool,
     /// The token to put into Initial packets.
     token: Payload,
+    /// The peer's transport parameters, once they are known.
     peer: Option<TransportParameters>,
-    control: Control,
-    streams: Streams,
-    datagrams: Datagrams,
     /// Whether `HANDSHAKE_DONE` is to be sent.
     announces_confirmation: bool,
-    /// How often to acknowledge 1-RTT packets.
-    frequency: FrequencyState,
-    ack_request: AckRequest,
-    /// When a packet may ask again that acknowledgements be acknowledged.
-    next_ask: SimTime,
+}
+
+/// Offers of this end in the handshake.
+struct Offered {
+    /// Several paths.
+    paths: Option<Box<Offer>>,
+    /// The addresses of both ends, if this one offers several paths and the peer does not.
+    alone: Option<[SocketAddr; 2]>,
+}
+
+/// Addresses other than those in use.
+struct Mobility {
     /// Addresses of our host.
     interfaces: Interfaces,
     /// The server's preferred address, if it has one.
     preferred: Option<Preferred>,
     /// The route that this end probes: nobody answers over the present one, or the server prefers it.
     candidate: Option<FourTuple>,
+    /// Random stream of path challenges.
     challenges: SimRng,
-    idle: Idle,
-    outcome: Outcome,
+}
+
+/// How often acknowledgements are sent and asked for.
+struct AckControl {
+    /// How often to acknowledge 1-RTT packets.
+    frequency: FrequencyState,
+    request: AckRequest,
+    /// When a packet may ask again that acknowledgements be acknowledged.
+    next_ask: SimTime,
+}
+
+/// Reports to the endpoint that have not been taken.
+#[derive(Default)]
+struct Reports {
     verdicts: Vec<Verdict>,
     events: Vec<Event>,
     moves: Vec<MoveStep>,
@@ -190,8 +221,24 @@ pub(super) struct Connection {
     missing: Option<EndpointError>,
     /// The frame by which the peer closed the connection, if it did before this end.
     peer_close: Option<Close>,
+}
+
+/// The connection's place among the connections of its endpoint.
+struct Lineage {
+    rng: RngTree,
+    /// How many connections were made from this one.
+    successors: u64,
+    /// The addresses of another connection that a client has to open, because this one may not move before its handshake is
+    /// confirmed.
+    restart: Option<FourTuple>,
+    /// Whether it has no streams yet, because another connection of the same client has them.
+    provisional: bool,
+}
+
+/// Memory that is used again.
+#[derive(Default)]
+struct Buffers {
     scratch: Vec<u8>,
-    qlog: Option<Box<Trace>>,
     /// The packets of the datagram under construction.
     drafts: Vec<Draft>,
     /// Boxes of datagrams taken in, for those to send.
@@ -256,58 +303,47 @@ impl Connection {
             path.validate();
         }
         let idle = Idle { timeout: settings.idle_timeout, since: now, sent: false };
+        let dues = [Space::Initial, Space::Handshake].map(Dues::new);
         Ok(Self {
             role,
             settings,
-            crypto,
-            rng: parts.rng.clone(),
-            successors: 0,
-            restart: None,
-            provisional: false,
             state: State::Open,
-            handshake,
-            protection,
-            phase: false,
-            as_bytes: parts.as_bytes,
-            writing: Level::Initial,
-            complete: false,
-            confirmed: false,
-            handshakes: std::array::from_fn(|_| CryptoStream::default()),
-            dues: [Space::Initial, Space::Handshake].map(Dues::new),
+            idle,
+            keys: KeyState { crypto, protection, phase: false, as_bytes: parts.as_bytes },
+            handshake: Handshaking {
+                tls: handshake,
+                writing: Level::Initial,
+                complete: false,
+                confirmed: false,
+                streams: std::array::from_fn(|_| CryptoStream::default()),
+                dues,
+                original_destination: parts.original_destination,
+                retry_source: parts.retry_source,
+                heard: role == Role::Server,
+                leaves_initial: false,
+                token: Payload::new(),
+                peer: None,
+                announces_confirmation: false,
+            },
             paths: PathSet::new(path),
             active: 0,
-            offer: parts.offer,
+            offered: Offered { paths: parts.offer, alone: None },
             multipath: None,
-            offers_alone: None,
-            original_destination: parts.original_destination,
-            retry_source: parts.retry_source,
-            heard: role == Role::Server,
-            leaves_initial: false,
-            token: Payload::new(),
-            peer: None,
+            mobility: Mobility {
+                interfaces: parts.interfaces,
+                preferred,
+                candidate: None,
+                challenges: parts.rng.child("path-challenges").rng(),
+            },
+            acks: AckControl { frequency, request: AckRequest::default(), next_ask: SimTime::ZERO },
             control,
             datagrams: Datagrams::new(params.max_datagram_frame_size, streams.keeps_events()),
             streams,
-            announces_confirmation: false,
-            frequency,
-            ack_request: AckRequest::default(),
-            next_ask: SimTime::ZERO,
-            interfaces: parts.interfaces,
-            preferred,
-            candidate: None,
-            challenges: parts.rng.child("path-challenges").rng(),
-            idle,
             outcome: Outcome::default(),
-            verdicts: Vec::new(),
-            events: Vec::new(),
-            moves: Vec::new(),
-            lost: None,
-            missing: None,
-            peer_close: None,
-            scratch: Vec::new(),
+            reports: Reports::default(),
+            lineage: Lineage { rng: parts.rng, successors: 0, restart: None, provisional: false },
             qlog: None,
-            drafts: Vec::new(),
-            spares: Vec::new(),
+            buffers: Buffers::default(),
         })
     }
 
@@ -331,7 +367,7 @@ impl Connection {
     fn dues(&self, space: Space) -> &Dues {
         match space {
             Space::Data => &self.path().dues,
-            space => &self.dues[space as usize],
+            space => &self.handshake.dues[space as usize],
         }
     }
 
@@ -339,13 +375,13 @@ impl Connection {
     fn dues_mut(&mut self, space: Space) -> &mut Dues {
         match space {
             Space::Data => &mut self.path_mut().dues,
-            space => &mut self.dues[space as usize],
+            space => &mut self.handshake.dues[space as usize],
         }
     }
 
     #[inline]
     fn crypto_mut(&mut self, space: Space) -> &mut CryptoStream {
-        &mut self.handshakes[space as usize]
+        &mut self.handshake.streams[space as usize]
     }
 
     /// The streams, for the application.
@@ -360,27 +396,27 @@ impl Connection {
 
     /// When and why the connection was lost, if it was.
     pub(super) fn lost(&self) -> Option<&Loss> {
-        self.lost.as_ref()
+        self.reports.lost.as_ref()
     }
 
     /// The `CONNECTION_CLOSE` of the peer, if it closed the connection before this end.
     pub(super) fn peer_close(&self) -> Option<&Close> {
-        self.peer_close.as_ref()
+        self.reports.peer_close.as_ref()
     }
 
     /// Whether the handshake is complete (RFC 9001 section 4.1.1).
     pub(super) fn is_complete(&self) -> bool {
-        self.complete
+        self.handshake.complete
     }
 
     /// Whether packets travel as bytes.
     pub(super) fn sends_bytes(&self) -> bool {
-        self.as_bytes
+        self.keys.as_bytes
     }
 
     /// Whether a datagram to this ID belongs to the connection.
     pub(super) fn is_addressed_by(&self, id: ConnectionId) -> bool {
-        let first = self.retry_source.unwrap_or(self.original_destination);
+        let first = self.handshake.retry_source.unwrap_or(self.handshake.original_destination);
         self.paths.iter().any(|path| path.ids.local.contains(id))
             || self.role == Role::Server && id == first
     }
@@ -389,13 +425,13 @@ impl Connection {
     #[inline]
     fn spaces(&self) -> &'static [Space] {
         const LAST: &[Space] = &[Space::Data];
-        if self.confirmed { LAST } else { &SPACES }
+        if self.handshake.confirmed { LAST } else { &SPACES }
     }
 
     /// Whether packets can be sent in a space.
     #[inline]
     fn can_send(&self, space: Space) -> bool {
-        self.protection.can_send(level_of(space))
+        self.keys.protection.can_send(level_of(space))
     }
 
     /// Fails if the controller cannot go on, or the scenario requires what the connection lacks.
@@ -403,7 +439,7 @@ impl Connection {
     /// # Errors
     /// The failure.
     pub(super) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        if self.missing.is_some() || self.offers_alone.is_some() {
+        if self.reports.missing.is_some() || self.offered.alone.is_some() {
             return self.refuse(now);
         }
         self.control.check(now)
@@ -411,7 +447,7 @@ impl Connection {
 
     #[cold]
     fn refuse(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        match (self.missing.take(), self.offers_alone.take()) {
+        match (self.reports.missing.take(), self.offered.alone.take()) {
             (Some(missing), _) => Err(missing),
             (None, Some([local, remote])) => Err(EndpointError::OnePath { at: now, local, remote }),
             (None, None) => Ok(()),

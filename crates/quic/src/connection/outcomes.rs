@@ -12,18 +12,18 @@ impl Connection {
     pub(crate) fn take_outcomes(&mut self, outbox: &mut Outbox) {
         self.streams.take_reports(&mut outbox.reports);
         self.take_events(&mut outbox.events);
-        if !self.moves.is_empty() {
-            outbox.moves.append(&mut self.moves);
+        if !self.reports.moves.is_empty() {
+            outbox.moves.append(&mut self.reports.moves);
         }
-        if !self.verdicts.is_empty() {
-            outbox.verdicts.append(&mut self.verdicts);
+        if !self.reports.verdicts.is_empty() {
+            outbox.verdicts.append(&mut self.reports.verdicts);
         }
     }
 
     /// Takes the events since the last call.
     fn take_events(&mut self, events: &mut Vec<Event>) {
-        if !self.events.is_empty() {
-            events.append(&mut self.events);
+        if !self.reports.events.is_empty() {
+            events.append(&mut self.reports.events);
         }
         self.control.take_events(events);
     }

@@ -42,7 +42,10 @@ impl Preferred {
 impl Connection {
     /// The server's preferred address, if this end is a server that has one.
     pub(super) fn own_preferred(&self) -> Option<SocketAddr> {
-        self.preferred.filter(|_| self.role == Role::Server).map(|preferred| preferred.address)
+        self.mobility
+            .preferred
+            .filter(|_| self.role == Role::Server)
+            .map(|preferred| preferred.address)
     }
 
     /// Takes the preferred address out of the server's transport parameters.
@@ -68,7 +71,7 @@ impl Connection {
         // A program that keeps the server's address to itself stays there.
         let moves = original.is_ipv4() && !original.ip().is_unspecified();
         if is_given && moves && address != original {
-            self.preferred =
+            self.mobility.preferred =
                 Some(Preferred { original: Some(original), ..Preferred::of_server(address) });
         }
         Ok(())
@@ -76,23 +79,26 @@ impl Connection {
 
     /// Whether an address is one that the server has told its client.
     pub(super) fn is_told_by_server(&self, address: SocketAddr) -> bool {
-        self.preferred
+        self.mobility
+            .preferred
             .is_some_and(|known| known.address == address || known.original == Some(address))
     }
 
     /// Probes the server's preferred address from the present one of the client (section 9.6.1).
     #[cold]
     pub(super) fn prefer(&mut self, now: SimTime) {
-        let Some(preferred) = self.preferred.filter(|preferred| !preferred.settled) else { return };
+        let Some(preferred) = self.mobility.preferred.filter(|preferred| !preferred.settled) else {
+            return;
+        };
         let tuple = FourTuple { remote: preferred.address, ..self.path().route.tuple };
-        if self.role == Role::Client && self.confirmed && self.multipath.is_none() {
+        if self.role == Role::Client && self.handshake.confirmed && self.multipath.is_none() {
             self.probe_candidate(now, tuple);
         }
     }
 
     /// Whether a route leads to or from the server's preferred address.
     pub(super) fn is_preferred(&self, tuple: FourTuple) -> bool {
-        self.preferred.is_some_and(|preferred| {
+        self.mobility.preferred.is_some_and(|preferred| {
             let of_server = if self.role == Role::Client { tuple.remote } else { tuple.local };
             of_server == preferred.address
         })
@@ -100,7 +106,7 @@ impl Connection {
 
     /// The way to the preferred address is in use, or carries nothing: the client does not ask again.
     pub(super) fn settle_preferred(&mut self) {
-        if let Some(preferred) = &mut self.preferred {
+        if let Some(preferred) = &mut self.mobility.preferred {
             preferred.settled = true;
         }
     }
@@ -110,13 +116,13 @@ impl Connection {
         if self.role == Role::Client
             || !self.is_preferred(tuple)
             || self.path().route.tuple.local == tuple.local
-            || self.candidate == Some(tuple)
+            || self.mobility.candidate == Some(tuple)
         {
             return;
         }
         // No ID is used from two addresses (section 9.5). If there is no other one, the present one has to do.
         self.path_mut().ids.remote.begin_probing();
-        self.candidate = Some(tuple);
+        self.mobility.candidate = Some(tuple);
         let pto = self.validation_timeout();
         if let Some(route) = self.path_mut().find(tuple) {
             route.challenge(now, pto);
@@ -134,7 +140,7 @@ impl Connection {
         }
         self.path_mut().find_or_add(tuple, size);
         self.on_preferred_probed(now, tuple);
-        if let Some(preferred) = &mut self.preferred {
+        if let Some(preferred) = &mut self.mobility.preferred {
             preferred.awaited = Some(tuple);
         }
         self.follow_to_preferred(now, tuple);
@@ -143,12 +149,12 @@ impl Connection {
 
     /// A server moves to its preferred address, if the client did and the way to it is validated.
     pub(super) fn follow_to_preferred(&mut self, now: SimTime, tuple: FourTuple) {
-        let is_awaited = self.preferred.is_some_and(|known| known.awaited == Some(tuple));
+        let is_awaited = self.mobility.preferred.is_some_and(|known| known.awaited == Some(tuple));
         let is_validated = self.path_mut().find(tuple).is_some_and(|route| route.is_validated());
         if !is_awaited || !is_validated {
             return;
         }
-        self.candidate = None;
+        self.mobility.candidate = None;
         self.settle_preferred();
         self.path_mut().ids.remote.use_probed();
         self.move_to(now, tuple);

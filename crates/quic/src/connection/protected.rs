@@ -20,7 +20,7 @@ impl Connection {
     /// A Retry packet arrived as a struct.
     pub(crate) fn on_unprotected_retry(&mut self, now: SimTime, retry: &Datagram) {
         if let Datagram::Retry { destination, source, token, .. } = retry
-            && self.protection.is_authentic(retry)
+            && self.keys.protection.is_authentic(retry)
         {
             self.on_retry(now, [*destination, *source], token);
         }
@@ -29,7 +29,7 @@ impl Connection {
     /// Counts a packet that leaves as a struct.
     pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, header: &Header) {
         let path = self.path().id;
-        if let Err(error) = self.protection.on_sent(path, header) {
+        if let Err(error) = self.keys.protection.on_sent(path, header) {
             self.fail(now, &error);
         }
     }
@@ -45,7 +45,7 @@ impl Connection {
         let path = self.path().id;
         let mut bytes = BytesMut::with_capacity(self.path().mtu as usize);
         for packet in packets {
-            if let Err(error) = self.protection.seal(path, packet, content, &mut bytes) {
+            if let Err(error) = self.keys.protection.seal(path, packet, content, &mut bytes) {
                 self.fail(now, &error);
                 return None;
             }
@@ -56,7 +56,7 @@ impl Connection {
     /// The key phase bit of the next 1-RTT packet.
     #[cfg(test)]
     pub(crate) fn key_phase(&self) -> bool {
-        self.protection.key_phase()
+        self.keys.protection.key_phase()
     }
 
     /// A datagram arrived as bytes.
@@ -95,7 +95,7 @@ impl Connection {
             largest: SPACES.map(|space| self.dues(space).received.largest()),
             content,
         };
-        self.protection.open(bytes, &receive)
+        self.keys.protection.open(bytes, &receive)
     }
 
     /// Handles the next part of a datagram that ends with `tail`.

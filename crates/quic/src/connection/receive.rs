@@ -45,7 +45,7 @@ impl Connection {
             return true;
         }
         let path = self.path().id;
-        let is_readable = self.protection.on_usual(path, &packet.header)
+        let is_readable = self.keys.protection.on_usual(path, &packet.header)
             || match self.read_unusual(now, &packet.header) {
                 Ok(is_readable) => is_readable,
                 Err(error) => {
@@ -64,7 +64,7 @@ impl Connection {
     fn read_unusual(&mut self, now: SimTime, header: &Header) -> Result<bool, TransportError> {
         let pto = self.longest_probe_timeout();
         let path = self.path().id;
-        self.protection.on_received(now, pto, path, header)
+        self.keys.protection.on_received(now, pto, path, header)
     }
 
     /// Whether the packet number is still the one that its truncated form is expanded to (RFC 9000 appendix A.3). After too many
@@ -94,7 +94,7 @@ impl Connection {
                 Role::Server => (long.source, meta.size < MINIMUM_DATAGRAM),
             },
         };
-        is_misplaced || self.heard && source != self.path().ids.remote.first()
+        is_misplaced || self.handshake.heard && source != self.path().ids.remote.first()
     }
 
     /// A packet arrived that the peer has sent.
@@ -128,7 +128,7 @@ impl Connection {
             return Ok(());
         }
         if self.dues(space).received.is_duplicate(number)
-            || space == Space::Data && self.provisional
+            || space == Space::Data && self.lineage.provisional
         {
             return Ok(());
         }
@@ -136,7 +136,7 @@ impl Connection {
             return Err(violation("a packet without frames"));
         }
         let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
-        let frequency = self.frequency.current;
+        let frequency = self.acks.frequency.current;
         let received = &mut self.dues_mut(space).received;
         received.on_packet(now, number, eliciting, meta.ecn, &frequency);
         self.log_received(now, packet);
@@ -154,7 +154,8 @@ impl Connection {
                 return Ok(());
             }
         }
-        if space != Space::Data || !self.confirmed || self.crypto_mut(space).has_arrived() {
+        if space != Space::Data || !self.handshake.confirmed || self.crypto_mut(space).has_arrived()
+        {
             self.advance_handshake(now)?;
         }
         if space == Space::Data {
@@ -166,9 +167,9 @@ impl Connection {
     pub(super) fn on_header(&mut self, now: SimTime, space: Space, header: &Header) {
         match header {
             Header::Initial(long) | Header::Handshake(long) => {
-                if !self.heard {
+                if !self.handshake.heard {
                     self.path_mut().ids.remote.replace_first(long.source);
-                    self.heard = true;
+                    self.handshake.heard = true;
                 }
                 // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
                 if space == Space::Handshake && self.role == Role::Server {
@@ -243,8 +244,12 @@ impl Connection {
                 Ok(())
             }
             Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
-                let asked =
-                    self.frequency.on_frame(*sequence, *threshold, *max_ack_delay, *reordering);
+                let asked = self.acks.frequency.on_frame(
+                    *sequence,
+                    *threshold,
+                    *max_ack_delay,
+                    *reordering,
+                );
                 asked.map_err(|problem| violation(problem.0))
             }
             Frame::ImmediateAck => {
@@ -286,7 +291,7 @@ impl Connection {
     ) -> Result<(), TransportError> {
         if let Header::OneRtt { key_phase, .. } = packet.header {
             let path = self.path().id;
-            self.protection.on_ack(path, ack.largest(), key_phase)?;
+            self.keys.protection.on_ack(path, ack.largest(), key_phase)?;
         }
         let delay = self.ack_delay(space, ack.delay);
         let recovery = &mut self.paths[self.active].recovery;
@@ -304,7 +309,7 @@ impl Connection {
 
     /// The peer's delay of an acknowledgement (RFC 9002 section 5.3).
     fn ack_delay(&self, space: Space, encoded: u64) -> SimDuration {
-        let Some(peer) = self.peer.as_ref().filter(|_| space == Space::Data) else {
+        let Some(peer) = self.handshake.peer.as_ref().filter(|_| space == Space::Data) else {
             return SimDuration::ZERO;
         };
         let micros = encoded.checked_shl(peer.ack_delay_exponent as u32).unwrap_or(u64::MAX);
@@ -364,13 +369,13 @@ impl Connection {
         let Some(transmission) = transmission_of(self.path().id, packet.number) else { return };
         let probed = packet.number < self.path().probed_from;
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
-        self.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
+        self.reports.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
         let again = packet.carried.iter().map(|carried| match carried {
             Carried::Stream { len, .. } => u64::from(*len),
             _ => 0,
         });
         let kind = VerdictKind::Repeated(Bytes::new(again.sum()));
-        self.verdicts.push(Verdict { transmission, kind });
+        self.reports.verdicts.push(Verdict { transmission, kind });
     }
 
     /// Sends something again, if it is still of use (RFC 9000 section 13.3).
@@ -380,13 +385,13 @@ impl Connection {
             Carried::Crypto { start, end } => {
                 self.crypto_mut(space).on_lost(*start, *end);
             }
-            Carried::HandshakeDone => self.announces_confirmation = true,
+            Carried::HandshakeDone => self.handshake.announces_confirmation = true,
             Carried::NewConnectionId(sequence) => self.paths[0].ids.local.on_lost(*sequence),
             Carried::RetireConnectionId(sequence) => {
                 self.paths[0].ids.remote.on_retirement_lost(*sequence);
             }
             Carried::AckFrequency(sequence) => {
-                self.ack_request.pending |= *sequence == self.ack_request.sequence;
+                self.acks.request.pending |= *sequence == self.acks.request.sequence;
             }
             Carried::PathAbandon(_)
             | Carried::PathStatus { .. }

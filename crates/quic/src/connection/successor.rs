@@ -27,12 +27,12 @@ pub(crate) struct Opening {
 impl Connection {
     /// Takes the addresses of another connection that the client has to open, if any.
     pub(crate) fn take_restart(&mut self) -> Option<FourTuple> {
-        self.restart.take()
+        self.lineage.restart.take()
     }
 
     /// Whether an ID is one that the client's first packets went to.
     pub(crate) fn began_with(&self, id: ConnectionId) -> bool {
-        id == self.original_destination || self.retry_source == Some(id)
+        id == self.handshake.original_destination || self.handshake.retry_source == Some(id)
     }
 
     /// The beginning of another connection of a client, from another address.
@@ -42,7 +42,7 @@ impl Connection {
     }
 
     fn successor_rng(&self) -> leobench_base::RngTree {
-        self.rng.child(&format!("successor-{}", self.successors))
+        self.lineage.rng.child(&format!("successor-{}", self.lineage.successors))
     }
 
     /// Another connection between the same ends. It has nothing but a handshake until it inherits the rest.
@@ -55,7 +55,7 @@ impl Connection {
         opening: Opening,
     ) -> Result<Self, TransportError> {
         let rng = self.successor_rng();
-        self.successors += 1;
+        self.lineage.successors += 1;
         let plugins = Plugins::NONE;
         let context = CongestionContext { rng: &rng, paced: false, plugins };
         let control = Control::new("newreno", NewRenoSpec::default().build(&context));
@@ -78,9 +78,9 @@ impl Connection {
         let parts = Parts {
             role: self.role,
             addresses: opening.addresses,
-            interfaces: self.interfaces.clone(),
-            crypto: self.crypto.clone(),
-            as_bytes: self.as_bytes,
+            interfaces: self.mobility.interfaces.clone(),
+            crypto: self.keys.crypto.clone(),
+            as_bytes: self.keys.as_bytes,
             streams,
             control,
             settings: self.settings.clone(),
@@ -88,12 +88,12 @@ impl Connection {
             original_destination: opening.original_destination,
             retry_source: opening.retry_source,
             local_id: Self::first_id(&rng, "source-id"),
-            offer: self.offer.clone(),
+            offer: self.offered.paths.clone(),
             preferred: self.own_preferred(),
             rng,
         };
         let mut next = Self::new(parts, now)?;
-        next.provisional = true;
+        next.lineage.provisional = true;
         Ok(next)
     }
 
@@ -103,22 +103,22 @@ impl Connection {
         let recovery = &mut old.paths[old.active].recovery;
         recovery.give_up(now, Space::Data, &mut old.outcome);
         old.settle_outcome();
-        self.provisional = false;
+        self.lineage.provisional = false;
         let id = self.path().id;
         let handshake = self.control.totals(id);
         std::mem::swap(&mut self.streams, &mut old.streams);
         std::mem::swap(&mut self.control, &mut old.control);
         *self.control.totals_mut(id) += handshake;
         self.control.open(id, now, Bytes::new(self.path().mtu));
-        if let Some(peer) = &self.peer {
+        if let Some(peer) = &self.handshake.peer {
             self.streams.on_peer_params(peer);
         }
-        if self.complete {
+        if self.handshake.complete {
             self.streams.on_established(now);
         }
-        old.events.append(&mut self.events);
-        std::mem::swap(&mut self.events, &mut old.events);
-        self.verdicts.append(&mut old.verdicts);
+        old.reports.events.append(&mut self.reports.events);
+        std::mem::swap(&mut self.reports.events, &mut old.reports.events);
+        self.reports.verdicts.append(&mut old.reports.verdicts);
         self.qlog = self.qlog.take().or_else(|| old.qlog.take());
         let former = &old.paths[old.active];
         let path = &mut self.paths[self.active];

@@ -105,7 +105,7 @@ impl Connection {
             } else {
                 self.repeat_elsewhere(self.active);
             }
-            if probe.space != Space::Data && self.complete {
+            if probe.space != Space::Data && self.handshake.complete {
                 // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
                 // section 6.2.4: probes of other spaces too).
                 self.path_mut().dues.probes = 1;

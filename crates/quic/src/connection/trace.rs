@@ -14,7 +14,8 @@ impl Connection {
     pub(crate) fn write_qlog(&mut self, now: SimTime, writer: QlogWriter) {
         let path = self.path();
         let (id, local, remote) = (path.id, path.route.tuple.local, path.route.tuple.remote);
-        let mut trace = Trace::new(writer, self.role, id, Some(self.original_destination));
+        let mut trace =
+            Trace::new(writer, self.role, id, Some(self.handshake.original_destination));
         trace.started(now, local, remote);
         self.qlog = Some(Box::new(trace));
     }
@@ -45,7 +46,7 @@ impl Connection {
             trace.turn_to(id);
             let default = u64::from(ACK_DELAY_EXPONENT);
             let one_rtt = packet.header.level() == Level::OneRtt;
-            let peer = self.peer.as_ref().filter(|_| one_rtt);
+            let peer = self.handshake.peer.as_ref().filter(|_| one_rtt);
             let exponent = peer.map_or(default, |peer| peer.ack_delay_exponent);
             let Packet { header, frames } = packet;
             trace.packet(now, Passage::Received, header, frames, (packet.size(), exponent));

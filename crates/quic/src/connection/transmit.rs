@@ -72,7 +72,7 @@ impl Connection {
         if !self.is_open() {
             return Ok(self.transmit_close(now));
         }
-        if std::mem::take(&mut self.leaves_initial) {
+        if std::mem::take(&mut self.handshake.leaves_initial) {
             self.discard(now, Space::Initial);
         }
         self.look_after_keys(now);
@@ -86,7 +86,7 @@ impl Connection {
             return Ok(Some(transmit));
         }
         let limit = self.path().datagram_limit();
-        let mut drafts = std::mem::take(&mut self.drafts);
+        let mut drafts = std::mem::take(&mut self.buffers.drafts);
         let mut left = limit;
         for space in self.spaces() {
             let unpaddable = *space == Space::Initial && limit < MINIMUM_DATAGRAM;
@@ -103,22 +103,22 @@ impl Connection {
             let tuple = self.path().route.tuple;
             Some(self.dispatch(now, tuple, &mut drafts))
         };
-        self.drafts = drafts;
+        self.buffers.drafts = drafts;
         Ok(transmit)
     }
 
     /// A datagram was taken in: the next one may travel in its box.
     #[inline]
     pub(crate) fn keep_box(&mut self, datagram: Box<Datagram>) {
-        if self.spares.len() < MOST_SPARES {
-            self.spares.push(datagram);
+        if self.buffers.spares.len() < MOST_SPARES {
+            self.buffers.spares.push(datagram);
         }
     }
 
     /// A datagram with challenges and responses for a route that is not in use.
     pub(super) fn probe_other_route(&mut self, now: SimTime) -> Option<Transmit> {
         let path = self.path();
-        if path.others.is_empty() || !self.can_send(Space::Data) || !self.complete {
+        if path.others.is_empty() || !self.can_send(Space::Data) || !self.handshake.complete {
             return None;
         }
         let (route, limit) = path.others.iter().find_map(|route| {
@@ -129,11 +129,11 @@ impl Connection {
         let mut header = self.header(Space::Data, number);
         if let (Header::OneRtt { destination, .. }, Some(id)) = (
             &mut header,
-            self.path().ids.remote.probing().filter(|_| self.candidate == Some(route)),
+            self.path().ids.remote.probing().filter(|_| self.mobility.candidate == Some(route)),
         ) {
             *destination = id;
         }
-        let mut draft = Draft::new(self.spares.pop(), Space::Data, header, limit);
+        let mut draft = Draft::new(self.buffers.spares.pop(), Space::Data, header, limit);
         self.add_route_probes(now, &mut draft, route);
         draft.pad(draft.room);
         Some(self.dispatch(now, route, &mut vec![draft]))
@@ -141,7 +141,7 @@ impl Connection {
 
     /// Adds challenges and responses for a route.
     fn add_route_probes(&mut self, now: SimTime, draft: &mut Draft, tuple: FourTuple) {
-        let data = self.challenges.bits();
+        let data = self.mobility.challenges.bits();
         let path = &mut self.paths[self.active];
         let wait = path.recovery.probe_timeout(Space::Data);
         let Some(route) = path.find(tuple) else { return };
@@ -161,7 +161,7 @@ impl Connection {
     /// A server sends no 1-RTT data before the handshake is complete, for the client is not authenticated and its keys are
     /// not in place.
     fn may_write(&self, space: Space) -> bool {
-        space != Space::Data || self.complete
+        space != Space::Data || self.handshake.complete
     }
 
     /// Adds a packet of a space to `drafts`, if one may be sent now; its bytes, or zero.
@@ -200,7 +200,7 @@ impl Connection {
         if room < overhead + WORTHWHILE {
             return Ok(0);
         }
-        drafts.push(Draft::new(self.spares.pop(), space, header, room));
+        drafts.push(Draft::new(self.buffers.spares.pop(), space, header, room));
         let Some(draft) = drafts.last_mut() else { return Ok(0) };
         self.add_ack(now, draft, ack_due);
         if cargo == Cargo::Probes && !(probing && self.is_alone()) {
@@ -230,7 +230,7 @@ impl Connection {
         let (destination, source) = (remote.current(), local.first());
         match space {
             Space::Initial => {
-                let token = self.token.clone();
+                let token = self.handshake.token.clone();
                 Header::Initial(Box::new(LongHeader { destination, source, token, number }))
             }
             Space::Handshake => {
@@ -240,7 +240,7 @@ impl Connection {
             Space::Data => Header::OneRtt {
                 destination,
                 spin: self.path().spin,
-                key_phase: self.protection.key_phase(),
+                key_phase: self.keys.protection.key_phase(),
                 number,
             },
         }
@@ -268,12 +268,12 @@ impl Connection {
         if draft.space != Space::Data
             || draft.ack_eliciting
             || draft.room == 0
-            || now < self.next_ask
+            || now < self.acks.next_ask
         {
             return;
         }
         draft.push(Frame::Ping, Some(Carried::Ping));
-        self.next_ask = now + self.path().recovery.rtt().smoothed();
+        self.acks.next_ask = now + self.path().recovery.rtt().smoothed();
     }
 
     pub(super) fn add_content(
@@ -281,7 +281,9 @@ impl Connection {
         now: SimTime,
         draft: &mut Draft,
     ) -> Result<(), EndpointError> {
-        while let Some((frame, carried)) = self.handshakes[draft.space as usize].frame(draft.room) {
+        while let Some((frame, carried)) =
+            self.handshake.streams[draft.space as usize].frame(draft.room)
+        {
             draft.push(frame, Some(carried));
         }
         if draft.space != Space::Data {
@@ -312,14 +314,14 @@ impl Connection {
     /// Adds the frames of the connection itself.
     #[inline(never)]
     fn add_control(&mut self, now: SimTime, draft: &mut Draft) {
-        if self.announces_confirmation && draft.fits(&Frame::HandshakeDone) {
-            self.announces_confirmation = false;
+        if self.handshake.announces_confirmation && draft.fits(&Frame::HandshakeDone) {
+            self.handshake.announces_confirmation = false;
             draft.push(Frame::HandshakeDone, Some(Carried::HandshakeDone));
         }
         self.add_probes(now, draft);
         if let Some(frame) = self.ack_frequency_frame().filter(|frame| draft.fits(frame)) {
-            self.ack_request.pending = false;
-            draft.push(frame, Some(Carried::AckFrequency(self.ack_request.sequence)));
+            self.acks.request.pending = false;
+            draft.push(frame, Some(Carried::AckFrequency(self.acks.request.sequence)));
         }
         if let Some(multipath) = &self.multipath {
             if multipath.pending {
@@ -414,7 +416,7 @@ impl Connection {
             let Packet { header, frames } = packet(&datagram);
             self.log_sent(now, header, frames, bytes);
             whole = Some(coalesce(whole, datagram));
-            self.leaves_initial |= space == Space::Handshake && self.role == Role::Client;
+            self.handshake.leaves_initial |= space == Space::Handshake && self.role == Role::Client;
         }
         let path = &mut self.paths[self.active];
         if paced > 0 {

@@ -32,7 +32,7 @@ impl Connection {
             let Some(multipath) = self.multipath.as_ref().filter(|known| known.wants_paths) else {
                 return;
             };
-            if !self.confirmed || !self.is_open() {
+            if !self.handshake.confirmed || !self.is_open() {
                 return;
             }
             let has_path = |address: IpAddr| {
@@ -41,7 +41,7 @@ impl Connection {
             };
             let mut addresses = multipath.offer.addresses.iter();
             let next = addresses
-                .find(|address| self.interfaces.has(**address) && !has_path(**address))
+                .find(|address| self.mobility.interfaces.has(**address) && !has_path(**address))
                 .copied();
             let opened = next.is_some_and(|address| self.open_path(now, address));
             if !opened {
@@ -142,7 +142,7 @@ impl Connection {
         self.paths[at].stage = Stage::Abandoned { until: None };
         self.paths[at].farewell = (code, true);
         self.note_path(at, why);
-        self.moves.push(MoveStep::Noticed);
+        self.reports.moves.push(MoveStep::Noticed);
         self.repeat_elsewhere(at);
         let path = &mut self.paths[at];
         path.ids.remote.end();
@@ -224,14 +224,16 @@ impl Connection {
     #[cold]
     pub(in crate::connection) fn on_interface_of_paths(&mut self, now: SimTime) {
         for at in self.open_paths() {
-            let is_there = self.interfaces.has(self.paths[at].route.tuple.local.ip());
+            let is_there = self.mobility.interfaces.has(self.paths[at].route.tuple.local.ip());
             if self.role == Role::Server || is_there || !self.is_open() {
                 continue;
             }
             self.active = at;
             // Another one will do even if the server has not answered on it yet: its address is there.
             let spare = self.paths.numbered().any(|(other, path)| {
-                other != at && path.is_open() && self.interfaces.has(path.route.tuple.local.ip())
+                other != at
+                    && path.is_open()
+                    && self.mobility.interfaces.has(path.route.tuple.local.ip())
             });
             if spare {
                 let code = ErrorCode::PATH_UNSTABLE_OR_POOR.0;
@@ -270,6 +272,6 @@ impl Connection {
         let FourTuple { local, remote } = path.route.tuple;
         let number = path.id.0;
         let detail = format!("{number} {what}: {local} to {remote}");
-        self.events.push(Event { kind: "path", detail });
+        self.reports.events.push(Event { kind: "path", detail });
     }
 }

@@ -88,15 +88,15 @@ impl Connection {
     /// Both ends' parameters are known: they may use several paths if both have offered them.
     #[cold]
     pub(super) fn agree_on_paths(&mut self) {
-        let Some(peer) = &self.peer else { return };
+        let Some(peer) = &self.handshake.peer else { return };
         let (limit, id_limit) = (peer.initial_max_path_id, peer.active_connection_id_limit);
-        let Some(offer) = self.offer.clone() else { return };
+        let Some(offer) = self.offered.paths.clone() else { return };
         let Some(peer_max) = limit else {
             if self.role == Role::Server {
                 return;
             }
             let FourTuple { local, remote } = self.path().route.tuple;
-            self.offers_alone = Some([local, remote]);
+            self.offered.alone = Some([local, remote]);
             return;
         };
         self.multipath = Some(Box::new(Multipath {

@@ -78,14 +78,14 @@ impl Connection {
     /// A datagram on the active path.
     fn build(&mut self, now: SimTime, cargo: Cargo) -> Result<Option<Transmit>, EndpointError> {
         let limit = self.path().datagram_limit();
-        let mut drafts = std::mem::take(&mut self.drafts);
+        let mut drafts = std::mem::take(&mut self.buffers.drafts);
         let used = self.draft(now, Space::Data, limit, &mut drafts, cargo)?;
         let transmit = (!drafts.is_empty()).then(|| {
             self.pad(&mut drafts, limit, limit - used);
             let tuple = self.path().route.tuple;
             self.dispatch(now, tuple, &mut drafts)
         });
-        self.drafts = drafts;
+        self.buffers.drafts = drafts;
         Ok(transmit)
     }
 
