@@ -1,4 +1,4 @@
-//! What a run in real time reports of itself.
+//! Reports of a run in real time about itself.
 
 use leobench_base::{LogHistogram, SimDuration};
 

@@ -54,7 +54,7 @@ pub struct SessionOutcome {
     pub run: Outcome,
     /// How far the clock could be trusted.
     pub verdict: VerdictReport,
-    /// What QUIC's spin bit showed, by direction of a connection.
+    /// Samples of QUIC's spin bit, by direction of a connection.
     pub spin: Vec<SpinReport>,
 }
 
