@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use bytes::{Buf, BytesMut};
 use leobench_quic::wire::{TAG_SIZE, null_tag};
-use leobench_transport::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+use leobench_transport::handshake_sizes::{
+    CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO,
+};
 use noq_proto::crypto::{
     ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey,
     ServerConfig, Session, UnsupportedVersion,

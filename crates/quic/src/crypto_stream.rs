@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 use leobench_transport::ranges::RangeSet;
 
-use super::carried::Carried;
+use super::sent_frame::SentFrame;
 use crate::wire::{ErrorCode, Frame, TransportError, varint_size};
 
 /// Bytes beyond the first gap that are buffered; RFC 9000 section 7.5 demands at least 4,096.
@@ -43,7 +43,7 @@ impl CryptoStream {
     }
 
     /// The next CRYPTO frame of at most `room` bytes, and what it carries.
-    pub(super) fn frame(&mut self, room: u64) -> Option<(Frame, Carried)> {
+    pub(super) fn frame(&mut self, room: u64) -> Option<(Frame, SentFrame)> {
         let (&start, &end) = self.unsent.first_key_value()?;
         let left = end - start;
         let header = 1 + varint_size(start);
@@ -59,7 +59,7 @@ impl CryptoStream {
             self.unsent.insert(start + len, end);
         }
         let data = Bytes::copy_from_slice(&self.written[start as usize..(start + len) as usize]);
-        Some((Frame::Crypto { offset: start, data }, Carried::Crypto { start, end: start + len }))
+        Some((Frame::Crypto { offset: start, data }, SentFrame::Crypto { start, end: start + len }))
     }
 
     /// Data between `start` and `end` was lost, or is sent again as a probe.
@@ -163,7 +163,7 @@ mod tests {
         stream.write(&[7; 1_500]);
         let (frame, carried) = stream.frame(1_000).unwrap();
         assert_eq!(data(&frame), (0, 1_000 - 1 - 1 - 2));
-        assert_eq!(carried, Carried::Crypto { start: 0, end: 996 });
+        assert_eq!(carried, SentFrame::Crypto { start: 0, end: 996 });
         let (frame, _) = stream.frame(1_000).unwrap();
         assert_eq!(data(&frame), (996, 504));
         assert!(!stream.is_pending() && stream.frame(1_000).is_none());

@@ -1,7 +1,6 @@
 //! QUIC of our own (RFC 9000, 9001, 9002): packets are structs, bytes are made on demand, and schedulers and congestion
 //! controllers work inside.
 
-mod carried;
 mod cids;
 mod config;
 mod connection;
@@ -21,6 +20,7 @@ mod received;
 mod recovery;
 mod route;
 mod sans_io;
+mod sent_frame;
 mod spec;
 mod stateless;
 mod streams;

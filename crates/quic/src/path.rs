@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::endpoint::PathId;
-use leobench_transport::heed::Hold;
+use leobench_transport::on_forecast::Hold;
 use leobench_transport::pacing::{Pacer, window_rate};
 
 use super::MINIMUM_DATAGRAM;
@@ -22,14 +22,14 @@ const BURST_PACKETS: u64 = 10;
 const MOST_OTHERS: usize = 3;
 
 /// The acknowledgements and probes that an end owes its peer in a packet number space.
-pub(super) struct Dues {
+pub(super) struct AckState {
     /// Packets received, and their acknowledgement.
     pub(super) received: Received,
     /// Probes to send (RFC 9002 section 6.2.4).
     pub(super) probes: u32,
 }
 
-impl Dues {
+impl AckState {
     pub(super) fn new(space: Space) -> Self {
         Self { received: Received::new(space), probes: 0 }
     }
@@ -76,7 +76,7 @@ pub(super) struct Path {
     pub(super) others: Vec<Route>,
     pub(super) recovery: Recovery,
     /// Those of its 1-RTT packets.
-    pub(super) dues: Dues,
+    pub(super) acks: AckState,
     pub(super) ids: Ids,
     /// The first 1-RTT packet sent since the last probe timeout.
     pub(super) probed_from: u64,
@@ -119,7 +119,7 @@ impl Path {
             route: Route::new(tuple),
             others: Vec::new(),
             recovery,
-            dues: Dues::new(Space::Data),
+            acks: AckState::new(Space::Data),
             ids,
             probed_from: 0,
             stage: Stage::Open,

@@ -3,7 +3,7 @@
 use leobench_base::spec::{Fault, UpTo, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::congestion::{CongestionSpec, CubicSpec};
-use leobench_transport::heed::OnForecastSpec;
+use leobench_transport::on_forecast::OnForecastSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::scheduler::SchedulerSpec;
 

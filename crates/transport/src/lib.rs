@@ -4,9 +4,9 @@
 pub mod buffer;
 pub mod congestion;
 pub mod endpoint;
-pub mod flights;
-pub mod heed;
+pub mod handshake_sizes;
 pub mod interfaces;
+pub mod on_forecast;
 pub mod pacing;
 pub mod path_map;
 pub mod path_scheduler;

@@ -5,13 +5,13 @@ use leobench_base::{Ecn, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::Loss;
 
-use super::draft::Packets;
+use super::builder::Packets;
 use super::transmit::Transmit;
 use super::{Connection, SPACES};
 use crate::MINIMUM_DATAGRAM;
-use crate::carried::Contents;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
+use crate::sent_frame::SentFrames;
 use crate::wire::{
     Close, Datagram, ErrorCode, Frame, Frames, Level, Packet, Space, TransportError,
 };
@@ -173,7 +173,7 @@ impl Connection {
                 packet.frames.push(Frame::Padding(missing));
             }
             size += packet.size();
-            let mut sent = SentPacket::new(number.value, now, packet.size(), Contents::new());
+            let mut sent = SentPacket::new(number.value, now, packet.size(), SentFrames::new());
             (sent.ack_eliciting, sent.in_flight) = (false, false);
             self.paths[self.active].recovery.on_sent(now, space, sent, &mut self.control);
             packets.push(packet);

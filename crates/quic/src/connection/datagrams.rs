@@ -3,9 +3,9 @@
 use bytes::Bytes as Payload;
 
 use super::Connection;
-use super::draft::Draft;
-use crate::carried::Carried;
+use super::builder::PacketBuilder;
 use crate::datagrams::{DatagramError, DatagramEvent, DatagramTotals};
+use crate::sent_frame::SentFrame;
 use crate::wire::TAG_SIZE;
 
 /// The longest packet number: datagrams are limited to what fits beside it.
@@ -53,13 +53,13 @@ impl Connection {
     }
 
     /// Adds the datagrams that fit.
-    pub(super) fn add_datagrams(&mut self, draft: &mut Draft) {
+    pub(super) fn add_datagrams(&mut self, builder: &mut PacketBuilder) {
         if self.datagrams.is_empty() {
             return;
         }
         let whole = self.datagram_room();
-        while let Some((frame, number)) = self.datagrams.frame(draft.room, whole) {
-            draft.push(frame, Some(Carried::Datagram(number)));
+        while let Some((frame, number)) = self.datagrams.frame(builder.room, whole) {
+            builder.push(frame, Some(SentFrame::Datagram(number)));
         }
     }
 }

@@ -66,7 +66,7 @@ impl Connection {
             self.path_mut().others.clear();
         }
         // The server follows what does more than probe (section 9.2).
-        self.path_mut().dues.probes = 1;
+        self.path_mut().acks.probes = 1;
         self.refill_probe(Space::Data);
         self.prefer(now);
     }

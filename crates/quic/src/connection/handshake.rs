@@ -5,7 +5,7 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::Event;
 
-use super::{Connection, Dues, SPACES, level_of, violation};
+use super::{AckState, Connection, SPACES, level_of, violation};
 use crate::crypto_stream::CryptoStream;
 use crate::recovery::HandshakeState;
 use crate::wire::{
@@ -100,10 +100,10 @@ impl Connection {
         self.reports.events.push(Event { kind: "established", detail: String::new() });
         self.streams.on_established(now);
         let min_ack_delay = self.handshake.peer.as_ref().and_then(|peer| peer.min_ack_delay);
-        self.acks.request.pending =
+        self.ack_control.request.pending =
             self.settings.ack_frequency.is_some() && min_ack_delay.is_some();
         if let (Some((threshold, delay)), true) =
-            (self.settings.ack_frequency, self.acks.request.pending)
+            (self.settings.ack_frequency, self.ack_control.request.pending)
         {
             let detail =
                 format!("asks for an acknowledgement after {} packets, or {delay}", threshold + 1);
@@ -120,9 +120,9 @@ impl Connection {
     /// The frame that asks the peer about its acknowledgements, if it is to be sent.
     pub(super) fn ack_frequency_frame(&self) -> Option<Frame> {
         let (threshold, delay) =
-            self.settings.ack_frequency.filter(|_| self.acks.request.pending)?;
+            self.settings.ack_frequency.filter(|_| self.ack_control.request.pending)?;
         Some(Frame::AckFrequency {
-            sequence: self.acks.request.sequence,
+            sequence: self.ack_control.request.sequence,
             threshold,
             max_ack_delay: delay.as_nanos() / 1_000,
             reordering: 1,
@@ -165,7 +165,7 @@ impl Connection {
         }
         self.keys.protection.discard(level_of(space));
         self.handshake.streams[space as usize] = CryptoStream::default();
-        *self.dues_mut(space) = Dues::new(space);
+        *self.acks_mut(space) = AckState::new(space);
         self.path_mut().recovery.discard(now, space);
         self.update_handshake_state(now);
     }

@@ -19,7 +19,7 @@ impl Connection {
 
     pub(super) fn has_control(&self) -> bool {
         self.handshake.announces_confirmation
-            || self.acks.request.pending
+            || self.ack_control.request.pending
             || self.has_path_control()
             || !self.datagrams.is_empty()
     }

@@ -114,7 +114,7 @@ impl Connection {
             }
             return;
         }
-        let newest = self.path().dues.received.largest() == Some(packet.header.number().value);
+        let newest = self.path().acks.received.largest() == Some(packet.header.number().value);
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
             return;
         }

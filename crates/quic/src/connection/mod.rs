@@ -4,13 +4,13 @@
 //! Order of calls at an instant: [`Connection::on_timer`] if a timer is due, any number of arrivals, then
 //! [`Connection::transmit`] until it returns none, then [`Connection::timer`].
 
+mod builder;
 mod close;
 #[cfg_attr(
     not(test),
     allow(dead_code, reason = "no application of a scenario sends datagrams yet")
 )]
 mod datagrams;
-mod draft;
 mod failover;
 mod handshake;
 mod keys;
@@ -34,8 +34,8 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, Verdict};
 use leobench_transport::interfaces::Interfaces;
 
+use self::builder::PacketBuilder;
 use self::close::State;
-use self::draft::Draft;
 pub(super) use self::multipath::Offer;
 use self::multipath::{Cargo, Multipath};
 use self::preferred::Preferred;
@@ -44,7 +44,7 @@ use super::cids::{LocalIds, RemoteIds, random_id};
 use super::crypto::{Crypto, Handshake, Protection};
 use super::crypto_stream::CryptoStream;
 use super::datagrams::Datagrams;
-use super::path::{Dues, Ids, Path};
+use super::path::{AckState, Ids, Path};
 use super::path_set::PathSet;
 use super::qlog::Trace;
 use super::received::FrequencyState;
@@ -132,7 +132,7 @@ pub(super) struct Connection {
     /// Several paths, if both ends have agreed on them.
     multipath: Option<Box<Multipath>>,
     mobility: Mobility,
-    acks: AckControl,
+    ack_control: AckControl,
     control: Control,
     streams: Streams,
     datagrams: Datagrams,
@@ -165,8 +165,8 @@ struct Handshaking {
     confirmed: bool,
     /// The handshake's data, by space.
     streams: [CryptoStream; 3],
-    /// The dues of the Initial and the Handshake space; each path has its own of the Data space.
-    dues: [Dues; 2],
+    /// Acknowledgements and probes of the Initial and the Handshake space; each path has its own of the Data space.
+    acks: [AckState; 2],
     original_destination: ConnectionId,
     retry_source: Option<ConnectionId>,
     /// Whether a packet of the peer was processed.
@@ -240,7 +240,7 @@ struct Lineage {
 struct Buffers {
     scratch: Vec<u8>,
     /// The packets of the datagram under construction.
-    drafts: Vec<Draft>,
+    builders: Vec<PacketBuilder>,
     /// Boxes of datagrams taken in, for those to send.
     #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     spares: Vec<Box<Datagram>>,
@@ -303,7 +303,7 @@ impl Connection {
             path.validate();
         }
         let idle = Idle { timeout: settings.idle_timeout, since: now, sent: false };
-        let dues = [Space::Initial, Space::Handshake].map(Dues::new);
+        let acks = [Space::Initial, Space::Handshake].map(AckState::new);
         Ok(Self {
             role,
             settings,
@@ -316,7 +316,7 @@ impl Connection {
                 complete: false,
                 confirmed: false,
                 streams: std::array::from_fn(|_| CryptoStream::default()),
-                dues,
+                acks,
                 original_destination: parts.original_destination,
                 retry_source: parts.retry_source,
                 heard: role == Role::Server,
@@ -335,7 +335,11 @@ impl Connection {
                 candidate: None,
                 challenges: parts.rng.child("path-challenges").rng(),
             },
-            acks: AckControl { frequency, request: AckRequest::default(), next_ask: SimTime::ZERO },
+            ack_control: AckControl {
+                frequency,
+                request: AckRequest::default(),
+                next_ask: SimTime::ZERO,
+            },
             control,
             datagrams: Datagrams::new(params.max_datagram_frame_size, streams.keeps_events()),
             streams,
@@ -362,20 +366,20 @@ impl Connection {
         &mut self.paths[self.active]
     }
 
-    /// The dues of a space; those of the Data space are the active path's.
+    /// Acknowledgements and probes of a space; those of the Data space are the active path's.
     #[inline]
-    fn dues(&self, space: Space) -> &Dues {
+    fn acks(&self, space: Space) -> &AckState {
         match space {
-            Space::Data => &self.path().dues,
-            space => &self.handshake.dues[space as usize],
+            Space::Data => &self.path().acks,
+            space => &self.handshake.acks[space as usize],
         }
     }
 
     #[inline]
-    fn dues_mut(&mut self, space: Space) -> &mut Dues {
+    fn acks_mut(&mut self, space: Space) -> &mut AckState {
         match space {
-            Space::Data => &mut self.path_mut().dues,
-            space => &mut self.handshake.dues[space as usize],
+            Space::Data => &mut self.path_mut().acks,
+            space => &mut self.handshake.acks[space as usize],
         }
     }
 

@@ -92,7 +92,7 @@ impl Connection {
             path: self.path().id,
             pto: self.longest_probe_timeout(),
             id_len: ID_SIZE,
-            largest: SPACES.map(|space| self.dues(space).received.largest()),
+            largest: SPACES.map(|space| self.acks(space).received.largest()),
             content,
         };
         self.keys.protection.open(bytes, &receive)

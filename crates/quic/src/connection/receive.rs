@@ -9,10 +9,10 @@ use leobench_transport::endpoint::{Evidence, Verdict, VerdictKind};
 use super::transmit::transmission_of;
 use super::{Connection, violation};
 use crate::MINIMUM_DATAGRAM;
-use crate::carried::Carried;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
 use crate::route::RecvMeta;
+use crate::sent_frame::SentFrame;
 use crate::wire::{
     Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
 };
@@ -72,7 +72,7 @@ impl Connection {
     #[inline]
     pub(super) fn can_expand(&self, header: &Header) -> bool {
         let number = header.number();
-        let largest = self.dues(header.level().space()).received.largest();
+        let largest = self.acks(header.level().space()).received.largest();
         Number::expanded(number.on_wire(), number.len, largest) == number
     }
 
@@ -127,7 +127,7 @@ impl Connection {
         if self.multipath.is_some() && !self.takes_on_path(now, meta) {
             return Ok(());
         }
-        if self.dues(space).received.is_duplicate(number)
+        if self.acks(space).received.is_duplicate(number)
             || space == Space::Data && self.lineage.provisional
         {
             return Ok(());
@@ -136,8 +136,8 @@ impl Connection {
             return Err(violation("a packet without frames"));
         }
         let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
-        let frequency = self.acks.frequency.current;
-        let received = &mut self.dues_mut(space).received;
+        let frequency = self.ack_control.frequency.current;
+        let received = &mut self.acks_mut(space).received;
         received.on_packet(now, number, eliciting, meta.ecn, &frequency);
         self.log_received(now, packet);
         self.on_alive(now);
@@ -179,7 +179,7 @@ impl Connection {
                 }
             }
             Header::OneRtt { spin, number, .. } => {
-                let largest = self.path().dues.received.largest();
+                let largest = self.path().acks.received.largest();
                 if largest == Some(number.value) && self.path().spins {
                     // The client sends the opposite of what it received, the server the same.
                     self.path_mut().spin = (self.role == Role::Server) == *spin;
@@ -244,7 +244,7 @@ impl Connection {
                 Ok(())
             }
             Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
-                let asked = self.acks.frequency.on_frame(
+                let asked = self.ack_control.frequency.on_frame(
                     *sequence,
                     *threshold,
                     *max_ack_delay,
@@ -253,7 +253,7 @@ impl Connection {
                 asked.map_err(|problem| violation(problem.0))
             }
             Frame::ImmediateAck => {
-                self.path_mut().dues.received.on_immediate_ack();
+                self.path_mut().acks.received.on_immediate_ack();
                 Ok(())
             }
             Frame::ResetStream { .. }
@@ -323,22 +323,22 @@ impl Connection {
         for packet in outcome.acked.iter().chain(&outcome.late) {
             for carried in &packet.carried {
                 match carried {
-                    Carried::Ack { largest } => {
-                        self.dues_mut(space).received.on_ack_acked(*largest);
+                    SentFrame::Ack { largest } => {
+                        self.acks_mut(space).received.on_ack_acked(*largest);
                     }
-                    Carried::PathAck { path, largest } => {
+                    SentFrame::PathAck { path, largest } => {
                         if let Some(path) = self.paths.get_mut(*path as usize) {
-                            path.dues.received.on_ack_acked(*largest);
+                            path.acks.received.on_ack_acked(*largest);
                         }
                     }
-                    Carried::Crypto { start, end } => {
+                    SentFrame::Crypto { start, end } => {
                         self.crypto_mut(space).on_acked(*start, *end);
                     }
-                    Carried::Datagram(number) => self.datagrams.on_acked(*number),
-                    Carried::RetireConnectionId(sequence) => {
+                    SentFrame::Datagram(number) => self.datagrams.on_acked(*number),
+                    SentFrame::RetireConnectionId(sequence) => {
                         self.paths[0].ids.remote.on_retirement_acked(*sequence);
                     }
-                    Carried::PathRetireConnectionId { path, sequence } => {
+                    SentFrame::PathRetireConnectionId { path, sequence } => {
                         if let Some(path) = self.paths.get_mut(*path as usize) {
                             path.ids.remote.on_retirement_acked(*sequence);
                         }
@@ -353,7 +353,7 @@ impl Connection {
             }
             for carried in &packet.carried {
                 match carried {
-                    Carried::Datagram(number) => self.datagrams.on_lost(*number),
+                    SentFrame::Datagram(number) => self.datagrams.on_lost(*number),
                     _ if packet.repeated => {}
                     carried => self.requeue(space, carried),
                 }
@@ -371,7 +371,7 @@ impl Connection {
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
         self.reports.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
         let again = packet.carried.iter().map(|carried| match carried {
-            Carried::Stream { len, .. } => u64::from(*len),
+            SentFrame::Stream { len, .. } => u64::from(*len),
             _ => 0,
         });
         let kind = VerdictKind::Repeated(Bytes::new(again.sum()));
@@ -380,32 +380,32 @@ impl Connection {
 
     /// Sends something again, if it is still of use (RFC 9000 section 13.3).
     #[cold]
-    pub(super) fn requeue(&mut self, space: Space, carried: &Carried) {
+    pub(super) fn requeue(&mut self, space: Space, carried: &SentFrame) {
         match carried {
-            Carried::Crypto { start, end } => {
+            SentFrame::Crypto { start, end } => {
                 self.crypto_mut(space).on_lost(*start, *end);
             }
-            Carried::HandshakeDone => self.handshake.announces_confirmation = true,
-            Carried::NewConnectionId(sequence) => self.paths[0].ids.local.on_lost(*sequence),
-            Carried::RetireConnectionId(sequence) => {
+            SentFrame::HandshakeDone => self.handshake.announces_confirmation = true,
+            SentFrame::NewConnectionId(sequence) => self.paths[0].ids.local.on_lost(*sequence),
+            SentFrame::RetireConnectionId(sequence) => {
                 self.paths[0].ids.remote.on_retirement_lost(*sequence);
             }
-            Carried::AckFrequency(sequence) => {
-                self.acks.request.pending |= *sequence == self.acks.request.sequence;
+            SentFrame::AckFrequency(sequence) => {
+                self.ack_control.request.pending |= *sequence == self.ack_control.request.sequence;
             }
-            Carried::PathAbandon(_)
-            | Carried::PathStatus { .. }
-            | Carried::PathNewConnectionId { .. }
-            | Carried::PathRetireConnectionId { .. }
-            | Carried::MaxPathId(_) => self.requeue_path_frame(carried),
+            SentFrame::PathAbandon(_)
+            | SentFrame::PathStatus { .. }
+            | SentFrame::PathNewConnectionId { .. }
+            | SentFrame::PathRetireConnectionId { .. }
+            | SentFrame::MaxPathId(_) => self.requeue_path_frame(carried),
             // Challenges are repeated by their own timer.
-            Carried::Ack { .. }
-            | Carried::PathAck { .. }
-            | Carried::PathsBlocked
-            | Carried::Datagram(_)
-            | Carried::PathChallenge
-            | Carried::PathResponse
-            | Carried::Ping => {}
+            SentFrame::Ack { .. }
+            | SentFrame::PathAck { .. }
+            | SentFrame::PathsBlocked
+            | SentFrame::Datagram(_)
+            | SentFrame::PathChallenge
+            | SentFrame::PathResponse
+            | SentFrame::Ping => {}
             carried => self.streams.on_lost(carried),
         }
     }

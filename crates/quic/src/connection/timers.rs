@@ -16,7 +16,7 @@ impl Connection {
             return self.close_timer();
         }
         let acks = self.spaces().iter().filter(|space| self.can_send(**space));
-        let acks = acks.filter_map(|space| self.dues(*space).received.timer());
+        let acks = acks.filter_map(|space| self.acks(*space).received.timer());
         // One that is due by now cannot be sent: an arrival from the peer will change that.
         let acks = acks.filter(|due| *due > now).min();
         let paths = self.path_timers(now);
@@ -35,7 +35,7 @@ impl Connection {
             return self.path_timer(now);
         }
         let mut first = self.paths_timer();
-        let acks = self.paths.iter().filter_map(|path| path.dues.received.timer());
+        let acks = self.paths.iter().filter_map(|path| path.acks.received.timer());
         first = first.into_iter().chain(acks.filter(|due| *due > now)).min();
         for at in self.open_paths() {
             self.active = at;
@@ -99,7 +99,7 @@ impl Connection {
         self.settle_outcome();
         if let Some(probe) = probe {
             self.path_mut().probed_from = self.path().recovery.next_number(Space::Data).value;
-            self.dues_mut(probe.space).probes = probe.packets;
+            self.acks_mut(probe.space).probes = probe.packets;
             if self.is_alone() {
                 self.refill_probe(probe.space);
             } else {
@@ -108,7 +108,7 @@ impl Connection {
             if probe.space != Space::Data && self.handshake.complete {
                 // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
                 // section 6.2.4: probes of other spaces too).
-                self.path_mut().dues.probes = 1;
+                self.path_mut().acks.probes = 1;
                 self.refill_probe(Space::Data);
             }
             self.look_elsewhere(now);

@@ -8,13 +8,13 @@ use leobench_base::{Ecn, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, PathId};
 
-use super::draft::{Draft, Packets, coalesce, packet};
+use super::builder::{PacketBuilder, Packets, coalesce, packet};
 use super::{Cargo, Connection};
 use crate::MINIMUM_DATAGRAM;
-use crate::carried::Carried;
 use crate::path::Ids;
 use crate::recovery::SentPacket;
 use crate::route::FourTuple;
+use crate::sent_frame::SentFrame;
 use crate::wire::{Datagram, Frame, Header, LongHeader, Number, Packet, Space, TAG_SIZE};
 
 /// A packet number and the payload after it have at least four bytes, so that header protection has a sample (RFC 9001
@@ -86,24 +86,24 @@ impl Connection {
             return Ok(Some(transmit));
         }
         let limit = self.path().datagram_limit();
-        let mut drafts = std::mem::take(&mut self.buffers.drafts);
+        let mut builders = std::mem::take(&mut self.buffers.builders);
         let mut left = limit;
         for space in self.spaces() {
             let unpaddable = *space == Space::Initial && limit < MINIMUM_DATAGRAM;
             if !self.can_send(*space) || !self.may_write(*space) || unpaddable {
                 continue;
             }
-            left -= self.draft(now, *space, left, &mut drafts, Cargo::Any)?;
+            left -= self.build_packet(now, *space, left, &mut builders, Cargo::Any)?;
         }
-        let transmit = if drafts.is_empty() {
+        let transmit = if builders.is_empty() {
             self.update_limits(now);
             None
         } else {
-            self.pad(&mut drafts, limit, left);
+            self.pad(&mut builders, limit, left);
             let tuple = self.path().route.tuple;
-            Some(self.dispatch(now, tuple, &mut drafts))
+            Some(self.dispatch(now, tuple, &mut builders))
         };
-        self.buffers.drafts = drafts;
+        self.buffers.builders = builders;
         Ok(transmit)
     }
 
@@ -133,28 +133,28 @@ impl Connection {
         ) {
             *destination = id;
         }
-        let mut draft = Draft::new(self.buffers.spares.pop(), Space::Data, header, limit);
-        self.add_route_probes(now, &mut draft, route);
-        draft.pad(draft.room);
-        Some(self.dispatch(now, route, &mut vec![draft]))
+        let mut builder = PacketBuilder::new(self.buffers.spares.pop(), Space::Data, header, limit);
+        self.add_route_probes(now, &mut builder, route);
+        builder.pad(builder.room);
+        Some(self.dispatch(now, route, &mut vec![builder]))
     }
 
     /// Adds challenges and responses for a route.
-    fn add_route_probes(&mut self, now: SimTime, draft: &mut Draft, tuple: FourTuple) {
+    fn add_route_probes(&mut self, now: SimTime, builder: &mut PacketBuilder, tuple: FourTuple) {
         let data = self.mobility.challenges.bits();
         let path = &mut self.paths[self.active];
         let wait = path.recovery.probe_timeout(Space::Data);
         let Some(route) = path.find(tuple) else { return };
-        while draft.room >= ROUTE_PROBE
+        while builder.room >= ROUTE_PROBE
             && let Some(data) = route.take_response()
         {
-            draft.push(Frame::PathResponse(data), Some(Carried::PathResponse));
-            draft.probes_route = true;
+            builder.push(Frame::PathResponse(data), Some(SentFrame::PathResponse));
+            builder.probes_route = true;
         }
-        if draft.room >= ROUTE_PROBE && route.wants_challenge() {
+        if builder.room >= ROUTE_PROBE && route.wants_challenge() {
             route.on_challenge_sent(now, data, wait);
-            draft.push(Frame::PathChallenge(data), Some(Carried::PathChallenge));
-            draft.probes_route = true;
+            builder.push(Frame::PathChallenge(data), Some(SentFrame::PathChallenge));
+            builder.probes_route = true;
         }
     }
 
@@ -165,19 +165,19 @@ impl Connection {
     }
 
     /// Adds a packet of a space to `drafts`, if one may be sent now; its bytes, or zero.
-    pub(super) fn draft(
+    pub(super) fn build_packet(
         &mut self,
         now: SimTime,
         space: Space,
         room: u64,
-        drafts: &mut Vec<Draft>,
+        builders: &mut Vec<PacketBuilder>,
         cargo: Cargo,
     ) -> Result<u64, EndpointError> {
-        let dues = self.dues(space);
-        let probing = dues.probes > 0;
+        let acks = self.acks(space);
+        let probing = acks.probes > 0;
         let ack_due = match (&self.multipath, space) {
             (Some(_), Space::Data) => self.owes_ack(now, self.active),
-            _ => dues.received.is_due(now),
+            _ => acks.received.is_due(now),
         };
         if probing && space == Space::Initial && self.role == Role::Client {
             // Both probes of the first flight carry it: whichever arrives first, a server can start with it, while it may take
@@ -200,29 +200,29 @@ impl Connection {
         if room < overhead + WORTHWHILE {
             return Ok(0);
         }
-        drafts.push(Draft::new(self.buffers.spares.pop(), space, header, room));
-        let Some(draft) = drafts.last_mut() else { return Ok(0) };
-        self.add_ack(now, draft, ack_due);
+        builders.push(PacketBuilder::new(self.buffers.spares.pop(), space, header, room));
+        let Some(builder) = builders.last_mut() else { return Ok(0) };
+        self.add_ack(now, builder, ack_due);
         if cargo == Cargo::Probes && !(probing && self.is_alone()) {
-            self.add_probes(now, draft);
+            self.add_probes(now, builder);
         } else if content {
-            self.add_content(now, draft)?;
+            self.add_content(now, builder)?;
         }
         // A server follows its client to a new address only by what does more than probe a path (RFC 9000 section 9.3).
-        let idle = !draft.ack_eliciting || draft.frames().iter().all(Frame::is_probing);
-        if probing && idle && draft.room > 0 {
-            draft.push(Frame::Ping, Some(Carried::Ping));
+        let idle = !builder.ack_eliciting || builder.frames().iter().all(Frame::is_probing);
+        if probing && idle && builder.room > 0 {
+            builder.push(Frame::Ping, Some(SentFrame::Ping));
         }
-        if draft.frames().is_empty() {
-            drafts.pop();
+        if builder.frames().is_empty() {
+            builders.pop();
             return Ok(0);
         }
         if self.has_many_ranges() {
-            self.ask_for_ack(now, draft);
+            self.ask_for_ack(now, builder);
         }
-        let sampled = u64::from(number.len) + draft.payload;
-        draft.pad(SMALLEST_SAMPLED.saturating_sub(sampled));
-        Ok(draft.size())
+        let sampled = u64::from(number.len) + builder.payload;
+        builder.pad(SMALLEST_SAMPLED.saturating_sub(sampled));
+        Ok(builder.size())
     }
 
     pub(super) fn header(&self, space: Space, number: Number) -> Header {
@@ -247,56 +247,56 @@ impl Connection {
     }
 
     /// Adds an acknowledgement if it is due, or if something is sent anyway.
-    pub(super) fn add_ack(&mut self, now: SimTime, draft: &mut Draft, due: bool) {
-        if draft.space == Space::Data && self.multipath.is_some() {
-            return self.add_path_acks(now, draft);
+    pub(super) fn add_ack(&mut self, now: SimTime, builder: &mut PacketBuilder, due: bool) {
+        if builder.space == Space::Data && self.multipath.is_some() {
+            return self.add_path_acks(now, builder);
         }
-        let received = &mut self.dues_mut(draft.space).received;
+        let received = &mut self.acks_mut(builder.space).received;
         if !due && !received.is_pending() {
             return;
         }
-        if let Some(ack) = received.ack(now, draft.room, ACK_DELAY_EXPONENT) {
+        if let Some(ack) = received.ack(now, builder.room, ACK_DELAY_EXPONENT) {
             received.on_ack_sent();
             let largest = ack.largest();
-            draft.push(Frame::Ack(ack), Some(Carried::Ack { largest }));
+            builder.push(Frame::Ack(ack), Some(SentFrame::Ack { largest }));
         }
     }
 
     /// Asks for an acknowledgement of acknowledgements that have become long, once a round trip (RFC 9000 section 13.2.4).
     #[cold]
-    pub(super) fn ask_for_ack(&mut self, now: SimTime, draft: &mut Draft) {
-        if draft.space != Space::Data
-            || draft.ack_eliciting
-            || draft.room == 0
-            || now < self.acks.next_ask
+    pub(super) fn ask_for_ack(&mut self, now: SimTime, builder: &mut PacketBuilder) {
+        if builder.space != Space::Data
+            || builder.ack_eliciting
+            || builder.room == 0
+            || now < self.ack_control.next_ask
         {
             return;
         }
-        draft.push(Frame::Ping, Some(Carried::Ping));
-        self.acks.next_ask = now + self.path().recovery.rtt().smoothed();
+        builder.push(Frame::Ping, Some(SentFrame::Ping));
+        self.ack_control.next_ask = now + self.path().recovery.rtt().smoothed();
     }
 
     pub(super) fn add_content(
         &mut self,
         now: SimTime,
-        draft: &mut Draft,
+        builder: &mut PacketBuilder,
     ) -> Result<(), EndpointError> {
         while let Some((frame, carried)) =
-            self.handshake.streams[draft.space as usize].frame(draft.room)
+            self.handshake.streams[builder.space as usize].frame(builder.room)
         {
-            draft.push(frame, Some(carried));
+            builder.push(frame, Some(carried));
         }
-        if draft.space != Space::Data {
+        if builder.space != Space::Data {
             return Ok(());
         }
         if self.has_control() {
-            self.add_control(now, draft);
-            self.add_datagrams(draft);
+            self.add_control(now, builder);
+            self.add_datagrams(builder);
         }
-        if draft.room > 0 && self.streams.has_pending() {
+        if builder.room > 0 && self.streams.has_pending() {
             let before = self.multipath.is_some().then(|| self.streams.totals());
-            let room = draft.room;
-            let (frames, carried) = draft.frames_mut();
+            let room = builder.room;
+            let (frames, carried) = builder.frames_mut();
             let used = self.streams.fill(now, room, frames, carried)?;
             if let Some(before) = before {
                 let after = self.streams.totals();
@@ -304,72 +304,73 @@ impl Connection {
                 again.0 += after.retransmitted - before.retransmitted;
                 again.1 += after.retransmitted_packets - before.retransmitted_packets;
             }
-            draft.room -= used;
-            draft.payload += used;
-            draft.ack_eliciting |= used > 0;
+            builder.room -= used;
+            builder.payload += used;
+            builder.ack_eliciting |= used > 0;
         }
         Ok(())
     }
 
     /// Adds the frames of the connection itself.
     #[inline(never)]
-    fn add_control(&mut self, now: SimTime, draft: &mut Draft) {
-        if self.handshake.announces_confirmation && draft.fits(&Frame::HandshakeDone) {
+    fn add_control(&mut self, now: SimTime, builder: &mut PacketBuilder) {
+        if self.handshake.announces_confirmation && builder.fits(&Frame::HandshakeDone) {
             self.handshake.announces_confirmation = false;
-            draft.push(Frame::HandshakeDone, Some(Carried::HandshakeDone));
+            builder.push(Frame::HandshakeDone, Some(SentFrame::HandshakeDone));
         }
-        self.add_probes(now, draft);
-        if let Some(frame) = self.ack_frequency_frame().filter(|frame| draft.fits(frame)) {
-            self.acks.request.pending = false;
-            draft.push(frame, Some(Carried::AckFrequency(self.acks.request.sequence)));
+        self.add_probes(now, builder);
+        if let Some(frame) = self.ack_frequency_frame().filter(|frame| builder.fits(frame)) {
+            self.ack_control.request.pending = false;
+            builder.push(frame, Some(SentFrame::AckFrequency(self.ack_control.request.sequence)));
         }
         if let Some(multipath) = &self.multipath {
             if multipath.pending {
-                self.add_path_frames(draft);
+                self.add_path_frames(builder);
             }
             return;
         }
         while let Some(new) = self.path().ids.local.announcement() {
             let frame = Frame::NewConnectionId(Box::new(new));
-            if !draft.fits(&frame) {
+            if !builder.fits(&frame) {
                 return;
             }
             self.path_mut().ids.local.on_announced();
-            draft.push(frame, Some(Carried::NewConnectionId(new.sequence)));
+            builder.push(frame, Some(SentFrame::NewConnectionId(new.sequence)));
         }
         while let Some(sequence) = self.path().ids.remote.retirement() {
             let frame = Frame::RetireConnectionId(sequence);
-            if !draft.fits(&frame) {
+            if !builder.fits(&frame) {
                 return;
             }
             self.path_mut().ids.remote.on_retirement_sent();
-            draft.push(frame, Some(Carried::RetireConnectionId(sequence)));
+            builder.push(frame, Some(SentFrame::RetireConnectionId(sequence)));
         }
     }
 
     /// Adds challenges and responses for the route in use.
-    fn add_probes(&mut self, now: SimTime, draft: &mut Draft) {
+    fn add_probes(&mut self, now: SimTime, builder: &mut PacketBuilder) {
         if !self.path().route.wants_probe() {
             return;
         }
         let moves = self.role == Role::Client && self.path().route.wants_challenge();
-        self.add_route_probes(now, draft, self.path().route.tuple);
+        self.add_route_probes(now, builder, self.path().route.tuple);
         if !self.path().proven {
-            self.add_path_status(draft);
-        } else if moves && draft.fits(&Frame::Ping) {
+            self.add_path_status(builder);
+        } else if moves && builder.fits(&Frame::Ping) {
             // The server follows a packet that does more than probe (RFC 9000 section 9.2).
-            draft.push(Frame::Ping, Some(Carried::Ping));
+            builder.push(Frame::Ping, Some(SentFrame::Ping));
         }
     }
 
     /// Pads datagrams that carry Initial packets (RFC 9000 section 14.1): all of a client, and of a server those that ask
     /// for an acknowledgement. And those that probe a route, as far as an unvalidated address lets them (section 8.2.1).
-    pub(super) fn pad(&self, drafts: &mut [Draft], limit: u64, left: u64) {
-        let padded = drafts.iter().any(|draft| {
-            let is_initial = draft.space == Space::Initial;
-            draft.probes_route || is_initial && (self.role == Role::Client || draft.ack_eliciting)
+    pub(super) fn pad(&self, builders: &mut [PacketBuilder], limit: u64, left: u64) {
+        let padded = builders.iter().any(|builder| {
+            let is_initial = builder.space == Space::Initial;
+            builder.probes_route
+                || is_initial && (self.role == Role::Client || builder.ack_eliciting)
         });
-        let Some(last) = drafts.last_mut().filter(|_| padded) else { return };
+        let Some(last) = builders.last_mut().filter(|_| padded) else { return };
         let missing = MINIMUM_DATAGRAM.min(limit).saturating_sub(limit - left);
         // The padding may lengthen the Length field of a long header by a byte.
         let header = last.header();
@@ -382,19 +383,19 @@ impl Connection {
         &mut self,
         now: SimTime,
         tuple: FourTuple,
-        drafts: &mut Vec<Draft>,
+        builders: &mut Vec<PacketBuilder>,
     ) -> Transmit {
         let elsewhere = tuple != self.path().route.tuple;
-        let challenges = drafts.iter().any(|draft| draft.probes_route);
+        let challenges = builders.iter().any(|builder| builder.probes_route);
         let marks = !elsewhere && self.path_mut().recovery.marks_ecn(now);
         let ecn = if marks { Ecn::Ect0 } else { Ecn::NotEct };
         let (mut size, mut paced, mut transmission) = (0, 0, None);
         let mut whole = None;
-        for draft in drafts.drain(..) {
+        for builder in builders.drain(..) {
             let (space, bytes, in_flight) =
-                (draft.space, draft.size(), draft.is_in_flight() && !elsewhere);
-            let ack_eliciting = draft.ack_eliciting;
-            let number = draft.header().number().value;
+                (builder.space, builder.size(), builder.is_in_flight() && !elsewhere);
+            let ack_eliciting = builder.ack_eliciting;
+            let number = builder.header().number().value;
             size += bytes;
             if in_flight {
                 paced += bytes;
@@ -403,11 +404,11 @@ impl Connection {
                 transmission = transmission_of(self.path().id, number);
             }
             if ack_eliciting {
-                let dues = self.dues_mut(space);
-                dues.probes = dues.probes.saturating_sub(1);
+                let acks = self.acks_mut(space);
+                acks.probes = acks.probes.saturating_sub(1);
                 self.on_eliciting_sent(now);
             }
-            let Draft { datagram, carried, .. } = draft;
+            let PacketBuilder { datagram, carried, .. } = builder;
             let mut sent = SentPacket::new(number, now, bytes, carried);
             (sent.ack_eliciting, sent.in_flight, sent.ect) = (ack_eliciting, in_flight, marks);
             sent.elsewhere = elsewhere;

@@ -2,7 +2,9 @@
 //! handshake of [`leobench_quic_noq`].
 
 use leobench_transport::Role;
-use leobench_transport::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+use leobench_transport::handshake_sizes::{
+    CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO,
+};
 
 use super::handshake::{Handshake, KeyChange, check_level, reading};
 use super::keys::{Keys, Next};

@@ -22,7 +22,7 @@ pub(crate) use self::packet::SentPacket;
 use self::ring::Ring;
 pub(crate) use self::rtt::RttEstimator;
 use self::spurious::{LostPackets, Reduction};
-use crate::carried::Carried;
+use crate::sent_frame::SentFrame;
 use crate::wire::{EcnCounts, Number, Space};
 
 /// Packet number spaces, in order.
@@ -166,7 +166,7 @@ impl Recovery {
 
     /// Returns the content of ack-eliciting packets outstanding in the Data space, to be sent on another path: each packet once.
     #[cold]
-    pub(crate) fn repeat(&mut self) -> Vec<Carried> {
+    pub(crate) fn repeat(&mut self) -> Vec<SentFrame> {
         let outstanding = self.spaces[Space::Data as usize].sent.outstanding_mut();
         let mut contents = Vec::new();
         for packet in outstanding.filter(|packet| packet.ack_eliciting && !packet.repeated) {

@@ -2,7 +2,7 @@
 
 use leobench_base::SimTime;
 
-use crate::carried::Contents;
+use crate::sent_frame::SentFrames;
 
 /// A packet sent and not settled yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +25,14 @@ pub(crate) struct SentPacket {
     /// Whether what it carried was sent again on another path, though nothing shows that it is lost.
     pub repeated: bool,
     /// Its frames of interest.
-    pub carried: Contents,
+    pub carried: SentFrames,
     /// Its place among all packets in flight of the path, whatever their space: the number that controllers see.
     pub(super) sequence: u64,
 }
 
 impl SentPacket {
     /// An ack-eliciting packet of `size` bytes, not marked.
-    pub(crate) fn new(number: u64, at: SimTime, size: u64, carried: Contents) -> Self {
+    pub(crate) fn new(number: u64, at: SimTime, size: u64, carried: SentFrames) -> Self {
         let (ack_eliciting, in_flight) = (true, true);
         let (ect, elsewhere, repeated, sequence) = (false, false, false, 0);
         Self {

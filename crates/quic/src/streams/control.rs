@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::Streams;
 use super::id::side;
 use super::packet::Payload;
-use crate::carried::Carried;
+use crate::sent_frame::SentFrame;
 use crate::wire::{Directionality, Frame, StreamId, varint_size};
 
 /// Which control frames wait.
@@ -64,7 +64,7 @@ impl Streams {
                 if let Some(code) = part.reset_code() {
                     let final_size = part.sent();
                     let frame = Frame::ResetStream { id, code, final_size };
-                    if !payload.add(frame, Carried::ResetStream(id)) {
+                    if !payload.add(frame, SentFrame::ResetStream(id)) {
                         return;
                     }
                 }
@@ -80,7 +80,7 @@ impl Streams {
             if let Some(part) = self.table.receive(id) {
                 if let Some(code) = part.stop_code() {
                     let frame = Frame::StopSending { id, code };
-                    if !payload.add(frame, Carried::StopSending(id)) {
+                    if !payload.add(frame, SentFrame::StopSending(id)) {
                         return;
                     }
                 }
@@ -95,7 +95,7 @@ impl Streams {
         // The limit grows when its frame leaves: until then, there must be room for the largest one.
         if self.pending.max_data && payload.room > LARGEST_VARINT {
             let limit = self.credit.advertise();
-            payload.add(Frame::MaxData(limit), Carried::MaxData);
+            payload.add(Frame::MaxData(limit), SentFrame::MaxData);
             self.pending.max_data = false;
         }
         while let Some(&id) = self.pending.max_stream_data.front() {
@@ -106,7 +106,7 @@ impl Streams {
                     }
                     let limit = part.credit.advertise();
                     let frame = Frame::MaxStreamData { id, limit };
-                    payload.add(frame, Carried::MaxStreamData(id));
+                    payload.add(frame, SentFrame::MaxStreamData(id));
                 }
                 part.credit_queued = false;
             }
@@ -116,7 +116,7 @@ impl Streams {
             if self.pending.max_streams[side(kind)] && payload.room > LARGEST_VARINT {
                 let limit = self.peer_may_open[side(kind)].advertise();
                 let frame = Frame::MaxStreams { kind, limit };
-                payload.add(frame, Carried::MaxStreams(kind));
+                payload.add(frame, SentFrame::MaxStreams(kind));
                 self.pending.max_streams[side(kind)] = false;
             }
         }
@@ -128,14 +128,14 @@ impl Streams {
             let limit = self.max_data;
             let moot = self.connection_credit() > 0;
             self.pending.data_blocked =
-                !moot && !payload.add(Frame::DataBlocked(limit), Carried::DataBlocked);
+                !moot && !payload.add(Frame::DataBlocked(limit), SentFrame::DataBlocked);
         }
         while let Some(&id) = self.pending.stream_data_blocked.front() {
             if let Some(part) = self.table.send(id) {
                 if part.is_blocked() {
                     let limit = part.limit();
                     let frame = Frame::StreamDataBlocked { id, limit };
-                    if !payload.add(frame, Carried::StreamDataBlocked(id)) {
+                    if !payload.add(frame, SentFrame::StreamDataBlocked(id)) {
                         return;
                     }
                 }
@@ -148,7 +148,7 @@ impl Streams {
                 let limit = self.may_open[side(kind)];
                 let moot = self.opening_blocked_at[side(kind)] != Some(limit);
                 let frame = Frame::StreamsBlocked { kind, limit };
-                let carried = Carried::StreamsBlocked(kind);
+                let carried = SentFrame::StreamsBlocked(kind);
                 self.pending.streams_blocked[side(kind)] = !moot && !payload.add(frame, carried);
             }
         }

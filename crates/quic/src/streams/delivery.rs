@@ -2,14 +2,14 @@
 
 use super::id::side;
 use super::{StreamEvent, Streams};
-use crate::carried::Carried;
+use crate::sent_frame::SentFrame;
 use crate::wire::StreamId;
 
 impl Streams {
     /// A packet that carried this was acknowledged.
-    pub(crate) fn on_acked(&mut self, carried: &Carried) {
+    pub(crate) fn on_acked(&mut self, carried: &SentFrame) {
         match *carried {
-            Carried::Stream { id, start, len, fin } => {
+            SentFrame::Stream { id, start, len, fin } => {
                 let Some(part) = self.table.send(id) else { return };
                 part.on_acked(start, start + u64::from(len), fin);
                 if part.is_done() {
@@ -20,7 +20,7 @@ impl Streams {
                     self.prune();
                 }
             }
-            Carried::ResetStream(id) => {
+            SentFrame::ResetStream(id) => {
                 let Some(part) = self.table.send(id) else { return };
                 part.on_reset_acked();
                 self.clean(id);
@@ -32,9 +32,9 @@ impl Streams {
 
     /// A packet that carried this is taken as lost, or a probe must repeat it: it is sent again as far as it still matters,
     /// limits with their current values.
-    pub(crate) fn on_lost(&mut self, carried: &Carried) {
+    pub(crate) fn on_lost(&mut self, carried: &SentFrame) {
         match *carried {
-            Carried::Stream { id, start, len, fin } => {
+            SentFrame::Stream { id, start, len, fin } => {
                 let Some(part) = self.table.send(id) else { return };
                 let was_reset = part.is_reset();
                 part.on_lost(start, start + u64::from(len), fin);
@@ -44,35 +44,35 @@ impl Streams {
                     self.queue_again(id);
                 }
             }
-            Carried::ResetStream(id) => {
+            SentFrame::ResetStream(id) => {
                 let Some(part) = self.table.send(id) else { return };
                 if part.reset_code().is_some() && !part.queued.reset {
                     part.queued.reset = true;
                     self.pending.resets.push_back(id);
                 }
             }
-            Carried::StopSending(id) => {
+            SentFrame::StopSending(id) => {
                 let Some(part) = self.table.receive(id) else { return };
                 if part.stop_code().is_some() && !part.stop_queued {
                     part.stop_queued = true;
                     self.pending.stops.push_back(id);
                 }
             }
-            Carried::MaxData => self.pending.max_data = true,
-            Carried::MaxStreamData(id) => self.queue_credit(id),
-            Carried::MaxStreams(kind) => self.pending.max_streams[side(kind)] = true,
-            Carried::DataBlocked => {
+            SentFrame::MaxData => self.pending.max_data = true,
+            SentFrame::MaxStreamData(id) => self.queue_credit(id),
+            SentFrame::MaxStreams(kind) => self.pending.max_streams[side(kind)] = true,
+            SentFrame::DataBlocked => {
                 self.pending.data_blocked =
                     self.connection_credit() == 0 && self.blocked_at == Some(self.max_data);
             }
-            Carried::StreamDataBlocked(id) => {
+            SentFrame::StreamDataBlocked(id) => {
                 let Some(part) = self.table.send(id) else { return };
                 if part.is_blocked() && !part.queued.blocked {
                     part.queued.blocked = true;
                     self.pending.stream_data_blocked.push_back(id);
                 }
             }
-            Carried::StreamsBlocked(kind) => {
+            SentFrame::StreamsBlocked(kind) => {
                 let limit = Some(self.may_open[side(kind)]);
                 self.pending.streams_blocked[side(kind)] =
                     self.opening_blocked_at[side(kind)] == limit;

@@ -7,7 +7,7 @@ use leobench_transport::scheduler::{LARGEST_HEADER, Share};
 use super::Streams;
 use super::id::StreamKind;
 use super::packet::Payload;
-use crate::carried::Contents;
+use crate::sent_frame::SentFrames;
 use crate::wire::{Directionality, Frames};
 
 impl Streams {
@@ -21,7 +21,7 @@ impl Streams {
         now: SimTime,
         room: u64,
         frames: &mut Frames,
-        carried: &mut Contents,
+        carried: &mut SentFrames,
     ) -> Result<u64, EndpointError> {
         let mut payload = Payload { room, frames, carried };
         self.fill_control(&mut payload);

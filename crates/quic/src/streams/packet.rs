@@ -2,19 +2,19 @@
 
 use leobench_transport::scheduler::{fit_with_length, stream_header};
 
-use crate::carried::{Carried, Contents};
+use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{Frame, Frames, StreamId, varint_size};
 
 /// Frames, what they stand for, and the room left for more.
 pub(super) struct Payload<'a> {
     pub(super) room: u64,
     pub(super) frames: &'a mut Frames,
-    pub(super) carried: &'a mut Contents,
+    pub(super) carried: &'a mut SentFrames,
 }
 
 impl Payload<'_> {
     /// Puts in a frame, if there is room.
-    pub(super) fn add(&mut self, frame: Frame, carried: Carried) -> bool {
+    pub(super) fn add(&mut self, frame: Frame, carried: SentFrame) -> bool {
         let size = frame.size();
         if size > self.room {
             return false;
@@ -46,7 +46,7 @@ impl Payload<'_> {
         // Made where it stays: a copy would wait until its small fields are written.
         let frame = || Frame::Stream { id, offset, len, fin, explicit_len };
         self.frames.extend(std::iter::once_with(frame));
-        self.carried.push(Carried::Stream { id, start: offset, len: len as u32, fin });
+        self.carried.push(SentFrame::Stream { id, start: offset, len: len as u32, fin });
         Some((len, fin))
     }
 }

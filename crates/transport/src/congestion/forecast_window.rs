@@ -4,7 +4,7 @@ use leobench_base::{BitRate, Bytes, SimTime};
 
 use super::{AckEnd, Acked, CarefulResume, Congestion, CongestionControl, Lost, Sent};
 use crate::endpoint::{Forecast, PathId};
-use crate::heed::OnForecastSpec;
+use crate::on_forecast::OnForecastSpec;
 use crate::path_map::PathMap;
 
 /// The smallest limit in packets, that of a window (RFC 9002 section 7.2).

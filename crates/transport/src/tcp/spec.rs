@@ -5,7 +5,7 @@ use leobench_base::{Bytes, SimDuration};
 
 use super::unmatched::NoConnection;
 use crate::congestion::{CongestionSpec, CubicSpec};
-use crate::heed::OnForecastSpec;
+use crate::on_forecast::OnForecastSpec;
 
 /// Minimum segment size that every host must accept over IPv4: 576 bytes minus two headers (RFC 9293 section 3.7.1).
 const SMALLEST_MSS: Bytes = Bytes::new(536);

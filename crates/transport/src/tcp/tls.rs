@@ -2,7 +2,7 @@
 
 use super::Role;
 use super::outgoing::{Outgoing, RECORD_HEADER, RECORD_OVERHEAD};
-use crate::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+use crate::handshake_sizes::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
 
 /// `ClientHello` in a record.
 const HELLO: u64 = RECORD_HEADER + CLIENT_HELLO as u64;

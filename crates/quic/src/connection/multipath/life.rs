@@ -146,7 +146,7 @@ impl Connection {
         self.repeat_elsewhere(at);
         let path = &mut self.paths[at];
         path.ids.remote.end();
-        path.dues.probes = 0;
+        path.acks.probes = 0;
         path.others.clear();
         if used {
             self.control.close(path.id);

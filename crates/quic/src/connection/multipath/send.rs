@@ -7,11 +7,11 @@ use leobench_transport::path_scheduler::{PathView, PathViews};
 use smallvec::SmallVec;
 
 use super::super::Connection;
-use super::super::draft::Draft;
+use super::super::builder::PacketBuilder;
 use super::super::transmit::{ACK_DELAY_EXPONENT, Transmit};
 use super::Blocked;
-use crate::carried::Carried;
 use crate::path::{Path, Stage};
+use crate::sent_frame::SentFrame;
 use crate::spec::AckPath;
 use crate::wire::{Frame, PathFrame, Space};
 
@@ -37,7 +37,7 @@ impl Connection {
         let open = self.open_paths();
         for at in &open {
             let path = &self.paths[*at];
-            let wants = path.dues.probes > 0 || path.route.wants_probe() || !path.others.is_empty();
+            let wants = path.acks.probes > 0 || path.route.wants_probe() || !path.others.is_empty();
             if !wants || !path.ids.remote.is_in_use() {
                 continue;
             }
@@ -78,14 +78,14 @@ impl Connection {
     /// A datagram on the active path.
     fn build(&mut self, now: SimTime, cargo: Cargo) -> Result<Option<Transmit>, EndpointError> {
         let limit = self.path().datagram_limit();
-        let mut drafts = std::mem::take(&mut self.buffers.drafts);
-        let used = self.draft(now, Space::Data, limit, &mut drafts, cargo)?;
-        let transmit = (!drafts.is_empty()).then(|| {
-            self.pad(&mut drafts, limit, limit - used);
+        let mut builders = std::mem::take(&mut self.buffers.builders);
+        let used = self.build_packet(now, Space::Data, limit, &mut builders, cargo)?;
+        let transmit = (!builders.is_empty()).then(|| {
+            self.pad(&mut builders, limit, limit - used);
             let tuple = self.path().route.tuple;
-            self.dispatch(now, tuple, &mut drafts)
+            self.dispatch(now, tuple, &mut builders)
         });
-        self.buffers.drafts = drafts;
+        self.buffers.builders = builders;
         Ok(transmit)
     }
 
@@ -148,7 +148,7 @@ impl Connection {
     #[inline]
     pub(in crate::connection) fn owes_ack(&self, now: SimTime, at: usize) -> bool {
         let due = |(of, path): (usize, &Path)| {
-            path.dues.received.is_due(now) && self.ack_path(of) == Some(at)
+            path.acks.received.is_due(now) && self.ack_path(of) == Some(at)
         };
         self.paths.numbered().any(due)
     }
@@ -176,29 +176,33 @@ impl Connection {
     }
 
     /// Adds the acknowledgements that the active path is to carry, if one is due, or if something is sent anyway.
-    pub(in crate::connection) fn add_path_acks(&mut self, now: SimTime, draft: &mut Draft) {
+    pub(in crate::connection) fn add_path_acks(
+        &mut self,
+        now: SimTime,
+        builder: &mut PacketBuilder,
+    ) {
         let wanted = |path: &Path| {
-            let received = &path.dues.received;
+            let received = &path.acks.received;
             received.is_due(now) || received.is_pending()
         };
         let owing = self.paths.numbered().filter(|(_, path)| wanted(path)).map(|(of, _)| of);
         let owing: SmallVec<[usize; 8]> = owing.collect();
         for of in owing {
             if self.ack_path(of) == Some(self.active) {
-                self.add_ack_of(now, of, draft);
+                self.add_ack_of(now, of, builder);
             }
         }
     }
 
     /// Adds the acknowledgement of packets of path `of`, if there is room for it.
-    fn add_ack_of(&mut self, now: SimTime, of: usize, draft: &mut Draft) {
+    fn add_ack_of(&mut self, now: SimTime, of: usize, builder: &mut PacketBuilder) {
         let path = self.paths[of].id.0;
-        let room = draft.room.saturating_sub(leobench_base::varint::varint_size(path.into()));
-        let received = &mut self.paths[of].dues.received;
+        let room = builder.room.saturating_sub(leobench_base::varint::varint_size(path.into()));
+        let received = &mut self.paths[of].acks.received;
         if let Some(ack) = received.ack(now, room, ACK_DELAY_EXPONENT) {
             received.on_ack_sent();
             let largest = ack.largest();
-            draft.push(Frame::PathAck { path, ack }, Some(Carried::PathAck { path, largest }));
+            builder.push(Frame::PathAck { path, ack }, Some(SentFrame::PathAck { path, largest }));
             if let Some(multipath) = &mut self.multipath {
                 multipath.turn = multipath.turn.wrapping_add(1);
             }
@@ -208,35 +212,35 @@ impl Connection {
     /// Whether acknowledgements have become so long that the next packet is to ask for one of them.
     pub(in crate::connection) fn has_many_ranges(&self) -> bool {
         match self.multipath {
-            None => self.path().dues.received.has_many_ranges(),
-            Some(_) => self.paths.iter().any(|path| path.dues.received.has_many_ranges()),
+            None => self.path().acks.received.has_many_ranges(),
+            Some(_) => self.paths.iter().any(|path| path.acks.received.has_many_ranges()),
         }
     }
 
     /// Adds the status of the active path, if it is to be told.
-    pub(in crate::connection) fn add_path_status(&mut self, draft: &mut Draft) {
+    pub(in crate::connection) fn add_path_status(&mut self, builder: &mut PacketBuilder) {
         let path = &mut self.paths[self.active];
         let (id, sequence, backup) = (path.id.0, path.status.sequence, path.status.backup);
         let frame = Frame::Path(PathFrame::Status { path: id, sequence, backup });
-        if path.status.pending && draft.fits(&frame) {
+        if path.status.pending && builder.fits(&frame) {
             path.status.pending = false;
             path.status.sequence += 1;
-            draft.push(frame, Some(Carried::PathStatus { path: id, sequence }));
+            builder.push(frame, Some(SentFrame::PathStatus { path: id, sequence }));
         }
     }
 
     /// Adds the frames about paths.
     #[cold]
-    pub(in crate::connection) fn add_path_frames(&mut self, draft: &mut Draft) {
+    pub(in crate::connection) fn add_path_frames(&mut self, builder: &mut PacketBuilder) {
         let mut all = true;
         while let Some((frame, carried)) = self.next_path_frame() {
             let frame = Frame::Path(frame);
-            if !draft.fits(&frame) {
+            if !builder.fits(&frame) {
                 all = false;
                 break;
             }
             self.on_path_frame_sent(carried);
-            draft.push(frame, Some(carried));
+            builder.push(frame, Some(carried));
         }
         if all && let Some(multipath) = &mut self.multipath {
             multipath.pending = false;
@@ -244,11 +248,11 @@ impl Connection {
     }
 
     /// The next frame about paths to send, and what stands for it.
-    fn next_path_frame(&self) -> Option<(PathFrame, Carried)> {
+    fn next_path_frame(&self) -> Option<(PathFrame, SentFrame)> {
         let multipath = self.multipath.as_ref()?;
         if multipath.announces_max {
             let max = multipath.local_max;
-            return Some((PathFrame::MaxPathId(max), Carried::MaxPathId(max)));
+            return Some((PathFrame::MaxPathId(max), SentFrame::MaxPathId(max)));
         }
         if multipath.tells_blocked {
             let frame = match multipath.blocked? {
@@ -258,17 +262,17 @@ impl Connection {
                     PathFrame::CidsBlocked { path, next }
                 }
             };
-            return Some((frame, Carried::PathsBlocked));
+            return Some((frame, SentFrame::PathsBlocked));
         }
         self.paths.iter().find_map(|known| {
             let path = known.id.0;
             if let (code, true) = known.farewell {
-                return Some((PathFrame::Abandon { path, code }, Carried::PathAbandon(path)));
+                return Some((PathFrame::Abandon { path, code }, SentFrame::PathAbandon(path)));
             }
             if known.status.pending && known.is_usable() {
                 let (sequence, backup) = (known.status.sequence, known.status.backup);
                 let frame = PathFrame::Status { path, sequence, backup };
-                return Some((frame, Carried::PathStatus { path, sequence }));
+                return Some((frame, SentFrame::PathStatus { path, sequence }));
             }
             if !matches!(known.stage, Stage::Unused | Stage::Open) {
                 return None;
@@ -276,30 +280,30 @@ impl Connection {
             if let Some(new) = known.ids.local.announcement() {
                 let sequence = new.sequence;
                 let frame = PathFrame::NewConnectionId { path, new: Box::new(new) };
-                return Some((frame, Carried::PathNewConnectionId { path, sequence }));
+                return Some((frame, SentFrame::PathNewConnectionId { path, sequence }));
             }
             let sequence = known.ids.remote.retirement()?;
             let frame = PathFrame::RetireConnectionId { path, sequence };
-            Some((frame, Carried::PathRetireConnectionId { path, sequence }))
+            Some((frame, SentFrame::PathRetireConnectionId { path, sequence }))
         })
     }
 
     /// The frame that `carried` stands for was put into a packet.
-    fn on_path_frame_sent(&mut self, carried: Carried) {
+    fn on_path_frame_sent(&mut self, carried: SentFrame) {
         let Some(multipath) = &mut self.multipath else { return };
         match carried {
-            Carried::MaxPathId(_) => multipath.announces_max = false,
-            Carried::PathsBlocked => multipath.tells_blocked = false,
-            Carried::PathAbandon(path) => self.paths[path as usize].farewell.1 = false,
-            Carried::PathStatus { path, .. } => {
+            SentFrame::MaxPathId(_) => multipath.announces_max = false,
+            SentFrame::PathsBlocked => multipath.tells_blocked = false,
+            SentFrame::PathAbandon(path) => self.paths[path as usize].farewell.1 = false,
+            SentFrame::PathStatus { path, .. } => {
                 let status = &mut self.paths[path as usize].status;
                 status.pending = false;
                 status.sequence += 1;
             }
-            Carried::PathNewConnectionId { path, .. } => {
+            SentFrame::PathNewConnectionId { path, .. } => {
                 self.paths[path as usize].ids.local.on_announced();
             }
-            Carried::PathRetireConnectionId { path, .. } => {
+            SentFrame::PathRetireConnectionId { path, .. } => {
                 self.paths[path as usize].ids.remote.on_retirement_sent();
             }
             _ => {}
@@ -308,31 +312,31 @@ impl Connection {
 
     /// A packet with a frame about paths was lost, which is sent again if it still tells anything.
     #[cold]
-    pub(in crate::connection) fn requeue_path_frame(&mut self, carried: &Carried) {
+    pub(in crate::connection) fn requeue_path_frame(&mut self, carried: &SentFrame) {
         let Some(multipath) = &mut self.multipath else { return };
         multipath.pending = true;
         let number = match *carried {
-            Carried::MaxPathId(max) => {
+            SentFrame::MaxPathId(max) => {
                 multipath.announces_max |= max == multipath.local_max;
                 return;
             }
-            Carried::PathAbandon(path)
-            | Carried::PathStatus { path, .. }
-            | Carried::PathNewConnectionId { path, .. }
-            | Carried::PathRetireConnectionId { path, .. } => path,
+            SentFrame::PathAbandon(path)
+            | SentFrame::PathStatus { path, .. }
+            | SentFrame::PathNewConnectionId { path, .. }
+            | SentFrame::PathRetireConnectionId { path, .. } => path,
             _ => return,
         };
         // Of a path that is gone there is nothing to tell.
         let Some(path) = self.paths.get_mut(number as usize) else { return };
         match *carried {
-            Carried::PathAbandon(_) => {
+            SentFrame::PathAbandon(_) => {
                 path.farewell.1 = matches!(path.stage, Stage::Abandoned { .. });
             }
-            Carried::PathStatus { sequence, .. } => {
+            SentFrame::PathStatus { sequence, .. } => {
                 path.status.pending |= sequence + 1 == path.status.sequence;
             }
-            Carried::PathNewConnectionId { sequence, .. } => path.ids.local.on_lost(sequence),
-            Carried::PathRetireConnectionId { sequence, .. } if path.is_open() => {
+            SentFrame::PathNewConnectionId { sequence, .. } => path.ids.local.on_lost(sequence),
+            SentFrame::PathRetireConnectionId { sequence, .. } if path.is_open() => {
                 path.ids.remote.on_retirement_lost(sequence);
             }
             _ => {}

@@ -1,6 +1,8 @@
 //! Whole handshakes between two ends of ours.
 
-use leobench_transport::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+use leobench_transport::handshake_sizes::{
+    CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO,
+};
 use rustls::client::verify_server_name;
 use rustls::pki_types::ServerName;
 use rustls::server::ParsedCertificate;

@@ -1,7 +1,7 @@
 //! Acknowledgements: samples, what is acknowledged, and what controllers are told in which order.
 
 use super::*;
-use crate::carried::Carried;
+use crate::sent_frame::SentFrame;
 
 #[test]
 fn packets_are_acknowledged_once_and_in_order() {
@@ -199,7 +199,7 @@ fn discarded_spaces_leave_the_flight() {
 #[test]
 fn what_is_given_up_is_handed_back() {
     let mut bench = Bench::new(Role::Client);
-    let carried = Carried::Crypto { start: 0, end: 300 };
+    let carried = SentFrame::Crypto { start: 0, end: 300 };
     bench.send_as(at(0), Space::Initial, |sent| sent.carried.push(carried));
     bench.expire();
     bench.calls();

@@ -1,7 +1,7 @@
 //! Losses by number and by time (RFC 9002 section 6.1).
 
 use super::*;
-use crate::carried::Carried;
+use crate::sent_frame::SentFrame;
 
 /// Section 6.1.1: `kPacketThreshold` is 3.
 #[test]
@@ -71,7 +71,7 @@ fn losses_are_due_in_each_space_and_the_earliest_first() {
 #[test]
 fn packets_that_do_not_count_are_lost_without_congestion() {
     let mut bench = Bench::confirmed();
-    let carried = Carried::Ack { largest: 7 };
+    let carried = SentFrame::Ack { largest: 7 };
     bench.send_as(at(0), Space::Data, |sent| {
         (sent.ack_eliciting, sent.in_flight) = (false, false);
         sent.carried.push(carried);

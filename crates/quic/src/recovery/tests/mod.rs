@@ -6,7 +6,7 @@ use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::congestion::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
 
 use super::*;
-use crate::carried::Contents;
+use crate::sent_frame::SentFrames;
 use crate::wire::{Ack, AckRange, EcnCounts, Space};
 
 mod acks;
@@ -134,7 +134,7 @@ impl Bench {
     /// Sends a packet in a space as `change` makes it; its number.
     fn send_as(&mut self, now: SimTime, space: Space, change: impl FnOnce(&mut SentPacket)) -> u64 {
         let number = self.recovery.next_number(space).value;
-        let mut packet = SentPacket::new(number, now, SIZE, Contents::new());
+        let mut packet = SentPacket::new(number, now, SIZE, SentFrames::new());
         change(&mut packet);
         let number = packet.number;
         self.recovery.on_sent(now, space, packet, &mut self.control);

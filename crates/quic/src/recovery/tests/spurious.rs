@@ -1,7 +1,7 @@
 //! Losses that prove spurious.
 
 use super::*;
-use crate::carried::Carried;
+use crate::sent_frame::SentFrame;
 
 impl Bench {
     /// Loses packets 0 and 1 of the next five, sent at `now`; the first number.
@@ -40,7 +40,7 @@ fn a_reduction_is_undone_when_all_its_losses_are_acknowledged() {
 #[test]
 fn late_packets_are_handed_over_with_their_contents() {
     let mut bench = Bench::confirmed();
-    let carried = Carried::MaxData;
+    let carried = SentFrame::MaxData;
     bench.send_as(at(0), Space::Data, |sent| sent.carried.push(carried));
     (0..3).for_each(|_| _ = bench.send(at(0)));
     bench.ack(at(50), &[(1, 3)]);

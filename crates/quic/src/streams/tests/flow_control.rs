@@ -31,7 +31,7 @@ fn the_connections_limit_is_shared_and_moves_on() {
     // Section 4.1: "A sender SHOULD send a STREAM_DATA_BLOCKED or DATA_BLOCKED frame". It goes with the last data.
     assert_eq!(control(&second), [Frame::DataBlocked(1_600)]);
     assert!(pair.packet(CLIENT, 1_000).is_none(), "once per limit");
-    pair.ends[CLIENT].on_lost(&Carried::DataBlocked);
+    pair.ends[CLIENT].on_lost(&SentFrame::DataBlocked);
     let again = pair.packet(CLIENT, 1_000).unwrap();
     assert_eq!(control(&again), [Frame::DataBlocked(1_600)]);
     pair.deliver(CLIENT, &first);

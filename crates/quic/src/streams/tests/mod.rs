@@ -18,7 +18,7 @@ use leobench_transport::plugin::Plugins;
 use leobench_transport::scheduler::SchedulerSpec;
 
 use super::{ReceiveWindow, StreamConfig, StreamEvent, Streams};
-use crate::carried::{Carried, Contents};
+use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{Directionality, Frame, Frames, StreamId, TransportParameters};
 
 const BIDIRECTIONAL: Directionality = Directionality::Bidirectional;
@@ -84,7 +84,7 @@ impl Setup {
 #[derive(Clone, Debug)]
 struct Packet {
     frames: Frames,
-    carried: Contents,
+    carried: SentFrames,
 }
 
 /// Data sent and read by an end, and the events reported to it.
@@ -144,7 +144,7 @@ impl Pair {
     /// The next packet of an end. Its frames take what they are accounted for, new bytes leave once and in order, and
     /// something leaves if something is pending.
     fn packet(&mut self, end: usize, room: u64) -> Option<Packet> {
-        let (mut frames, mut carried) = (Frames::new(), Contents::new());
+        let (mut frames, mut carried) = (Frames::new(), SentFrames::new());
         let streams = &mut self.ends[end];
         let pending = streams.has_pending();
         let has_data = streams.has_data();
@@ -165,7 +165,7 @@ impl Pair {
         room: u64,
         used: u64,
         frames: &Frames,
-        carried: &Contents,
+        carried: &SentFrames,
     ) {
         assert_eq!(frames.len(), carried.len());
         for (index, frame) in frames.iter().enumerate() {
@@ -175,7 +175,7 @@ impl Pair {
             let (start, stop) = (offset, offset + len);
             assert_eq!(
                 carried[index],
-                Carried::Stream { id, start, len: (stop - start) as u32, fin }
+                SentFrame::Stream { id, start, len: (stop - start) as u32, fin }
             );
             let high = self.logs[end].sent.entry(id).or_default();
             assert!(stop <= *high || start == *high, "{start} to {stop}, after {high}");

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use leobench_transport::flights::{CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO};
+use leobench_transport::handshake_sizes::{
+    CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO,
+};
 
 use super::notation::{self, peer_id, peer_token};
 use super::*;

@@ -25,7 +25,7 @@ use super::sequence::Stamps;
 use super::spec::TcpSpec;
 use crate::congestion::{CongestionControl, Rtt};
 use crate::endpoint::{Forecast, VerdictKind};
-use crate::heed::Hold;
+use crate::on_forecast::Hold;
 use crate::pacing::{Pacer, window_rate};
 
 pub(super) use self::ack::Ack;

@@ -5,11 +5,11 @@ use smallvec::SmallVec;
 use crate::wire::{Directionality, StreamId};
 
 /// The frames of a packet whose fate matters to its sender, in order.
-pub(crate) type Contents = SmallVec<[Carried; 2]>;
+pub(crate) type SentFrames = SmallVec<[SentFrame; 2]>;
 
 /// A frame whose fate matters to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Carried {
+pub(crate) enum SentFrame {
     /// `len` bytes of a stream from `start` on.
     Stream { id: StreamId, start: u64, len: u32, fin: bool },
     /// Bytes of the handshake.
@@ -65,4 +65,4 @@ pub(crate) enum Carried {
     PathsBlocked,
 }
 
-const _: () = assert!(size_of::<Carried>() == 24, "every packet in flight keeps some");
+const _: () = assert!(size_of::<SentFrame>() == 24, "every packet in flight keeps some");

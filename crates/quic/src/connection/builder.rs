@@ -2,17 +2,17 @@
 
 use smallvec::SmallVec;
 
-use crate::carried::{Carried, Contents};
+use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{Datagram, Frame, Frames, Header, Packet, Space, TAG_SIZE};
 
 /// The packets of a datagram.
 pub(super) type Packets = SmallVec<[Packet; 1]>;
 
 /// A packet under construction, in the datagram that it will travel in if it is the first one there.
-pub(super) struct Draft {
+pub(super) struct PacketBuilder {
     pub(super) space: Space,
     pub(super) datagram: Box<Datagram>,
-    pub(super) carried: Contents,
+    pub(super) carried: SentFrames,
     /// Bytes of the frames.
     pub(super) payload: u64,
     /// Room left for frames.
@@ -22,7 +22,7 @@ pub(super) struct Draft {
     pub(super) probes_route: bool,
 }
 
-impl Draft {
+impl PacketBuilder {
     /// An empty packet of at most `size` bytes, in a box that another datagram has come in, if there is one.
     pub(super) fn new(
         used: Option<Box<Datagram>>,
@@ -47,7 +47,7 @@ impl Draft {
         Self {
             space,
             datagram,
-            carried: Contents::new(),
+            carried: SentFrames::new(),
             payload: 0,
             room,
             ack_eliciting: false,
@@ -64,11 +64,11 @@ impl Draft {
     }
 
     /// The frames to write, and beside them what they carry.
-    pub(super) fn frames_mut(&mut self) -> (&mut Frames, &mut Contents) {
+    pub(super) fn frames_mut(&mut self) -> (&mut Frames, &mut SentFrames) {
         (&mut packet_mut(&mut self.datagram).frames, &mut self.carried)
     }
 
-    pub(super) fn push(&mut self, frame: Frame, carried: Option<Carried>) {
+    pub(super) fn push(&mut self, frame: Frame, carried: Option<SentFrame>) {
         let size = frame.size();
         debug_assert!(size <= self.room, "{frame:?} in {} bytes", self.room);
         self.payload += size;
