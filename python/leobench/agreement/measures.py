@@ -52,8 +52,6 @@ def limited(limits: Mapping[str, float]) -> tuple[Measure, ...]:
 # The table that the mean window is computed from.
 WINDOWS = "transport"
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-
 
 def paths(flows: Iterable[str]) -> tuple[str, ...]:
     """The metrics of a campaign: those of all measures of these flows."""
@@ -78,9 +76,3 @@ def add_windows(summary: dict[str, Any], table: bytes, warm_up_s: float) -> None
     found: dict[str, float] = dict(means.iter_rows())
     for flow in summary["flows"]:
         flow["cwnd_bytes"] = {"mean": found.get(flow["name"])}
-
-
-def seconds(time: str) -> float:
-    """A time of a resolved scenario, such as `500 ms`."""
-    number, unit = time.split()
-    return float(number) * _UNITS[unit]

@@ -15,6 +15,7 @@ from leobench.agreement import measures
 from leobench.campaign import Status, dataset, provenance, store
 from leobench.campaign import metrics as summaries
 from leobench.campaign.runner import outcomes
+from leobench.durations import seconds
 from leobench.errors import InputError, RunError, positive
 
 if TYPE_CHECKING:
@@ -168,8 +169,7 @@ class _Opened:
         self._stack = ExitStack()
         self._context = store.opened(folder, identity, resume=resume, force=force)
         self._warm_up = {
-            name: measures.seconds(scenario["warm_up"])
-            for name, scenario in target.campaign.scenarios.items()
+            name: seconds(scenario["warm_up"]) for name, scenario in target.campaign.scenarios.items()
         }
 
     def __enter__(self) -> _Opened:
