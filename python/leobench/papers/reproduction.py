@@ -186,14 +186,10 @@ class _Counted:
 
 def _measured(figure: Figure, result: CampaignResult) -> pl.DataFrame:
     """The runs of a campaign with the metrics that the figure adds, renamed for its claims."""
-    import polars as pl
-
-    if figure.measure is None:
-        return words.rename(result.runs, figure.words)
-    added = figure.measure(result)
-    keys = result.runs.drop("metric", "value").unique(maintain_order=True)
-    rows = keys.join(added, on=["variant", "replicate"]).select(result.runs.columns)
-    return words.rename(pl.concat([result.runs, rows]), figure.words)
+    runs = result.runs
+    if figure.measure is not None:
+        runs = words.with_measures(runs, figure.measure(result))
+    return words.rename(runs, figure.words)
 
 
 def write_text(file: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Short names for places in a scenario and their values, for figures and claims."""
+"""The runs of a campaign as figures and claims name them: short names, further metrics, a note."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import polars as pl
+
+    from leobench.campaign import Campaign
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,17 @@ def rename(runs: pl.DataFrame, words: Iterable[Word]) -> pl.DataFrame:
         named = pl.col(word.place).replace(dict(word.values)) if word.values else pl.col(word.place)
         runs = runs.with_columns(named).rename({word.place: word.name})
     return runs
+
+
+def with_measures(runs: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """Runs with further metrics of them: a frame of `variant`, `replicate`, `metric` and `value`."""
+    import polars as pl
+
+    keys = runs.drop("metric", "value").unique(maintain_order=True)
+    added = keys.join(measured, on=["variant", "replicate"]).select(runs.columns)
+    return pl.concat([runs, added])
+
+
+def means_of(campaign: Campaign) -> str:
+    """The note below means of a campaign's runs with their intervals."""
+    return f"means of {campaign.replicates} runs with 95 % confidence intervals"
