@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
 from leobench import InputError, plots
-from leobench.plots import bars, style
+from leobench.plots import bars, style, units
 from leobench.plots.frames import Column, Interval
 
 if TYPE_CHECKING:
@@ -277,12 +277,12 @@ def test_the_same_frame_gives_the_same_bytes(tmp_path: Path, suffix: str) -> Non
 
 
 def test_units_are_written_as_they_suit_the_values() -> None:
-    assert style.scale("ms", 5_200.0) == (1e3, "s")
-    assert style.scale("ms", 40.0) == (1.0, "ms")
-    divisor, unit = style.scale("ns", 40e6)
+    assert units.scale("ms", 5_200.0) == (1e3, "s")
+    assert units.scale("ms", 40.0) == (1.0, "ms")
+    divisor, unit = units.scale("ns", 40e6)
     assert (round(divisor), unit) == (1_000_000, "ms")
-    assert style.scale("bit/s", 45e6) == (1e6, "Mbit/s")
-    assert style.scale("packets", 45e6) == (1.0, "packets")
-    assert [style.number_text(v) for v in (0.0, 0.0432, 1.234, -23.45, 1234.5)] == [
+    assert units.scale("bit/s", 45e6) == (1e6, "Mbit/s")
+    assert units.scale("packets", 45e6) == (1.0, "packets")
+    assert [units.number_text(v) for v in (0.0, 0.0432, 1.234, -23.45, 1234.5)] == [
         "0", "0.043", "1.23", "-23.4", "1234",
     ]  # fmt: skip

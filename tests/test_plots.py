@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from leobench import InputError, plots
-from leobench.plots import routes, states, style, timeline
+from leobench.plots import bands, routes, states, timeline, units
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -315,7 +315,7 @@ def test_thinning_keeps_every_peak_and_only_points_of_the_series() -> None:
     times = np.linspace(0.0, 100.0, 100_000)
     values = rng.normal(size=times.size)
     values[31_415], values[27_182] = 50.0, -40.0
-    thin_times, thin_values = style.thin(times, values, columns=500)
+    thin_times, thin_values = bands.thin(times, values, columns=500)
     assert len(thin_times) <= 1_000
     assert (np.diff(thin_times) > 0).all()
     assert {50.0, -40.0} <= set(thin_values)
@@ -331,19 +331,19 @@ def test_thinning_keeps_every_peak_and_only_points_of_the_series() -> None:
 
 def test_thinning_leaves_short_series_alone_and_keeps_gaps() -> None:
     times = np.arange(10.0)
-    assert style.thin(times, times)[1] is times
+    assert bands.thin(times, times)[1] is times
     times = np.arange(1_000.0)
     values = np.where(times < 500, np.nan, times)
-    _, thinned = style.thin(times, values, columns=10)
+    _, thinned = bands.thin(times, values, columns=10)
     assert np.isnan(thinned).sum() == 5
     assert np.nanmax(thinned) == 999.0
 
 
 def test_units_read_well() -> None:
-    assert style.byte_unit(1_500.0) == (1e3, "kB")
-    assert style.byte_unit(0.0) == (1.0, "B")
-    assert style.second_unit(0.0123) == (1e-3, "ms")
-    assert style.rate_text(45_330_000) == "45.3 Mbit/s"
-    assert style.rate_text(800_000) == "800 kbit/s"
-    assert style.millis_text(1_234.0) == "1.23 s"
-    assert style.millis_text(212.4) == "212 ms"
+    assert units.scale("B", 1_500.0) == (1e3, "kB")
+    assert units.scale("B", 0.0) == (1.0, "B")
+    assert units.scale("s", 0.0123) == (1e-3, "ms")
+    assert units.rate_text(45_330_000) == "45.3 Mbit/s"
+    assert units.rate_text(800_000) == "800 kbit/s"
+    assert units.millis_text(1_234.0) == "1.23 s"
+    assert units.millis_text(212.4) == "212 ms"

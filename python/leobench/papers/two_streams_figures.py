@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from leobench.durations import seconds
 from leobench.papers import two_streams, words
-from leobench.plots import style
+from leobench.plots import bands, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from leobench.campaign import Campaign, CampaignResult
-
-# Inches: the text width of a page.
-_WIDTH = 7.2
 
 _BOTH = "both"
 
@@ -60,25 +58,24 @@ def _samples(result: CampaignResult) -> pl.DataFrame:
 def _over_time(columns: Sequence[tuple[pl.DataFrame, str, str, str]]) -> Figure:
     """Panels of samples over time, one scale per column: columns of samples, column, unit and title."""
     import polars as pl
-    from matplotlib.figure import Figure
 
     schedulers = columns[0][0]["scheduler"].unique(maintain_order=True).to_list()
-    figure = Figure(figsize=(_WIDTH, 0.5 + 1.1 * len(schedulers)), layout="constrained")
-    grid = figure.subplots(len(schedulers), len(columns), sharex="col", sharey="col", squeeze=False)
+    size = (style.PAGE, 0.5 + 1.1 * len(schedulers))
+    figure, grid = style.grid(len(schedulers), len(columns), size, sharex="col", sharey="col")
     for row, scheduler in zip(grid, schedulers, strict=True):
         for axes, (samples, column, unit, title) in zip(row, columns, strict=True):
             largest = float(samples[column].max())  # type: ignore[arg-type]
-            factor, name = style.scale(unit, largest)
+            factor, name = units.scale(unit, largest)
             for stream, colour, width in zip(two_streams.STREAMS, _COLOURS[:2], (2.4, 0.8), strict=True):
                 shown = samples.filter(scheduler=scheduler, stream=stream)
                 times = shown["t_ns"].to_numpy() / 1e9
                 values = shown[column].cast(pl.Float64).fill_null(0).to_numpy() / factor
-                axes.plot(*style.thin(times, values, 600), color=colour, linewidth=width, label=stream)
+                axes.plot(*bands.thin(times, values, 600), color=colour, linewidth=width, label=stream)
             style.dress(axes, f"{title} ({name})" if scheduler == schedulers[0] else "", "")
             axes.set(xlim=(0, None), ylim=(0, 1.05 * largest / factor if largest else 1))
         row[0].set_ylabel(scheduler.replace(" ", "\n"), fontsize=style.TITLE, color=style.INK)
     for axes in grid[-1]:
-        axes.set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
+        style.label_x(axes, "time (s)")
     figure.align_ylabels(grid)
     style.key(figure, grid[0][0], "stream")
     style.note(figure, "the first run of each; within a column, all panels have the same scale")
@@ -131,13 +128,11 @@ _LABELS = {"delay_ms.mean": ("mean delay", "ms"), "goodput_bps": ("throughput", 
 def _bars(campaign: Campaign, panels: Sequence[tuple[pl.DataFrame, str, str]]) -> Figure:
     """Panels one below the other, of means by scheduler and stream; delays on logarithmic axes."""
     import polars as pl
-    from matplotlib.figure import Figure
 
     from leobench.plots import bars
     from leobench.plots.frames import Column, Interval
 
-    figure = Figure(figsize=(_WIDTH, 0.5 + 2.1 * len(panels)), layout="constrained")
-    stacked = list(figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0])
+    figure, stacked = style.stack(len(panels), 0.5 + 2.1 * len(panels))
     whiskers, unusual = Interval("low", "high"), dict[str, None]()
     for axes, (means, metric, case) in zip(stacked, panels, strict=True):
         label, unit = _LABELS[metric]
@@ -154,11 +149,12 @@ def _bars(campaign: Campaign, panels: Sequence[tuple[pl.DataFrame, str, str]]) -
             colours=_COLOURS,
             axes=axes,
         )
-        axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=0, ha="center")
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        axes.set_xticks(axes.get_xticks(), labels, rotation=0, ha="center")
     for axes in stacked[:-1]:
         axes.tick_params(labelbottom=False)
     style.key(figure, stacked[0], "stream")
-    said = "; ".join([f"means of {campaign.replicates} runs with 95 % confidence intervals", *unusual])
+    said = "; ".join([words.means_of(campaign), *unusual])
     if any(metric == "goodput_bps" for _, metric, _ in panels):
         said += "\nthroughputs: each to its own last delivery, so they need not add up"
     style.note(figure, said)
@@ -172,18 +168,16 @@ def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> F
     schedulers can differ even where their intervals overlap.
     """
     import polars as pl
-    from matplotlib.figure import Figure
 
     from leobench.plots import lines
     from leobench.plots.frames import Column, Interval
 
     del folder
     means = _means(result, ["interruption", "scheduler"]).with_columns(
-        off_s=pl.col("interruption").map_elements(_seconds, pl.Float64)
+        off_s=pl.col("interruption").map_elements(seconds, pl.Float64)
     )
     schedulers = means["scheduler"].unique(maintain_order=True).to_list()
-    figure = Figure(figsize=(_WIDTH, 4.6), layout="constrained")
-    grid = figure.subplots(2, len(schedulers), sharex=True, sharey="row", squeeze=False)
+    figure, grid = style.grid(2, len(schedulers), (style.PAGE, 4.6), sharex="all", sharey="row")
     for row, (metric, label) in zip(grid, _SPREAD.items(), strict=True):
         shown = means.filter(metric=metric)
         highest = float(shown.select(pl.max_horizontal("mean", "high").max()).item())
@@ -199,20 +193,13 @@ def interruptions(campaign: Campaign, result: CampaignResult, folder: Path) -> F
                 colours=_COLOURS,
                 axes=axes,
             )
-            axes.set_ylim(0, 1.06 * highest / style.scale("ms", highest)[0] or 1)
-    for axes in [*grid[:, 1:].flat]:
-        axes.set_ylabel("")
-    for axes in grid[0]:
-        axes.set_xlabel("")
+            axes.set_ylim(0, 1.06 * highest / units.scale("ms", highest)[0] or 1)
+    style.label_edges(grid)
     for axes in grid[1]:
         axes.set_title("", loc="left")
         _label_some(axes)
     style.key(figure, grid[0][0], "stream")
-    style.note(
-        figure,
-        f"means of {campaign.replicates} runs with 95 % confidence intervals; "
-        "the same channels and arrivals in every panel",
-    )
+    style.note(figure, f"{words.means_of(campaign)}; the same channels and arrivals in every panel")
     return figure
 
 
@@ -226,11 +213,6 @@ def _label_some(axes: Axes) -> None:
     step = math.ceil(len(labels) * longest * style.LETTER / style.inches(axes)[0])
     shown = [label if index % step == 0 else "" for index, label in enumerate(labels)]
     axes.set_xticks(axes.get_xticks(), shown)
-
-
-def _seconds(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * {"s": 1.0, "ms": 1e-3}[unit]
 
 
 def _means(result: CampaignResult, by: list[str]) -> pl.DataFrame:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
-
 from leobench.plots import style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from leobench.agreement import Cell, Finding, Report
 
@@ -38,7 +37,7 @@ def draw(report: Report) -> Figure:
         )
     )
     width = style.LETTER * 0.9 * max(len(row.name) for row in rows) + _PANEL * max(1, len(judged))
-    figure = Figure(figsize=(width, _FRAME + _ROW * max(4, len(rows))), layout="constrained")
+    figure = style.figure(width, _FRAME + _ROW * max(4, len(rows)))
     if not judged:
         style.say(figure.subplots(), "no measure to compare")
         return figure
@@ -96,7 +95,7 @@ def _panel(axes: Axes, findings: Sequence[Finding | None], name: str, limit: flo
     from matplotlib.ticker import MaxNLocator
 
     reach = _REACH * limit
-    axes.axvspan(1 - limit, 1 + limit, color="#dddddd", zorder=0)
+    axes.axvspan(1 - limit, 1 + limit, color=style.GRID, zorder=0)
     axes.axvline(1, color=style.FAINT, linewidth=0.6, zorder=1)
     for row, finding in enumerate(findings):
         if finding is not None and finding.verdict is not None:
@@ -131,10 +130,8 @@ def _point(axes: Axes, row: int, finding: Finding, reach: float) -> None:
 
 
 def _key(figure: Figure) -> None:
-    from matplotlib.lines import Line2D
-
     handles = [
-        Line2D([], [], color=_COLOURS[verdict], marker=_MARKERS[verdict], markersize=3.5, linewidth=1.0)
-        for verdict in _COLOURS
+        style.line_entry(verdict, colour, marker=_MARKERS[verdict], markersize=3.5, linewidth=1.0)
+        for verdict, colour in _COLOURS.items()
     ]
-    style.key_of(figure, handles, list(_COLOURS))
+    style.key_of(figure, handles)

@@ -1,4 +1,4 @@
-"""Dense series: too many samples per point of the page to draw a line through them."""
+"""Series over time: their samples, thinned to what a page shows, and bands of dense ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from leobench.plots import style
+from leobench.plots import style, units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,37 @@ LOW, HIGH, NAME = 0.05, 0.95, "5 % to 95 %"
 # A series is dense from so many samples per slice on, if it goes up and down within most slices: it travels
 # several times as far as the slice is high.
 _SAMPLES, _TRAVEL = 4, 2.0
+
+
+def samples(rows: pl.DataFrame, time: str, column: str) -> tuple[style.Array, style.Array]:
+    """Times in seconds and values of a column, missing ones as not-a-number."""
+    return rows[time].to_numpy() / 1e9, rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def thin(
+    times: style.Array, values: style.Array, columns: int = style.COLUMNS
+) -> tuple[style.Array, style.Array]:
+    """The lowest and the highest point of every one of `columns` slices of time, in order of time.
+
+    Every point returned belongs to the series and no peak is lost, so the drawing looks like one of all
+    points. Points that are not a number are gaps; one is kept per slice without numbers.
+    """
+    if len(times) <= 2 * columns:
+        return times, values
+    edges = np.linspace(times[0], times[-1], columns + 1)[1:-1]
+    slices = np.split(np.arange(len(times)), np.searchsorted(times, edges, side="left"))
+    kept: list[int] = []
+    for indices in slices:
+        if len(indices) == 0:
+            continue
+        slice_values = values[indices]
+        if np.isnan(slice_values).all():
+            kept.append(int(indices[0]))
+            continue
+        extremes = {int(np.nanargmin(slice_values)), int(np.nanargmax(slice_values))}
+        kept.extend(int(indices[at]) for at in sorted(extremes))
+    chosen = np.asarray(kept)
+    return times[chosen], values[chosen]
 
 
 @dataclass(frozen=True)
@@ -98,11 +130,11 @@ def draw(
         Whether it is a band.
     """
     if not (is_dense(values) or (always and len(values) >= _SAMPLES * SLICES)):
-        axes.plot(*style.thin(times, values), color=colour, linewidth=linewidth, label=label or "_")
+        axes.plot(*thin(times, values), color=colour, linewidth=linewidth, label=label or "_")
         return False
     band = of(times, values)
     slice_ms = 1e3 * (times[-1] - times[0]) / SLICES
-    named = f"median of {style.millis_text(slice_ms)}" if legend else label
+    named = f"median of {units.millis_text(slice_ms)}" if legend else label
     axes.plot(band.times, band.median, color=colour, linewidth=linewidth, label=named or "_", zorder=2.5)
     shades = ((band.low, band.high, 0.45, NAME), (band.lowest, band.highest, 0.18, "lowest to highest"))
     for low, high, alpha, name in shades[: 1 if always else 2]:

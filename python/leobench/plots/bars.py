@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leobench.plots import frames, style
+from leobench.plots import frames, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,7 +181,7 @@ def _numbers(axes: Axes, at: style.Array, heights: style.Array, ends: list[style
     for x, height, bottom, top in zip(at, heights, bottoms, tops, strict=True):
         if np.isfinite(height):
             axes.annotate(
-                style.number_text(height),
+                units.number_text(height),
                 (x, bottom if height < 0 else top),
                 xytext=(0, -points if height < 0 else points),
                 textcoords="offset points",

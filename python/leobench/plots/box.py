@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.mlab import GaussianKDE
 
-from leobench.plots import frames, style
+from leobench.plots import frames, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def draw(
             known = values[np.isfinite(values)]
             _cell(panel, known, at, room, fill, violin=violin)
             if missing := 100 * (len(values) - len(known)) / max(1, len(values)):
-                remarks.append((at, f"{style.number_text(missing)} % missing"))
+                remarks.append((at, f"{units.number_text(missing)} % missing"))
         # Boxes have no legend of their own; a bar without height has.
         panel.bar(0, 0, color=fill, label=frames.text(name) if by else label)
     frames.name_groups(panel, groups, across, alone=axes is None)

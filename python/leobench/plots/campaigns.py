@@ -6,10 +6,9 @@ import math
 import re
 import textwrap
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from leobench import stats
 from leobench.errors import InputError, allowed
@@ -20,11 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from leobench.campaign import CampaignResult
 
 # Inches of a panel, and panels beside each other.
-_WIDTH, _HEIGHT, _COLUMNS = 3.6, 2.6, 2
+_WIDTH, _HEIGHT, _COLUMNS = style.HALF, 2.6, 2
 _MOST_PANELS = 6
 
 # Inches beside a panel for its axis.
@@ -283,9 +283,7 @@ class _Drawing:
         across = min(_COLUMNS, len(self.cases)) if least <= _WIDTH else 1
         down = math.ceil(len(self.cases) / across)
         width = _WIDTH * across if len(self.cases) > 1 else 5.4
-        size = (max(width, least), 0.6 + (_HEIGHT + taller) * down)
-        figure = Figure(figsize=size, layout="constrained")
-        grid = figure.subplots(down, across, squeeze=False)
+        figure, grid = style.grid(down, across, (max(width, least), 0.6 + (_HEIGHT + taller) * down))
         panels = list(grid.flat)[: len(self.cases)]
         for case, axes in zip(self.cases, panels, strict=True):
             rows = self.rows.filter(**case) if case else self.rows
@@ -294,9 +292,7 @@ class _Drawing:
         for axes in list(grid.flat)[len(self.cases) :]:
             axes.set_visible(False)
         _same_scale(panels, horizontal=self.kind == "ecdf")
-        for axes in panels:
-            if axes not in grid[:, 0]:
-                axes.set_ylabel("")
+        style.label_edges(grid, below=False)
         place = self.layout.across if self.kind == "ecdf" else self.layout.series
         fullest = max(panels, key=lambda axes: len(axes.get_legend_handles_labels()[1]))
         style.key(figure, fullest, self.layout.labels[place] if place else "")
@@ -351,37 +347,18 @@ class _Drawing:
             Column(self.layout.series, self.layout.labels[self.layout.series]) if self.layout.series else None
         )
         ends, value = Interval("low", "high"), self.value
-        colours = self._colours(rows)
+        panel: dict[str, Any] = {"title": title, "colours": self._colours(rows), "axes": axes}
         if self.kind == "bars":
             rows = self._wrapped(rows, axes)
-            bars.draw(
-                rows,
-                group=across,
-                series=series,
-                value=value,
-                interval=ends,
-                title=title,
-                colours=colours,
-                axes=axes,
-            )
+            bars.draw(rows, group=across, series=series, value=value, interval=ends, **panel)
         elif self.kind == "box":
             rows = self._wrapped(rows, axes)
-            box.draw(rows, group=across, series=series, value=value, title=title, colours=colours, axes=axes)
+            box.draw(rows, group=across, series=series, value=value, **panel)
         elif self.kind == "ecdf":
-            ecdf.draw(rows, value=value, series=across, of="runs", title=title, colours=colours, axes=axes)
+            ecdf.draw(rows, value=value, series=across, of="runs", **panel)
         else:
             numbers = _numbers(rows[across.name].unique(maintain_order=True).to_list())
             swept, unit = numbers or ({}, "")
             rows = rows.with_columns(pl.col(across.name).replace_strict(swept, return_dtype=pl.Float64))
             x = replace(across, unit=unit)
-            lines.draw(
-                rows,
-                x=x,
-                y=value,
-                series=series,
-                interval=ends,
-                whiskers=True,
-                title=title,
-                colours=colours,
-                axes=axes,
-            )
+            lines.draw(rows, x=x, y=value, series=series, interval=ends, whiskers=True, **panel)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from leobench.durations import seconds
 from leobench.errors import InputError
-from leobench.plots import ecdf, names, routes, style, view
+from leobench.plots import ecdf, names, style, view
 from leobench.plots.frames import Column
 
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ def overlay(
     Raises:
         InputError: If there are more runs than colours, a run has no such flow or time, or too few messages.
     """
-    frames = []
-    for result, label in zip(results, names.of_runs(results), strict=True):
-        try:
-            chosen = _choose(result, flow, link, start_s, end_s)
-        except InputError as error:
-            raise InputError(f"{result.folder or label}: {error}") from error
-        frames += [_of_flow(chosen, each).with_columns(run=pl.lit(label)) for each in chosen.flows]
+    labels = names.of_runs(results)
+    views = view.of_each(results, labels, lambda each: _choose(each, flow, link, start_s, end_s))
+    frames = [
+        _of_flow(chosen, each).with_columns(run=pl.lit(label))
+        for chosen, label in zip(views, labels, strict=True)
+        for each in chosen.flows
+    ]
     return _draw(pl.concat(frames), "run", "")
 
 
@@ -80,7 +81,7 @@ def _choose(
     if link is not None:
         raise InputError(f"delays: --link = {link}: delays are of flows; leave it out, or give --flow")
     view.require_flows("delays", result)
-    warm_up = routes.nanoseconds(result.scenario["warm_up"]) / 1e9
+    warm_up = seconds(result.scenario["warm_up"])
     chosen = view.choose("delays", result, flow, None, warm_up if start_s is None else start_s, end_s)
     if not result.scenario["record"]["messages"]:
         raise InputError("delays: the run recorded no messages; run it with record.messages = true")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from leobench.plots import frames, style
+from leobench.plots import frames, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,11 +69,11 @@ def draw(
             color=colour,
             linestyle=style.DASHES[index % len(style.DASHES)],
             linewidth=1.4,
-            label=f"{entry} ({style.number_text(missing)} % missing)" if missing else entry,
+            label=f"{entry} ({units.number_text(missing)} % missing)" if missing else entry,
         )
     _guides(panel)
     _scale(panel, log=measured.log, negative=frames.lowest(frame, [measured]) < 0)
-    panel.set_xlabel(label, fontsize=style.FONT, color=style.INK)
+    style.label_x(panel, label)
     style.dress(panel, title, f"share of {of} below", zero=False)
     if axes is None:
         frames.finish(figure, panel, by, "")

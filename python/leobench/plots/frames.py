@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from leobench.errors import InputError, allowed
-from leobench.plots import style
+from leobench.plots import style, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,7 +46,7 @@ class Column:
 
     def scaled(self, largest: float) -> tuple[float, str]:
         """The divisor of its numbers for values up to `largest`, and the label of its axis."""
-        factor, unit = style.scale(self.unit, max(largest, self.largest))
+        factor, unit = units.scale(self.unit, max(largest, self.largest))
         label = self.label or self.name
         return factor, f"{label} ({unit})" if unit else label
 
@@ -151,7 +151,7 @@ def _end_on_ticks(axes: Axes, frame: pl.DataFrame, numbers: Sequence[Column], fa
     drawn = values[np.isfinite(values) & (values > floor(frame, numbers[0]) / factor)]
     if len(drawn):
         axes.set_ylim(
-            style.step_below(0.95 * float(drawn.min())), style.step_above(1.05 * float(drawn.max()))
+            units.step_below(0.95 * float(drawn.min())), units.step_above(1.05 * float(drawn.max()))
         )
         style.plain_log(axes.yaxis)
 
@@ -194,7 +194,7 @@ def dress(
     The first column has the numbers themselves, the others the ends of their intervals.
     """
     low, log = lowest(frame, numbers), numbers[0].log
-    axes.grid(axis="y", color="#dddddd", linewidth=0.5)
+    axes.grid(axis="y", color=style.GRID, linewidth=0.5)
     axes.set_axisbelow(True)
     if log:
         axes.set_yscale("log")
@@ -217,12 +217,11 @@ def name_groups(axes: Axes, groups: Sequence[Any], by: Column, *, alone: bool) -
         look: dict[str, Any] = {"ha": "right", "va": "center" if turned == 90 else "baseline"}
         axes.set_xticks(range(len(names)), names, rotation=turned, rotation_mode="anchor", **look)
         if alone:
-            figure = style.begin(axes)[0]
-            figure.set_figheight(figure.get_figheight() + height)
+            style.grow(axes, height)
     else:
         axes.set_xticks(range(len(names)), names)
     axes.set_xlim(-0.5, len(groups) - 0.5)
-    axes.set_xlabel(by.scaled(0.0)[1] if by.label else "", fontsize=style.FONT, color=style.INK)
+    style.label_x(axes, by.scaled(0.0)[1] if by.label else "")
 
 
 def turn(names: Sequence[str], room: float) -> tuple[int, float]:
@@ -237,11 +236,8 @@ def turn(names: Sequence[str], room: float) -> tuple[int, float]:
 def make_room(axes: Axes, above: float, below: float = 0.0) -> None:
     """Extends the vertical axis by some points on paper, for text above and below the data."""
     height = 72 * style.inches(axes)[1]
-    scale = axes.yaxis.get_transform()
-    low, high = scale.transform(np.asarray(axes.get_ylim()))
-    point = (high - low) / max(height - above - below, height / 2)
-    bottom, top = scale.inverted().transform(np.array([low - below * point, high + above * point]))
-    axes.set_ylim(float(bottom), float(top))
+    data = max(height - above - below, height / 2)
+    style.extend(axes, above / data, below / data)
 
 
 def remark(axes: Axes, x: float, text: str, *, top: bool = False, upright: bool = True) -> None:

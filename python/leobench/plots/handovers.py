@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _MOST_NAMES = 6
 # Styles of the lines of many handovers, one for each pair of links.
 _DASHES = ((4.0, 2.0), (1.0, 1.5), (6.0, 1.5, 1.0, 1.5), (2.0, 3.0))
-# Room for names above the data of the uppermost panel.
-_HEADROOM = 1.2
+# Room for names above the data of the uppermost panel, as a share of its height.
+_ABOVE = 0.2
 # A shorter part of the time shown cannot be seen as a band.
 _THINNEST = 1 / 400
 _COLOUR, _SHADE = "#6b4c9a", 0.12
@@ -97,7 +97,7 @@ def mark(axes: Sequence[Axes], view: View, note: str = "") -> None:
     handles = [_handle(name, _COLOUR, dashes) for name, dashes in styles.items()] if many else []
     _legend(axes[0], [*handles, *_bands(shown, view)], note)
     if shown and sides is not None:
-        style.headroom(axes[0], _HEADROOM)
+        style.extend(axes[0], _ABOVE)
         for each, name, side in zip(shown, names, sides, strict=True):
             axes[0].annotate(
                 f" {name} ",
@@ -169,25 +169,21 @@ def _line(axes: Sequence[Axes], each: Handover, colour: str, dashes: tuple[float
 
 def _handle(name: str, colour: str, dashes: tuple[float, ...]) -> Artist:
     """The entry of a legend for lines of handovers."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color=colour, linewidth=0.9, linestyle=(0, dashes), label=name)
+    return style.line_entry(name, colour, linewidth=0.9, linestyle=(0, dashes))
 
 
 def _bands(shown: Sequence[Handover], view: View, colour: str = _COLOUR) -> list[Artist]:
     """The entry of a legend for bands, if any is wide enough to be seen."""
-    from matplotlib.patches import Patch
-
     seen = _THINNEST * (view.end_s - view.start_s)
     if all(min(each.end_s, view.end_s) - each.start_s < seen for each in shown):
         return []
-    return [Patch(facecolor=colour, alpha=_SHADE, linewidth=0, label="until the handover is over")]
+    return [style.patch_entry("until the handover is over", colour, alpha=_SHADE, linewidth=0)]
 
 
 def _legend(axes: Axes, handles: Sequence[Artist], note: str) -> None:
     """A legend below all panels with a remark, or the remark alone."""
     figure = style.begin(axes)[0]
     if handles:
-        style.key_of(figure, handles, [str(each.get_label()) for each in handles], note, below=True)
+        style.key_of(figure, handles, note, below=True)
     else:
         style.note(figure, note)

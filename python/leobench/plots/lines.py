@@ -118,9 +118,7 @@ def _interval(
     if not whiskers:
         axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
         return
-    axes.vlines(at, low, high, color=colour, linewidth=0.9, zorder=1.9)
-    for end in (low, high):
-        axes.plot(at, end, "_", color=colour, markersize=6.0, markeredgewidth=0.9, zorder=1.9)
+    style.whiskers(axes, at, low, high, caps=(low, high), behind=colour)
 
 
 def _axis(axes: Axes, swept: style.Array, label: str, *, log: bool) -> None:
@@ -128,7 +126,7 @@ def _axis(axes: Axes, swept: style.Array, label: str, *, log: bool) -> None:
     if log:
         axes.set_xscale("log")
         style.plain_log(axes.xaxis)
-    axes.set_xlabel(label, fontsize=style.FONT, color=style.INK)
+    style.label_x(axes, label)
     if len(swept) <= _MOST_TICKS:
         axes.set_xticks(swept, [f"{value:g}" for value in swept])
         axes.set_xticks([], minor=True)

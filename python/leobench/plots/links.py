@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
-from matplotlib.figure import Figure
 
-from leobench.plots import handovers, rates, sampling, style
-from leobench.plots.view import COLOURS
+from leobench.plots import bands, handovers, rates, sampling, style, units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from leobench.plots.view import View
 
     Series = tuple[style.Array, style.Array]
 
-# Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _PANEL = 7.2, 2.2
+# Inches of a panel that can be read at the width of a page.
+_PANEL = 2.2
 
 
 def draw(view: View, link: str | None) -> Figure:
@@ -37,48 +35,35 @@ def draw(view: View, link: str | None) -> Figure:
     ]
     recorded = set(view.result.tables.queues["link"])
     every = [name for name in every if name in recorded]
-    shown = every[: len(COLOURS)] if link is None else [link]
-    figure = Figure(figsize=(_WIDTH, 2 * _PANEL + 0.4), layout="constrained")
-    upper, lower = figure.subplots(2, 1, sharex=True)
+    shown = every[: len(style.FLOWS)] if link is None else [link]
+    figure, stacked = style.stack(2, 2 * _PANEL + 0.4)
     step = rates.step_ns(view)
     left_out = (
         f" (of {len(shown)} of {len(every)} link directions)"
         if link is None and len(shown) < len(every)
         else ""
     )
-    title = f"The run has no flows. Capacity, means of {style.millis_text(step / 1e6)}{left_out}"
-    _panel(
-        upper,
-        shown,
-        lambda name: _capacity(view, name, step),
-        lambda most: style.scale("bit/s", most),
-        title,
-        "rate",
-    )
-    _panel(lower, shown, lambda name: _backlog(view, name), style.byte_unit, "Queues", "backlog")
-    handovers.mark([upper, lower], view, sampling.note([view]))
-    style.time_axis(lower, view.start_s, view.end_s)
-    figure.align_ylabels([upper, lower])
+    title = f"The run has no flows. Capacity, means of {units.millis_text(step / 1e6)}{left_out}"
+    _panel(stacked[0], [_capacity(view, name, step) for name in shown], "bit/s", title, "rate")
+    backlogs = [bands.samples(view.queues([name]), "t_ns", "backlog_bytes") for name in shown]
+    _panel(stacked[1], backlogs, "B", "Queues", "backlog")
+    handovers.mark(stacked, view, sampling.note([view]))
+    style.time_axis(stacked, view.start_s, view.end_s)
     _key(figure, view, shown)
     return figure
 
 
-def _panel(
-    axes: Axes,
-    shown: Sequence[str],
-    series: Callable[[str], Series],
-    unit_of: Callable[[float], tuple[float, str]],
-    title: str,
-    label: str,
-) -> None:
+def _panel(axes: Axes, found: Sequence[Series], unit: str, title: str, label: str) -> None:
     """A line per link direction; later ones are dashed, because equal lines cover each other."""
-    found = [series(name) for name in shown]
-    factor, unit = unit_of(max((float(np.max(values, initial=0.0)) for _, values in found), default=0.0))
+    factor, name = units.scale_of(unit, [values for _, values in found])
     for at, (times, values) in enumerate(found):
         axes.plot(
-            *style.thin(times, values / factor), color=COLOURS[at], linestyle=style.DASHES[at], linewidth=1.2
+            *bands.thin(times, values / factor),
+            color=style.FLOWS[at],
+            linestyle=style.DASHES[at],
+            linewidth=1.2,
         )
-    style.dress(axes, title, f"{label} ({unit})")
+    style.dress(axes, title, f"{label} ({name})")
     if not any(values.any() for _, values in found):
         axes.set_ylim(0, 1)
         style.say(axes, "empty at every sample" if label == "backlog" else "not recorded")
@@ -93,21 +78,13 @@ def _capacity(view: View, link: str, step: int) -> Series:
     return np.repeat(edges, 2)[1:-1] / 1e9, np.repeat(capacity, 2)
 
 
-def _backlog(view: View, link: str) -> Series:
-    rows = view.within(view.result.tables.queues.filter(pl.col("link") == link), "t_ns")
-    return style.samples(rows, "t_ns", "backlog_bytes")
-
-
 def _key(figure: Figure, view: View, shown: Sequence[str]) -> None:
     """The legend of the link directions, with the packets that each carried and dropped."""
-    from matplotlib.lines import Line2D
-
     links = {each["name"]: each for each in view.result.summary["links"]}
-    handles, labels = [], []
+    handles = []
     for at, name in enumerate(shown):
-        look: dict[str, Any] = {"linestyle": style.DASHES[at], "linewidth": 1.2}
-        handles.append(Line2D([], [], color=COLOURS[at], **look))
         dropped = sum(links[name]["dropped_packets"].values())
         lost = f", {dropped:,} dropped" if dropped else ""
-        labels.append(f"{name}: {links[name]['delivered_packets']:,} packets{lost}")
-    style.key_of(figure, handles, labels)
+        label = f"{name}: {links[name]['delivered_packets']:,} packets{lost}"
+        handles.append(style.line_entry(label, style.FLOWS[at], linestyle=style.DASHES[at], linewidth=1.2))
+    style.key_of(figure, handles)

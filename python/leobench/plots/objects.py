@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from leobench.plots import style
+from leobench.plots import style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,5 +71,5 @@ def _title(view: View) -> str:
         return "Objects of the pages, from request to delivery"
     (flow,) = view.flows
     done = flow["page"]["completion_s"]
-    said = "never complete" if done is None else f"complete after {style.millis_text(done * 1e3)}"
+    said = "never complete" if done is None else f"complete after {units.millis_text(done * 1e3)}"
     return f"Objects of {flow['name']}, from request to delivery: {said}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from leobench.plots import style, turns
+from leobench.plots import style, turns, units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Array = style.Array
 
-# Inches: the text width of a page, and a panel.
-_WIDTH, _PANEL = 7.2, 1.7
+# Inches of a panel.
+_PANEL = 1.7
 
 # From so many turns on, pieces need a trend; and the most that its window is of the time shown.
 _MANY, _WINDOW = 20, 1 / 6
@@ -55,8 +55,6 @@ def draw(seen: Survey) -> Figure:
 
     A panel whose numbers never change is left out, and a note below has them.
     """
-    from matplotlib.figure import Figure
-
     changes = seen.handovers.filter(pl.col("from").is_not_null()).height
     panels = [
         (f"Delay one way, over {changes:,} handovers", "delay (ms)", _lines(seen, "delay_ms")),
@@ -65,8 +63,7 @@ def draw(seen: Survey) -> Figure:
     ]
     flat = [panel for panel in panels if all(line.constant is not None for line in panel[2])]
     drawn = [panel for panel in panels if panel not in flat] or panels[:1]
-    figure = Figure(figsize=(_WIDTH, 0.4 + _PANEL * len(drawn)), layout="constrained")
-    stacked = list(figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0])
+    figure, stacked = style.stack(len(drawn), 0.4 + _PANEL * len(drawn))
     window = _window(seen)
     for axes, (title, label, lines) in zip(stacked, drawn, strict=True):
         _panel(axes, seen, lines, window)
@@ -75,8 +72,7 @@ def draw(seen: Survey) -> Figure:
             style.legend(axes)
         if label.startswith("elevation"):
             axes.set_ylim(0, 90)
-    style.time_axis(stacked[-1], 0, seen.duration_s)
-    figure.align_ylabels(stacked)
+    style.time_axis(stacked, 0, seen.duration_s)
     style.note(figure, "; ".join(_constant(*panel) for panel in flat if panel not in drawn))
     return figure
 
@@ -113,7 +109,7 @@ def _constant(title: str, label: str, lines: list[_Line]) -> str:
 def _window(seen: Survey) -> float:
     """The seconds of a moving mean; 0 if no link has enough turns for one."""
     most = max((len(turns.of(seen, link)) for link in turns.links(seen)), default=0)
-    return style.step_below(seen.duration_s * _WINDOW) if most >= _MANY else 0.0
+    return units.step_below(seen.duration_s * _WINDOW) if most >= _MANY else 0.0
 
 
 def _panel(axes: Axes, seen: Survey, lines: list[_Line], window: float) -> None:

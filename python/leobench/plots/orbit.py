@@ -22,12 +22,10 @@ if TYPE_CHECKING:
 
 def ground(seen: Survey) -> Figure | None:
     """The ground below the serving satellites, with terminals and gateways; none of a chain."""
-    from matplotlib.figure import Figure
-
     rows = seen.samples.drop_nulls("latitude")
     if not rows.height:
         return None
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = style.figure(6.4, 4.4)
     axes = figure.add_subplot()
     for colour, link in zip(style.CATEGORIES, turns.links(seen), strict=False):
         for number, run in enumerate(turns.of_rows(rows.filter(link=link))):
@@ -45,7 +43,7 @@ def ground(seen: Survey) -> Figure | None:
             axes.plot(east, north, mark, color=colour, markersize=size, linestyle="", label=name)
     _name(axes, seen)
     _coast(axes)
-    axes.set_xlabel("longitude (degrees)", fontsize=style.FONT, color=style.INK)
+    style.label_x(axes, "longitude (degrees)")
     style.dress(axes, "Ground below the serving satellites", "latitude (degrees)", zero=False)
     middle = np.mean(axes.get_ylim())
     axes.set_aspect(1 / max(np.cos(np.radians(middle)), 0.2), adjustable="datalim")

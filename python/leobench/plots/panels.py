@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from leobench.plots import bands, handovers, objects, style
-from leobench.plots.view import COLOURS
+from leobench.plots import bands, handovers, objects, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,8 +23,8 @@ _WINDOW_LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cwnd_bytes", "congestion window", {"color": style.VERMILION, "linewidth": 1.2}),
 )
 
-# Room above the highest value, more with marks of events there, and the place of the marks.
-_HEADROOM, _MARKED_HEADROOM = 1.06, 1.12
+# Room above the highest value; the share of it that is added for marks of events, and their place.
+_HEADROOM, _ABOVE_MARKS = 1.06, 0.12
 _MARKS_AT = 0.965
 
 # Medians of delays further apart than this share a logarithmic axis.
@@ -42,15 +41,14 @@ def queue(axes: Axes, view: View) -> None:
     if len(links) > 1:
         _queues(axes, view, links)
         return
-    rows = view.within(view.result.tables.queues.filter(pl.col("link") == view.link["name"]), "t_ns")
-    times, backlog = style.samples(rows, "t_ns", "backlog_bytes")
-    factor, unit = style.byte_unit(float(np.max(backlog, initial=0.0)))
+    times, backlog = bands.samples(view.queues([view.link["name"]]), "t_ns", "backlog_bytes")
+    factor, unit = units.scale("B", float(np.max(backlog, initial=0.0)))
     dense = bands.draw(axes, times, backlog / factor, style.BLUE, legend=True)
     waited = view.link["queue_delay_ms"]["mean"]
     drops = sum(view.link["dropped_packets"].values()) - sum(
         view.link["dropped_packets"].get(cause, 0) for cause in _OF_LINK
     )
-    details = [] if waited is None else [f"mean wait {style.millis_text(waited)}"]
+    details = [] if waited is None else [f"mean wait {units.millis_text(waited)}"]
     details.append(f"{_count(drops, 'packet')} dropped")
     title = f"Queue of {view.link['name']}: {', '.join(details)}{view.scope}"
     style.dress(axes, title, f"backlog ({unit})")
@@ -64,10 +62,10 @@ def queue(axes: Axes, view: View) -> None:
 
 
 def _queues(axes: Axes, view: View, links: Sequence[str]) -> None:
-    rows = view.within(view.result.tables.queues.filter(pl.col("link").is_in(links)), "t_ns")
-    factor, unit = style.byte_unit(float(rows["backlog_bytes"].max() or 0))  # type: ignore[arg-type]
-    for link, colour in zip(links, COLOURS, strict=False):
-        times, backlog = style.samples(rows.filter(link=link), "t_ns", "backlog_bytes")
+    rows = view.queues(links)
+    factor, unit = units.scale("B", float(rows["backlog_bytes"].max() or 0))  # type: ignore[arg-type]
+    for link, colour in zip(links, style.FLOWS, strict=False):
+        times, backlog = bands.samples(rows.filter(link=link), "t_ns", "backlog_bytes")
         axes.plot(times, backlog / factor, color=colour, linewidth=0.9, label=link)
     style.dress(axes, f"Queues of the links in turn{view.scope}", f"backlog ({unit})")
     axes.set_ylim(0, axes.get_ylim()[1] or 1.0)
@@ -92,7 +90,7 @@ def _dropped(axes: Axes, view: View, links: Sequence[str]) -> None:
     # The summary counts drops from the end of the warm-up on: a second count would contradict the title.
     drawn = [_mark(axes, group["dropped_ns"], colour, label) for group, colour, label in groups]
     if any(drawn):
-        style.headroom(axes, _MARKED_HEADROOM)
+        style.extend(axes, _ABOVE_MARKS)
 
 
 def _mark(axes: Axes, times_ns: pl.Series, colour: str, label: str) -> int:
@@ -113,7 +111,7 @@ def window(axes: Axes, view: View) -> None:
     shown = ["cwnd_bytes", "in_flight_bytes"] if alone else ["cwnd_bytes"]
     highest = [frame.select(pl.max_horizontal(shown).max()).item() for frame in frames]
     largest = float(max((value for value in highest if value is not None), default=0.0))
-    factor, unit = style.byte_unit(largest)
+    factor, unit = units.scale("B", largest)
     for flow, frame in zip(flows, frames, strict=True):
         if alone:
             for column, label, look in _WINDOW_LINES:
@@ -153,13 +151,13 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     rows = rows.with_columns(delay_s=(pl.col("delivered_ns") - pl.col("created_ns")) / 1e9)
     title, delays = _delay_title(flows), flows[0]["delay_ms"]
     if len(flows) == 1 and delays["mean"] is not None:
-        title += f": mean {style.millis_text(delays['mean'])}, "
-        title += f"95 % within {style.millis_text(delays['p95'])}{view.scope}"
+        title += f": mean {units.millis_text(delays['mean'])}, "
+        title += f"95 % within {units.millis_text(delays['p95'])}{view.scope}"
     worst = rows["delay_s"].max()
-    factor, unit = style.second_unit(float(worst) if isinstance(worst, float) else 0.0)
+    factor, unit = units.scale("s", float(worst) if isinstance(worst, float) else 0.0)
     groups = _groups(rows, flows, view)
     for (name, colour), group in groups.items():
-        times, delays = style.samples(group, "created_ns", "delay_s")
+        times, delays = bands.samples(group, "created_ns", "delay_s")
         if group.select(pl.struct("flow", "stream").n_unique()).item() > 1:
             # Neighbours in time are of different streams: a line between them would say nothing.
             axes.plot(times, delays / factor, ".", color=colour, markersize=2, label=name, rasterized=True)
@@ -174,7 +172,7 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     elif worst is None:
         style.say(axes, "no message of this time was delivered")
     if len(lines) > 1 or missing:
-        style.headroom(axes, _MARKED_HEADROOM if missing else 1.0)
+        style.extend(axes, _ABOVE_MARKS if missing else 0.0)
         style.legend(axes)
 
 
@@ -202,19 +200,19 @@ def _groups(rows: pl.DataFrame, flows: Sequence[Summary], view: View) -> dict[tu
         }
     names = rows["stream"].unique(maintain_order=True).sort().to_list()
     if len(names) == 1:
-        return {("delivered", COLOURS[0]): rows}
+        return {("delivered", style.FLOWS[0]): rows}
     if len(names) > _MOST_STREAMS:
-        return {(f"{len(names)} streams", COLOURS[0]): rows}
+        return {(f"{len(names)} streams", style.FLOWS[0]): rows}
     return {
         (name, colour): rows.filter(pl.col("stream") == name)
-        for name, colour in zip(names, COLOURS, strict=False)
+        for name, colour in zip(names, style.FLOWS, strict=False)
     }
 
 
 def _line(axes: Axes, times: style.Array, delays: style.Array, colour: str, name: str) -> None:
     """A line through the delays, and a marker for a message between undelivered ones."""
     few = len(times) < 100
-    times, delays = style.thin(times, delays)
+    times, delays = bands.thin(times, delays)
     axes.plot(
         times, delays, color=colour, linewidth=0.8, marker="o" if few else "", markersize=2.5, label=name
     )
@@ -236,7 +234,7 @@ def _own_delay(axes: Axes, view: View, factor: float) -> list[str]:
     if rows["delay_ns"].n_unique() < 2:
         return []
     label = f"{view.link['name'].partition('/')[0]} when empty"
-    times, delays = style.samples(rows, "t_ns", "delay_ns")
+    times, delays = bands.samples(rows, "t_ns", "delay_ns")
     _steps(axes, view, times, delays / 1e9 / factor, label)
     return [label]
 
@@ -245,7 +243,7 @@ def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     frames = [view.within(_while_active(view.transport(flow)), "t_ns") for flow in flows]
     columns = ["srtt_ns", "latest_rtt_ns"] if len(flows) == 1 else ["srtt_ns"]
     highest = [frame.select(pl.max_horizontal(columns).max()).item() for frame in frames]
-    factor, unit = style.second_unit(max((value for value in highest if value), default=0) / 1e9)
+    factor, unit = units.scale("s", max((value for value in highest if value), default=0) / 1e9)
     # Flows that share a bottleneck share its delay: the thinner line lies on the thicker one.
     widths = np.linspace(1.0 + 0.7 * (len(flows) - 1), 1.0, len(flows))
     for flow, frame, width in zip(flows, frames, widths, strict=True):
@@ -257,14 +255,14 @@ def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
         _paths(axes, frame, "srtt_ns", factor * 1e9, name, look)
     bases = [view.result.tables.paths.filter(flow=flow["name"], path=0) for flow in flows]
     if all(base.drop("flow").equals(bases[0].drop("flow")) for base in bases):
-        times, base = style.samples(bases[0], "t_ns", "base_rtt_ns")
+        times, base = bands.samples(bases[0], "t_ns", "base_rtt_ns")
         _steps(axes, view, times, base / 1e9 / factor, "with empty queues")
     kind = "Round-trip time" if len(flows) == 1 else "Smoothed round-trip times"
     title = f"{kind}{view.whose}"
     rtt, done = flows[0]["rtt_ms"], flows[0]["completion_s"]
     if len(flows) == 1 and rtt["mean"] is not None:
-        title += f": mean {style.millis_text(rtt['mean'])}, 95 % within {style.millis_text(rtt['p95'])}"
-        title += f"; all delivered at {style.number_text(done)} s" if done is not None else ""
+        title += f": mean {units.millis_text(rtt['mean'])}, 95 % within {units.millis_text(rtt['p95'])}"
+        title += f"; all delivered at {units.number_text(done)} s" if done is not None else ""
         title += view.scope
     style.dress(axes, title, f"RTT ({unit})")
     style.legend(axes)
@@ -294,13 +292,13 @@ def _paths(
 ) -> None:
     """A line for every path of a flow; the first has the label."""
     for path in rows["path"].unique().sort():
-        times, values = style.samples(rows.filter(pl.col("path") == path), "t_ns", column)
+        times, values = bands.samples(rows.filter(pl.col("path") == path), "t_ns", column)
         if np.isnan(values).all():
             continue
         if bands.is_dense(values):
             bands.draw(axes, times, values / factor, look["color"], label=label, linewidth=look["linewidth"])
         else:
-            axes.plot(*style.thin(times, values / factor), label=label, **look)
+            axes.plot(*bands.thin(times, values / factor), label=label, **look)
         label = "_"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from leobench.durations import nanoseconds
 from leobench.plots import handovers, routes, style
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def step_ns(view: View) -> int:
 
     It is a sample or more; one of fewer than ten samples is 1, 2 or 5 of them.
     """
-    interval = routes.nanoseconds(view.result.scenario["record"]["interval"])
+    interval = nanoseconds(view.result.scenario["record"]["interval"])
     span = (view.end_s - view.start_s) * 1e9
     total = sum(_delivered_bytes(view, flow) for flow in view.flows)
     smooth = min(span * _CLUMPS / total if total else math.inf, interval * _SAMPLES)

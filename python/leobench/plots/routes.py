@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from leobench.durations import nanoseconds
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from leobench.result import Result
 
     Cost = tuple[int, int]
-
-_NANOSECONDS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
 
 
 class Edge(NamedTuple):
@@ -89,9 +89,3 @@ def _costs_to(node: str, every: Sequence[Edge]) -> dict[str, Cost]:
 def _through(edge: Edge, cost: Cost) -> Cost:
     """The cost of `edge` followed by a path of cost `cost`."""
     return cost[0] + edge.delay_ns, cost[1] + 1
-
-
-def nanoseconds(text: str) -> int:
-    """A time such as `10 ms` from a resolved scenario."""
-    number, unit = text.split()
-    return round(float(number) * _NANOSECONDS[unit])

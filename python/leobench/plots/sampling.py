@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from leobench.plots import handovers, routes, style
+from leobench.durations import seconds
+from leobench.plots import handovers, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ def note(views: Sequence[View]) -> str:
     Often enough is a hundred times, and more often than handovers take that are wide enough to be seen.
     """
     span = max(view.end_s - view.start_s for view in views)
-    interval = max(routes.nanoseconds(view.result.scenario["record"]["interval"]) for view in views) / 1e9
+    interval = max(seconds(view.result.scenario["record"]["interval"]) for view in views)
     missed = sorted(
         each.end_s - each.start_s
         for view in views
@@ -30,7 +31,7 @@ def note(views: Sequence[View]) -> str:
     )
     if interval <= span / _FEW and not missed:
         return ""
-    said = f"series are sampled every {style.millis_text(interval * 1e3)}"
+    said = f"series are sampled every {units.millis_text(interval * 1e3)}"
     if missed:
-        said += f", handovers take {style.millis_text(missed[0] * 1e3)}"
+        said += f", handovers take {units.millis_text(missed[0] * 1e3)}"
     return f"{said}; a shorter record.interval shows more, times of handovers and drops are exact"

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 from leobench.errors import InputError
-from leobench.plots import bands, handovers, names, rates, sampling, style, view
+from leobench.plots import bands, handovers, names, rates, sampling, style, units, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from leobench.plots.view import Summary, View
     from leobench.result import Result
 
-# Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _PANEL = 7.2, 1.95
+# Inches of a panel, and of a panel alone.
+_PANEL, _ALONE = 1.95, 2.6
 
 # More queues than this are not named.
 _MOST_QUEUES = 3
@@ -68,40 +68,30 @@ def runs(
             f"{kind}: {len(results)} runs; allowed: {len(colours)}, more cannot be told apart "
             "(run a campaign instead, and plot its folder)"
         )
-    found = []
-    for result, label, colour in zip(results, names.of_runs(results), colours, strict=False):
-        try:
-            view.require_flows(kind, result)
-            chosen = view.choose(kind, result, flow, link, start_s, end_s)
-            view.require_series(kind, result)
-        except InputError as error:
-            raise InputError(f"{result.folder or label}: {error}") from error
-        found.append(Run(label, colour, chosen.alone(), link))
-    return found
+
+    def choose(result: Result) -> View:
+        view.require_flows(kind, result)
+        chosen = view.choose(kind, result, flow, link, start_s, end_s)
+        view.require_series(kind, result)
+        return chosen.alone()
+
+    labels = names.of_runs(results)
+    views = view.of_each(results, labels, choose)
+    return [
+        Run(label, colour, each, link) for label, colour, each in zip(labels, colours, views, strict=False)
+    ]
 
 
 def figure(shown: Sequence[Run], panels: Sequence[Callable[[Axes, Sequence[Run]], None]]) -> Figure:
     """Panels over one time axis, with a legend of the runs above them."""
-    made = Figure(
-        figsize=(_WIDTH, 0.4 + (_PANEL if len(panels) > 1 else 2.6) * len(panels)), layout="constrained"
-    )
-    stacked = list(made.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0])
+    made, stacked = style.stack(len(panels), 0.4 + (_PANEL if len(panels) > 1 else _ALONE) * len(panels))
     for draw_panel, axes in zip(panels, stacked, strict=True):
         draw_panel(axes, shown)
     views = [run.view for run in shown]
     handovers.mark_several(stacked, views, [run.colour for run in shown], sampling.note(views))
-    style.time_axis(stacked[-1], min(run.view.start_s for run in shown), max(run.view.end_s for run in shown))
-    made.align_ylabels(stacked)
-    key(made, shown)
+    style.time_axis(stacked, *view.span(views))
+    style.key_of(made, [style.line_entry(run.label, run.colour, linewidth=1.6) for run in shown])
     return made
-
-
-def key(figure: Figure, shown: Sequence[Run]) -> None:
-    """The legend of the runs above all panels."""
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], color=run.colour, linewidth=1.6, label=run.label) for run in shown]
-    style.key_of(figure, handles, [run.label for run in shown])
 
 
 def rate(axes: Axes, shown: Sequence[Run]) -> None:
@@ -116,14 +106,14 @@ def rate(axes: Axes, shown: Sequence[Run]) -> None:
         each is not None and np.allclose(each[:-1], capacity[: len(each) - 1]) for _, each in offered
     )
     known = [each for each in (*drawn, capacity if common else None) if each is not None]
-    factor, unit = style.scale("bit/s", max((float(np.max(each, initial=0.0)) for each in known), default=0))
+    factor, unit = units.scale_of("bit/s", known)
     if common and capacity is not None:
         rates.area(axes, edges[longest], capacity / factor, name)
     for run, at, each in zip(shown, edges, drawn, strict=True):
         if each is not None:
             rates.line(axes, at, each / factor, run.colour, "_")
     style.dress(
-        axes, f"Throughput{_whose(shown)}, means of {style.millis_text(max(steps) / 1e6)}", f"rate ({unit})"
+        axes, f"Throughput{_whose(shown)}, means of {units.millis_text(max(steps) / 1e6)}", f"rate ({unit})"
     )
     if common:
         style.legend(axes)
@@ -136,17 +126,16 @@ def queue(axes: Axes, shown: Sequence[Run]) -> None:
         links = handovers.queues(run.view) if run.link is None else []
         links = links if len(links) > 1 else [run.view.link["name"]]
         before |= dict.fromkeys(links)
-        rows = run.view.within(run.view.result.tables.queues.filter(pl.col("link").is_in(links)), "t_ns")
-        rows = rows.group_by("t_ns", maintain_order=True).agg(pl.col("backlog_bytes").sum())
-        found.append(style.samples(rows, "t_ns", "backlog_bytes"))
+        rows = run.view.queues(links).group_by("t_ns", maintain_order=True).agg(pl.col("backlog_bytes").sum())
+        found.append(bands.samples(rows, "t_ns", "backlog_bytes"))
     title = f"Queue of {', '.join(before)}" if len(before) <= _MOST_QUEUES else "Queues of the links in turn"
-    _series(axes, shown, found, style.byte_unit, title, "backlog")
+    _series(axes, shown, found, "B", title, "backlog")
 
 
 def window(axes: Axes, shown: Sequence[Run]) -> None:
     """The congestion window of the flow of every run."""
     found = [_transport(run, "cwnd_bytes") for run in shown]
-    _series(axes, shown, found, style.byte_unit, f"Congestion window{_whose(shown)}", "window")
+    _series(axes, shown, found, "B", f"Congestion window{_whose(shown)}", "window")
 
 
 def delay(axes: Axes, shown: Sequence[Run]) -> None:
@@ -156,35 +145,34 @@ def delay(axes: Axes, shown: Sequence[Run]) -> None:
         for run in shown:
             rows = run.view.within(run.view.messages(run.flow), "created_ns").sort("created_ns")
             rows = rows.with_columns(delay_ns=pl.col("delivered_ns") - pl.col("created_ns"))
-            times, delays = style.samples(rows, "created_ns", "delay_ns")
+            times, delays = bands.samples(rows, "created_ns", "delay_ns")
             found.append((times, delays / 1e9))
         title = f"Message delay{_whose(shown)}, by time of creation"
-        _series(axes, shown, found, style.second_unit, title, "delay")
+        _series(axes, shown, found, "s", title, "delay")
     else:
         found = [(times, trips / 1e9) for times, trips in (_transport(run, "srtt_ns") for run in shown)]
-        _series(axes, shown, found, style.second_unit, f"Smoothed round-trip time{_whose(shown)}", "RTT")
+        _series(axes, shown, found, "s", f"Smoothed round-trip time{_whose(shown)}", "RTT")
 
 
 def _transport(run: Run, column: str) -> tuple[style.Array, style.Array]:
     """A column of the samples of a flow, of its first path."""
     rows = run.view.within(run.view.transport(run.flow), "t_ns")
     first = rows["path"].min()
-    return style.samples(rows if first is None else rows.filter(path=first), "t_ns", column)
+    return bands.samples(rows if first is None else rows.filter(path=first), "t_ns", column)
 
 
 def _series(
     axes: Axes,
     shown: Sequence[Run],
     found: Sequence[tuple[style.Array, style.Array]],
-    unit_of: Callable[[float], tuple[float, str]],
+    unit: str,
     title: str,
     label: str,
 ) -> None:
-    largest = max(float(np.nanmax(values, initial=0.0)) for _, values in found)
-    factor, unit = unit_of(largest)
+    factor, name = units.scale_of(unit, [values for _, values in found])
     for run, (times, values) in zip(shown, found, strict=True):
         bands.draw(axes, times, values / factor, run.colour, linewidth=1.1, always=True)
-    style.dress(axes, title, f"{label} ({unit})")
+    style.dress(axes, title, f"{label} ({name})")
 
 
 def _whose(shown: Sequence[Run]) -> str:

@@ -5,30 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from leobench import stats
+from leobench.durations import seconds
 from leobench.errors import InputError
-from leobench.plots import names, panels, routes, style, view
+from leobench.plots import names, panels, style, units, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from leobench.plots.view import View
     from leobench.result import Result
 
-# Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _GOODPUTS, _QUEUE, _OF_SEVERAL = 7.2, 2.9, 1.5, 2.4
+# Inches of panels that can be read at the width of a page.
+_GOODPUTS, _QUEUE, _OF_SEVERAL = 2.9, 1.5, 2.4
 
 # Runs on a page.
 _MOST_RUNS = 4
 
 # Steps of a window.
 _STEPS = 10
-
-_COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.BLACK)
 
 # Room for remarks above the highest goodput, and where they are in it.
 _HEADROOM, _REMARKS = 1.25, (0.91, 0.82)
@@ -60,12 +59,10 @@ def draw(
             series.
     """
     chosen = _choose(result, flow, link, start_s, end_s)
-    figure = Figure(figsize=(_WIDTH, _GOODPUTS + _QUEUE), layout="constrained")
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(_GOODPUTS, _QUEUE))
-    _goodputs(top, chosen, _largest(chosen))
-    panels.queue(bottom, chosen)
-    style.time_axis(bottom, chosen.start_s, chosen.end_s)
-    figure.align_ylabels([top, bottom])
+    figure, stacked = style.stack(2, _GOODPUTS + _QUEUE, ratios=(_GOODPUTS, _QUEUE))
+    _goodputs(stacked[0], chosen, _largest(chosen))
+    panels.queue(stacked[1], chosen)
+    style.time_axis(stacked, chosen.start_s, chosen.end_s)
     return figure
 
 
@@ -85,19 +82,12 @@ def overlay(
     if len(results) > _MOST_RUNS:
         raise InputError(f"shares: {len(results)} runs; allowed: {_MOST_RUNS}, more do not fit on a page")
     labels = names.of_runs(results)
-    figure = Figure(figsize=(_WIDTH, 0.3 + _OF_SEVERAL * len(results)), layout="constrained")
-    stacked = list(figure.subplots(len(results), 1, sharex=True, sharey=True, squeeze=False)[:, 0])
-    views = []
-    for result, label in zip(results, labels, strict=True):
-        try:
-            views.append(_choose(result, flow, link, start_s, end_s))
-        except InputError as error:
-            raise InputError(f"{result.folder or label}: {error}") from error
+    views = view.of_each(results, labels, lambda each: _choose(each, flow, link, start_s, end_s))
+    figure, stacked = style.stack(len(results), 0.3 + _OF_SEVERAL * len(results), same_scale=True)
     largest = max(_largest(each) for each in views)
     for axes, each, label in zip(stacked, views, labels, strict=True):
         _goodputs(axes, each, largest, f"{label}: ")
-    style.time_axis(stacked[-1], min(each.start_s for each in views), max(each.end_s for each in views))
-    figure.align_ylabels(stacked)
+    style.time_axis(stacked, *view.span(views))
     return figure
 
 
@@ -120,7 +110,7 @@ def _choose(
 
 def _moving_goodputs(view: View) -> tuple[style.Array, dict[str, style.Array]]:
     """Ends of the windows in seconds, and the mean goodput of every flow in them, in bits per second."""
-    window = _seconds(view.result.scenario["competition"]["window"])
+    window = seconds(view.result.scenario["competition"]["window"])
     step, last = window / _STEPS, float(view.result.summary["virtual_s"])
     flows = [flow["name"] for flow in view.result.summary["competition"]["flows"]]
     sums = {name: _moving(stats.delivered_in_steps(view.result, name, step, 0.0, last)) for name in flows}
@@ -141,18 +131,18 @@ def _goodputs(axes: Axes, view: View, largest: float, label: str = "") -> None:
     The title starts with `label`.
     """
     spec: dict[str, Any] = view.result.scenario["competition"]
-    window, tolerance = _seconds(spec["window"]), float(spec["tolerance"])
+    window, tolerance = seconds(spec["window"]), float(spec["tolerance"])
     ends, rates = _moving_goodputs(view)
     fair = np.mean(list(rates.values()), axis=0)
-    factor, unit = style.scale("bit/s", largest)
-    starts = {name: _seconds(view.result.scenario["flows"][name]["start"]) for name in rates}
+    factor, unit = units.scale("bit/s", largest)
+    starts = {name: seconds(view.result.scenario["flows"][name]["start"]) for name in rates}
     arrival, until = max(starts.values()), view.result.summary["competition"]["to_s"] or 0.0
     there = (ends >= arrival + window) & (ends <= until + window / _STEPS / 2)
     axes.fill_between(
         ends[there], fair[there] * (1 - tolerance) / factor, fair[there] * (1 + tolerance) / factor,
         color=style.FAINT, alpha=0.25, linewidth=0, label=f"fair share ± {100 * tolerance:g} %",
     )  # fmt: skip
-    for flow, colour in zip(view.flows, _COLOURS, strict=False):
+    for flow, colour in zip(view.flows, style.COMPETITORS, strict=False):
         began = ends > starts[flow["name"]]
         kind = f"{flow['transport'].upper()} {flow['congestion'] or ''}".rstrip()
         rate = rates[flow["name"]][began] / factor
@@ -172,7 +162,7 @@ def _title(view: View, arrival: float) -> str:
     after = "" if arrival == 0 else " after the last flow came"
     said = "No lasting fair shares" if converged is None else f"Fair shares {converged:.3g} s{after}"
     ratio = found["friendliness_ratio"]
-    told = "" if ratio is None else f", friendliness ratio {style.number_text(ratio)}"
+    told = "" if ratio is None else f", friendliness ratio {units.number_text(ratio)}"
     span = f"{found['from_s']:g} to {found['to_s']:g} s"
     return f"{said}; Jain's index {jain:.2f}{told} ({span})" if jain is not None else said
 
@@ -180,7 +170,7 @@ def _title(view: View, arrival: float) -> str:
 def _mark(axes: Axes, view: View, arrival: float) -> None:
     """Lines at the start of the last flow and at the time of convergence."""
     converged = view.result.summary["competition"]["convergence_s"]
-    hold = _seconds(view.result.scenario["competition"]["hold"])
+    hold = seconds(view.result.scenario["competition"]["hold"])
     marks = [(arrival, "last flow starts", _REMARKS[0])] if arrival > 0 else []
     if converged is not None:
         marks.append((arrival + converged, f"fair, and for {hold:g} s more", _REMARKS[1]))
@@ -199,8 +189,3 @@ def _moving(steps: style.Array) -> style.Array:
     """The sum of each step and those before it in a window."""
     sums = np.concatenate((np.zeros(_STEPS), np.cumsum(steps)))
     return sums[_STEPS:] - sums[:-_STEPS]
-
-
-def _seconds(quantity: str) -> float:
-    """A time such as `250 ms` from a scenario, in seconds."""
-    return routes.nanoseconds(quantity) / 1e9

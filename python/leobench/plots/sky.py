@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from leobench.plots import style, turns
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
     from matplotlib.projections.polar import PolarAxes
 
@@ -24,7 +25,6 @@ _EQUATOR, _FLATTENING, _GEOSTATIONARY = 6378.137, 1 / 298.257223563, 42_164.17
 # the next.
 _ARC_STEP, _STEP = 0.25, 1.0
 
-_EXCLUDED = "#f2b8a0"
 _TIMES = "viridis"
 
 
@@ -32,10 +32,9 @@ def draw(seen: Survey) -> Figure:
     """The ways of serving satellites through the sky, coloured by time: north is up, the zenith central."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
 
     links = turns.links(seen)
-    figure = Figure(figsize=(max(5.0, 3.8 * len(links) + 0.6), 4.6), layout="constrained")
+    figure = style.figure(max(5.0, 3.8 * len(links) + 0.6), 4.6)
     long = seen.duration_s >= 600
     times = ScalarMappable(Normalize(0, seen.duration_s / (60 if long else 1)), _TIMES)
     panels = []
@@ -67,7 +66,7 @@ def _dress(axes: PolarAxes) -> None:
     axes.set_yticks([30, 60, 90], labels=["60°", "30°", ""], fontsize=style.SMALL, color=style.FAINT)
     axes.set_rlabel_position(225)
     axes.set_xticks(np.radians([0, 90, 180, 270]), labels=["N", "E", "S", "W"], fontsize=style.FONT)
-    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.grid(color=style.GRID, linewidth=0.6)
 
 
 def _part(axes: PolarAxes, seen: Survey, part: SkyPart) -> None:
@@ -77,7 +76,7 @@ def _part(axes: PolarAxes, seen: Survey, part: SkyPart) -> None:
         azimuth, elevation = np.meshgrid(np.arange(0, 360 + _STEP, _STEP), np.arange(0, 90 + _STEP, _STEP))
         away = arc_separation(latitude, azimuth, elevation)
         place = (np.radians(azimuth), 90 - elevation)
-        axes.contourf(*place, away, levels=[-1, part.arc_deg], colors=[_EXCLUDED], alpha=0.5, zorder=0.5)
+        axes.contourf(*place, away, levels=[-1, part.arc_deg], colors=[style.CLOSED], alpha=0.5, zorder=0.5)
     if part.lowest_deg is not None:
         around = np.linspace(0, 2 * np.pi, 200)
         axes.plot(around, np.full(200, 90 - part.lowest_deg), "--", color=style.FAINT, linewidth=0.8)
@@ -85,21 +84,18 @@ def _part(axes: PolarAxes, seen: Survey, part: SkyPart) -> None:
 
 def _key(figure: Figure, seen: Survey, links: list[str]) -> None:
     """The legend of the parts of the sky in which no satellite serves."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     parts = [seen.skies[link] for link in links]
     arcs = sorted({part.arc_deg for part in parts if part.arc_deg is not None})
     lowest = sorted({part.lowest_deg for part in parts if part.lowest_deg is not None})
-    entries: list[tuple[Any, str]] = []
+    entries: list[Artist] = []
     if arcs:
         said = f"closer than {_degrees(arcs)} to the geostationary arc: not chosen"
-        entries.append((Patch(facecolor=_EXCLUDED, alpha=0.5, linewidth=0), said))
+        entries.append(style.patch_entry(said, style.CLOSED, alpha=0.5, linewidth=0))
     if lowest:
-        line = Line2D([], [], color=style.FAINT, linewidth=0.8, linestyle="--")
-        entries.append((line, f"lowest elevation, {_degrees(lowest)}"))
+        said = f"lowest elevation, {_degrees(lowest)}"
+        entries.append(style.line_entry(said, style.FAINT, linewidth=0.8, linestyle="--"))
     if entries:
-        style.key_of(figure, [entry for entry, _ in entries], [said for _, said in entries], below=True)
+        style.key_of(figure, entries, below=True)
 
 
 def _degrees(values: list[float]) -> str:

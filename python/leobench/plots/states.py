@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from leobench.plots import style
+from leobench.plots import style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ _HANDOVER = "handover"
 
 # The darker, the slower: it prints in grey as it shows on a screen. Too many states alternate.
 _LIGHTEST, _DARKEST, _SECOND = 1.0, 0.70, "0.880"
-_DOWN_COLOUR = "#f2b8a0"
 
 # Beyond so many states, shades cannot be told apart.
 _MOST_SHADES = 6
@@ -97,12 +96,10 @@ def paint(panels: Sequence[Axes], states: Sequence[State]) -> None:
 
 def legend(states: Sequence[State]) -> list[Patch]:
     """A patch per state for a legend; none for a single state."""
-    from matplotlib.patches import Patch
-
     if len(states) < 2:
         return []
     return [
-        Patch(facecolor=state.colour, edgecolor=style.FAINT, linewidth=0.5, label=state.label)
+        style.patch_entry(state.label, state.colour, edgecolor=style.FAINT, linewidth=0.5)
         for state in states
         if state.label
     ]
@@ -114,7 +111,7 @@ def _alternating(rows: pl.DataFrame, visits: pl.DataFrame, label: str) -> list[S
     groups = [
         ("", visits.filter(~pl.col("odd")), str(_LIGHTEST)),
         (label, visits.filter("odd"), _SECOND),
-        (DOWN, rows.filter(name=DOWN), _DOWN_COLOUR),
+        (DOWN, rows.filter(name=DOWN), style.CLOSED),
     ]
     return [
         State(name, list(zip(group["start"], group["length"], strict=True)), colour)
@@ -126,12 +123,12 @@ def _alternating(rows: pl.DataFrame, visits: pl.DataFrame, label: str) -> list[S
 def _shades(names: Sequence[str]) -> list[str]:
     up = sum(name != DOWN for name in names)
     shades = [f"{shade:.3f}" for shade in np.linspace(_LIGHTEST, _DARKEST, up)] if up > 1 else ["1.0"] * up
-    return shades + [_DOWN_COLOUR] * (len(names) - up)
+    return shades + [style.CLOSED] * (len(names) - up)
 
 
 def _label(state: dict[str, object]) -> str:
     name = str(state["name"]).replace("-", " ")
     fastest = state["fastest"]
     if state["name"] != DOWN and isinstance(fastest, int) and fastest == state["slowest"]:
-        return f"{name} ({style.rate_text(fastest)})"
+        return f"{name} ({units.rate_text(fastest)})"
     return name

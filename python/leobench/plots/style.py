@@ -1,14 +1,19 @@
-"""Common parts of all figures: colours, units and the thinning of long series."""
+"""The look of all figures, written once: colours, sizes, panels, axes, legends and notes.
+
+A figure begins with `figure`, `panels`, `stack` or `grid`. A panel gets its title, label and frame from
+`dress`, and its horizontal axis from `label_x` or `time_axis`. `legend` is the legend of one panel, `key` or
+`key_of` that of all. `note` is a remark below the figure, `say` one in an empty panel. `leobench.plots.save`
+saves the figure.
+"""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+    _Shared = Literal["none", "all", "row", "col"]
 
 # Okabe and Ito, "Color universal design" (2008): told apart by colour-blind readers too.
 BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
@@ -31,10 +39,20 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
 
+# Of the flows of a run over time; and of flows that compete, whose lines cross.
+FLOWS = (GREEN, PURPLE, BLUE, ORANGE, BLACK)
+COMPETITORS = (BLUE, VERMILION, GREEN, PURPLE, BLACK)
+
+# Of grid lines and shaded ranges; and of times and places without a link.
+GRID, CLOSED = "#dddddd", "#f2b8a0"
+
 # How light the parts of a colour look (ITU-R BT.709), and from when on a marker is too pale for its own rim.
 _LIGHTNESS, _PALE = (0.2126, 0.7152, 0.0722), 0.55
 
 INK, FAINT = "#222222", "#777777"
+
+# Inches: the text width of a page, and a panel of two that fill it side by side.
+PAGE, HALF = 7.2, 3.6
 
 # Points: all words of a figure, and numbers and remarks within panels.
 FONT = 8.0
@@ -53,95 +71,56 @@ _OVERHANG, _OF_TITLE = 1.15, 1.3
 # More columns than a page has dots would show nothing more.
 COLUMNS = 1_500
 
-_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
-_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-_RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+
+def figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches, laid out so that labels and legends have room."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
-def _pick(largest: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
-    return next((unit for unit in units if largest >= unit[0]), units[-1])
+def panels(count: int = 1, *, width: float = HALF, height: float = 2.9) -> tuple[Figure, list[Axes]]:
+    """A figure with `count` panels side by side of a given size in inches: two fill the width of a page."""
+    made = figure(max(4.8, width * count), height)
+    return made, list(made.subplots(1, count, squeeze=False)[0])
 
 
-def byte_unit(largest: float) -> tuple[float, str]:
-    """The unit for sizes up to `largest` bytes: its bytes and its name."""
-    return _pick(largest, _BYTES)
+def stack(
+    count: int, height: float, *, ratios: Sequence[float] | None = None, same_scale: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """A figure as wide as a page with panels one below the other, which share the horizontal axis.
 
-
-def second_unit(largest: float) -> tuple[float, str]:
-    """The unit for times up to `largest` seconds: its seconds and its name."""
-    return _pick(largest, _SECONDS)
-
-
-_SCALES = {
-    "B": (1.0, _BYTES),
-    "bit/s": (1.0, _RATES),
-    "s": (1.0, _SECONDS),
-    "ms": (1e-3, _SECONDS),
-    "us": (1e-6, _SECONDS),
-    "ns": (1e-9, _SECONDS),
-}
-
-
-def scale(unit: str, largest: float) -> tuple[float, str]:
-    """The divisor and the unit for values up to `largest`.
-
-    Bytes (`B`), rates (`bit/s`) and times (`s`, `ms`, `us`, `ns`) get a suitable prefix. Others are kept.
+    Args:
+        count: The number of panels.
+        height: Inches of the figure.
+        ratios: Relative heights of the panels; equal unless given.
+        same_scale: Whether they share the vertical axis, too.
     """
-    if unit not in _SCALES:
-        return 1.0, unit
-    base, units = _SCALES[unit]
-    size, name = _pick(largest * base, units)
-    return size / base, name
+    made = figure(PAGE, height)
+    grid = made.subplots(count, 1, sharex=True, sharey=same_scale, squeeze=False, height_ratios=ratios)
+    return made, list(grid[:, 0])
 
 
-def number_text(value: float) -> str:
-    """A number to three digits."""
-    sign, size = "-" if value < 0 else "", abs(value)
-    if size >= 100 or size == int(size):
-        return f"{sign}{size:.0f}"
-    return sign + (f"{size:.1f}" if size >= 10 else f"{size:.2f}" if size >= 1 else f"{size:.2g}")
+def grid(
+    rows: int, columns: int, size: tuple[float, float], *, sharex: _Shared = "none", sharey: _Shared = "none"
+) -> tuple[Figure, NDArray[Any]]:
+    """A figure of a width and height in inches with rows and columns of panels, which may share axes."""
+    made = figure(*size)
+    return made, made.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
 
 
-def rate_text(bps: float) -> str:
-    """A rate in bits per second with its unit, to three digits."""
-    factor, name = _pick(bps, _RATES)
-    return f"{_three_digits(bps / factor)} {name}"
+def begin(axes: Axes | None) -> tuple[Figure, Axes]:
+    """The panel to draw in and its figure: a new one of a single panel unless given."""
+    if axes is None:
+        made, (axes,) = panels()
+        return made, axes
+    return cast("Figure", axes.figure), axes
 
 
-def millis_text(millis: float) -> str:
-    """A time in milliseconds with its unit, to three digits."""
-    factor, name = second_unit(millis / 1e3)
-    return f"{_three_digits(millis / 1e3 / factor)} {name}"
-
-
-def _three_digits(value: float) -> str:
-    if value >= 100 or value == int(value):
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def thin(times: Array, values: Array, columns: int = COLUMNS) -> tuple[Array, Array]:
-    """The lowest and the highest point of every one of `columns` slices of time, in order of time.
-
-    Every point returned belongs to the series and no peak is lost, so the drawing looks like one of all
-    points. Points that are not a number are gaps; one is kept per slice without numbers.
-    """
-    if len(times) <= 2 * columns:
-        return times, values
-    edges = np.linspace(times[0], times[-1], columns + 1)[1:-1]
-    slices = np.split(np.arange(len(times)), np.searchsorted(times, edges, side="left"))
-    kept: list[int] = []
-    for indices in slices:
-        if len(indices) == 0:
-            continue
-        slice_values = values[indices]
-        if np.isnan(slice_values).all():
-            kept.append(int(indices[0]))
-            continue
-        extremes = {int(np.nanargmin(slice_values)), int(np.nanargmax(slice_values))}
-        kept.extend(int(indices[at]) for at in sorted(extremes))
-    chosen = np.asarray(kept)
-    return times[chosen], values[chosen]
+def inches(axes: Axes) -> tuple[float, float]:
+    """The width and height of a panel including its labels."""
+    place, whole = axes.get_position(), begin(axes)[0]
+    return place.width * whole.get_figwidth(), place.height * whole.get_figheight()
 
 
 def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
@@ -157,28 +136,6 @@ def dress(axes: Axes, title: str, label: str, *, zero: bool = True) -> None:
         axes.spines[side].set_linewidth(0.6)
 
 
-def panels(count: int = 1, *, width: float = 3.6, height: float = 2.9) -> tuple[Figure, list[Axes]]:
-    """A figure with `count` panels side by side of a given size in inches: two fill the width of a page."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(max(4.8, width * count), height), layout="constrained")
-    return figure, list(figure.subplots(1, count, squeeze=False)[0])
-
-
-def begin(axes: Axes | None) -> tuple[Figure, Axes]:
-    """The panel to draw in and its figure: a new one of a single panel unless given."""
-    if axes is None:
-        figure, (axes,) = panels()
-        return figure, axes
-    return cast("Figure", axes.figure), axes
-
-
-def inches(axes: Axes) -> tuple[float, float]:
-    """The width and height of a panel including its labels."""
-    place, figure = axes.get_position(), begin(axes)[0]
-    return place.width * figure.get_figwidth(), place.height * figure.get_figheight()
-
-
 def plain_log(axis: Axis) -> None:
     """Labels a logarithmic axis with plain numbers: 1, 2, 5, 10, or powers of ten only over many decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -189,23 +146,34 @@ def plain_log(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def time_axis(axes: Axes, start_s: float, end_s: float) -> None:
-    """The horizontal axis of the lowest panel over time."""
-    axes.set_xlim(start_s, end_s)
-    axes.set_xlabel("time (s)", fontsize=FONT, color=INK)
+def label_x(axes: Axes, text: str) -> None:
+    """The label of the horizontal axis of a panel, with its unit."""
+    axes.set_xlabel(text, fontsize=FONT, color=INK)
 
 
-def headroom(axes: Axes, factor: float) -> None:
-    """Extends the vertical axis by a factor, with room for a legend at the top."""
+def time_axis(stacked: Sequence[Axes], start_s: float, end_s: float) -> None:
+    """The horizontal axis of panels over one time, labelled below the lowest; aligns their other labels."""
+    stacked[-1].set_xlim(start_s, end_s)
+    label_x(stacked[-1], "time (s)")
+    begin(stacked[-1])[0].align_ylabels(stacked)
+
+
+def label_edges(grid: NDArray[Any], *, below: bool = True) -> None:
+    """Keeps the vertical labels of a grid's first column only; if `below`, names below its last row only."""
+    for axes in grid[:, 1:].flat:
+        axes.set_ylabel("")
+    for axes in grid[:-1].flat if below else ():
+        axes.set_xlabel("")
+        axes.tick_params(labelbottom=False)
+
+
+def extend(axes: Axes, above: float, below: float = 0.0) -> None:
+    """Extends the vertical axis by shares of its height, with room for text above and below the data."""
     scale = axes.yaxis.get_transform()
     low, high = scale.transform(np.asarray(axes.get_ylim()))
-    top = scale.inverted().transform(np.array([low + factor * (high - low)]))
-    axes.set_ylim(top=float(top[0]))
-
-
-def samples(rows: pl.DataFrame, time: str, column: str) -> tuple[Array, Array]:
-    """Times in seconds and values of a column, missing ones as not-a-number."""
-    return rows[time].to_numpy() / 1e9, rows[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    ends = np.array([low - below * (high - low), high + above * (high - low)])
+    bottom, top = scale.inverted().transform(ends)
+    axes.set_ylim(float(bottom), float(top))
 
 
 def legend(axes: Axes) -> None:
@@ -234,8 +202,13 @@ def legend(axes: Axes) -> None:
     )
     rows = _key_rows(labels, columns)
     _title(axes, axes.get_title(loc="left"), above=_ROW * rows)
-    figure = begin(axes)[0]
-    figure.set_figheight(figure.get_figheight() + _ROW * (rows - 1) / 72)
+    grow(axes, _ROW * (rows - 1) / 72)
+
+
+def grow(axes: Axes, inches: float) -> None:
+    """Makes the figure of a panel higher."""
+    whole = begin(axes)[0]
+    whole.set_figheight(whole.get_figheight() + inches)
 
 
 def _title(axes: Axes, text: str, *, above: float = 0.0) -> None:
@@ -248,18 +221,6 @@ def fill(text: str, inches: float) -> str:
     letters = max(1, int(inches / LETTER))
     lines = (textwrap.fill(line, letters, break_on_hyphens=False) for line in text.split("\n"))
     return "\n".join(lines)
-
-
-def step_below(value: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten that is not above a value above zero."""
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(max(step * power for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))
-
-
-def step_above(value: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten that is not below a value above zero."""
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(min(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
 
 
 def marker(colour: str, size: float = 5.0) -> dict[str, Any]:
@@ -277,35 +238,48 @@ def marker(colour: str, size: float = 5.0) -> dict[str, Any]:
     }
 
 
-def whiskers(axes: Axes, at: Array, low: Array, high: Array, *, caps: Sequence[Array]) -> None:
-    """Lines from `low` to `high` with `caps` at their ends, wider than a marker and on a rim of white."""
+def whiskers(
+    axes: Axes, at: Array, low: Array, high: Array, *, caps: Sequence[Array], behind: str | None = None
+) -> None:
+    """Lines from `low` to `high` with `caps` at their ends, wider than a marker.
+
+    They are before bars and markers, on a rim of white; or behind them in the colour `behind`.
+    """
     from matplotlib.patheffects import Normal, Stroke
 
-    rim = [Stroke(linewidth=2.2, foreground="white", alpha=0.8), Normal()]
-    axes.vlines(at, low, high, color=INK, linewidth=0.9, zorder=4, path_effects=rim)
+    rim = None if behind else [Stroke(linewidth=2.2, foreground="white", alpha=0.8), Normal()]
+    colour, order = behind or INK, 1.9 if behind else 4
+    axes.vlines(at, low, high, color=colour, linewidth=0.9, zorder=order, path_effects=rim)
     for end in caps:
-        axes.plot(at, end, "_", color=INK, markersize=6.0, markeredgewidth=0.9, zorder=4)
+        axes.plot(at, end, "_", color=colour, markersize=6.0, markeredgewidth=0.9, zorder=order)
+
+
+def line_entry(label: str, colour: str, **look: Any) -> Line2D:
+    """An entry of a legend for lines of a colour."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, label=label, **look)
+
+
+def patch_entry(label: str, colour: str, **look: Any) -> Patch:
+    """An entry of a legend for areas of a colour."""
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=colour, label=label, **look)
 
 
 def key(figure: Figure, axes: Axes, title: str = "") -> None:
     """One legend above all panels, of the series of one of them; none for a single series."""
-    handles, labels = axes.get_legend_handles_labels()
+    handles, _ = axes.get_legend_handles_labels()
     if len(handles) > 1:
-        key_of(figure, handles, labels, title)
+        key_of(figure, handles, title)
 
 
-def key_of(
-    figure: Figure,
-    handles: Sequence[Artist],
-    labels: Sequence[str],
-    title: str = "",
-    *,
-    below: bool = False,
-) -> None:
-    """One legend of these entries above all panels; or below them, where its title is a remark."""
+def key_of(figure: Figure, handles: Sequence[Artist], title: str = "", *, below: bool = False) -> None:
+    """One legend of labelled artists above all panels; or below them, where its title is a remark."""
     width = float(figure.get_figwidth())
-    labels = [fill(label, width - _SAMPLE) for label in labels]
-    legend = figure.legend(
+    labels = [fill(str(each.get_label()), width - _SAMPLE) for each in handles]
+    made = figure.legend(
         handles,
         labels,
         title=title or None,
@@ -318,7 +292,7 @@ def key_of(
         columnspacing=1.4,
     )
     if below:
-        legend.get_title().set(fontsize=SMALL, color=FAINT)
+        made.get_title().set(fontsize=SMALL, color=FAINT)
 
 
 def _key_columns(labels: Sequence[str], inches: float) -> int:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from leobench.plots import handovers, rates, sampling, several, style, view
+from leobench.plots import handovers, rates, sampling, several, style, units, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from leobench.plots.view import Summary, View
     from leobench.result import Result
 
-# Inches: the text width of a page, and a panel that fills a third of it.
-_WIDTH, _HEIGHT = 7.2, 2.9
+# Inches: a panel that fills a third of a page.
+_HEIGHT = 2.9
 
 
 def draw(
@@ -44,11 +44,10 @@ def draw(
     view.require_flows("throughput", result)
     chosen = view.choose("throughput", result, flow, link, start_s, end_s)
     view.require_series("throughput", result)
-    figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
-    axes = figure.subplots()
-    panel(axes, chosen, link=link)
-    handovers.mark([axes], chosen, sampling.note([chosen]))
-    style.time_axis(axes, chosen.start_s, chosen.end_s)
+    figure, stacked = style.stack(1, _HEIGHT)
+    panel(stacked[0], chosen, link=link)
+    handovers.mark(stacked, chosen, sampling.note([chosen]))
+    style.time_axis(stacked, chosen.start_s, chosen.end_s)
     return figure
 
 
@@ -83,10 +82,10 @@ def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
     whose, capacity = rates.capacity_of(view, edges, link)
     drawn = {flow["name"]: rates.delivered(view, flow, edges) for flow in view.flows}
     known = [each for each in (capacity, *drawn.values()) if each is not None]
-    factor, unit = style.scale("bit/s", max((float(np.max(each, initial=0.0)) for each in known), default=0))
+    factor, unit = units.scale_of("bit/s", known)
     if capacity is not None:
         rates.area(axes, edges, capacity / factor, whose)
-    alone, means = len(view.flows) == 1, f"means of {style.millis_text(step / 1e6)}"
+    alone, means = len(view.flows) == 1, f"means of {units.millis_text(step / 1e6)}"
     for flow in view.flows:
         rate = drawn[flow["name"]]
         if rate is not None:
@@ -111,7 +110,7 @@ def _title(view: View, capacity: style.Array | None, rate: style.Array | None) -
     if capacity is None or rate is None or not rate.any():
         return said
     mean = float(np.mean(capacity[: np.flatnonzero(rate)[-1] + 1]))
-    return f"{said} of {style.rate_text(mean)}"
+    return f"{said} of {units.rate_text(mean)}"
 
 
 def kind(flow: Summary) -> str:
@@ -121,9 +120,9 @@ def kind(flow: Summary) -> str:
 
 def _entry(flow: Summary) -> str:
     """The legend entry of one flow of several."""
-    return f"{flow['name']}: {style.rate_text(flow['goodput_bps'])}" if flow["goodput_bps"] else flow["name"]
+    return f"{flow['name']}: {units.rate_text(flow['goodput_bps'])}" if flow["goodput_bps"] else flow["name"]
 
 
 def goodput(flow: Summary) -> str:
     """The goodput of a flow in words."""
-    return f"goodput {style.rate_text(flow['goodput_bps'])}" if flow["goodput_bps"] else "nothing delivered"
+    return f"goodput {units.rate_text(flow['goodput_bps'])}" if flow["goodput_bps"] else "nothing delivered"

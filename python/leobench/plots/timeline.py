@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from leobench.errors import InputError
 from leobench.plots import handovers, links, panels, sampling, several, states, style, throughput, view
@@ -17,10 +16,12 @@ from leobench.plots import handovers, links, panels, sampling, several, states, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.figure import Figure
+
     from leobench.result import Result
 
-# Inches: the text width of a page, and panels that can be read at it.
-_WIDTH, _PANEL = 7.2, 1.95
+# Inches of a panel that can be read at the width of a page.
+_PANEL = 1.95
 
 
 def overlay(
@@ -81,25 +82,20 @@ def draw(
         return links.draw(chosen, link)
     shown = [panels.queue, panels.window, panels.delay] if chosen.has_window else [panels.queue, panels.delay]
     drawn = [throughput.panel, *shown]
-    figure = Figure(figsize=(_WIDTH, _PANEL * len(drawn)), layout="constrained")
-    axes = list(figure.subplots(len(drawn), 1, sharex=True))
+    figure, axes = style.stack(len(drawn), _PANEL * len(drawn))
     for draw_panel, each in zip(drawn, axes, strict=True):
         draw_panel(each, chosen)
     handovers.mark(axes, chosen, sampling.note([chosen]))
+    style.time_axis(axes, chosen.start_s, chosen.end_s)
     if link is None and len(handovers.queues(chosen)) > 1:
         # The states of one of the links in turn would say nothing of the others.
-        style.time_axis(axes[-1], chosen.start_s, chosen.end_s)
-        figure.align_ylabels(axes)
         return figure
     channel = result.tables.channel.filter(pl.col("link") == chosen.link["name"])
     over_satellites = "constellation" in result.scenario["links"][chosen.link["name"].split("/")[0]]
     channel_states = states.of_channel(channel, result.summary["virtual_s"], satellites=over_satellites)
     # The uppermost panel shows the capacity instead.
     states.paint(axes[1:], channel_states)
-    style.time_axis(axes[-1], chosen.start_s, chosen.end_s)
-    figure.align_ylabels(axes)
     if patches := states.legend(channel_states):
-        title = f"background: channel of {chosen.link['name']}"
-        title = style.fill(title, _WIDTH)
-        style.key_of(figure, patches, [str(each.get_label()) for each in patches], title)
+        title = style.fill(f"background: channel of {chosen.link['name']}", style.PAGE)
+        style.key_of(figure, patches, title)
     return figure

@@ -11,16 +11,14 @@ from leobench.errors import InputError, allowed
 from leobench.plots import routes, style
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from leobench.result import Result
 
     Summary = dict[str, Any]
 
 # Beyond so many flows, colours cannot be told apart.
-MOST_FLOWS = 5
-
-COLOURS = (style.GREEN, style.PURPLE, style.BLUE, style.ORANGE, style.BLACK)
+MOST_FLOWS = len(style.FLOWS)
 
 # With fewer messages delivered, their delays say less than the round-trip times: they are files.
 _FEW_MESSAGES = 10
@@ -62,7 +60,7 @@ class View:
 
     def colour(self, flow: Summary) -> str:
         """The colour of one flow of several, the same in every panel."""
-        return COLOURS[self.flows.index(flow)]
+        return style.FLOWS[self.flows.index(flow)]
 
     def alone(self) -> View:
         """The same view of the first flow only."""
@@ -76,6 +74,10 @@ class View:
     def within(self, frame: pl.DataFrame, time: str) -> pl.DataFrame:
         """The rows in the time shown."""
         return frame.filter(pl.col(time).is_between(round(self.start_s * 1e9), round(self.end_s * 1e9)))
+
+    def queues(self, links: Collection[str]) -> pl.DataFrame:
+        """The samples of the queues of these link directions, in the time shown."""
+        return self.within(self.result.tables.queues.filter(pl.col("link").is_in(links)), "t_ns")
 
     def messages(self, flow: Summary) -> pl.DataFrame:
         """The messages of a flow, of the whole run."""
@@ -125,6 +127,26 @@ def choose(
         )
     bottleneck = _named("link", link, links) or _bottleneck(result, shown, links)
     return View(result, shown, len(chosen) - len(shown), bottleneck, start, end)
+
+
+def of_each(results: Sequence[Result], labels: Sequence[str], choose: Callable[[Result], View]) -> list[View]:
+    """The part of every run to show, by `choose`; the label of a run stands for one without a folder.
+
+    Raises:
+        InputError: That of `choose`, with the run.
+    """
+    views = []
+    for result, label in zip(results, labels, strict=True):
+        try:
+            views.append(choose(result))
+        except InputError as error:
+            raise InputError(f"{result.folder or label}: {error}") from error
+    return views
+
+
+def span(views: Sequence[View]) -> tuple[float, float]:
+    """The first and the last second that any of several views shows."""
+    return min(view.start_s for view in views), max(view.end_s for view in views)
 
 
 def require_flows(kind: str, result: Result) -> None:

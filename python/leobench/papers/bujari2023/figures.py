@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from leobench.overrides import as_text
-from leobench.papers.words import Word, rename
-from leobench.plots.style import BLUE, FONT, INK, VERMILION
+from leobench.papers.words import Word, rename, with_measures
+from leobench.plots import bands, style, units
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from leobench.campaign import Campaign, CampaignResult
-    from leobench.plots import style
 
 _KEYS = ("variant", "replicate")
 
@@ -32,7 +33,7 @@ WORDS = (
     Word("links.backhaul.queue.limit", "queue"),
 )
 
-_COLOURS = {"TCP": VERMILION, "QUIC": BLUE}
+_COLOURS = {"TCP": style.VERMILION, "QUIC": style.BLUE}
 
 # The metric above each panel, its divisor, its name, and the label of the axis.
 _PANELS = (
@@ -48,8 +49,6 @@ _REFERENCES = (
     (50.0, 15.0, "line: bandwidth-delay product of the path"),
     (40.0, 25.0, "line: with empty queues"),
 )
-
-_HEAD: dict[str, Any] = {"ha": "center", "fontsize": FONT + 1.5, "color": INK}
 
 # By then both protocols have left slow start and recovered from its end.
 _STARTUP_NS = 10_000_000_000
@@ -121,48 +120,46 @@ def _swing(values: pl.Expr) -> pl.Expr:
 def fig3(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     """Goodput, window and RTT over the first 40 s of the first run of each, a column of panels per queue."""
     import polars as pl
-    from matplotlib.figure import Figure
-
-    from leobench.plots import style
 
     del campaign, folder
-    runs = rename(_with_measures(result).filter(replicate=1), WORDS)
+    runs = rename(with_measures(result.runs, fig3_measures(result)).filter(replicate=1), WORDS)
     samples = _uploading(result).filter(replicate=1)
     queues = runs["queue"].unique(maintain_order=True).to_list()
-    figure = Figure(figsize=(3.6 * len(queues), 6.0), layout="constrained")
-    grid = figure.subplots(3, len(queues), sharex=True, sharey="row", squeeze=False)
+    figure, grid = columns(len(queues), 6.0)
     for column, queue in zip(grid.T, queues, strict=True):
         for protocol, colour in _COLOURS.items():
             (variant,) = runs.filter(queue=queue, protocol=protocol)["variant"].unique()
             shown = samples.filter(pl.col("t_ns") <= _SHOWN_NS, variant=variant)
             for axes, (times, values) in zip(column, series(shown), strict=True):
-                axes.plot(*style.thin(times, values), color=colour, linewidth=1.0, label=protocol)
+                axes.plot(*bands.thin(times, values), color=colour, linewidth=1.0, label=protocol)
         for axes, panel, reference in zip(column, _PANELS, _REFERENCES, strict=True):
             metric, factor, title, label = panel
             means = [runs.filter(queue=queue, protocol=each, metric=metric)["value"][0] for each in _COLOURS]
             told = ", ".join(
-                f"{each} {style.number_text(mean / factor)}"
+                f"{each} {units.number_text(mean / factor)}"
                 for each, mean in zip(_COLOURS, means, strict=True)
             )
             style.dress(axes, f"{title}: {told}", label if axes in grid[:, 0] else "", zero=False)
             refer(axes, *reference)
-        column[0].annotate(f"queue of {queue}", (0.5, 1.2), xycoords="axes fraction", **_HEAD)
-        column[-1].set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
-        column[-1].set_xlim(0, _SHOWN_NS / 1e9)
-    for axes in grid[:, 0]:
-        axes.set_ylim(bottom=0)
-    figure.align_ylabels(grid)
-    style.key(figure, grid[0][0])
+    finish(figure, grid, [f"queue of {queue}" for queue in queues], (0, _SHOWN_NS / 1e9))
     style.note(figure, "the first 40 s of the first run of each; the numbers are of its whole upload")
     return figure
 
 
-def _with_measures(result: CampaignResult) -> pl.DataFrame:
-    import polars as pl
+def columns(count: int, height: float) -> tuple[Figure, NDArray[Any]]:
+    """A figure with columns of panels of a height in inches: goodput, window and RTT below each other."""
+    return style.grid(len(_PANELS), count, (style.HALF * count, height), sharex="all", sharey="row")
 
-    keys = result.runs.drop("metric", "value").unique(maintain_order=True)
-    measured = keys.join(fig3_measures(result), on=_KEYS).select(result.runs.columns)
-    return pl.concat([result.runs, measured])
+
+def finish(figure: Figure, grid: NDArray[Any], heads: Sequence[str], shown_s: tuple[float, float]) -> None:
+    """The heads of the columns, their axes over the time shown, and the legend."""
+    look: dict[str, Any] = {"ha": "center", "fontsize": style.FONT + 1.5, "color": style.INK}
+    for column, head in zip(grid.T, heads, strict=True):
+        column[0].annotate(head, (0.5, 1.2), xycoords="axes fraction", **look)
+        style.time_axis(column, *shown_s)
+    for axes in grid[:, 0]:
+        axes.set_ylim(bottom=0)
+    style.key(figure, grid[0][0])
 
 
 def series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
@@ -185,6 +182,6 @@ def series(samples: pl.DataFrame) -> list[tuple[style.Array, style.Array]]:
 
 def refer(axes: Axes, value: float, at: float, text: str) -> None:
     """Draws a labelled reference line, as in the paper."""
-    axes.axhline(value, color=INK, linewidth=0.9)
-    place = axes.get_yaxis_transform()
-    axes.text(0.98, at, text, transform=place, ha="right", va="center", fontsize=FONT - 1, color=INK)
+    axes.axhline(value, color=style.INK, linewidth=0.9)
+    look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": style.FONT - 1, "color": style.INK}
+    axes.text(0.98, at, text, transform=axes.get_yaxis_transform(), **look)

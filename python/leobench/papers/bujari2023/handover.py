@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leobench.overrides import as_text
 from leobench.papers.bujari2023 import figures
-from leobench.papers.words import Word, rename
-from leobench.plots.style import BLUE, FONT, INK, PURPLE, VERMILION
+from leobench.papers.words import Word, rename, with_measures
+from leobench.plots import bands, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,8 +161,8 @@ def _gap() -> pl.Expr:
 _SHOWN_S = (55, 135)
 
 _CASES = {
-    ("TCP", "reroute"): ("TCP, its addresses stay", VERMILION, 0.7),
-    ("QUIC", "rebind"): ("QUIC", BLUE, 1.1),
+    ("TCP", "reroute"): ("TCP, its addresses stay", style.VERMILION, 0.7),
+    ("QUIC", "rebind"): ("QUIC", style.BLUE, 1.1),
 }
 
 # The label of each panel, its metric before and after the handover, the divisor and the unit of its numbers.
@@ -180,15 +180,11 @@ _LINES = "black lines: rate of the backhaul, bandwidth-delay product of the path
 def draw(campaign: Campaign, result: CampaignResult, folder: Path, *, queues: Sequence[str]) -> Figure:
     """Goodput, window and RTT around the handover, of the first run of each; a column of panels per queue."""
     import polars as pl
-    from matplotlib.figure import Figure
-
-    from leobench.plots import style
 
     del campaign, folder
-    runs = _with_measures(result).filter(replicate=1)
+    runs = rename(with_measures(result.runs, measures(result)), WORDS).filter(replicate=1)
     samples = with_bits(result).filter(replicate=1)
-    figure = Figure(figsize=(3.6 * len(queues), 5.8), layout="constrained")
-    grid = figure.subplots(3, len(queues), sharex=True, sharey="row", squeeze=False)
+    figure, grid = figures.columns(len(queues), 5.8)
     for column, queue in zip(grid.T, queues, strict=True):
         for (protocol, kind), (name, colour, width) in _CASES.items():
             (variant,) = runs.filter(queue=queue, protocol=protocol, kind=kind)["variant"].unique()
@@ -197,43 +193,32 @@ def draw(campaign: Campaign, result: CampaignResult, folder: Path, *, queues: Se
             )
             for axes, (times, values) in zip(column, figures.series(shown), strict=True):
                 later = times >= _SHOWN_S[0]
-                axes.plot(*style.thin(times[later], values[later]), color=colour, linewidth=width, label=name)
+                axes.plot(*bands.thin(times[later], values[later]), color=colour, linewidth=width, label=name)
         means = dict(
             runs.filter(queue=queue, protocol="QUIC", kind="rebind").select("metric", "value").iter_rows()
         )
         for axes, panel, references in zip(column, _PANELS, _REFERENCES, strict=True):
             label, metric, factor, unit = panel
             before, settled = (means[metric.format(period)] / factor for period in _BASE_MS)
-            told = f"QUIC: {style.number_text(before)}, then {style.number_text(settled)} {unit}"
+            told = f"QUIC: {units.number_text(before)}, then {units.number_text(settled)} {unit}"
             style.dress(axes, told, label if axes in grid[:, 0] else "", zero=False)
             _refer(axes, *references)
-        column[0].annotate(f"queues: {queue}", (0.5, 1.2), xycoords="axes fraction", **_HEAD)
-        column[-1].set_xlabel("time (s)", fontsize=FONT, color=INK)
-        column[-1].set_xlim(*_SHOWN_S)
-    for axes in grid[:, 0]:
-        axes.set_ylim(bottom=0)
-    figure.align_ylabels(grid)
-    style.key(figure, grid[0][0])
+    figures.finish(figure, grid, [f"queues: {queue}" for queue in queues], _SHOWN_S)
     style.note(figure, f"means from 10 s to 90 s, when the handover comes, and from 100 s on\n{_LINES}")
     return figure
-
-
-_HEAD: dict[str, Any] = {"ha": "center", "fontsize": FONT + 1.5, "color": INK}
 
 
 def _refer(axes: Axes, before: float, after: float) -> None:
     """The reference lines on either side of the handover, and the handover."""
     start, end = _SHOWN_S
-    axes.plot([start, HANDOVER_S, HANDOVER_S, end], [before, before, after, after], color=INK, linewidth=0.9)
-    axes.axvline(HANDOVER_S, color=PURPLE, linewidth=0.9, linestyle=(0, (4, 2)))
+    times, values = [start, HANDOVER_S, HANDOVER_S, end], [before, before, after, after]
+    axes.plot(times, values, color=style.INK, linewidth=0.9)
+    mark(axes)
 
 
-def _with_measures(result: CampaignResult) -> pl.DataFrame:
-    import polars as pl
-
-    keys = result.runs.drop("metric", "value").unique(maintain_order=True)
-    measured = keys.join(measures(result), on=_KEYS).select(result.runs.columns)
-    return rename(pl.concat([result.runs, measured]), WORDS)
+def mark(axes: Axes) -> None:
+    """A line at the time of the handover."""
+    axes.axvline(HANDOVER_S, color=style.PURPLE, linewidth=0.9, linestyle=(0, (4, 2)))
 
 
 fig4 = partial(draw, queues=("25 kB", "50 kB"))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from leobench.overrides import as_text
 from leobench.papers.bujari2023 import handover
-from leobench.papers.words import Word, rename
-from leobench.plots import style
+from leobench.papers.words import Word, means_of, rename, with_measures
+from leobench.plots import style, units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +181,6 @@ def bars(
     Draws only the variants that have the values `where`. Also writes all means to `folder`/numbers.md.
     """
     import polars as pl
-    from matplotlib.figure import Figure
 
     from leobench.plots import bars as plotted
     from leobench.plots.frames import Column, Interval
@@ -190,8 +189,8 @@ def bars(
     _write_numbers(means, folder)
     means = means.filter(**(where or {}))
     cases = means.unique(list(columns), maintain_order=True).select(columns).rows() if columns else [()]
-    figure = Figure(figsize=(max(4.8, 3.6 * len(cases)), 0.8 + 2.1 * len(rows)), layout="constrained")
-    grid = figure.subplots(len(rows), len(cases), sharex=True, sharey="row", squeeze=False)
+    size = (max(4.8, style.HALF * len(cases)), 0.8 + 2.1 * len(rows))
+    figure, grid = style.grid(len(rows), len(cases), size, sharex="all", sharey="row")
     for axes_row, row in zip(grid, rows, strict=True):
         names = {metric: name for name, metric in row.series.items()}
         shown = means.filter(pl.col("metric").is_in(list(names)), pl.col("mean").is_not_null())
@@ -208,27 +207,18 @@ def bars(
                 title=", ".join(map(str, case)),
                 axes=axes,
             )
-        axes_row[0].set_ylim(0, 1.1 * largest / style.scale(row.unit, largest)[0])
-    for axes in grid[:, 1:].flat:
-        axes.set_ylabel("")
-    for axes in grid[:-1].flat:
-        axes.set_xlabel("")
-        axes.tick_params(labelbottom=False)
+        axes_row[0].set_ylim(0, 1.1 * largest / units.scale(row.unit, largest)[0])
+    style.label_edges(grid)
     style.key(figure, grid[0][0])
-    style.note(figure, f"means of {campaign.replicates} runs with 95 % confidence intervals")
+    style.note(figure, means_of(campaign))
     return figure
 
 
 def _means(result: CampaignResult, measure: Callable[[CampaignResult], pl.DataFrame] | None) -> pl.DataFrame:
     """A row per variant and metric: the places in words, `mean`, `low` and `high`."""
-    import polars as pl
-
     from leobench import stats
 
-    runs = result.runs
-    if measure is not None:
-        keys = runs.drop("metric", "value").unique(maintain_order=True)
-        runs = pl.concat([runs, keys.join(measure(result), on=_KEYS).select(runs.columns)])
+    runs = result.runs if measure is None else with_measures(result.runs, measure(result))
     runs = rename(runs, WORDS)
     places = [word.name for word in WORDS if word.name in runs.columns]
     return stats.mean_intervals(runs, [*places, "metric"])
@@ -242,7 +232,7 @@ def _write_numbers(means: pl.DataFrame, folder: Path) -> None:
     wide = means.pivot("metric", index=places, values="mean")
     lines = [list(wide.columns), ["---"] * wide.width]
     lines += [
-        ["" if cell is None else cell if isinstance(cell, str) else style.number_text(cell) for cell in row]
+        ["" if cell is None else cell if isinstance(cell, str) else units.number_text(cell) for cell in row]
         for row in wide.iter_rows()
     ]
     write_text(folder / "numbers.md", "".join(f"| {' | '.join(cells)} |\n" for cells in lines))
@@ -318,10 +308,9 @@ _SHOWN_S = (85, 110)
 def reconnect(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     """The windows around the handover, and when the file had arrived, of the first run of each variant."""
     import polars as pl
-    from matplotlib.figure import Figure
 
     del campaign, folder
-    figure = Figure(figsize=(7.2, 2.9), layout="constrained")
+    figure = style.figure(style.PAGE, 2.9)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     done = dict(
         result.runs.filter(replicate=1, metric="flows.upload.completion_s")
@@ -337,14 +326,13 @@ def reconnect(campaign: Campaign, result: CampaignResult, folder: Path) -> Figur
         said = "never" if done[variant] is None else f"{done[variant]:.1f} s"
         right.barh(at, done[variant] or 0, color=colour, height=0.7)
         right.text((done[variant] or 0) + 3, at, said, va="center", fontsize=style.FONT, color=style.INK)
-    left.axvline(handover.HANDOVER_S, color=style.PURPLE, linewidth=0.9, linestyle=(0, (4, 2)))
+    handover.mark(left)
     style.dress(left, "Window around the handover", "window (kB)")
-    left.set_xlim(*_SHOWN_S)
-    left.set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
+    style.time_axis([left], *_SHOWN_S)
     left.legend(fontsize=style.SMALL, frameon=False)
     style.dress(right, "The file has arrived after", "", zero=False)
     right.set_yticks(range(len(_CASES)), [name.replace(" after", "\nafter") for name, _ in _CASES.values()])
     right.invert_yaxis()
     right.set_xlim(0, 290)
-    right.set_xlabel("time (s)", fontsize=style.FONT, color=style.INK)
+    style.label_x(right, "time (s)")
     return figure

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import leobench
 from leobench.overrides import as_text
-from leobench.papers.words import Word, rename
+from leobench.papers.words import Word, means_of, rename
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from leobench.campaign import Campaign, CampaignResult
@@ -201,7 +200,8 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     flows = means["flow"].unique(maintain_order=True).to_list()
     shades = iter(style.ramp(len(flows) - 1))
     colours = [style.VERMILION if flow == "TCP" else next(shades) for flow in flows]
-    figure, panels = _grid(len(_PANELS), len(bands))
+    size = (style.HALF * len(bands), 2.3 * len(_PANELS))
+    figure, panels = style.grid(len(_PANELS), len(bands), size)
     whiskers, unusual = Interval("low", "high"), dict[str, None]()
     for row, (metric, label, unit) in zip(panels, _PANELS, strict=True):
         largest = float(means.filter(metric=metric)["mean"].max())  # type: ignore[arg-type]
@@ -221,8 +221,7 @@ def fig5(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
                 axes=axes,
             )
     style.key(figure, panels[0][0], "protocol, and how many streams")
-    said = f"means of {campaign.replicates} runs with 95 % confidence intervals"
-    style.note(figure, "; ".join([said, *unusual]))
+    style.note(figure, "; ".join([means_of(campaign), *unusual]))
     return figure
 
 
@@ -232,10 +231,3 @@ def _flow() -> pl.Expr:
 
     quic = pl.concat_str(pl.lit("QUIC "), pl.col(_STREAMS).cast(pl.String))
     return pl.when(pl.col("protocol") == "TCP").then(pl.lit("TCP")).otherwise(quic)
-
-
-def _grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.6 * columns, 2.3 * rows), layout="constrained")
-    return figure, [list(row) for row in figure.subplots(rows, columns, squeeze=False)]

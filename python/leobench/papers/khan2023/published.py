@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from leobench.papers.words import Word, rename
+from leobench.durations import seconds
+from leobench.papers.words import Word, means_of, rename
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,31 +91,29 @@ def draw(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     Writes the numbers to `folder`/published.md.
     """
     import polars as pl
-    from matplotlib.figure import Figure
 
     from leobench.plots import style
 
     rows = compared(result)
     (folder / TABLE).write_text(table(rows), encoding="utf-8")
-    figure = Figure(figsize=(7.2, 3.0), layout="constrained")
-    panels = figure.subplots(1, 2)
+    figure, panels = style.panels(2, height=3.0)
     windows = rows["window"].unique(maintain_order=True).to_list()
     for axes, (_, _, title, unit, _) in zip(panels, _METRICS, strict=True):
         shown = rows.filter(of=title)
         for window, colour in zip(windows, style.ramp(len(windows)), strict=True):
             line = shown.filter(window=window)
-            times = [_seconds(each) for each in line["interruption"]]
+            times = [seconds(each) for each in line["interruption"]]
             axes.plot(times, line["ours"], color=colour, marker="o", markersize=3, label=window)
             known = line.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
             axes.vlines(
-                [_seconds(each) for each in known["interruption"]], known["low"], known["high"], colour
+                [seconds(each) for each in known["interruption"]], known["low"], known["high"], colour
             )
-        theirs = [(_seconds(off), rate if title == "Throughput" else delay) for off, rate, delay in PUBLISHED]
+        theirs = [(seconds(off), rate if title == "Throughput" else delay) for off, rate, delay in PUBLISHED]
         axes.plot(*zip(*theirs, strict=True), "x", color=style.INK, label="published")
         style.dress(axes, f"{title} ({unit})", "")
-        axes.set_xlabel("mean interruption (s)", fontsize=style.FONT, color=style.INK)
+        style.label_x(axes, "mean interruption (s)")
     style.key(figure, panels[0], "receive window")
-    style.note(figure, f"means of {campaign.replicates} runs with 95 % confidence intervals")
+    style.note(figure, means_of(campaign))
     return figure
 
 
@@ -136,8 +135,3 @@ def table(rows: pl.DataFrame) -> str:
             )
         lines.append("")
     return "\n".join(lines)
-
-
-def _seconds(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * {"s": 1.0, "ms": 1e-3}[unit]
