@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from leobench.errors import InputError
+from leobench.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,8 +171,5 @@ def write(scenario: Scenario, seen: Survey, folder: Path) -> list[Path]:
     """Writes the file `NAME.czml`, NAME that of the scenario, into a folder that exists."""
     lines = [json.dumps(packet, separators=(",", ":")) for packet in packets(scenario, seen)]
     file = folder / f"{seen.name}.czml"
-    try:
-        file.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+    write_text(file, "[\n" + ",\n".join(lines) + "\n]\n")
     return [file]

@@ -1,4 +1,4 @@
-"""Files that users name: opening them, and telling their kinds apart."""
+"""Files that users name: opening and writing them, and telling their kinds apart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import itertools
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,29 @@ def read_text(file: Path) -> str:
     """
     with open_regular(file) as opened:
         return opened.read().decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Refuses a file that the statements inside cannot write.
+
+    Raises:
+        InputError: In place of an `OSError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+def write_text(file: Path, text: str) -> None:
+    """Writes a text file.
+
+    Raises:
+        InputError: If it cannot be written.
+    """
+    with writing(file):
+        file.write_text(text, encoding="utf-8")
 
 
 def is_campaign(file: Path) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
+from leobench.files import writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,10 +134,8 @@ class Survey:
         files = []
         for name in ("passes", "handovers", "samples", "slots"):
             file = folder / f"{name}.csv"
-            try:
+            with writing(file):
                 getattr(self, name).write_csv(file, float_precision=6)
-            except OSError as error:
-                raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
             files.append(file)
         return files
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from leobench.errors import InputError
+from leobench.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,10 +95,7 @@ def write(seen: Survey, form: str, folder: Path) -> list[Path]:
     for link in seen.samples["link"].unique(maintain_order=True):
         for direction in _DIRECTIONS:
             file = folder / f"{link}-{direction}.{ending}"
-            try:
-                with file.open("w", encoding="ascii") as opened:
-                    opened.writelines(lines(seen, link, direction))
-            except OSError as error:
-                raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+            with writing(file), file.open("w", encoding="ascii") as opened:
+                opened.writelines(lines(seen, link, direction))
             files.append(file)
     return files

@@ -46,6 +46,7 @@ def main(args: argparse.Namespace) -> int:
     """Prints the ways, and writes the table if there is a file."""
     from leobench import hypatia
     from leobench.errors import InputError
+    from leobench.files import write_text
 
     if args.interval < 0.001:
         raise InputError(f"--interval = {args.interval:g}: is too short; allowed: 0.001 s or more")
@@ -55,11 +56,7 @@ def main(args: argparse.Namespace) -> int:
     starts = dict(network.delays(args.source, args.target, every))
     if args.out is not None:
         lines = hypatia.schedule(network, args.source, args.target, args.rate, every)
-        text = "".join(lines)
-        try:
-            args.out.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{args.out}: cannot be written: {error.strerror or error}") from error
+        write_text(args.out, "".join(lines))
     head = [("from", "s"), ("delay one way", "ms"), ("way", "")]
     rows = []
     for at, way in ways[:_ROWS]:

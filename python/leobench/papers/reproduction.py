@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.campaign.runner import Status
-from leobench.errors import InputError, RunError
+from leobench.errors import RunError
+from leobench.files import write_text
 from leobench.papers import claims, findings_text, verdicts_file, words
 
 if TYPE_CHECKING:
@@ -190,15 +191,3 @@ def _measured(figure: Figure, result: CampaignResult) -> pl.DataFrame:
     if figure.measure is not None:
         runs = words.with_measures(runs, figure.measure(result))
     return words.rename(runs, figure.words)
-
-
-def write_text(file: Path, text: str) -> None:
-    """Writes a file.
-
-    Raises:
-        InputError: If it cannot be written.
-    """
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror}") from error

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
-from leobench.files import read_text
+from leobench.files import read_text, write_text
 from leobench.papers.conclusions import Outcome
-from leobench.papers.reproduction import CLAIMS, VERDICTS, write_text
+from leobench.papers.reproduction import CLAIMS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,15 +2,20 @@
 
 Kinds that show a run are registered here, one line each, for `leobench plot`. Kinds that show a frame,
 such as the runs of a campaign, are functions: `bars.draw`, `box.draw`, `ecdf.draw`, `lines.draw`.
+
+What they share has one place each: `save` and its formats here; `style` makes figures, axes, legends and
+notes; `units` has prefixes and numbers as text; `bands` thins long series; `frames` checks frames; `view`
+chooses the part of a run to show.
 """
 
 from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from leobench.errors import InputError, allowed
+from leobench.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from leobench.result import Result
+
+_Shown_contra = TypeVar("_Shown_contra", contravariant=True)
 
 KINDS = {
     "delays": "leobench.plots.delays",
@@ -36,12 +43,13 @@ FORMATS = (".png", ".svg", ".pdf")
 _DPI = 200
 
 
-class Overlay(Protocol):
-    """Draws one figure of several results."""
+class Draw(Protocol[_Shown_contra]):
+    """Draws a figure of a result, or of several results."""
 
     def __call__(
         self,
-        results: Sequence[Result],
+        shown: _Shown_contra,
+        /,
         *,
         flow: str | None = None,
         link: str | None = None,
@@ -51,22 +59,7 @@ class Overlay(Protocol):
         """Draws it."""
 
 
-class Draw(Protocol):
-    """Draws a figure of a result."""
-
-    def __call__(
-        self,
-        result: Result,
-        *,
-        flow: str | None = None,
-        link: str | None = None,
-        start_s: float | None = None,
-        end_s: float | None = None,
-    ) -> Figure:
-        """Draws it."""
-
-
-def kind(name: str) -> Draw:
+def kind(name: str) -> Draw[Result]:
     """The function that draws figures of this kind.
 
     Raises:
@@ -74,11 +67,11 @@ def kind(name: str) -> Draw:
     """
     if name not in KINDS:
         raise InputError(f"--kind = {name}: unknown kind of figure; {allowed(name, KINDS)}")
-    draw: Draw = importlib.import_module(KINDS[name]).draw
+    draw: Draw[Result] = importlib.import_module(KINDS[name]).draw
     return draw
 
 
-def overlay(name: str) -> Overlay:
+def overlay(name: str) -> Draw[Sequence[Result]]:
     """The function that draws figures of this kind of several results.
 
     Raises:
@@ -89,7 +82,7 @@ def overlay(name: str) -> Overlay:
     if not hasattr(module, "overlay"):
         able = [each for each in KINDS if hasattr(importlib.import_module(KINDS[each]), "overlay")]
         raise InputError(f"--kind = {name}: shows one run; allowed for several: {', '.join(able)}")
-    draw: Overlay = module.overlay
+    draw: Draw[Sequence[Result]] = module.overlay
     return draw
 
 
@@ -117,11 +110,8 @@ def save(figure: Figure, file: str | PathLike[str]) -> None:
     check_format(file)
     _start_layout_afresh(figure)
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    try:
-        with rc_context({"svg.hashsalt": "leobench", "svg.fonttype": "none"}):
-            figure.savefig(file, dpi=_DPI, metadata=undated.get(file.suffix.lower()))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+    with writing(file), rc_context({"svg.hashsalt": "leobench", "svg.fonttype": "none"}):
+        figure.savefig(file, dpi=_DPI, metadata=undated.get(file.suffix.lower()))
 
 
 def _start_layout_afresh(figure: Figure) -> None:

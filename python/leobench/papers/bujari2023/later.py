@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from leobench.files import write_text
 from leobench.overrides import as_text
 from leobench.papers.bujari2023 import handover
 from leobench.papers.words import Word, means_of, rename, with_measures
@@ -226,8 +227,6 @@ def _means(result: CampaignResult, measure: Callable[[CampaignResult], pl.DataFr
 
 def _write_numbers(means: pl.DataFrame, folder: Path) -> None:
     """All means as a table in Markdown."""
-    from leobench.papers.reproduction import write_text
-
     places = means.columns[: means.columns.index("metric")]
     wide = means.pivot("metric", index=places, values="mean")
     lines = [list(wide.columns), ["---"] * wide.width]

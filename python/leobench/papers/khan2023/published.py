@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from leobench.durations import seconds
+from leobench.files import write_text
 from leobench.papers.words import Word, means_of, rename
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def draw(campaign: Campaign, result: CampaignResult, folder: Path) -> Figure:
     from leobench.plots import style
 
     rows = compared(result)
-    (folder / TABLE).write_text(table(rows), encoding="utf-8")
+    write_text(folder / TABLE, table(rows))
     figure, panels = style.panels(2, height=3.0)
     windows = rows["window"].unique(maintain_order=True).to_list()
     for axes, (_, _, title, unit, _) in zip(panels, _METRICS, strict=True):
