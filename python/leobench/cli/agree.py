@@ -122,7 +122,7 @@ def _say(report: Report, args: argparse.Namespace) -> None:
         for failure in cell.failures:
             print(f"leobench: failed: {terminal.on_one_line(failure)}", file=sys.stderr)
     for line in report.warnings:
-        print(f"leobench: warning: {terminal.on_one_line(line)}", file=sys.stderr)
+        terminal.warn(line)
     if args.json:
         terminal.print_json(files.as_json(report))
     elif not args.quiet:

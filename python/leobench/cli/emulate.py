@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     from pathlib import Path
 
-    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    options.add_scenario(parser)
     parser.add_argument(
         "words", metavar="COMMAND", nargs="*", help="the main program and its arguments, behind `--`"
     )
@@ -39,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="another program, in quotes, and its host; may be repeated (without COMMAND the last is main)",
     )
-    parser.add_argument(
-        "--seed", metavar="N", type=options.text, help="seed of all random numbers (default: the scenario's)"
-    )
+    options.add_seed(parser)
     parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: nothing is written)")
     parser.add_argument("--force", action="store_true", help="replace an existing result folder")
     options.add_real(parser, programs=True)

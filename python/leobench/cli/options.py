@@ -26,6 +26,18 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_scenario(parser: argparse.ArgumentParser) -> None:
+    """Declares the argument `SCENARIO`."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Declares `--seed N` of a scenario."""
+    parser.add_argument(
+        "--seed", metavar="N", type=text, help="seed of all random numbers (default: the scenario's)"
+    )
+
+
 def add_campaign(parser: argparse.ArgumentParser) -> None:
     """Declares how a campaign is run: `--workers N`, and `--resume` or `--force`."""
     parser.add_argument(

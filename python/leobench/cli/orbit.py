@@ -7,7 +7,6 @@ terminal, a map of the ground, and delay, rate and elevation over time.
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,11 +33,9 @@ _ROWS = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    options.add_scenario(parser)
     options.add_overrides(parser)
-    parser.add_argument(
-        "--seed", metavar="N", type=options.text, help="seed of all random numbers (default: the scenario's)"
-    )
+    options.add_seed(parser)
     parser.add_argument("--out", metavar="DIR", type=Path, help="folder for tables and figures")
     parser.add_argument("--force", action="store_true", help="replace an existing folder of `orbit`")
     parser.add_argument(
@@ -78,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
     scenario = load(args.scenario, None, dict(overrides), flows="optional")
     seen = orbit.survey(scenario, args.interval)
     for warning in seen.warnings:
-        print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
+        terminal.warn(warning)
     files = [] if args.out is None else _write(scenario, seen, args.out, args.export, force=args.force)
     if args.json:
         said = {"start": seen.start, "satellites": seen.satellites, "links": seen.links()}

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import options
+from leobench.cli import options, terminal
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _reproduce(paper: Paper, figure: Figure, folder: Path, args: argparse.Namesp
     for name, result in {"": done.result, **done.readings}.items():
         of = f"{paper.name}/{figure.name}" + (f", reading {name}" if name else "")
         for line in result.warning_lines():
-            print(f"leobench: warning: {of}: {line}", file=sys.stderr)
+            terminal.warn(f"{of}: {line}")
     if not args.quiet:
         print(f"{paper.name}/{figure.name}: {findings_text.tally(done.conclusions)}")
     return done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +19,9 @@ EXAMPLE = 'leobench run scenarios/khan2023-ka.toml --seed 3 --set links.uplink.q
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    options.add_scenario(parser)
     options.add_overrides(parser)
-    parser.add_argument(
-        "--seed", metavar="N", type=options.text, help="seed of all random numbers (default: the scenario's)"
-    )
+    options.add_seed(parser)
     parser.add_argument(
         "--out", metavar="DIR", type=Path, help="result folder (default: results/<scenario>-<seed>)"
     )
@@ -85,12 +82,9 @@ def _say(result: Result, args: argparse.Namespace) -> None:
     from leobench.cli import summary_tables
 
     for warning in result.warnings:
-        print(f"leobench: warning: {terminal.on_one_line(warning)}", file=sys.stderr)
+        terminal.warn(warning)
     if args.qlog and result.folder is not None and not (result.folder / folder.QLOG).exists():
-        print(
-            "leobench: warning: --qlog: only QUIC flows write a qlog, and the scenario has none",
-            file=sys.stderr,
-        )
+        terminal.warn("--qlog: only QUIC flows write a qlog, and the scenario has none")
     secrets = result.folder / folder.PCAP / folder.SECRETS if result.folder is not None else None
     has_secrets = args.pcap and secrets is not None and secrets.exists()
     if args.json:

@@ -104,9 +104,9 @@ def _print_outcome(result: CampaignResult, args: argparse.Namespace) -> int:
     if failed > 5:
         print(f"leobench: failed: {failed - 5} more, in {result.folder}/failures.parquet", file=sys.stderr)
     for line in result.warning_lines():
-        print(f"leobench: warning: {line}", file=sys.stderr)
+        terminal.warn(line)
     for metric in unmeasured(result):
-        print(f"leobench: warning: {metric}: not measured in any run", file=sys.stderr)
+        terminal.warn(f"{metric}: not measured in any run")
     if args.json:
         outcome = {
             "out": str(result.folder),

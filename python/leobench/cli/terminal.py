@@ -33,6 +33,11 @@ def on_one_line(text: str) -> str:
     return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
+def warn(text: str) -> None:
+    """Prints a warning on one line of the standard error."""
+    print(f"leobench: warning: {on_one_line(text)}", file=sys.stderr)
+
+
 def print_json(value: object) -> None:
     """Prints a value as JSON, with JSON's escapes for unprintable characters."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
