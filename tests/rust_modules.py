@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 # An import, or a path within an expression, that begins at the crate or above the present module.
 PATH = re.compile(r"\b((?:crate|super(?:::super)*|self)::)((?:\w+::)*)(\w+|\{)")
-TESTS = re.compile(r"#\[cfg\((?:any\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}", re.M | re.S)
+TESTS = re.compile(
+    r"#\[cfg\((?:any\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}",
+    re.MULTILINE | re.DOTALL,
+)
 COMMENT = re.compile(r"//.*")
 
 
@@ -61,7 +64,8 @@ def imports(file: Path, source: Path) -> Iterator[tuple[str, ...]]:
         base = () if root == "crate::" else here[: len(here) - ups]
         path = (*base, *(step for step in middle.split("::") if step))
         if last == "{":
-            yield from (path + leaf for leaf in leaves(text[match.end() - 1 : closing(text, match.end() - 1)]))
+            start = match.end() - 1
+            yield from (path + leaf for leaf in leaves(text[start : closing(text, start)]))
         else:
             yield (*path, last)
 

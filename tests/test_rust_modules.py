@@ -22,7 +22,8 @@ ORDER = ["base", "budget", "link", "orbit", "transport", "quic", "quic-noq", "si
 def used(crate: Path) -> set[str]:
     """The crates of leobench that a crate depends on, its tests left out."""
     manifest = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8"))
-    return {name.removeprefix("leobench-") for name in manifest["dependencies"] if name.startswith("leobench-")}
+    ours = (name for name in manifest["dependencies"] if name.startswith("leobench-"))
+    return {name.removeprefix("leobench-") for name in ours}
 
 
 def test_crates_use_only_lower_ones() -> None:
