@@ -3,14 +3,15 @@
 use std::ops::{Index, IndexMut};
 
 use leobench_transport::endpoint::{PathId, PathSample};
-use leobench_transport::path_map::PathMap;
 
 use super::path::Path;
 
 /// The paths of a connection by number, which is never used again (draft-ietf-quic-multipath section 3.1). Those that are gone are
 /// taken out, all but the first, whose connection IDs the handshake has agreed on.
 pub(super) struct PathSet {
-    paths: PathMap<Path>,
+    first: Path,
+    /// The others, in order.
+    others: Vec<Path>,
     /// The number of the next path to be made.
     next: usize,
     /// The last samples of those that were taken out.
@@ -20,9 +21,7 @@ pub(super) struct PathSet {
 impl PathSet {
     /// The first path alone.
     pub(super) fn new(first: Path) -> Self {
-        let mut paths = PathMap::default();
-        paths.insert(first.id, first);
-        Self { paths, next: 1, former: Vec::new() }
+        Self { first, others: Vec::new(), next: 1, former: Vec::new() }
     }
 
     /// The number of the next path to be made.
@@ -33,13 +32,15 @@ impl PathSet {
     /// Adds a path of the next number.
     pub(super) fn push(&mut self, path: Path) {
         debug_assert_eq!(path.id, PathId(self.next as u32), "paths are made in order");
-        self.paths.insert(path.id, path);
+        self.others.push(path);
         self.next += 1;
     }
 
-    /// Takes a path out, and keeps what its last sample says.
+    /// Takes a path but the first out, and keeps what its last sample says.
     pub(super) fn remove(&mut self, at: usize, last: Option<PathSample>) {
-        self.paths.remove(PathId(at as u32));
+        if let Some(place) = self.place(at) {
+            self.others.remove(place);
+        }
         self.former.extend(last);
     }
 
@@ -50,23 +51,26 @@ impl PathSet {
 
     #[inline]
     pub(super) fn get(&self, at: usize) -> Option<&Path> {
-        self.paths.get(PathId(at as u32))
+        if at == 0 { Some(&self.first) } else { self.place(at).map(|place| &self.others[place]) }
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Path> {
-        self.paths.get_mut(PathId(at as u32))
+        if at == 0 {
+            return Some(&mut self.first);
+        }
+        self.place(at).map(|place| &mut self.others[place])
     }
 
     /// The paths that are there, in order.
     #[inline]
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Path> + Clone {
-        self.paths.values()
+        std::iter::once(&self.first).chain(&self.others)
     }
 
     #[inline]
     pub(super) fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Path> {
-        self.paths.values_mut()
+        std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
     /// The paths that are there, with their numbers.
@@ -79,6 +83,11 @@ impl PathSet {
     #[inline]
     pub(super) fn position(&self, holds: impl Fn(&Path) -> bool) -> Option<usize> {
         self.iter().find(|path| holds(path)).map(|path| path.id.0 as usize)
+    }
+
+    /// The place of a path among those after the first.
+    fn place(&self, at: usize) -> Option<usize> {
+        self.others.binary_search_by_key(&PathId(at as u32), |path| path.id).ok()
     }
 }
 

@@ -23,14 +23,20 @@ impl<T> PathMap<T> {
     /// The entry of a path.
     #[inline]
     pub fn get(&self, path: PathId) -> Option<&T> {
-        let at = self.place(path)?;
-        self.entries.get(at).map(|(_, value)| value)
+        let entries = self.entries.as_slice();
+        match entries.get(path.0 as usize) {
+            Some((there, value)) if *there == path => Some(value),
+            _ => entries.get(self.place(path)?).map(|(_, value)| value),
+        }
     }
 
     /// The entry of a path, to change it.
     #[inline]
     pub fn get_mut(&mut self, path: PathId) -> Option<&mut T> {
-        let at = self.place(path)?;
+        let at = match self.entries.get(path.0 as usize) {
+            Some((there, _)) if *there == path => path.0 as usize,
+            _ => self.place(path)?,
+        };
         self.entries.get_mut(at).map(|(_, value)| value)
     }
 
@@ -62,13 +68,9 @@ impl<T> PathMap<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// Index of the entry of a path.
-    #[inline]
+    /// Index of the entry of a path behind one that was removed.
+    #[cold]
     fn place(&self, path: PathId) -> Option<usize> {
-        let at = path.0 as usize;
-        if self.entries.get(at).is_some_and(|(there, _)| *there == path) {
-            return Some(at);
-        }
         self.search(path).ok()
     }
 
