@@ -405,6 +405,12 @@ impl RemoteIds {
         self.retiring.retain(|unacked| *unacked != sequence);
     }
 
+    /// Whether one is to be retired, and the peer does not know.
+    #[inline]
+    pub(super) fn has_retirement(&self) -> bool {
+        !self.retirements.is_empty()
+    }
+
     /// The next sequence number to retire.
     pub(super) fn retirement(&self) -> Option<u64> {
         self.retirements.front().copied()

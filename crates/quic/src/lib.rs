@@ -24,6 +24,7 @@ mod sent_frame;
 mod spec;
 mod stateless;
 mod streams;
+mod timers;
 mod token_key;
 pub mod wire;
 

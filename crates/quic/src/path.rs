@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
+use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 use leobench_transport::on_forecast::Hold;
 use leobench_transport::pacing::{Pacer, window_rate};
@@ -12,6 +13,7 @@ use super::cids::{LocalIds, RemoteIds};
 use super::received::Received;
 use super::recovery::Recovery;
 use super::route::{FourTuple, Route};
+use super::timers::earliest;
 use crate::wire::Space;
 
 /// One path in so many has a constant spin bit.
@@ -93,6 +95,8 @@ pub(super) struct Path {
     /// When it is left alone because of a forecast handover.
     pub(super) hold: Hold,
     pacer: Option<Pacer>,
+    /// When pacing or a forecast lets the next packet go, if that alone kept it back when the last one was asked for.
+    pub(super) paced: Option<SimTime>,
     /// The window and the round-trip time that were last spread over each other, and the rate.
     spread: Cell<(u64, SimDuration, BitRate)>,
     /// Largest UDP payload to send.
@@ -130,6 +134,7 @@ impl Path {
             retransmitted: (0, 0),
             hold: Hold::default(),
             pacer: paced.then(|| pacer(mtu)),
+            paced: None,
             spread: Cell::new((0, SimDuration::ZERO, BitRate::from_bps(0))),
             mtu,
             spin: false,
@@ -166,6 +171,21 @@ impl Path {
         self.spin = !self.spins && luck / SPIN_EXCEPTION % 2 == 1;
     }
 
+    /// Follows the spin bit of the newest 1-RTT packet, of this number: the client sends the opposite of what it received, the
+    /// server the same (RFC 9000 section 17.4).
+    #[inline]
+    pub(super) fn on_spin(&mut self, role: Role, number: u64, spin: bool) {
+        if self.spins && self.acks.received.largest() == Some(number) {
+            self.spin = (role == Role::Server) == spin;
+        }
+    }
+
+    /// Whether neither the handshake nor an unvalidated address limits what may be sent.
+    #[inline]
+    pub(super) fn is_unlimited(&self) -> bool {
+        self.route.is_validated() && self.recovery.is_settled()
+    }
+
     /// The peer's address is validated.
     pub(super) fn validate(&mut self) {
         self.route.validate();
@@ -179,12 +199,30 @@ impl Path {
         }
     }
 
-    /// A datagram of `size` bytes leaves over `tuple`.
-    pub(super) fn on_sent(&mut self, tuple: FourTuple, size: u64) {
+    /// A datagram of `size` bytes leaves over the present route, or `elsewhere`.
+    #[inline]
+    pub(super) fn on_sent(&mut self, elsewhere: Option<FourTuple>, size: u64) {
         self.sent_packets += 1;
         self.sent_bytes += Bytes::new(size);
-        if let Some(route) = self.find(tuple) {
+        if let Some(route) = self.present_or(elsewhere) {
             route.on_sent(size);
+        }
+    }
+
+    /// A datagram with a challenge, which leaves over the present route or `elsewhere`, has at least 1,200 bytes.
+    #[cold]
+    pub(super) fn on_large_challenge(&mut self, elsewhere: Option<FourTuple>) {
+        if let Some(route) = self.present_or(elsewhere) {
+            route.on_large_challenge();
+        }
+    }
+
+    /// The present route, or another one that is known.
+    #[inline]
+    fn present_or(&mut self, elsewhere: Option<FourTuple>) -> Option<&mut Route> {
+        match elsewhere {
+            None => Some(&mut self.route),
+            Some(tuple) => self.find(tuple),
         }
     }
 
@@ -230,12 +268,19 @@ impl Path {
         self.pacer = self.pacer.is_some().then(|| pacer(self.mtu));
     }
 
-    /// When something is due on a route.
+    /// When something is due on it, but for acknowledgements.
     #[inline]
-    pub(super) fn route_timer(&self) -> Option<SimTime> {
+    pub(super) fn timer(&self) -> Option<SimTime> {
+        let first = earliest(self.recovery.timer(), self.paced);
         if self.others.is_empty() && !self.route.is_in_validation() {
-            return None;
+            return first;
         }
+        earliest(first, self.route_timer())
+    }
+
+    /// When something is due on a route.
+    #[cold]
+    pub(super) fn route_timer(&self) -> Option<SimTime> {
         std::iter::once(&self.route).chain(&self.others).filter_map(Route::timer).min()
     }
 
@@ -252,13 +297,12 @@ impl Path {
 
     /// The pacing rate, if the connection paces: the algorithm's own, or the window spread over a round trip.
     pub(super) fn pacing_rate(&self, control: &super::recovery::Control) -> Option<BitRate> {
-        self.pacer.as_ref().map(|_| self.rate(control))
+        self.pacer.as_ref().map(|_| self.rate(control.window(self.id), control))
     }
 
     #[inline]
-    fn rate(&self, control: &super::recovery::Control) -> BitRate {
-        let own = control.pacing_rate(self.id);
-        own.unwrap_or_else(|| self.window_rate(control.window(self.id)))
+    fn rate(&self, window: u64, control: &super::recovery::Control) -> BitRate {
+        control.pacing_rate(self.id).unwrap_or_else(|| self.window_rate(window))
     }
 
     /// The window spread over a round trip. It is worked out several times per packet, and changes less often.
@@ -276,9 +320,10 @@ impl Path {
 
     /// When pacing and forecasts let the next packet go; in the past if at once.
     #[inline]
-    pub(super) fn ready(&self, control: &super::recovery::Control) -> SimTime {
+    pub(super) fn ready(&self, window: u64, control: &super::recovery::Control) -> SimTime {
         let held = self.hold.until();
-        self.pacer.as_ref().map_or(held, |pacer| pacer.ready(self.rate(control)).max(held))
+        let rate = || self.rate(window, control);
+        self.pacer.as_ref().map_or(held, |pacer| pacer.ready(rate()).max(held))
     }
 
     /// A datagram of `size` bytes that counts towards the window leaves.
@@ -287,7 +332,7 @@ impl Path {
         if self.pacer.is_none() {
             return;
         }
-        let rate = self.rate(control);
+        let rate = self.rate(control.window(self.id), control);
         if let Some(pacer) = &mut self.pacer {
             pacer.on_sent(now, Bytes::new(size), rate);
         }
@@ -302,7 +347,6 @@ fn pacer(mtu: u64) -> Pacer {
 mod tests {
     use super::*;
     use crate::recovery::RecoveryConfig;
-    use leobench_transport::Role;
 
     fn tuple(host: u8) -> FourTuple {
         FourTuple { local: ([10, 0, 0, 1], 1).into(), remote: ([192, 0, 2, host], 2).into() }

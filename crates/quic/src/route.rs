@@ -160,6 +160,7 @@ impl Route {
     }
 
     /// Whether a challenge is to be sent.
+    #[inline]
     pub(super) fn wants_challenge(&self) -> bool {
         self.validation.as_ref().is_some_and(|validation| validation.pending)
     }

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::sent_frame::{SentFrame, SentFrames};
-use crate::wire::{Datagram, Frame, Frames, Header, Packet, Space, TAG_SIZE};
+use crate::wire::{Datagram, Frame, Frames, Header, Number, Packet, Space, TAG_SIZE};
 
 /// The packets of a datagram.
 pub(super) type Packets = SmallVec<[Packet; 1]>;
@@ -11,6 +11,7 @@ pub(super) type Packets = SmallVec<[Packet; 1]>;
 /// A packet under construction, in the datagram that it will travel in if it is the first one there.
 pub(super) struct PacketBuilder {
     pub(super) space: Space,
+    pub(super) number: Number,
     pub(super) datagram: Box<Datagram>,
     pub(super) carried: SentFrames,
     /// Bytes of the frames.
@@ -18,19 +19,22 @@ pub(super) struct PacketBuilder {
     /// Room left for frames.
     pub(super) room: u64,
     pub(super) ack_eliciting: bool,
+    /// Whether it counts towards the window (RFC 9002 section 2).
+    pub(super) in_flight: bool,
     /// Whether it has a path challenge or response, and so wants a large datagram (RFC 9000 section 8.2.1).
     pub(super) probes_route: bool,
 }
 
 impl PacketBuilder {
-    /// An empty packet of at most `size` bytes, in a box that another datagram has come in, if there is one.
+    /// An empty packet with `room` for frames, in a box that another datagram has come in, if there is one.
+    #[inline]
     pub(super) fn new(
         used: Option<Box<Datagram>>,
         space: Space,
         header: Header,
-        size: u64,
+        room: u64,
     ) -> Self {
-        let room = size.saturating_sub(header.size(size) + TAG_SIZE);
+        let number = header.number();
         let datagram = match used {
             Some(mut used) => {
                 match &mut *used {
@@ -46,11 +50,13 @@ impl PacketBuilder {
         };
         Self {
             space,
+            number,
             datagram,
             carried: SentFrames::new(),
             payload: 0,
             room,
             ack_eliciting: false,
+            in_flight: false,
             probes_route: false,
         }
     }
@@ -74,6 +80,7 @@ impl PacketBuilder {
         self.payload += size;
         self.room -= size;
         self.ack_eliciting |= frame.is_ack_eliciting();
+        self.in_flight |= frame.is_in_flight();
         let (frames, contents) = self.frames_mut();
         frames.push(frame);
         contents.extend(carried);
@@ -88,6 +95,7 @@ impl PacketBuilder {
         if bytes > 0 {
             self.payload += bytes;
             self.room = self.room.saturating_sub(bytes);
+            self.in_flight = true;
             let frames = self.frames_mut().0;
             match frames.last_mut() {
                 Some(Frame::Padding(padding)) => *padding += bytes,
@@ -100,9 +108,10 @@ impl PacketBuilder {
         self.header().size(self.payload) + self.payload + TAG_SIZE
     }
 
-    /// Whether it counts towards the window (RFC 9002 section 2).
-    pub(super) fn is_in_flight(&self) -> bool {
-        self.ack_eliciting || self.frames().iter().any(Frame::is_in_flight)
+    /// Whether it has no frames.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.payload == 0
     }
 }
 

@@ -1,12 +1,13 @@
 //! The end of a connection (RFC 9000 section 10).
 
 use bytes::Bytes as Payload;
-use leobench_base::{Ecn, SimTime};
+use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::Loss;
 
 use super::builder::Packets;
-use super::transmit::Transmit;
+use super::commit::Departure;
+use super::transmit::Output;
 use super::{Connection, SPACES};
 use crate::MINIMUM_DATAGRAM;
 use crate::qlog::Ending;
@@ -157,9 +158,9 @@ impl Connection {
         self.longest_probe_timeout() * LINGER
     }
 
-    /// The datagram that closes the connection, if it is due.
+    /// Sends the datagram that closes the connection, if it is due. Returns whether it was.
     #[cold]
-    pub(super) fn transmit_close(&mut self, now: SimTime) -> Option<Transmit> {
+    pub(super) fn transmit_close(&mut self, now: SimTime, out: &mut Output<'_>) -> bool {
         self.turn_to_open();
         let mut packets = Packets::new();
         let mut size = 0;
@@ -179,7 +180,7 @@ impl Connection {
             packets.push(packet);
         }
         if packets.is_empty() || size > self.path().datagram_limit() {
-            return None;
+            return false;
         }
         self.on_close_sent();
         let short = MINIMUM_DATAGRAM.min(self.path().datagram_limit()).saturating_sub(size);
@@ -194,16 +195,9 @@ impl Connection {
         for packet in &packets {
             self.log_sent(now, &packet.header, &packet.frames, packet.size());
         }
-        let path = self.path_mut();
-        let tuple = path.route.tuple;
-        path.on_sent(tuple, size);
-        Some(Transmit {
-            source: tuple.local,
-            destination: tuple.remote,
-            ecn: Ecn::NotEct,
-            size,
-            transmission: None,
-            datagram: Box::new(Datagram::Packets(packets)),
-        })
+        self.path_mut().on_sent(None, size);
+        let departure = Departure::of_size(size);
+        self.hand_out(now, &departure, Box::new(Datagram::Packets(packets)), out);
+        true
     }
 }

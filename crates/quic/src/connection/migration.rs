@@ -105,15 +105,21 @@ impl Connection {
     #[inline]
     pub(super) fn follow(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) {
         let destination = packet.header.destination();
-        let RecvMeta { tuple, size, .. } = *meta;
         let path = self.path_mut();
-        if path.route.tuple == tuple {
-            path.route.used_id = Some(destination);
-            if !path.ids.local.is_latest(destination) {
-                path.ids.local.on_used(destination);
-            }
-            return;
+        if path.route.tuple != meta.tuple {
+            return self.follow_elsewhere(now, meta, packet);
         }
+        path.route.used_id = Some(destination);
+        if !path.ids.local.is_latest(destination) {
+            path.ids.local.on_used(destination);
+        }
+    }
+
+    /// A 1-RTT packet was processed that came over another route than the present one.
+    #[cold]
+    fn follow_elsewhere(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) {
+        let destination = packet.header.destination();
+        let RecvMeta { tuple, size, .. } = *meta;
         let newest = self.path().acks.received.largest() == Some(packet.header.number().value);
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
             return;

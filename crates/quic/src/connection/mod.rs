@@ -6,18 +6,21 @@
 
 mod builder;
 mod close;
+mod commit;
 #[cfg_attr(
     not(test),
     allow(dead_code, reason = "no application of a scenario sends datagrams yet")
 )]
 mod datagrams;
 mod failover;
+mod fill_packet;
 mod handshake;
+mod interests;
 mod keys;
-mod limits;
 mod migration;
 mod multipath;
 mod outcomes;
+mod plan;
 mod preferred;
 mod protected;
 mod receive;
@@ -34,7 +37,6 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, Verdict};
 use leobench_transport::interfaces::Interfaces;
 
-use self::builder::PacketBuilder;
 use self::close::State;
 pub(super) use self::multipath::Offer;
 use self::multipath::{Cargo, Multipath};
@@ -57,7 +59,7 @@ use crate::wire::{
     Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
 };
 pub(super) use protected::short_destination;
-pub(super) use transmit::Transmit;
+pub(super) use transmit::Output;
 
 /// Packet number spaces, in order.
 static SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
@@ -239,8 +241,6 @@ struct Lineage {
 #[derive(Default)]
 struct Buffers {
     scratch: Vec<u8>,
-    /// The packets of the datagram under construction.
-    builders: Vec<PacketBuilder>,
     /// Boxes of datagrams taken in, for those to send.
     #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     spares: Vec<Box<Datagram>>,

@@ -32,8 +32,11 @@ impl Connection {
                 None => self.active = 0,
             }
         }
-        self.path_mut().on_received(meta.tuple, meta.size);
-        self.update_handshake_state(now);
+        let path = self.path_mut();
+        path.on_received(meta.tuple, meta.size);
+        if !path.is_unlimited() {
+            self.update_handshake_state(now);
+        }
     }
 
     /// A packet of the datagram arrived as a struct. Returns whether it is addressed to this connection.
@@ -73,7 +76,9 @@ impl Connection {
     pub(super) fn can_expand(&self, header: &Header) -> bool {
         let number = header.number();
         let largest = self.acks(header.level().space()).received.largest();
-        Number::expanded(number.on_wire(), number.len, largest) == number
+        // The next number is what every truncated one is expanded to that fits.
+        largest.is_some_and(|largest| number.value == largest + 1)
+            || Number::expanded(number.on_wire(), number.len, largest) == number
     }
 
     /// Whether a datagram from this address is ignored: a server's does not change (RFC 9000 section 9).
@@ -136,15 +141,23 @@ impl Connection {
             return Err(violation("a packet without frames"));
         }
         let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
-        let frequency = self.ack_control.frequency.current;
-        let received = &mut self.acks_mut(space).received;
-        received.on_packet(now, number, eliciting, meta.ecn, &frequency);
+        let acks = match space {
+            Space::Data => &mut self.paths[self.active].acks,
+            space => &mut self.handshake.acks[space as usize],
+        };
+        let frequency = &self.ack_control.frequency.current;
+        acks.received.on_packet(now, number, eliciting, meta.ecn, frequency);
         self.log_received(now, packet);
         self.on_alive(now);
-        if space != Space::Data {
-            self.follow_handshake(now, meta);
+        match &packet.header {
+            Header::OneRtt { spin, .. } => {
+                self.paths[self.active].on_spin(self.role, number, *spin);
+            }
+            header => {
+                self.follow_handshake(now, meta);
+                self.on_long_header(now, space, header);
+            }
         }
-        self.on_header(now, space, &packet.header);
         for frame in &packet.frames {
             if !frame.is_allowed_in(packet.header.level()) {
                 return Err(violation("a frame of another encryption level"));
@@ -164,30 +177,22 @@ impl Connection {
         Ok(())
     }
 
-    pub(super) fn on_header(&mut self, now: SimTime, space: Space, header: &Header) {
-        match header {
-            Header::Initial(long) | Header::Handshake(long) => {
-                if !self.handshake.heard {
-                    self.path_mut().ids.remote.replace_first(long.source);
-                    self.handshake.heard = true;
-                }
-                // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
-                if space == Space::Handshake && self.role == Role::Server {
-                    self.path_mut().validate();
-                    self.discard(now, Space::Initial);
-                    self.update_handshake_state(now);
-                }
-            }
-            Header::OneRtt { spin, number, .. } => {
-                let largest = self.path().acks.received.largest();
-                if largest == Some(number.value) && self.path().spins {
-                    // The client sends the opposite of what it received, the server the same.
-                    self.path_mut().spin = (self.role == Role::Server) == *spin;
-                }
-            }
+    #[cold]
+    fn on_long_header(&mut self, now: SimTime, space: Space, header: &Header) {
+        let (Header::Initial(long) | Header::Handshake(long)) = header else { return };
+        if !self.handshake.heard {
+            self.path_mut().ids.remote.replace_first(long.source);
+            self.handshake.heard = true;
+        }
+        // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
+        if space == Space::Handshake && self.role == Role::Server {
+            self.path_mut().validate();
+            self.discard(now, Space::Initial);
+            self.update_handshake_state(now);
         }
     }
 
+    #[inline]
     fn on_frame(
         &mut self,
         now: SimTime,
@@ -318,36 +323,54 @@ impl Connection {
 
     /// Tells those whose data was acknowledged or lost.
     pub(super) fn settle_outcome(&mut self) {
-        let mut outcome = std::mem::take(&mut self.outcome);
+        self.settle_acked();
+        if !self.outcome.lost.is_empty() {
+            self.settle_lost();
+        }
+        self.outcome.empty();
+    }
+
+    /// Tells those whose data was acknowledged.
+    fn settle_acked(&mut self) {
+        let Self { outcome, streams, paths, handshake, datagrams, .. } = self;
         let space = outcome.space;
-        for packet in outcome.acked.iter().chain(&outcome.late) {
-            for carried in &packet.carried {
-                match carried {
-                    SentFrame::Ack { largest } => {
-                        self.acks_mut(space).received.on_ack_acked(*largest);
-                    }
-                    SentFrame::PathAck { path, largest } => {
-                        if let Some(path) = self.paths.get_mut(*path as usize) {
-                            path.acks.received.on_ack_acked(*largest);
-                        }
-                    }
-                    SentFrame::Crypto { start, end } => {
-                        self.crypto_mut(space).on_acked(*start, *end);
-                    }
-                    SentFrame::Datagram(number) => self.datagrams.on_acked(*number),
-                    SentFrame::RetireConnectionId(sequence) => {
-                        self.paths[0].ids.remote.on_retirement_acked(*sequence);
-                    }
-                    SentFrame::PathRetireConnectionId { path, sequence } => {
-                        if let Some(path) = self.paths.get_mut(*path as usize) {
-                            path.ids.remote.on_retirement_acked(*sequence);
-                        }
-                    }
-                    carried => self.streams.on_acked(carried),
+        let acked = outcome.acked.iter().chain(&outcome.late);
+        for carried in acked.flat_map(|packet| &packet.carried) {
+            match carried {
+                SentFrame::Ack { largest } => {
+                    let acks = match space {
+                        Space::Data => &mut paths[self.active].acks,
+                        space => &mut handshake.acks[space as usize],
+                    };
+                    acks.received.on_ack_acked(*largest);
                 }
+                SentFrame::PathAck { path, largest } => {
+                    if let Some(path) = paths.get_mut(*path as usize) {
+                        path.acks.received.on_ack_acked(*largest);
+                    }
+                }
+                SentFrame::Crypto { start, end } => {
+                    handshake.streams[space as usize].on_acked(*start, *end);
+                }
+                SentFrame::Datagram(number) => datagrams.on_acked(*number),
+                SentFrame::RetireConnectionId(sequence) => {
+                    paths[0].ids.remote.on_retirement_acked(*sequence);
+                }
+                SentFrame::PathRetireConnectionId { path, sequence } => {
+                    if let Some(path) = paths.get_mut(*path as usize) {
+                        path.ids.remote.on_retirement_acked(*sequence);
+                    }
+                }
+                carried => streams.on_acked(carried),
             }
         }
-        for packet in &outcome.lost {
+    }
+
+    /// Tells those whose data was lost.
+    #[cold]
+    fn settle_lost(&mut self) {
+        let (space, mut lost) = (self.outcome.space, std::mem::take(&mut self.outcome.lost));
+        for packet in &lost {
             if space == Space::Data && packet.ack_eliciting {
                 self.judge(packet);
             }
@@ -359,8 +382,8 @@ impl Connection {
                 }
             }
         }
-        outcome.empty();
-        self.outcome = outcome;
+        lost.clear();
+        self.outcome.lost = lost;
     }
 
     /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.

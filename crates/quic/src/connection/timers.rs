@@ -4,6 +4,7 @@ use leobench_base::{SimDuration, SimTime};
 
 use super::Connection;
 use super::close::State;
+use crate::timers::earliest;
 use crate::wire::Space;
 
 /// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).
@@ -15,42 +16,45 @@ impl Connection {
         if !self.is_open() {
             return self.close_timer();
         }
-        let acks = self.spaces().iter().filter(|space| self.can_send(**space));
-        let acks = acks.filter_map(|space| self.acks(*space).received.timer());
-        // One that is due by now cannot be sent: an arrival from the peer will change that.
-        let acks = acks.filter(|due| *due > now).min();
-        let paths = self.path_timers(now);
-        let first = [acks, paths].into_iter().flatten().min();
+        let mut first = match self.multipath {
+            None => earliest(self.path().timer(), self.ack_timer(now)),
+            Some(_) => self.timer_of_paths(now),
+        };
+        if !self.handshake.confirmed {
+            first = earliest(first, self.handshake_ack_timer(now));
+        }
         match (first, self.idle.timeout) {
             // The deadline is never before the timeout that was agreed on: most often it need not be worked out.
             (Some(first), Some(timeout)) if first <= self.idle.since + timeout => Some(first),
-            _ => [first, self.idle_deadline()].into_iter().flatten().min(),
+            _ => earliest(first, self.idle_deadline()),
         }
     }
 
-    /// When something is due on a path.
+    /// When an acknowledgement of 1-RTT packets is due. One that is due by now cannot be sent: an arrival from the peer will
+    /// change that.
     #[inline]
-    fn path_timers(&mut self, now: SimTime) -> Option<SimTime> {
-        if self.multipath.is_none() {
-            return self.path_timer(now);
-        }
-        let mut first = self.paths_timer();
+    fn ack_timer(&self, now: SimTime) -> Option<SimTime> {
+        let due = self.path().acks.received.timer().filter(|due| *due > now);
+        due.filter(|_| self.can_send(Space::Data))
+    }
+
+    /// The same for the packets of the handshake.
+    #[cold]
+    fn handshake_ack_timer(&self, now: SimTime) -> Option<SimTime> {
+        let spaces = [Space::Initial, Space::Handshake].into_iter();
+        let due = spaces
+            .filter(|space| self.can_send(*space))
+            .filter_map(|space| self.acks(space).received.timer());
+        due.filter(|due| *due > now).min()
+    }
+
+    /// When something is due on one of several paths.
+    fn timer_of_paths(&self, now: SimTime) -> Option<SimTime> {
         let acks = self.paths.iter().filter_map(|path| path.acks.received.timer());
-        first = first.into_iter().chain(acks.filter(|due| *due > now)).min();
-        for at in self.open_paths() {
-            self.active = at;
-            first = first.into_iter().chain(self.path_timer(now)).min();
-        }
-        first
-    }
-
-    /// When something is due on the active path.
-    #[inline]
-    fn path_timer(&self, now: SimTime) -> Option<SimTime> {
-        let recovery = self.path().recovery.timer();
-        let paced = self.paced_until(now);
-        let route = self.path().route_timer();
-        [recovery, paced, route].into_iter().flatten().min()
+        let acks = acks.filter(|due| *due > now).min();
+        let open = self.open_paths();
+        let paths = open.iter().filter_map(|at| self.paths[*at].timer()).min();
+        earliest(self.paths_timer(), earliest(acks, paths))
     }
 
     /// Does what is due.
@@ -100,7 +104,7 @@ impl Connection {
         if let Some(probe) = probe {
             self.path_mut().probed_from = self.path().recovery.next_number(Space::Data).value;
             self.acks_mut(probe.space).probes = probe.packets;
-            if self.is_alone() {
+            if self.is_alone(self.active) {
                 self.refill_probe(probe.space);
             } else {
                 self.repeat_elsewhere(self.active);

@@ -10,7 +10,7 @@ use super::{QuicEndpoint, Stage};
 impl QuicEndpoint {
     /// Lets a client use these addresses of its host, one for each path, in the order of the links in its specification.
     pub fn use_addresses(&mut self, addresses: &[IpAddr]) {
-        if let Stage::Waiting(parts) = &mut self.stage
+        if let Stage::Waiting(parts) = &mut self.listener.stage
             && let Some(offer) = &mut parts.offer
         {
             offer.addresses = addresses.to_vec();
@@ -22,7 +22,7 @@ impl QuicEndpoint {
 
     /// Lets a client know these further addresses of its host, which it may probe.
     pub fn know_addresses(&mut self, addresses: &[IpAddr]) {
-        if let Stage::Waiting(parts) = &mut self.stage {
+        if let Stage::Waiting(parts) = &mut self.listener.stage {
             for address in addresses {
                 parts.interfaces.change(InterfaceChange { address: *address, up: true });
             }
@@ -31,8 +31,8 @@ impl QuicEndpoint {
 
     /// Lets a server ask its client to move to another address of its host (RFC 9000 section 9.6).
     pub fn prefer_address(&mut self, address: SocketAddr) {
-        if let Stage::Waiting(parts) = &mut self.stage
-            && self.role == Role::Server
+        if let Stage::Waiting(parts) = &mut self.listener.stage
+            && self.listener.role == Role::Server
         {
             parts.preferred = Some(address);
         }
@@ -40,8 +40,8 @@ impl QuicEndpoint {
 
     /// The paths of a client; a server follows.
     pub(super) fn list_paths(&self, paths: &mut Vec<PathAddresses>) {
-        match &self.stage {
-            _ if self.role == Role::Server => {}
+        match &self.listener.stage {
+            _ if self.listener.role == Role::Server => {}
             Stage::Waiting(parts) => {
                 let [local, remote] = [parts.addresses.local, parts.addresses.remote];
                 let local = parts.interfaces.choose(local.ip()).unwrap_or(local.ip());

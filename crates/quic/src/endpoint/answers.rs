@@ -6,13 +6,13 @@ use leobench_base::{Body, Bytes, Meta, Packet, Protocol, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, PathId};
 
-use super::{QuicEndpoint, Stage, route};
+use super::listener::{Listener, Stage, route};
 use crate::MINIMUM_DATAGRAM;
 use crate::crypto::Protection;
 use crate::stateless::{Decision, First};
 use crate::wire::{ConnectionId, Datagram, ResetToken, Zeros};
 
-impl QuicEndpoint {
+impl Listener {
     /// A client's first packet reached an end without a connection.
     pub(super) fn on_first(
         &mut self,

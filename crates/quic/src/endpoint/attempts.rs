@@ -7,11 +7,11 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Outbox};
 
 use super::first::first_of;
-use super::{QuicEndpoint, Stage, packet, received, route};
+use super::listener::{Listener, Stage, received, route};
 use crate::MINIMUM_DATAGRAM;
-use crate::connection::{Connection, Opening};
+use crate::connection::{Connection, Opening, Output};
 use crate::stateless::{Decision, First};
-use crate::wire::{ConnectionId, Header, LongHeader, Packet as QuicPacket, Zeros};
+use crate::wire::{ConnectionId, Content, Header, LongHeader, Packet as QuicPacket, Zeros};
 
 /// Handshakes that go on beside the present connection at most: a client has one at a time, and late packets begin others.
 const MOST_ATTEMPTS: usize = 4;
@@ -24,14 +24,13 @@ pub(super) fn step_attempts(
 ) -> Result<Option<SimTime>, EndpointError> {
     for attempt in attempts.iter_mut() {
         attempt.on_timer(now);
-        while let Some(transmit) = attempt.transmit(now)? {
-            outbox.packets.extend(packet(now, attempt, transmit));
-        }
+        let mut out = Output { content: &Zeros, packets: &mut outbox.packets };
+        while attempt.transmit(now, &mut out)? {}
     }
     Ok(attempts.iter_mut().filter_map(|attempt| attempt.timer(now)).min())
 }
 
-impl QuicEndpoint {
+impl Listener {
     /// A client begins anew if it has to.
     pub(super) fn restart(&mut self, now: SimTime) -> Result<(), EndpointError> {
         let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
@@ -48,7 +47,8 @@ impl QuicEndpoint {
 
     /// Whether a packet with a long header is for another connection than the present one, which goes on.
     pub(super) fn is_for_another(&self, id: ConnectionId) -> bool {
-        let Some(connection) = self.connection().filter(|_| self.role == Role::Server) else {
+        let follows = self.role == Role::Server && self.follows_restarts;
+        let Some(connection) = self.connection().filter(|_| follows) else {
             return false;
         };
         connection.is_open() && !connection.is_addressed_by(id) && !connection.began_with(id)
@@ -101,6 +101,7 @@ impl QuicEndpoint {
         meta: &Meta,
         id: ConnectionId,
         bytes: BytesMut,
+        content: &dyn Content,
     ) -> Result<(), EndpointError> {
         if !self.is_for_attempt(id)
             && let Some(first) = first_of(self.stateless.cipher(), &bytes)
@@ -108,7 +109,7 @@ impl QuicEndpoint {
             self.begin_attempt(now, meta, bytes.len() as u64, &first)?;
         }
         if let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) {
-            self.attempts[at].on_bytes(now, &received(meta), bytes, &Zeros);
+            self.attempts[at].on_bytes(now, &received(meta), bytes, content);
             self.adopt(now, at);
         }
         Ok(())

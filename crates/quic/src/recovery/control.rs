@@ -160,11 +160,14 @@ impl Control {
 
     /// A packet was sent, with which `in_flight` bytes are in flight.
     pub(super) fn on_sent(&mut self, path: PathId, packet: &SentPacket, in_flight: u64) {
-        let app_limited = self.state(path).app_limited;
+        let Self { paths, algorithm, events, .. } = self;
+        let state = paths.get_mut(path).expect("packets are sent on paths that are open");
         let (size, in_flight) = (Bytes::new(packet.size), Bytes::new(in_flight));
-        let sent = Sent::new(packet.at, size, in_flight, packet.sequence).app_limited(app_limited);
-        self.algorithm.on_sent(path, &sent);
-        self.look(path);
+        let sent = Sent::new(packet.at, size, in_flight, packet.sequence);
+        algorithm.on_sent(path, &sent.app_limited(state.app_limited));
+        if let Some(event) = state.phase.look(&**algorithm, path) {
+            events.push(event);
+        }
     }
 
     /// A packet was acknowledged, before which `in_flight` bytes were in flight.

@@ -10,20 +10,19 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use bytes::{Bytes, BytesMut};
-use leobench_base::{Ecn, SimDuration, SimTime};
+use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::{Body, Bytes as Size, Meta, Packet, Protocol, SimDuration, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{EndpointError, Outbox, PathId};
+use leobench_transport::endpoint::{EndpointError, Outbox};
 
 pub use self::config::ByteConfig;
 use self::content::Contents;
-use super::connection::{Connection, Parts};
-use super::crypto::Protection;
+use super::connection::{Connection, Output};
 use super::datagrams::{DatagramError, DatagramEvent};
-use super::endpoint::client_of;
-use super::route::{FourTuple, RecvMeta};
-use super::stateless::{Decision, First, Stateless, version_negotiation};
+use super::endpoint::Listener;
+use super::route::FourTuple;
 use super::streams::{SendState, StreamEvent};
-use crate::wire::{Directionality, StreamId, Zeros};
+use crate::wire::{Directionality, StreamId};
 
 /// Something that happened to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,23 +95,13 @@ pub struct PeerClose {
     pub reason: Bytes,
 }
 
-/// How far a connection has come.
-enum Stage {
-    /// A server before the first packet.
-    Waiting(Box<Parts>),
-    Connected(Box<Connection>),
-    /// Between the two.
-    Moving,
-}
-
 /// One end of a QUIC connection.
 ///
 /// Received data counts as read when it is complete up to there, whether the application has taken it or not.
 pub struct ByteConnection {
-    stage: Stage,
-    /// The source of answers without a connection, and the answers yet to leave.
-    stateless: Stateless,
-    answers: VecDeque<(BytesMut, SocketAddr)>,
+    listener: Listener,
+    /// The datagram that is being made.
+    outgoing: Vec<Packet>,
     contents: Contents,
     events: VecDeque<ByteEvent>,
     role: Role,
@@ -126,42 +115,26 @@ impl ByteConnection {
     /// # Errors
     /// If TLS cannot be set up so.
     pub fn new(config: &ByteConfig, now: SimTime) -> Result<Self, EndpointError> {
-        let parts = Box::new(config.parts()?);
-        let mut this = Self {
-            stateless: Stateless::new(&parts.rng, parts.crypto.cipher(), config.spec.retry),
-            answers: VecDeque::new(),
-            stage: Stage::Waiting(parts),
+        let mut listener = Listener::new(config.parts()?, config.spec.retry, false);
+        if config.role == Role::Client {
+            listener.connect(now, |_| ())?;
+            if let Some(connection) = listener.connection_mut() {
+                connection.start(now);
+            }
+        }
+        Ok(Self {
+            listener,
+            outgoing: Vec::new(),
             contents: Contents::default(),
             events: VecDeque::new(),
             role: config.role,
             established: false,
             lost: false,
-        };
-        if config.role == Role::Client {
-            this.connect(now, |_| ())?;
-            if let Some(connection) = this.connection() {
-                connection.start(now);
-            }
-        }
-        Ok(this)
-    }
-
-    fn connect(&mut self, now: SimTime, fit: impl FnOnce(&mut Parts)) -> Result<(), EndpointError> {
-        if let Stage::Waiting(mut parts) = std::mem::replace(&mut self.stage, Stage::Moving) {
-            fit(&mut parts);
-            let connection = Connection::new(*parts, now);
-            let connection = connection
-                .map_err(|error| EndpointError::Stack { at: now, problem: error.to_string() })?;
-            self.stage = Stage::Connected(Box::new(connection));
-        }
-        Ok(())
+        })
     }
 
     pub(super) fn connection(&mut self) -> Option<&mut Connection> {
-        match &mut self.stage {
-            Stage::Connected(connection) => Some(connection),
-            Stage::Waiting(_) | Stage::Moving => None,
-        }
+        self.listener.connection_mut()
     }
 
     /// A datagram arrived, from where the peer is known to be.
@@ -188,53 +161,13 @@ impl ByteConnection {
         datagram: BytesMut,
     ) -> Result<(), EndpointError> {
         let remote = if self.role == Role::Server { source } else { FourTuple::UNKNOWN.remote };
-        let tuple = FourTuple { remote, ..FourTuple::UNKNOWN };
-        if self.role == Role::Server
-            && let Some(answer) = version_negotiation(&datagram)
-        {
-            self.answers.push_back((answer, source));
-            return Ok(());
+        let size = IPV4_UDP_HEADER + Size::new(datagram.len() as u64);
+        let meta = Meta::new(now, Protocol::Udp, remote, FourTuple::UNKNOWN.local, size);
+        self.listener.receive_bytes(now, &meta, datagram, &self.contents)?;
+        if let Some(connection) = self.listener.connection() {
+            self.contents.settle(connection.is_open());
+            self.collect();
         }
-        if let Stage::Waiting(parts) = &self.stage {
-            let Some(first) = client_of(parts, &datagram) else { return Ok(()) };
-            let decision = self.stateless.decide(now, source, &first);
-            self.meet(now, tuple, &first, decision)?;
-        }
-        let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
-        let size = datagram.len() as u64;
-        let meta = RecvMeta { tuple, size, ecn: Ecn::NotEct };
-        connection.on_bytes(now, &meta, datagram, &self.contents);
-        self.contents.settle(connection.is_open());
-        self.collect();
-        Ok(())
-    }
-
-    /// Acts on the first packet of a client.
-    fn meet(
-        &mut self,
-        now: SimTime,
-        tuple: FourTuple,
-        first: &First,
-        decision: Decision,
-    ) -> Result<(), EndpointError> {
-        let mut answer = BytesMut::new();
-        match decision {
-            Decision::Accept { original, retry_source } => {
-                return self.connect(now, |parts| {
-                    (parts.original_destination, parts.retry_source) = (original, retry_source);
-                    (parts.remote_id, parts.addresses) = (first.source, tuple);
-                });
-            }
-            Decision::Retry(retry) => retry.encode(&Zeros, &mut answer),
-            Decision::Refuse(close) => {
-                let cipher = self.stateless.cipher();
-                let mut keys = Protection::new(cipher, Role::Server, first.destination);
-                keys.seal(PathId(0), &close, &Zeros, &mut answer).map_err(|error| {
-                    EndpointError::Stack { at: now, problem: error.to_string() }
-                })?;
-            }
-        }
-        self.answers.push_back((answer, tuple.remote));
         Ok(())
     }
 
@@ -275,22 +208,19 @@ impl ByteConnection {
         &mut self,
         now: SimTime,
     ) -> Result<Option<(BytesMut, SocketAddr)>, EndpointError> {
-        if let Some(answer) = self.answers.pop_front() {
-            return Ok(Some(answer));
-        }
-        let Stage::Connected(connection) = &mut self.stage else { return Ok(None) };
-        let mut datagram = None;
-        while let Some(transmit) = connection.transmit(now)? {
-            let sealed = connection.seal(now, transmit.packets(), &self.contents);
-            datagram = sealed.map(|sealed| (sealed, transmit.destination));
+        let mut out = Output { content: &self.contents, packets: &mut self.outgoing };
+        if !self.listener.answers.is_empty() {
+            out.packets.push(self.listener.answers.remove(0));
+        } else if let Some(connection) = self.listener.connection_mut() {
             // Keys that are used up close the connection, which is the next to be sent.
-            if datagram.is_some() {
-                break;
-            }
+            while out.packets.is_empty() && connection.transmit(now, &mut out)? {}
+            connection.check(now)?;
+            self.collect();
         }
-        connection.check(now)?;
-        self.collect();
-        Ok(datagram)
+        Ok(self.outgoing.pop().and_then(|Packet { meta, body }| match body {
+            Body::UdpBytes(bytes) => Some((bytes, meta.destination)),
+            _ => None,
+        }))
     }
 
     /// The next event.
@@ -373,7 +303,7 @@ impl ByteConnection {
 
     /// Whether nothing is left of the connection: it was closed and no packet will be sent any more.
     pub fn is_closed(&self) -> bool {
-        matches!(&self.stage, Stage::Connected(connection) if connection.is_closed())
+        self.listener.connection().is_some_and(Connection::is_closed)
     }
 
     /// The connection, unless it is closing.
@@ -383,7 +313,7 @@ impl ByteConnection {
 
     /// Takes the events of the connection.
     fn collect(&mut self) {
-        let Stage::Connected(connection) = &mut self.stage else { return };
+        let Some(connection) = self.listener.connection_mut() else { return };
         if !self.established && connection.is_complete() {
             self.established = true;
             self.events.push_back(ByteEvent::Established);

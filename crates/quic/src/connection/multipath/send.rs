@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use super::super::Connection;
 use super::super::builder::PacketBuilder;
-use super::super::transmit::{ACK_DELAY_EXPONENT, Transmit};
+use super::super::fill_packet::ACK_DELAY_EXPONENT;
+use super::super::transmit::Output;
 use super::Blocked;
 use crate::path::{Path, Stage};
 use crate::sent_frame::SentFrame;
@@ -18,8 +19,6 @@ use crate::wire::{Frame, PathFrame, Space};
 /// The contents for which a packet is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::connection) enum Cargo {
-    /// Whatever there is, on the only path.
-    Any,
     /// Contents that only this path can carry: challenges, responses and probes.
     Probes,
     /// Acknowledgements.
@@ -29,11 +28,12 @@ pub(in crate::connection) enum Cargo {
 }
 
 impl Connection {
-    /// The next datagram of several paths, if one may be sent now.
+    /// Sends the next datagram of several paths. Returns whether one could be sent.
     pub(in crate::connection) fn transmit_over_paths(
         &mut self,
         now: SimTime,
-    ) -> Result<Option<Transmit>, EndpointError> {
+        out: &mut Output<'_>,
+    ) -> Result<bool, EndpointError> {
         let open = self.open_paths();
         for at in &open {
             let path = &self.paths[*at];
@@ -42,56 +42,51 @@ impl Connection {
                 continue;
             }
             self.active = *at;
-            if let Some(transmit) = self.probe_other_route(now) {
-                return Ok(Some(transmit));
-            }
-            if let Some(transmit) = self.build(now, Cargo::Probes)? {
-                return Ok(Some(transmit));
+            if self.probe_other_route(now, out)
+                || self.transmit_cargo(now, *at, Cargo::Probes, out)?
+            {
+                return Ok(true);
             }
         }
         let chosen = if self.has_content(Space::Data) { self.choose_path(now) } else { None };
         let owing = open.iter().copied().find(|at| self.owes_ack(now, *at));
-        if let Some(at) = owing.filter(|at| chosen != Some(*at)) {
-            self.active = at;
-            if let Some(transmit) = self.build(now, Cargo::Acks)? {
-                return Ok(Some(transmit));
-            }
+        if let Some(at) = owing.filter(|at| chosen != Some(*at))
+            && self.transmit_cargo(now, at, Cargo::Acks, out)?
+        {
+            return Ok(true);
         }
-        if let Some(at) = chosen {
-            self.active = at;
-            let transmit = self.build(now, Cargo::Content)?;
-            if transmit.is_some() {
-                let id = self.path().id;
-                if let Some(multipath) = &mut self.multipath {
-                    multipath.scheduler.on_sent(id);
-                }
-                return Ok(transmit);
+        if let Some(at) = chosen
+            && self.transmit_cargo(now, at, Cargo::Content, out)?
+        {
+            let id = self.paths[at].id;
+            if let Some(multipath) = &mut self.multipath {
+                multipath.scheduler.on_sent(id);
             }
+            return Ok(true);
         }
         for at in open {
-            self.active = at;
-            self.update_limits(now);
+            let limits = self.limits(&self.paths[at]);
+            self.on_sent_all(now, at, limits);
         }
-        Ok(None)
+        Ok(false)
     }
 
-    /// A datagram on the active path.
-    fn build(&mut self, now: SimTime, cargo: Cargo) -> Result<Option<Transmit>, EndpointError> {
-        let limit = self.path().datagram_limit();
-        let mut builders = std::mem::take(&mut self.buffers.builders);
-        let used = self.build_packet(now, Space::Data, limit, &mut builders, cargo)?;
-        let transmit = (!builders.is_empty()).then(|| {
-            self.pad(&mut builders, limit, limit - used);
-            let tuple = self.path().route.tuple;
-            self.dispatch(now, tuple, &mut builders)
-        });
-        self.buffers.builders = builders;
-        Ok(transmit)
+    /// Sends a datagram with this cargo on a path. Returns whether there was any.
+    fn transmit_cargo(
+        &mut self,
+        now: SimTime,
+        at: usize,
+        cargo: Cargo,
+        out: &mut Output<'_>,
+    ) -> Result<bool, EndpointError> {
+        self.active = at;
+        let plan = self.plan_cargo(now, at, cargo);
+        if plan.is_empty() { Ok(false) } else { self.transmit_packet(now, at, plan, out) }
     }
 
-    /// Whether the active path has to carry content itself if it is to probe with any: no other one can.
-    pub(in crate::connection) fn is_alone(&self) -> bool {
-        !self.has_usable_path_but(self.active)
+    /// Whether a path has to carry content itself if it is to probe with any: no other one can.
+    pub(in crate::connection) fn is_alone(&self, at: usize) -> bool {
+        !self.has_usable_path_but(at)
     }
 
     /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
@@ -129,7 +124,7 @@ impl Connection {
     #[inline]
     fn view(&self, now: SimTime, path: &Path) -> Option<PathView> {
         let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());
-        let may_send = in_flight + path.mtu <= window && path.ready(&self.control) <= now;
+        let may_send = in_flight + path.mtu <= window && path.ready(window, &self.control) <= now;
         may_send.then(|| PathView {
             id: path.id,
             rtt: path.recovery.rtt().smoothed(),
@@ -137,11 +132,6 @@ impl Connection {
             in_flight: Bytes::new(in_flight),
             payload: Bytes::new(path.mtu),
         })
-    }
-
-    /// Whether the path at hand could take a packet now, but is not wanted.
-    pub(in crate::connection) fn is_declined(&self, now: SimTime) -> bool {
-        self.has_several_paths() && self.path().ready(&self.control) <= now
     }
 
     /// Whether an acknowledgement is due that path `at` is to carry.

@@ -1,0 +1,181 @@
+//! The commitment of packets: from here on they count as sent. Only its last step knows whether packets travel as they are or as
+//! protected bytes.
+
+use std::num::NonZeroU64;
+
+use leobench_base::packet::IPV4_UDP_HEADER;
+use leobench_base::{Body, Bytes, Ecn, Meta, Protocol, SimTime};
+use leobench_transport::Role;
+
+use super::Connection;
+use super::builder::{PacketBuilder, coalesce, packet};
+use super::transmit::{Output, transmission_of};
+use crate::MINIMUM_DATAGRAM;
+use crate::recovery::SentPacket;
+use crate::route::FourTuple;
+use crate::wire::{Datagram, Packet, Space};
+
+/// A datagram that leaves on the active path.
+#[derive(Clone, Copy)]
+pub(super) struct Departure {
+    /// The route, if it is another one than the present.
+    elsewhere: Option<FourTuple>,
+    /// Whether the datagram is marked with ECT(0).
+    marked: bool,
+    /// Bytes of the UDP payload, and how many of them count towards the window.
+    size: u64,
+    paced: u64,
+    /// Whether it carries a path challenge.
+    challenges: bool,
+    /// The number of its 1-RTT packet in verdicts, if the packet may be declared lost.
+    transmission: Option<NonZeroU64>,
+}
+
+impl Departure {
+    /// A datagram of `size` bytes over the present route, without mark, that counts towards no window.
+    pub(super) const fn of_size(size: u64) -> Self {
+        Self {
+            elsewhere: None,
+            marked: false,
+            size,
+            paced: 0,
+            challenges: false,
+            transmission: None,
+        }
+    }
+
+    /// An empty datagram over another route.
+    const fn over(tuple: FourTuple) -> Self {
+        Self { elsewhere: Some(tuple), ..Self::of_size(0) }
+    }
+}
+
+impl Connection {
+    /// Registers a packet as sent, alone in its datagram, and hands it out.
+    #[inline]
+    pub(super) fn commit(&mut self, now: SimTime, builder: PacketBuilder, out: &mut Output<'_>) {
+        let mut departure = Departure::of_size(0);
+        departure.marked = self.path_mut().recovery.marks_ecn(now);
+        let datagram = self.commit_packet(now, builder, &mut departure);
+        self.commit_datagram(now, &departure, datagram, out);
+    }
+
+    /// The same for the packets of several spaces, which share a datagram.
+    pub(super) fn commit_all(
+        &mut self,
+        now: SimTime,
+        builders: impl IntoIterator<Item = PacketBuilder>,
+        out: &mut Output<'_>,
+    ) {
+        let mut departure = Departure::of_size(0);
+        departure.marked = self.path_mut().recovery.marks_ecn(now);
+        let mut whole = None;
+        for builder in builders {
+            whole = Some(coalesce(whole, self.commit_packet(now, builder, &mut departure)));
+        }
+        if let Some(datagram) = whole {
+            self.commit_datagram(now, &departure, datagram, out);
+        }
+    }
+
+    /// The same for a packet over another route than the present one.
+    #[cold]
+    pub(super) fn commit_elsewhere(
+        &mut self,
+        now: SimTime,
+        tuple: FourTuple,
+        builder: PacketBuilder,
+        out: &mut Output<'_>,
+    ) {
+        let mut departure = Departure::over(tuple);
+        let datagram = self.commit_packet(now, builder, &mut departure);
+        self.commit_datagram(now, &departure, datagram, out);
+    }
+
+    /// Registers a packet as sent. Returns the datagram that it is alone in.
+    #[inline]
+    fn commit_packet(
+        &mut self,
+        now: SimTime,
+        builder: PacketBuilder,
+        departure: &mut Departure,
+    ) -> Box<Datagram> {
+        let bytes = builder.size();
+        let elsewhere = departure.elsewhere.is_some();
+        let in_flight = builder.in_flight && !elsewhere;
+        let PacketBuilder { space, number, datagram, carried, ack_eliciting, .. } = builder;
+        let Packet { header, frames } = packet(&datagram);
+        self.log_sent(now, header, frames, bytes);
+        departure.size += bytes;
+        departure.paced += if in_flight { bytes } else { 0 };
+        departure.challenges |= builder.probes_route;
+        if ack_eliciting {
+            let acks = self.acks_mut(space);
+            acks.probes = acks.probes.saturating_sub(1);
+            self.on_eliciting_sent(now);
+        }
+        let mut sent = SentPacket::new(number.value, now, bytes, carried);
+        (sent.ack_eliciting, sent.in_flight, sent.ect) =
+            (ack_eliciting, in_flight, departure.marked);
+        sent.elsewhere = elsewhere;
+        let path = &mut self.paths[self.active];
+        if ack_eliciting && space == Space::Data {
+            departure.transmission = transmission_of(path.id, number.value);
+        }
+        path.recovery.on_sent(now, space, sent, &mut self.control);
+        self.handshake.leaves_initial |= space == Space::Handshake && self.role == Role::Client;
+        datagram
+    }
+
+    /// Registers a datagram as sent, and hands it out.
+    #[inline]
+    fn commit_datagram(
+        &mut self,
+        now: SimTime,
+        departure: &Departure,
+        datagram: Box<Datagram>,
+        out: &mut Output<'_>,
+    ) {
+        let path = &mut self.paths[self.active];
+        if departure.paced > 0 {
+            path.pace(now, departure.paced, &self.control);
+        }
+        path.on_sent(departure.elsewhere, departure.size);
+        path.paced = Some(now);
+        if departure.challenges && departure.size >= MINIMUM_DATAGRAM {
+            path.on_large_challenge(departure.elsewhere);
+        }
+        if !path.route.is_validated() {
+            // What may be sent decides whether a probe is due.
+            self.update_handshake_state(now);
+        }
+        self.hand_out(now, departure, datagram, out);
+    }
+
+    /// Hands a datagram out: as it is, or as bytes, if its packets are to be protected. If the keys are used up, the connection
+    /// closes; bytes are not handed out then.
+    #[inline]
+    pub(super) fn hand_out(
+        &mut self,
+        now: SimTime,
+        departure: &Departure,
+        datagram: Box<Datagram>,
+        out: &mut Output<'_>,
+    ) {
+        let Datagram::Packets(packets) = &*datagram else { return };
+        let body = if self.keys.as_bytes {
+            let Some(bytes) = self.seal(now, packets, out.content) else { return };
+            Body::UdpBytes(bytes)
+        } else {
+            packets.iter().for_each(|packet| self.on_sent_unprotected(now, &packet.header));
+            Body::Udp(datagram)
+        };
+        let FourTuple { local, remote } =
+            departure.elsewhere.unwrap_or_else(|| self.path().route.tuple);
+        let size = Bytes::new(departure.size) + IPV4_UDP_HEADER;
+        let ecn = if departure.marked { Ecn::Ect0 } else { Ecn::NotEct };
+        let meta = Meta::new(now, Protocol::Udp, local, remote, size);
+        let meta = Meta { ecn, transmission: departure.transmission, ..meta };
+        out.packets.push(leobench_base::Packet { meta, body });
+    }
+}

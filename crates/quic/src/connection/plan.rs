@@ -1,0 +1,228 @@
+//! Plans of packets: what the next one carries, by what is wanted and what window, pacing and forecasts allow.
+
+use leobench_base::SimTime;
+use leobench_transport::Role;
+use leobench_transport::endpoint::Forecast;
+
+use super::{Cargo, Connection};
+use crate::path::Path;
+use crate::wire::Space;
+
+/// The contents of the next packet of a space on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Whether an acknowledgement is due.
+    pub(super) ack: bool,
+    /// Whether the packet probes: the peer has to acknowledge it (RFC 9002 section 6.2.4).
+    pub(super) probe: bool,
+    /// Other frames.
+    pub(super) contents: Contents,
+}
+
+/// Frames other than acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contents {
+    Nothing,
+    /// Challenges and responses only.
+    Probes,
+    /// Whatever there is.
+    Everything,
+}
+
+impl Plan {
+    /// Whether there is no reason for a packet.
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        !self.ack && self.contents == Contents::Nothing
+    }
+}
+
+/// The limits on content of 1-RTT packets on a path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Whether content waits.
+    wanted: bool,
+    window: u64,
+    /// Whether the window has room for a full packet.
+    has_window: bool,
+    /// When pacing and forecasts let the next packet go, if content waits that the window lets go.
+    ready: SimTime,
+}
+
+impl Connection {
+    /// The next packet of the only path: its contents, and the limits on them.
+    #[inline]
+    pub(super) fn plan_data(&self, now: SimTime, at: usize) -> (Plan, Limits) {
+        let path = &self.paths[at];
+        let limits = self.limits(path);
+        let probe = path.acks.probes > 0;
+        let allowed = limits.wanted && limits.has_window && limits.ready <= now;
+        let content = probe || path.route.wants_probe() || allowed;
+        let contents = if content { Contents::Everything } else { Contents::Nothing };
+        let ack = match self.multipath {
+            None => path.acks.received.is_due(now),
+            Some(_) => self.owes_ack(now, at),
+        };
+        (Plan { ack, probe, contents }, limits)
+    }
+
+    /// The next packet of a space before the handshake is confirmed.
+    pub(super) fn plan_handshake(&self, now: SimTime, space: Space) -> Plan {
+        if space == Space::Data {
+            return self.plan_data(now, self.active).0;
+        }
+        let acks = self.acks(space);
+        let probe = acks.probes > 0;
+        let content = probe || self.has_content(space) && self.may_send(now, space);
+        let contents = if content { Contents::Everything } else { Contents::Nothing };
+        Plan { ack: acks.received.is_due(now), probe, contents }
+    }
+
+    /// The next packet of one of several paths, for a cargo.
+    pub(super) fn plan_cargo(&self, now: SimTime, at: usize, cargo: Cargo) -> Plan {
+        let path = &self.paths[at];
+        let probe = path.acks.probes > 0;
+        let contents = match cargo {
+            Cargo::Content => Contents::Everything,
+            Cargo::Probes if probe && self.is_alone(at) => Contents::Everything,
+            Cargo::Probes if probe || path.route.wants_probe() => Contents::Probes,
+            Cargo::Probes | Cargo::Acks => Contents::Nothing,
+        };
+        Plan { ack: self.owes_ack(now, at), probe, contents }
+    }
+
+    /// The limits on content of 1-RTT packets on a path.
+    #[inline]
+    pub(super) fn limits(&self, path: &Path) -> Limits {
+        let wanted = self.has_content_on(path);
+        let window = self.control.window(path.id);
+        let has_window = path.recovery.in_flight() + path.mtu <= window;
+        let waits = wanted && has_window;
+        let ready = if waits { path.ready(window, &self.control) } else { SimTime::ZERO };
+        Limits { wanted, window, has_window, ready }
+    }
+
+    /// Nothing more is sent on a path at this instant, because of these limits. Tells the controller whether the application leaves
+    /// the window unfilled, and whether the window is what limits the sender (RFC 9002 section 7.8). Waiting for the pacer does not
+    /// count, unless it hides want: pacing spreads a window over a round trip, and so leaves more than half of it in flight. A
+    /// rate of the algorithm's own says nothing of the kind. Nor is it the application's doing if flow control blocks, or if
+    /// a scheduler prefers another path.
+    #[inline]
+    pub(super) fn on_sent_all(&mut self, now: SimTime, at: usize, limits: Limits) {
+        let Limits { wanted, window, has_window, ready } = limits;
+        let is_declined = self.has_several_paths() && has_window && ready <= now;
+        let path = &mut self.paths[at];
+        path.paced = (wanted && has_window && ready > now).then_some(ready);
+        let id = path.id;
+        if !has_window {
+            return self.control.set_limits(id, false, true);
+        }
+        let wanted = wanted && !is_declined;
+        let sparse =
+            2 * path.recovery.in_flight() < window && self.control.pacing_rate(id).is_none();
+        let app_limited = sparse || !wanted && !self.streams.is_blocked();
+        self.control.set_limits(id, app_limited, wanted && !sparse);
+    }
+
+    /// The same before the handshake is confirmed, when content of other spaces may wait for the pacer as well.
+    #[cold]
+    pub(super) fn on_sent_all_of_handshake(&mut self, now: SimTime) {
+        let at = self.active;
+        let limits = self.limits(&self.paths[at]);
+        self.on_sent_all(now, at, limits);
+        let path = &self.paths[at];
+        let ready = path.ready(limits.window, &self.control);
+        let waits = ready > now
+            && self.spaces().iter().any(|space| {
+                self.can_send(*space) && self.has_content(*space) && self.has_room(*space)
+            });
+        self.paths[at].paced = waits.then_some(ready);
+    }
+
+    /// Whether there is anything to send in `space` but acknowledgements.
+    #[inline]
+    pub(super) fn has_content(&self, space: Space) -> bool {
+        match space {
+            Space::Data => self.has_content_on(self.path()),
+            space => self.handshake.streams[space as usize].is_pending(),
+        }
+    }
+
+    /// The same for 1-RTT packets on a path.
+    #[inline]
+    fn has_content_on(&self, path: &Path) -> bool {
+        self.handshake.complete && (self.streams.has_pending() || self.has_control(path))
+            || self.handshake.streams[Space::Data as usize].is_pending()
+    }
+
+    /// Whether frames of the connection itself are to be sent.
+    #[inline]
+    pub(super) fn has_control(&self, path: &Path) -> bool {
+        self.handshake.announces_confirmation
+            || self.ack_control.request.pending
+            || self.has_path_control(path)
+            || !self.datagrams.is_empty()
+    }
+
+    /// Whether anything about connection IDs, routes or paths is to be sent.
+    #[inline]
+    fn has_path_control(&self, path: &Path) -> bool {
+        match &self.multipath {
+            None => {
+                path.ids.local.is_pending()
+                    || path.ids.remote.has_retirement()
+                    || path.route.wants_probe()
+            }
+            Some(multipath) => {
+                multipath.pending || path.route.wants_probe() && !self.has_several_paths()
+            }
+        }
+    }
+
+    /// Whether window and pacing let a packet go that counts.
+    fn may_send(&self, now: SimTime, space: Space) -> bool {
+        let path = self.path();
+        self.has_room(space) && path.ready(self.control.window(path.id), &self.control) <= now
+    }
+
+    /// Whether the window lets a packet go that counts.
+    ///
+    /// The handshake passes a full window if nothing of its space is outstanding: 1-RTT packets fill the window that the peer
+    /// cannot read before the handshake is complete, and no timer runs for them until then (RFC 9002 section 6.2.1).
+    fn has_room(&self, space: Space) -> bool {
+        let path = self.path();
+        let has_window = path.recovery.in_flight() + path.mtu <= self.control.window(path.id);
+        let stuck = || space != Space::Data && !path.recovery.is_ack_eliciting_in_flight(space);
+        has_window || stuck()
+    }
+
+    /// A server sends no 1-RTT data before the handshake is complete, for the client is not authenticated and its keys are
+    /// not in place.
+    pub(super) fn may_write(&self, space: Space) -> bool {
+        space != Space::Data || self.handshake.complete
+    }
+
+    /// Whether this end has to repeat the client's first flight in a probe. Both probes of it carry it: whichever arrives first, a
+    /// server can start with it, while it may take an Initial packet without CRYPTO frames for a violation there (RFC 9000
+    /// section 17.2.2).
+    pub(super) fn probes_first_flight(&self, space: Space) -> bool {
+        space == Space::Initial && self.role == Role::Client && self.acks(space).probes > 0
+    }
+
+    /// The sender is told what will become of a path.
+    pub(crate) fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) {
+        self.control.on_forecast(forecast);
+        let path = self.paths.get_mut(forecast.path.0 as usize);
+        if let Some((path, before)) = path.zip(self.settings.hold) {
+            path.hold.plan(now, before, forecast);
+        }
+    }
+
+    /// Leaves those paths alone from now on whose forecast handovers are near.
+    #[inline]
+    pub(crate) fn begin_holds(&mut self, now: SimTime) {
+        if self.settings.hold.is_some() {
+            self.paths.iter_mut().for_each(|path| path.hold.begin(now));
+        }
+    }
+}
