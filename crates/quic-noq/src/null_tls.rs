@@ -4,11 +4,10 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use bytes::{Buf, BytesMut};
+use bytes::BytesMut;
 use leobench_quic::wire::{TAG_SIZE, null_tag};
-use leobench_transport::handshake_sizes::{
-    CLIENT_FINISHED, CLIENT_HELLO, SERVER_FLIGHT, SERVER_HELLO,
-};
+use leobench_quic::{NullHandshake, NullKeys};
+use leobench_transport::Role;
 use noq_proto::crypto::{
     ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey,
     ServerConfig, Session, UnsupportedVersion,
@@ -18,9 +17,6 @@ use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError, Transp
 
 use super::level::Level;
 use super::tap::Tap;
-
-/// Bytes in front of every message, ours: its length and the length of the transport parameters in it, four bytes each.
-const PREFIX: usize = 8;
 
 /// Configuration of either side; whatever is protected or unprotected is shown to `tap`.
 #[derive(Debug)]
@@ -32,14 +28,12 @@ impl NullTls {
     fn session(&self, side: Side, params: &TransportParameters) -> Box<dyn Session> {
         let mut written = Vec::new();
         params.write(&mut written);
-        Box::new(NullSession {
-            side,
-            step: Step::Hello,
-            params: written,
-            incoming: BytesMut::new(),
-            peer_params: None,
-            tap: Arc::clone(&self.tap),
-        })
+        let role = match side {
+            Side::Client => Role::Client,
+            Side::Server => Role::Server,
+        };
+        let handshake = NullHandshake::new(role, written);
+        Box::new(NullSession { side, handshake, tap: Arc::clone(&self.tap) })
     }
 }
 
@@ -74,56 +68,10 @@ pub fn null_session(side: Side, params: &TransportParameters) -> Box<dyn Session
     NullTls { tap: Arc::new(Tap::new(0, None)) }.session(side, params)
 }
 
-/// How far a side has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// Client: to send its hello. Server: to receive it.
-    Hello,
-    /// Client: to receive the server's hello. Server: to send its own.
-    ServerHello,
-    /// Client: to take up handshake keys. Server: to send the rest of its flight.
-    Keys,
-    /// Client: to receive the server's flight. Server: to receive the client's Finished.
-    Flight,
-    /// Client: to send Finished.
-    Finished,
-    /// Nothing left to do.
-    Done,
-}
-
 struct NullSession {
     side: Side,
-    step: Step,
-    params: Vec<u8>,
-    incoming: BytesMut,
-    peer_params: Option<Vec<u8>>,
+    handshake: NullHandshake,
     tap: Arc<Tap>,
-}
-
-impl NullSession {
-    /// Appends a message of `size` bytes (more if it must) that carries the transport parameters or nothing.
-    fn write_message(&self, buf: &mut Vec<u8>, size: usize, with_params: bool) {
-        let params: &[u8] = if with_params { &self.params } else { &[] };
-        let size = size.max(PREFIX + params.len());
-        let end = buf.len() + size;
-        buf.extend_from_slice(&(size as u32).to_be_bytes());
-        buf.extend_from_slice(&(params.len() as u32).to_be_bytes());
-        buf.extend_from_slice(params);
-        buf.resize(end, 0);
-    }
-
-    /// Takes the next whole message out of what came in; its transport parameters.
-    fn read_message(&mut self) -> Option<Vec<u8>> {
-        let prefix = self.incoming.get(..PREFIX)?;
-        let size = u32::from_be_bytes(prefix[..4].try_into().ok()?) as usize;
-        let params = u32::from_be_bytes(prefix[4..].try_into().ok()?) as usize;
-        if self.incoming.len() < size {
-            return None;
-        }
-        let mut message = self.incoming.split_to(size);
-        message.advance(PREFIX);
-        Some(message.get(..params)?.to_vec())
-    }
 }
 
 impl Session for NullSession {
@@ -148,74 +96,28 @@ impl Session for NullSession {
     }
 
     fn is_handshaking(&self) -> bool {
-        self.step != Step::Done
+        !self.handshake.is_done()
     }
 
     fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
-        self.incoming.extend_from_slice(buf);
-        let mut ready = false;
-        while let Some(params) = self.read_message() {
-            self.step = match (self.side, self.step) {
-                (Side::Server, Step::Hello) => {
-                    self.peer_params = Some(params);
-                    ready = true;
-                    Step::ServerHello
-                }
-                (Side::Client, Step::ServerHello) => Step::Keys,
-                (Side::Client, Step::Flight) => {
-                    self.peer_params = Some(params);
-                    ready = true;
-                    Step::Finished
-                }
-                (Side::Server, Step::Flight) => Step::Done,
-                (_, step) => {
-                    let reason = format!("handshake message out of place: {step:?}");
-                    return Err(TransportError::new(
-                        TransportErrorCode::PROTOCOL_VIOLATION,
-                        reason,
-                    ));
-                }
-            };
-        }
-        Ok(ready)
+        let violation = TransportErrorCode::PROTOCOL_VIOLATION;
+        self.handshake.receive(buf).map_err(|reason| TransportError::new(violation, reason))
     }
 
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        let Some(params) = &self.peer_params else { return Ok(None) };
-        let read = TransportParameters::read(self.side, &mut params.as_slice());
+        let Some(mut params) = self.handshake.received_params() else { return Ok(None) };
+        let read = TransportParameters::read(self.side, &mut params);
         read.map(Some).map_err(|error| {
             TransportError::new(TransportErrorCode::TRANSPORT_PARAMETER_ERROR, error.to_string())
         })
     }
 
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
-        match (self.side, self.step) {
-            (Side::Client, Step::Hello) => {
-                self.write_message(buf, CLIENT_HELLO, true);
-                self.step = Step::ServerHello;
-                None
-            }
-            (Side::Server, Step::ServerHello) => {
-                self.write_message(buf, SERVER_HELLO, false);
-                self.step = Step::Keys;
-                Some(keys(&self.tap, Level::Handshake))
-            }
-            (Side::Client, Step::Keys) => {
-                self.step = Step::Flight;
-                Some(keys(&self.tap, Level::Handshake))
-            }
-            (Side::Server, Step::Keys) => {
-                self.write_message(buf, SERVER_FLIGHT, true);
-                self.step = Step::Flight;
-                Some(keys(&self.tap, Level::OneRtt))
-            }
-            (Side::Client, Step::Finished) => {
-                self.write_message(buf, CLIENT_FINISHED, false);
-                self.step = Step::Done;
-                Some(keys(&self.tap, Level::OneRtt))
-            }
-            _ => None,
-        }
+        let level = match self.handshake.send(buf)? {
+            NullKeys::Handshake => Level::Handshake,
+            NullKeys::OneRtt => Level::OneRtt,
+        };
+        Some(keys(&self.tap, level))
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {

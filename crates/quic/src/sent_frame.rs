@@ -43,7 +43,6 @@ pub(crate) enum SentFrame {
     /// DATAGRAM with the number of the datagram.
     Datagram(u64),
     /// `PATH_CHALLENGE`.
-    #[allow(dead_code, reason = "no path is validated yet")]
     PathChallenge,
     /// `PATH_RESPONSE`.
     PathResponse,

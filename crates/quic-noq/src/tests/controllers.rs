@@ -1,10 +1,7 @@
 //! A controller under noq-proto: what it is told, and what becomes of a run if it fails.
 
 use leobench_transport::congestion::CongestionControl;
-use leobench_transport::testing::{
-    Controlled, a_failure_in_any_call_ends_the_run, congestion_precedes_growth,
-    the_end_of_a_run_closes_an_open_path,
-};
+use leobench_transport::testing::Controlled;
 
 use super::*;
 
@@ -18,17 +15,4 @@ impl Controlled for NoqEndpoint {
     }
 }
 
-#[test]
-fn a_failure_in_any_call_ends_the_run_with_name_time_and_trace() {
-    a_failure_in_any_call_ends_the_run::<NoqEndpoint>();
-}
-
-#[test]
-fn the_end_of_a_run_closes_an_open_path_once() {
-    the_end_of_a_run_closes_an_open_path::<NoqEndpoint>();
-}
-
-#[test]
-fn congestion_is_told_before_the_acknowledgement_that_reveals_it() {
-    congestion_precedes_growth::<NoqEndpoint>();
-}
+leobench_transport::test_controlled!(NoqEndpoint);

@@ -19,7 +19,7 @@ use crate::wire::TransportError;
 pub use certificate::Certificate;
 pub(crate) use handshake::Handshake;
 pub(crate) use keys::Cipher;
-pub(crate) use null::NullHandshake;
+pub use null::{NullHandshake, NullKeys};
 pub(crate) use protection::{Opened, Protection, Receive};
 pub use tls::{KeyLog, TlsSettings};
 pub(crate) use tls::{TlsConfig, TlsHandshake};

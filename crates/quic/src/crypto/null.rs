@@ -1,5 +1,4 @@
-//! A handshake that keeps the flights and sizes of TLS 1.3 and protects nothing. It speaks the same bytes as the null
-//! handshake of [`leobench_quic_noq`].
+//! A handshake that keeps the flights and sizes of TLS 1.3 and protects nothing.
 
 use leobench_transport::Role;
 use leobench_transport::handshake_sizes::{
@@ -32,8 +31,18 @@ enum Step {
     Done,
 }
 
-/// One end of a null handshake.
-pub(crate) struct NullHandshake {
+/// Keys that a step of the handshake yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NullKeys {
+    /// Those of Handshake packets.
+    Handshake,
+    /// Those of 1-RTT packets.
+    OneRtt,
+}
+
+/// One end of a null handshake, for any QUIC stack.
+#[derive(Debug)]
+pub struct NullHandshake {
     role: Role,
     step: Step,
     params: Vec<u8>,
@@ -43,7 +52,7 @@ pub(crate) struct NullHandshake {
 
 impl NullHandshake {
     /// The end in this role, with its encoded transport parameters.
-    pub(crate) const fn new(role: Role, params: Vec<u8>) -> Self {
+    pub const fn new(role: Role, params: Vec<u8>) -> Self {
         Self { role, step: Step::Hello, params, incoming: Vec::new(), peer_params: None }
     }
 
@@ -66,30 +75,24 @@ impl NullHandshake {
     }
 
     /// Takes the next whole message out of the received bytes; the transport parameters in it.
-    fn read_message(&mut self) -> Result<Option<Vec<u8>>, TransportError> {
+    fn read_message(&mut self) -> Result<Option<Vec<u8>>, String> {
         let Some(([size, params], rest)) = split_prefix(&self.incoming) else { return Ok(None) };
         if size > MAX_MESSAGE || PREFIX + params > size {
-            let reason = format!("a null handshake message of {size} bytes with {params} in it");
-            return Err(TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason));
+            return Err(format!("a null handshake message of {size} bytes with {params} in it"));
         }
         let Some(message) = rest.get(..size - PREFIX) else { return Ok(None) };
         let params = message[..params].to_vec();
         self.incoming.drain(..size);
         Ok(Some(params))
     }
-}
 
-/// The two numbers in front of a message, and what follows them.
-fn split_prefix(bytes: &[u8]) -> Option<([usize; 2], &[u8])> {
-    let (size, rest) = bytes.split_first_chunk()?;
-    let (params, rest) = rest.split_first_chunk()?;
-    Some(([*size, *params].map(|number| u32::from_be_bytes(number) as usize), rest))
-}
-
-impl Handshake for NullHandshake {
-    fn read(&mut self, level: Level, data: &[u8]) -> Result<(), TransportError> {
-        check_level(level, reading(self.has_handshake_keys(), self.is_complete()))?;
+    /// Takes in bytes of the peer, in any pieces. Returns whether the peer's transport parameters have arrived in them.
+    ///
+    /// # Errors
+    /// A message for people if they break the protocol.
+    pub fn receive(&mut self, data: &[u8]) -> Result<bool, String> {
         self.incoming.extend_from_slice(data);
+        let had_params = self.peer_params.is_some();
         while let Some(params) = self.read_message()? {
             self.step = match (self.role, self.step) {
                 (Role::Server, Step::Hello) => {
@@ -102,18 +105,15 @@ impl Handshake for NullHandshake {
                     Step::Finished
                 }
                 (Role::Server, Step::Flight) => Step::Done,
-                (_, step) => {
-                    let reason = format!("handshake message out of place: {step:?}");
-                    return Err(TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason));
-                }
+                (_, step) => return Err(format!("handshake message out of place: {step:?}")),
             };
         }
-        Ok(())
+        Ok(!had_params && self.peer_params.is_some())
     }
 
-    fn write(&mut self, out: &mut Vec<u8>) -> Option<KeyChange> {
-        let handshake = || KeyChange { level: Level::Handshake, keys: Keys::null(Next::Never) };
-        let one_rtt = || KeyChange { level: Level::OneRtt, keys: Keys::null(Next::Null) };
+    /// Appends what this end has to say at the present level, and says which keys the bytes after it are sent with, if others.
+    /// To be called until it does nothing.
+    pub fn send(&mut self, out: &mut Vec<u8>) -> Option<NullKeys> {
         match (self.role, self.step) {
             (Role::Client, Step::Hello) => {
                 self.write_message(out, CLIENT_HELLO, true);
@@ -123,31 +123,67 @@ impl Handshake for NullHandshake {
             (Role::Server, Step::ServerHello) => {
                 self.write_message(out, SERVER_HELLO, false);
                 self.step = Step::Keys;
-                Some(handshake())
+                Some(NullKeys::Handshake)
             }
             (Role::Client, Step::Keys) => {
                 self.step = Step::Flight;
-                Some(handshake())
+                Some(NullKeys::Handshake)
             }
             (Role::Server, Step::Keys) => {
                 self.write_message(out, SERVER_FLIGHT, true);
                 self.step = Step::Flight;
-                Some(one_rtt())
+                Some(NullKeys::OneRtt)
             }
             (Role::Client, Step::Finished) => {
                 self.write_message(out, CLIENT_FINISHED, false);
                 self.step = Step::Done;
-                Some(one_rtt())
+                Some(NullKeys::OneRtt)
             }
             _ => None,
         }
     }
 
-    fn peer_params(&self) -> Option<&[u8]> {
+    /// The peer's encoded transport parameters, once they have arrived.
+    pub fn received_params(&self) -> Option<&[u8]> {
         self.peer_params.as_deref()
     }
 
-    fn is_complete(&self) -> bool {
+    /// Whether nothing is left to do.
+    pub fn is_done(&self) -> bool {
         self.step == Step::Done
+    }
+}
+
+/// The two numbers in front of a message, and what follows them.
+fn split_prefix(bytes: &[u8]) -> Option<([usize; 2], &[u8])> {
+    let (size, rest) = bytes.split_first_chunk()?;
+    let (params, rest) = rest.split_first_chunk()?;
+    Some(([*size, *params].map(|number| u32::from_be_bytes(number) as usize), rest))
+}
+
+impl Handshake for NullHandshake {
+    fn read(&mut self, level: Level, data: &[u8]) -> Result<(), TransportError> {
+        check_level(level, reading(self.has_handshake_keys(), self.is_done()))?;
+        let received = self.receive(data);
+        received
+            .map(|_| ())
+            .map_err(|reason| TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason))
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>) -> Option<KeyChange> {
+        Some(match self.send(out)? {
+            NullKeys::Handshake => {
+                KeyChange { level: Level::Handshake, keys: Keys::null(Next::Never) }
+            }
+            NullKeys::OneRtt => KeyChange { level: Level::OneRtt, keys: Keys::null(Next::Null) },
+        })
+    }
+
+    fn peer_params(&self) -> Option<&[u8]> {
+        self.received_params()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_done()
     }
 }

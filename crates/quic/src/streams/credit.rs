@@ -13,7 +13,7 @@ pub(crate) enum ReceiveWindow {
     /// So many bytes.
     Fixed(u64),
     /// From `initial` bytes, doubled up to `largest` while the peer uses up half of it in less than two round trips.
-    #[cfg_attr(not(test), allow(dead_code, reason = "no parameter of a scenario asks for it yet"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "no parameter of a scenario asks for it yet"))]
     Auto {
         /// At first.
         initial: u64,

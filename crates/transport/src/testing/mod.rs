@@ -25,6 +25,27 @@ pub trait Controlled: Observed {
     fn set_controller(&mut self, algorithm: Box<dyn CongestionControl>);
 }
 
+/// The tests of what a controller under a transport is told, and what becomes of a run if it fails.
+#[macro_export]
+macro_rules! test_controlled {
+    ($endpoint:ty) => {
+        #[test]
+        fn a_failure_in_any_call_ends_the_run_with_name_time_and_trace() {
+            $crate::testing::a_failure_in_any_call_ends_the_run::<$endpoint>();
+        }
+
+        #[test]
+        fn the_end_of_a_run_closes_an_open_path_once() {
+            $crate::testing::the_end_of_a_run_closes_an_open_path::<$endpoint>();
+        }
+
+        #[test]
+        fn congestion_is_told_before_the_acknowledgement_that_reveals_it() {
+            $crate::testing::congestion_precedes_growth::<$endpoint>();
+        }
+    };
+}
+
 fn newreno() -> Box<dyn CongestionControl> {
     let context = CongestionContext { rng: &RngTree::new(1), paced: false, plugins: Plugins::NONE };
     NewRenoSpec::default().build(&context)

@@ -2,10 +2,7 @@
 
 use super::*;
 use crate::congestion::CongestionControl;
-use crate::testing::{
-    Controlled, a_failure_in_any_call_ends_the_run, congestion_precedes_growth,
-    the_end_of_a_run_closes_an_open_path,
-};
+use crate::testing::Controlled;
 
 impl Controlled for TcpEndpoint {
     fn connect(ecn: bool) -> Pipe<Self> {
@@ -17,17 +14,4 @@ impl Controlled for TcpEndpoint {
     }
 }
 
-#[test]
-fn a_failure_in_any_call_ends_the_run_with_name_time_and_trace() {
-    a_failure_in_any_call_ends_the_run::<TcpEndpoint>();
-}
-
-#[test]
-fn the_end_of_a_run_closes_an_open_path_once() {
-    the_end_of_a_run_closes_an_open_path::<TcpEndpoint>();
-}
-
-#[test]
-fn congestion_is_told_before_the_acknowledgement_that_reveals_it() {
-    congestion_precedes_growth::<TcpEndpoint>();
-}
+crate::test_controlled!(TcpEndpoint);
