@@ -34,10 +34,10 @@ macro_rules! indices {
 indices! {
     /// A host or a router.
     NodeId
-    /// One direction of a link; also the interface from which it is entered, at the node that it leads from.
-    LinkId
     /// A link, both directions.
-    CableId
+    LinkId
+    /// One direction of a link; also the interface from which it is entered, at the node that it leads from.
+    DirectionId
     /// A flow: the data from one node to another over one connection.
     FlowId
     /// One end of a flow.
@@ -47,17 +47,17 @@ indices! {
 }
 
 /// The directions of links are numbered link by link: from its first node to its second, then back.
-impl CableId {
+impl LinkId {
     /// Both directions.
-    pub const fn links(self) -> [LinkId; 2] {
-        [LinkId(2 * self.0), LinkId(2 * self.0 + 1)]
+    pub const fn directions(self) -> [DirectionId; 2] {
+        [DirectionId(2 * self.0), DirectionId(2 * self.0 + 1)]
     }
 }
 
-impl LinkId {
+impl DirectionId {
     /// The link that this is a direction of.
-    pub const fn cable(self) -> CableId {
-        CableId(self.0 / 2)
+    pub const fn link(self) -> LinkId {
+        LinkId(self.0 / 2)
     }
 
     /// Whether it leads from the link's second node to its first.

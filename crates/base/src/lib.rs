@@ -23,7 +23,7 @@ pub use descriptor::{Descriptor, Header, Slot};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use end::End;
 pub use histogram::LogHistogram;
-pub use id::{CableId, EndpointId, FlowId, LinkId, NodeId, PortId};
+pub use id::{DirectionId, EndpointId, FlowId, LinkId, NodeId, PortId};
 pub use packet::{Body, Destination, Ecn, Hashes, Label, Meta, Packet, Protocol, UdpPayload, mix};
 pub use rng::{RngTree, SimRng};
 pub use time::{SimDuration, SimTime};

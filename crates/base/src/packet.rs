@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 
 use bytes::{Bytes as Payload, BytesMut};
 
-use crate::id::{FlowId, LinkId, NodeId};
+use crate::id::{DirectionId, FlowId, NodeId};
 use crate::segment::Segment;
 use crate::time::SimTime;
 use crate::units::Bytes;
@@ -146,7 +146,7 @@ pub enum Destination {
     /// A node, by its own address.
     Node(NodeId),
     /// An interface, which is reached over its own link only.
-    Interface(LinkId),
+    Interface(DirectionId),
 }
 
 /// Transport protocol of a packet.

@@ -48,10 +48,10 @@ fn bench() -> Bench {
         rate_scale: 1.0,
         rng: rng.child(direction),
     };
-    let cable = builder.cable("link", nodes, [config("there"), config("back")]);
+    let link = builder.link("link", nodes, [config("there"), config("back")]);
     let context = ChannelContext { folder: ".".into(), rng: rng.clone() };
     let channel = SteadySpec { rate: RATE }.build(&context).unwrap();
-    builder.channel(channel, cable.links().to_vec());
+    builder.channel(channel, link.directions().to_vec());
     let pairs = [(), ()].map(|()| UnixDatagram::pair().unwrap());
     let mut devices = Vec::new();
     let mut ends = Vec::new();

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use leobench_base::{LinkId, NodeId, SimDuration};
+use leobench_base::{DirectionId, NodeId, SimDuration};
 use typed_index_collections::{TiSlice, TiVec};
 
 /// One direction of a link as the routes see it.
@@ -22,7 +22,7 @@ pub struct Edge {
 type Cost = (u64, usize);
 
 /// By node, the link to forward by.
-type Hops = TiVec<NodeId, Option<LinkId>>;
+type Hops = TiVec<NodeId, Option<DirectionId>>;
 
 /// The routes to the nodes that somebody sends to.
 ///
@@ -30,9 +30,9 @@ type Hops = TiVec<NodeId, Option<LinkId>>;
 /// cost of the rest of the path falls with every hop, forwarding hop by hop cannot loop.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    edges: TiVec<LinkId, Edge>,
+    edges: TiVec<DirectionId, Edge>,
     /// Whether routes may lead over a link.
-    usable: TiVec<LinkId, bool>,
+    usable: TiVec<DirectionId, bool>,
     /// By destination; empty for those that nobody sends to.
     hops: TiVec<NodeId, Hops>,
 }
@@ -42,7 +42,7 @@ impl Routes {
     ///
     /// # Panics
     /// If an edge leads from or to a node that does not exist.
-    pub fn new(nodes: usize, edges: TiVec<LinkId, Edge>) -> Self {
+    pub fn new(nodes: usize, edges: TiVec<DirectionId, Edge>) -> Self {
         assert!(edges.iter().all(|edge| edge.from.index().max(edge.to.index()) < nodes));
         let usable = edges.iter().map(|_| true).collect();
         Self { edges, usable, hops: TiVec::from(vec![Hops::new(); nodes]) }
@@ -64,15 +64,15 @@ impl Routes {
         }
     }
 
-    /// The links by number.
-    pub fn edges(&self) -> &TiSlice<LinkId, Edge> {
+    /// The directions of links by number.
+    pub fn edges(&self) -> &TiSlice<DirectionId, Edge> {
         &self.edges
     }
 
     /// Says whether routes may lead over a link, and at which delay, from the next [`update`](Self::update) on.
-    pub fn set(&mut self, link: LinkId, usable: bool, delay: SimDuration) {
-        self.usable[link] = usable;
-        self.edges[link].delay = delay;
+    pub fn set(&mut self, direction: DirectionId, usable: bool, delay: SimDuration) {
+        self.usable[direction] = usable;
+        self.edges[direction].delay = delay;
     }
 
     /// Computes all routes anew.
@@ -87,38 +87,39 @@ impl Routes {
 
     /// The link that `node` forwards by to `destination`, which must have been added; `None` if there is no way, or none
     /// to go.
-    pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
+    pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<DirectionId> {
         self.hops[destination][node]
     }
 
     /// The links from `from` to `to`, which must have been added, in order of travel; `None` if there is no way.
-    pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+    pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<DirectionId>> {
         let mut path = Vec::new();
         let mut node = from;
         while node != to {
-            let link = self.next_hop(node, to)?;
-            path.push(link);
-            node = self.edges[link].to;
+            let direction = self.next_hop(node, to)?;
+            path.push(direction);
+            node = self.edges[direction].to;
         }
         Some(path)
     }
 
-    fn in_use(&self) -> impl Iterator<Item = (LinkId, &Edge)> {
-        self.edges.iter_enumerated().filter(|(link, _)| self.usable[*link])
+    fn in_use(&self) -> impl Iterator<Item = (DirectionId, &Edge)> {
+        self.edges.iter_enumerated().filter(|(direction, _)| self.usable[*direction])
     }
 
     /// The link that every node forwards by to `destination`.
     fn hops_to(&self, destination: NodeId) -> Hops {
         let costs = self.costs_to(destination);
-        let mut best: TiVec<NodeId, Option<(Cost, LinkId)>> = TiVec::from(vec![None; costs.len()]);
-        for (link, edge) in self.in_use() {
+        let mut best: TiVec<NodeId, Option<(Cost, DirectionId)>> =
+            TiVec::from(vec![None; costs.len()]);
+        for (direction, edge) in self.in_use() {
             let Some(rest) = costs[edge.to] else { continue };
-            let way = (through(edge, rest), link);
+            let way = (through(edge, rest), direction);
             if edge.from != destination && best[edge.from].is_none_or(|best| way < best) {
                 best[edge.from] = Some(way);
             }
         }
-        best.iter().map(|best| best.map(|(_, link)| link)).collect()
+        best.iter().map(|best| best.map(|(_, direction)| direction)).collect()
     }
 
     /// Returns the cost from every node to `destination` (Dijkstra 1959, walking links backwards).
@@ -165,7 +166,7 @@ mod tests {
 
     fn path(routes: &Routes, from: usize, to: usize) -> Option<Vec<usize>> {
         let path = routes.path(from.into(), to.into())?;
-        Some(path.into_iter().map(LinkId::index).collect())
+        Some(path.into_iter().map(DirectionId::index).collect())
     }
 
     fn route(edges: &[Edge], nodes: usize, from: usize, to: usize) -> Option<Vec<usize>> {
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn an_update_follows_the_links_in_use_and_their_delays() {
         let mut routes = routes(&[edge(0, 1, 10), edge(0, 1, 20)], 2).to([NodeId::from(1)]);
-        let [first, second] = [0, 1].map(LinkId::from);
+        let [first, second] = [0, 1].map(DirectionId::from);
         routes.set(first, false, SimDuration::from_millis(10));
         assert_eq!(path(&routes, 0, 1), Some(vec![0]), "not before the update");
         routes.update();

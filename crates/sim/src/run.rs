@@ -275,10 +275,10 @@ impl Run {
             .collect();
         let span = run.end.saturating_since(ended.observed.links_from);
         let links: Vec<_> = ended
-            .links
+            .directions
             .iter()
-            .zip(&ended.observed.links)
-            .zip(&names.links)
+            .zip(&ended.observed.directions)
+            .zip(&names.directions)
             .zip(queue_limits)
             .map(|((((counters, queue_delay), view), name), queue_limit)| {
                 let bits = counters.capacity_bits - view.before.capacity_bits;

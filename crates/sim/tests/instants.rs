@@ -79,9 +79,9 @@ fn a_topology_that_does_not_let_time_pass_ends_the_run() {
 fn a_channel_that_does_not_let_time_pass_ends_the_run() {
     let mut builder = NetworkBuilder::default();
     let ends = ["a", "b"].map(|name| builder.node(name));
-    let cable = builder.cable("path", ends, [(); 2].map(|()| config()));
+    let link = builder.link("path", ends, [(); 2].map(|()| config()));
     let state = ChannelState::at_rate(BitRate::from_bps(1_000_000), "on");
-    builder.channel(Box::new(Restless(at(2), state)), cable.links().to_vec());
+    builder.channel(Box::new(Restless(at(2), state)), link.directions().to_vec());
     let said = failure(builder.build().unwrap());
     assert!(said.contains("of the channel of link `path/a->b`; the run would never end"), "{said}");
 }

@@ -45,7 +45,7 @@ fn bench() -> Bench {
     let [client, router, server, other] =
         ["client", "router", "server", "other"].map(|name| builder.node(name));
     let rng = RngTree::new(1);
-    let mut cable = |name: &str, ends| {
+    let mut link = |name: &str, ends| {
         let config = |direction| LinkConfig {
             queue: FifoSpec { limit: Limit::Unlimited }
                 .build(Capacity::Bytes(Bytes::new(u64::MAX)), &rng),
@@ -58,15 +58,15 @@ fn bench() -> Bench {
             rate_scale: 1.0,
             rng: rng.child(name).child(direction),
         };
-        let cable = builder.cable(name, ends, [config("there"), config("back")]);
+        let link = builder.link(name, ends, [config("there"), config("back")]);
         let context = ChannelContext { folder: ".".into(), rng: rng.clone() };
         let channel = SteadySpec { rate: BitRate::from_bps(10_000_000) }.build(&context).unwrap();
-        builder.channel(channel, cable.links().to_vec());
-        cable
+        builder.channel(channel, link.directions().to_vec());
+        link
     };
-    cable("inside", [client, router]);
-    cable("beside", [other, router]);
-    let outside = cable("outside", [router, server]);
+    link("inside", [client, router]);
+    link("beside", [other, router]);
+    let outside = link("outside", [router, server]);
     builder.nat(router, &[outside]);
     let hosts = [Host::default(), Host::default(), Host::default()];
     let ports = [(client, &hosts[0]), (server, &hosts[1]), (other, &hosts[2])]

@@ -17,24 +17,24 @@ impl FromScenario<'_> {
         };
         let node = self.node(flow.opener())?;
         let links = multipath.links.iter();
-        links.map(|link| Ok(self.builder.interface_address(node, self.cable(link)?))).collect()
+        links.map(|link| Ok(self.builder.interface_address(node, self.link(link)?))).collect()
     }
 
     /// Further addresses of the node that opens a flow: those of its interfaces at the start, but for the one by which its packets
     /// leave anyway. The last one comes first, so that a client probes them in the order of the links.
     pub(super) fn other_interfaces(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
-        let (name, to) = (flow.opener(), self.node(flow.answerer())?);
-        let node = self.node(name)?;
+        let (opener, to) = (flow.opener(), self.node(flow.answerer())?);
+        let node = self.node(opener)?;
         let start = self.spec.topologies().next();
         let usual = start.and_then(|topology| topology.routes([to]).next_hop(node, to));
-        let moves = self.spec.handovers.iter().filter(|(_, handover)| handover.node == name);
+        let moves = self.spec.handovers.iter().filter(|(_, handover)| handover.node == opener);
         let away: Vec<_> = moves.flat_map(|(_, handover)| handover.links.iter().skip(1)).collect();
         let mut addresses = Vec::new();
-        for (link, spec) in self.spec.links.iter().rev() {
-            let cable = self.cable(link)?;
-            let is_usual = usual.is_some_and(|usual| usual.cable() == cable);
-            if spec.between.iter().any(|end| end == name) && !away.contains(&link) && !is_usual {
-                addresses.push(self.builder.interface_address(node, cable));
+        for (name, spec) in self.spec.links.iter().rev() {
+            let link = self.link(name)?;
+            let is_usual = usual.is_some_and(|usual| usual.link() == link);
+            if spec.between.iter().any(|end| end == opener) && !away.contains(&name) && !is_usual {
+                addresses.push(self.builder.interface_address(node, link));
             }
         }
         Ok(addresses)
@@ -48,7 +48,7 @@ impl FromScenario<'_> {
         let node = self.node(name)?;
         match self.spec.handovers.iter().find(|(_, handover)| migrates(handover)) {
             Some((_, handover)) => {
-                let first = self.cable(handover.links.first().map_or("", String::as_str))?;
+                let first = self.link(handover.links.first().map_or("", String::as_str))?;
                 Ok(self.builder.interface_address(node, first))
             }
             None => Ok(NetworkBuilder::own_address(node)),

@@ -7,7 +7,7 @@ mod sinks;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use leobench_base::{CableId, End, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
+use leobench_base::{DirectionId, End, FlowId, LinkId, NodeId, Protocol, RngTree, SimTime};
 use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
 #[cfg(feature = "noq")]
@@ -104,11 +104,11 @@ impl FromScenario<'_> {
         }
         for (number, (name, link)) in self.spec.links.iter().enumerate() {
             let ends = [self.node(&link.between[0])?, self.node(&link.between[1])?];
-            let [forward, backward] = Direction::BOTH;
-            let configs = [self.link(name, link, forward)?, self.link(name, link, backward)?];
-            self.builder.cable(name, ends, configs);
+            let [forward, backward] =
+                Direction::BOTH.map(|direction| self.direction(name, link, direction));
+            self.builder.link(name, ends, [forward?, backward?]);
             if link.constellation.is_none() {
-                self.channels(name, link, CableId::from(number).links())?;
+                self.channels(name, link, LinkId::from(number).directions())?;
             }
         }
         if let (Some(sky), Some(spec)) = (self.sky.take(), &self.spec.constellation) {
@@ -139,8 +139,8 @@ impl FromScenario<'_> {
     /// Adds the links through a constellation. If it is `foreseen`, forecasts can tell what it will do.
     fn constellation(&mut self, constellation: Constellation, foreseen: bool) {
         self.builder.satellites(constellation.satellites());
-        for (link, channel) in constellation.channels() {
-            self.builder.channel(channel, vec![link]);
+        for (direction, channel) in constellation.channels() {
+            self.builder.channel(channel, vec![direction]);
         }
         let topology: Box<dyn Topology> = Box::new(constellation);
         let topology = if foreseen { Box::new(Foreseen::new(topology)) } else { topology };
@@ -152,9 +152,9 @@ impl FromScenario<'_> {
         node.ok_or_else(|| unsound(format!("there is no node {name}")))
     }
 
-    fn cable(&self, name: &str) -> Result<CableId, BuildError> {
+    fn link(&self, name: &str) -> Result<LinkId, BuildError> {
         let place = self.spec.links.iter().position(|(link, _)| link == name);
-        place.map(CableId::from).ok_or_else(|| unsound(format!("there is no link {name}")))
+        place.map(LinkId::from).ok_or_else(|| unsound(format!("there is no link {name}")))
     }
 
     /// One channel for both directions of a link, or one for each.
@@ -162,13 +162,13 @@ impl FromScenario<'_> {
         &mut self,
         name: &str,
         link: &LinkSpec,
-        links: [LinkId; 2],
+        directions: [DirectionId; 2],
     ) -> Result<(), BuildError> {
         let rng = self.rng.child("links").child(name);
         if link.shares_channel() {
-            return self.channel(name, link, Direction::Forward, links.into(), &rng);
+            return self.channel(name, link, Direction::Forward, directions.into(), &rng);
         }
-        for (direction, number) in Direction::BOTH.into_iter().zip(links) {
+        for (direction, number) in Direction::BOTH.into_iter().zip(directions) {
             let rng = rng.child(direction.key());
             self.channel(name, link, direction, vec![number], &rng)?;
         }
@@ -180,7 +180,7 @@ impl FromScenario<'_> {
         name: &str,
         link: &LinkSpec,
         direction: Direction,
-        links: Vec<LinkId>,
+        directions: Vec<DirectionId>,
         rng: &RngTree,
     ) -> Result<(), BuildError> {
         let spec = link.channel(direction);
@@ -188,12 +188,12 @@ impl FromScenario<'_> {
         let context = ChannelContext { folder: self.folder.into(), rng: rng.child("channel") };
         let built = spec.model().build(&context);
         let channel = built.map_err(|fault| BuildError::Channel { link: name.into(), fault })?;
-        self.builder.channel(channel, links);
+        self.builder.channel(channel, directions);
         Ok(())
     }
 
     /// One direction of a link.
-    fn link(
+    fn direction(
         &self,
         name: &str,
         link: &LinkSpec,
@@ -219,8 +219,7 @@ impl FromScenario<'_> {
 
     fn handover(&mut self, name: &str, spec: &HandoverSpec) -> Result<(), BuildError> {
         let node = self.node(&spec.node)?;
-        let links =
-            spec.links.iter().map(|link| self.cable(link)).collect::<Result<Vec<_>, _>>()?;
+        let links = spec.links.iter().map(|link| self.link(link)).collect::<Result<Vec<_>, _>>()?;
         let rng = self.rng.child("handovers").child(name);
         let trigger = match (&spec.at, spec.down_for) {
             (Some(times), _) => Trigger::At(times.iter().map(|at| SimTime::ZERO + *at).collect()),
@@ -387,7 +386,7 @@ impl FromScenario<'_> {
             }
         } else if let Some(link) = &spec.preferred_address {
             let node = self.node(flow.answerer())?;
-            let address = self.builder.interface_address(node, self.cable(link)?);
+            let address = self.builder.interface_address(node, self.link(link)?);
             endpoint.prefer_address(SocketAddr::new(address, local.port()));
         }
         if let Some(writer) = qlog {

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use leobench_base::End;
 use leobench_base::{
-    CableId, EndpointId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime,
+    DirectionId, EndpointId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime,
 };
 use leobench_link::{Cause, Channel, Link, LinkConfig, LinkOutput};
 use leobench_transport::{Endpoint, Outbox};
@@ -17,7 +17,7 @@ use typed_index_collections::TiVec;
 use super::application::Application;
 use super::edge::{Egress, Port};
 use super::forecasts::Forecaster;
-use super::forwarding::{Forwarding, MOST_CABLES, MOST_NODES};
+use super::forwarding::{Forwarding, MOST_LINKS, MOST_NODES};
 use super::idle::idle_links;
 use super::instant::InstantWatch;
 use super::nat::Nat;
@@ -36,12 +36,12 @@ use crate::topology::{ForecastConfig, Topology};
 /// Puts a network together.
 pub struct NetworkBuilder {
     nodes: TiVec<NodeId, String>,
-    cables: TiVec<CableId, String>,
-    links: TiVec<LinkId, LinkParts>,
+    links: TiVec<LinkId, String>,
+    directions: TiVec<DirectionId, LinkParts>,
     channels: Vec<ChannelSlot>,
     topologies: Vec<Box<dyn Topology>>,
     forecasts: Vec<(FlowId, ForecastConfig)>,
-    nats: Vec<(NodeId, Vec<LinkId>)>,
+    nats: Vec<(NodeId, Vec<DirectionId>)>,
     flows: TiVec<FlowId, FlowParts>,
     ports: TiVec<PortId, Port>,
     settings: RecordSettings,
@@ -91,8 +91,8 @@ impl Default for NetworkBuilder {
         let settings = RecordSettings { interval, messages: false, series: false, packets: false };
         Self {
             nodes: TiVec::new(),
-            cables: TiVec::new(),
             links: TiVec::new(),
+            directions: TiVec::new(),
             channels: Vec::new(),
             topologies: Vec::new(),
             forecasts: Vec::new(),
@@ -127,16 +127,16 @@ impl NetworkBuilder {
 
     /// Adds a link between two nodes: from the first to the second, and back. Each direction needs a
     /// [channel](Self::channel).
-    pub fn cable(&mut self, name: &str, ends: [NodeId; 2], configs: [LinkConfig; 2]) -> CableId {
+    pub fn link(&mut self, name: &str, ends: [NodeId; 2], configs: [LinkConfig; 2]) -> LinkId {
         let [there, back] = configs;
-        self.links.push(LinkParts { ends, config: there });
-        self.links.push(LinkParts { ends: [ends[1], ends[0]], config: back });
-        self.cables.push_and_get_key(name.to_owned())
+        self.directions.push(LinkParts { ends, config: there });
+        self.directions.push(LinkParts { ends: [ends[1], ends[0]], config: back });
+        self.links.push_and_get_key(name.to_owned())
     }
 
     /// Adds a channel that serves these directions of links.
-    pub fn channel(&mut self, channel: Box<dyn Channel>, links: Vec<LinkId>) {
-        self.channels.push(ChannelSlot { channel, links });
+    pub fn channel(&mut self, channel: Box<dyn Channel>, directions: Vec<DirectionId>) {
+        self.channels.push(ChannelSlot { channel, directions });
     }
 
     /// Adds something that moves; `name` is what tables call it.
@@ -151,10 +151,11 @@ impl NetworkBuilder {
     }
 
     /// Translates the addresses of what leaves `node` over these links.
-    pub fn nat(&mut self, node: NodeId, outside: &[CableId]) {
-        let links = outside.iter().flat_map(|cable| cable.links());
-        let links = links.filter(|link| self.links[*link].ends[0] == node).collect();
-        self.nats.push((node, links));
+    pub fn nat(&mut self, node: NodeId, outside: &[LinkId]) {
+        let directions = outside.iter().flat_map(|link| link.directions());
+        let directions =
+            directions.filter(|direction| self.directions[*direction].ends[0] == node).collect();
+        self.nats.push((node, directions));
     }
 
     /// Adds a flow.
@@ -187,9 +188,12 @@ impl NetworkBuilder {
     ///
     /// # Panics
     /// If the link does not end there.
-    pub fn interface_address(&self, node: NodeId, cable: CableId) -> IpAddr {
-        let link = cable.links().into_iter().find(|link| self.links[*link].ends[0] == node);
-        Forwarding::interface_address(link.expect("the node is at an end of the link"))
+    pub fn interface_address(&self, node: NodeId, link: LinkId) -> IpAddr {
+        let direction = link
+            .directions()
+            .into_iter()
+            .find(|direction| self.directions[*direction].ends[0] == node);
+        Forwarding::interface_address(direction.expect("the node is at an end of the link"))
     }
 
     /// Records what these settings ask for into `sink`.
@@ -221,20 +225,20 @@ impl NetworkBuilder {
     /// If a link has no channel, or there are more nodes or links than addresses.
     pub fn build(self) -> Result<Network, NetworkError> {
         assert!(
-            self.nodes.len() < MOST_NODES && self.cables.len() < MOST_CABLES,
+            self.nodes.len() < MOST_NODES && self.links.len() < MOST_LINKS,
             "too many for addresses"
         );
         let names = self.names();
-        let edges = self.links.iter().map(|link| Edge {
-            from: link.ends[0],
-            to: link.ends[1],
-            delay: link.config.delay,
+        let edges = self.directions.iter().map(|parts| Edge {
+            from: parts.ends[0],
+            to: parts.ends[1],
+            delay: parts.config.delay,
         });
         let forwarding = Forwarding::new(self.nodes.len(), edges.collect());
         let idle = self.idle();
-        let views: TiVec<LinkId, _> =
-            self.links.iter().map(|link| LinkView::new(&link.config)).collect();
-        let links = links(self.links, &self.channels, !self.topologies.is_empty());
+        let views: TiVec<DirectionId, _> =
+            self.directions.iter().map(|parts| LinkView::new(&parts.config)).collect();
+        let directions = links(self.directions, &self.channels, !self.topologies.is_empty());
         let mut nats: TiVec<NodeId, Option<Nat>> = self.nodes.iter().map(|_| None).collect();
         for (node, outside) in self.nats {
             nats[node] = Some(Nat::new(outside));
@@ -271,7 +275,7 @@ impl NetworkBuilder {
             sink: self.sink,
             ledgers,
             stalls,
-            links: views,
+            directions: views,
             idle,
             flows: flows.iter().map(|flow: &FlowSlot| flow.nodes).collect(),
             warm_up: self.warm_up,
@@ -279,7 +283,7 @@ impl NetworkBuilder {
         let census = Census {
             topologies: self.topologies.len(),
             channels: self.channels.len(),
-            links: links.len(),
+            directions: directions.len(),
             flows: flows.len(),
             endpoints: endpoints.len(),
         };
@@ -291,7 +295,7 @@ impl NetworkBuilder {
             topologies: self.topologies,
             forecasters: forecasters.collect(),
             channels: self.channels,
-            links,
+            directions,
             forwarding,
             nats,
             flows,
@@ -319,27 +323,28 @@ impl NetworkBuilder {
         Ok(network)
     }
 
-    /// The links that nobody can use: none where packets of the world outside may go anywhere.
-    fn idle(&self) -> TiVec<LinkId, bool> {
+    /// The directions of links that nobody can use: none where packets of the world outside may go anywhere.
+    fn idle(&self) -> TiVec<DirectionId, bool> {
         let mut used: TiVec<NodeId, bool> =
             self.nodes.iter().map(|_| !self.ports.is_empty()).collect();
         for end in self.flows.iter().flat_map(|flow| &flow.ends) {
             used[end.node] = true;
         }
-        let links: TiVec<LinkId, _> = self.links.iter().map(|link| link.ends).collect();
-        idle_links(&used, &links)
+        let directions: TiVec<DirectionId, _> =
+            self.directions.iter().map(|parts| parts.ends).collect();
+        idle_links(&used, &directions)
     }
 
     /// Returns the names of flows, links, nodes and topologies for the tables.
     fn names(&self) -> Names {
-        let links = self.links.iter_enumerated().map(|(link, parts)| {
+        let directions = self.directions.iter_enumerated().map(|(direction, parts)| {
             let [from, to] = parts.ends.map(|end| self.nodes[end].as_str());
-            format!("{}/{from}->{to}", self.cables[link.cable()])
+            format!("{}/{from}->{to}", self.links[direction.link()])
         });
         Names {
             flows: self.flows.iter().map(|flow| flow.names.clone()).collect(),
-            links: links.collect(),
-            cables: self.cables.clone(),
+            directions: directions.collect(),
+            links: self.links.clone(),
             nodes: self.nodes.clone(),
             topologies: self.handovers.clone(),
             satellites: self.satellites.clone(),
@@ -356,16 +361,17 @@ fn egress_at(nodes: usize, ports: &TiVec<PortId, Port>) -> TiVec<NodeId, Option<
     egress_at
 }
 
-/// The links, each in the state of its channel. They count drops by handovers if anything `moves`.
+/// The links by direction, each in the state of its channel. They count drops by handovers if anything `moves`.
 fn links(
-    parts: TiVec<LinkId, LinkParts>,
+    parts: TiVec<DirectionId, LinkParts>,
     channels: &[ChannelSlot],
     moves: bool,
-) -> TiVec<LinkId, Link> {
-    let mut serving: TiVec<LinkId, Option<&ChannelSlot>> = parts.iter().map(|_| None).collect();
+) -> TiVec<DirectionId, Link> {
+    let mut serving: TiVec<DirectionId, Option<&ChannelSlot>> =
+        parts.iter().map(|_| None).collect();
     for slot in channels {
-        for link in &slot.links {
-            serving[*link] = Some(slot);
+        for direction in &slot.directions {
+            serving[*direction] = Some(slot);
         }
     }
     let links = parts.into_iter().zip(serving).map(|(parts, serving)| {
@@ -385,16 +391,16 @@ impl Network {
         self.check_at = self.look_every();
         for (place, slot) in self.channels.iter().enumerate() {
             self.wakes.set(Entity::Channel(place), slot.channel.next_change());
-            for &link in &slot.links {
-                self.observer.channel(SimTime::ZERO, link, slot.channel.state())?;
+            for &direction in &slot.directions {
+                self.observer.channel(SimTime::ZERO, direction, slot.channel.state())?;
             }
         }
         for nodes in self.flows.iter().map(|flow| flow.nodes) {
             self.forwarding.expect_at(nodes);
         }
-        for link in self.links.keys() {
-            if !self.observer.is_up(link) {
-                self.tell_topologies(link);
+        for direction in self.directions.keys() {
+            if !self.observer.is_up(direction) {
+                self.tell_topologies(direction);
             }
         }
         self.take_places()?;

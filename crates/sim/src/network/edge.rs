@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use leobench_base::packet::Datagram;
 use leobench_base::{
-    Descriptor, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId, SimTime, wire,
+    Descriptor, DirectionId, EndpointId, FlowId, Meta, NodeId, Packet, PortId, SimTime, wire,
 };
 use leobench_link::Cause;
 
@@ -95,13 +95,14 @@ impl Network {
     #[cold]
     pub(super) fn refuse_too_big(
         &mut self,
-        link: LinkId,
+        direction: DirectionId,
         packet: &[u8],
     ) -> Result<(), NetworkError> {
-        let node = self.forwarding.edge(link).from;
+        let node = self.forwarding.edge(direction).from;
         let is_v6 = packet.first().is_some_and(|byte| byte >> 4 == 6);
         let own = if is_v6 { Forwarding::own_address_v6 } else { Forwarding::own_address };
-        let answer = wire::too_big(packet, own(node), self.links[link].mtu()).ok().flatten();
+        let answer =
+            wire::too_big(packet, own(node), self.directions[direction].mtu()).ok().flatten();
         match answer.and_then(|answer| wire::parse(answer.into(), 0, self.now).ok()) {
             Some(answer) => self.originate(node, answer, None),
             None => Ok(()),

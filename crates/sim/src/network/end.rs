@@ -1,6 +1,6 @@
 //! The network at the end of a run: what it and its flows leave behind.
 
-use leobench_base::{FlowId, LinkId, LogHistogram};
+use leobench_base::{DirectionId, FlowId, LogHistogram};
 use leobench_link::LinkCounters;
 use leobench_transport::Endpoint;
 use leobench_transport::endpoint::Loss;
@@ -15,8 +15,8 @@ pub(crate) struct Ended {
     pub(crate) observed: Observed,
     /// Totals, paths and round-trip times of the senders.
     pub(crate) senders: TiVec<FlowId, SenderState>,
-    /// Totals and waiting times of the links.
-    pub(crate) links: TiVec<LinkId, (LinkCounters, LogHistogram)>,
+    /// Totals and waiting times of the links, by direction.
+    pub(crate) directions: TiVec<DirectionId, (LinkCounters, LogHistogram)>,
     /// By flow, what became of the objects of its page, if it has one.
     pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
     /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
@@ -44,17 +44,18 @@ impl Network {
             let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
             done.map_err(|error| self.flow_error(flow, error))?;
         }
-        let Self { now, links, observer, flows, store, held, .. } = self;
+        let Self { now, directions, observer, flows, store, held, .. } = self;
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
-        let on_links = links.iter().map(|link| link.backlog().packets + link.in_flight());
+        let on_links = directions.iter().map(|link| link.backlog().packets + link.in_flight());
         debug_assert_eq!(
             store.len() as u64,
             on_links.sum::<u64>() + held.len() as u64,
             "every packet has a descriptor, which is on a link or held at a node"
         );
-        let links = links.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
-        let links = links.collect();
-        Ok(Ended { observed: observer.finish(now)?, senders, links, pages, losses })
+        let directions =
+            directions.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
+        let directions = directions.collect();
+        Ok(Ended { observed: observer.finish(now)?, senders, directions, pages, losses })
     }
 
     /// Returns the state of each flow's sender at this instant.

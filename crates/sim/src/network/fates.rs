@@ -1,20 +1,20 @@
 //! Accounting for packets that links mark or drop, and for those that nodes cannot forward.
 
 use leobench_base::packet::Body;
-use leobench_base::{Descriptor, LinkId, NodeId, Packet};
+use leobench_base::{Descriptor, DirectionId, NodeId, Packet};
 use leobench_link::{Cause, Drop, Mark};
 
 use super::{Network, NetworkError, Place};
 
 impl Network {
     #[cold]
-    pub(super) fn account_fates(&mut self, link: LinkId) -> Result<(), NetworkError> {
+    pub(super) fn account_fates(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
         let mut fates = std::mem::take(&mut self.link_output.fates);
         for Mark { meta, cause } in fates.marks.drain(..) {
-            self.observer.marked(self.now, link, &meta, cause)?;
+            self.observer.marked(self.now, direction, &meta, cause)?;
         }
         for Drop { packet, cause } in fates.drops.drain(..) {
-            self.lose(Place::Link(link), packet, cause)?;
+            self.lose(Place::Link(direction), packet, cause)?;
         }
         self.link_output.fates = fates;
         Ok(())
@@ -48,10 +48,10 @@ impl Network {
         };
         if let (Some(flow), Some(datagram)) = (meta.label.flow, datagram) {
             self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
-        } else if let (Place::Link(link), Body::Raw(raw)) = (place, body)
+        } else if let (Place::Link(direction), Body::Raw(raw)) = (place, body)
             && cause == Cause::MTU
         {
-            self.refuse_too_big(link, &raw)?;
+            self.refuse_too_big(direction, &raw)?;
         }
         Ok(())
     }

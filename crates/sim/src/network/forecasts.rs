@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{BitRate, CableId, FlowId, LinkId, SimDuration, SimTime};
+use leobench_base::{BitRate, DirectionId, FlowId, LinkId, SimDuration, SimTime};
 use leobench_link::Service;
 use leobench_transport::Input;
 use leobench_transport::endpoint::{Event, Forecast, HandoverForecast};
@@ -27,7 +27,7 @@ struct Coming {
     topology: usize,
     number: u64,
     /// The links that it leads from and to.
-    cables: [CableId; 2],
+    links: [LinkId; 2],
     from: SimTime,
     /// When packets go on; none if that is beyond the horizon.
     until: Option<SimTime>,
@@ -39,11 +39,11 @@ struct Coming {
 #[derive(Default)]
 struct Ahead {
     /// Delays and rates of links from then on, the last state of each last.
-    offers: Vec<(LinkId, SimDuration, Option<BitRate>)>,
+    offers: Vec<(DirectionId, SimDuration, Option<BitRate>)>,
     /// Beginnings and ends of handovers.
     stages: Vec<(usize, SimTime, crate::topology::HandoverStage)>,
     /// Links that take part in another way by then.
-    moved: Vec<CableId>,
+    moved: Vec<LinkId>,
 }
 
 impl Forecaster {
@@ -57,19 +57,19 @@ impl Forecaster {
     }
 
     /// Takes in the stages of handovers of these links up to the horizon.
-    fn learn(&mut self, now: SimTime, ahead: &Ahead, cables: &[CableId]) {
+    fn learn(&mut self, now: SimTime, ahead: &Ahead, links: &[LinkId]) {
         for (topology, at, stage) in &ahead.stages {
             let is_it = |coming: &&mut Coming| {
                 (coming.topology, coming.number) == (*topology, stage.number)
             };
             let known = self.coming.iter_mut().find(is_it);
             match (stage.stage, known) {
-                (Stage::Begin, None) if cables.contains(&stage.from.cable()) => {
+                (Stage::Begin, None) if links.contains(&stage.from.link()) => {
                     let error = self.config.time_error.as_nanos() as f64 * self.config.rng.normal();
                     self.coming.push(Coming {
                         topology: *topology,
                         number: stage.number,
-                        cables: [stage.from.cable(), stage.to.cable()],
+                        links: [stage.from.link(), stage.to.link()],
                         from: *at,
                         until: stage.overlaps.then_some(*at),
                         error: error.round() as i64,
@@ -94,7 +94,7 @@ impl Forecaster {
         let known = self
             .coming
             .iter()
-            .filter(|coming| coming.cables.iter().any(|cable| ahead.cables.contains(cable)));
+            .filter(|coming| coming.links.iter().any(|link| ahead.links.contains(link)));
         let told = known.map(|coming| coming.told(at)).filter(|told| told.until > now);
         Forecast {
             path: ahead.path,
@@ -123,7 +123,7 @@ fn scaled(time: SimDuration, factor: f64) -> SimDuration {
 /// True round-trip time and rate of a path at the horizon.
 pub(super) struct PathAhead {
     pub(super) path: leobench_transport::PathId,
-    pub(super) cables: Vec<CableId>,
+    pub(super) links: Vec<LinkId>,
     /// Nothing if it leads over other links by then, or has no way.
     pub(super) base_rtt: Option<SimDuration>,
     pub(super) bottleneck: Option<BitRate>,
@@ -149,13 +149,13 @@ impl Network {
     fn tell_forecast(&mut self, forecaster: &mut Forecaster) -> Result<(), NetworkError> {
         let (now, flow) = (self.now, forecaster.flow);
         let ahead = self.look_ahead(now + forecaster.config.horizon);
-        let offer = |link: LinkId| {
-            let last = ahead.offers.iter().rfind(|(changed, ..)| *changed == link);
+        let offer = |direction: DirectionId| {
+            let last = ahead.offers.iter().rfind(|(changed, ..)| *changed == direction);
             last.map(|(_, delay, rate)| (*delay, *rate))
         };
         let paths = self.observer.paths_ahead(flow, &ahead.moved, &offer);
-        let cables: Vec<_> = paths.iter().flat_map(|path| path.cables.clone()).collect();
-        forecaster.learn(now, &ahead, &cables);
+        let links: Vec<_> = paths.iter().flat_map(|path| path.links.clone()).collect();
+        forecaster.learn(now, &ahead, &links);
         for path in &paths {
             let forecast = forecaster.forecast(now, path);
             let event = Event { kind: "forecast", detail: detail(&forecast) };
@@ -171,17 +171,17 @@ impl Network {
         let mut ahead = Ahead::default();
         for (topology, foreseen) in self.topologies.iter_mut().enumerate() {
             foreseen.foresee(until, &mut |at, change| match change {
-                Change::Channel { link, state } => {
+                Change::Channel { direction, state } => {
                     let rate = match state.service {
                         Service::Rate(rate) => Some(rate),
                         Service::Opportunities(_) => None,
                     };
                     let rate = rate.map(|rate| if state.up { rate } else { BitRate::ZERO });
-                    ahead.offers.push((*link, state.delay, rate));
+                    ahead.offers.push((*direction, state.delay, rate));
                 }
                 Change::Handover(stage) => ahead.stages.push((topology, at, *stage)),
-                Change::Attach { cable, attachment, .. } if *attachment != Attachment::Active => {
-                    ahead.moved.push(*cable);
+                Change::Attach { link, attachment, .. } if *attachment != Attachment::Active => {
+                    ahead.moved.push(*link);
                 }
                 _ => {}
             });

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use leobench_base::{CableId, Destination, LinkId, NodeId, SimDuration};
+use leobench_base::{Destination, DirectionId, LinkId, NodeId, SimDuration};
 use typed_index_collections::TiVec;
 
 use super::observe::{Addresses, Ways};
@@ -19,7 +19,7 @@ pub(super) enum Hop {
     /// It is addressed to this node.
     Here,
     /// It goes on over this link.
-    Over(LinkId),
+    Over(DirectionId),
     /// Nobody knows a way.
     Nowhere,
 }
@@ -28,7 +28,7 @@ pub(super) enum Hop {
 #[derive(Clone, Debug)]
 pub(super) struct Forwarding {
     routes: Routes,
-    attachments: TiVec<LinkId, Attachment>,
+    attachments: TiVec<DirectionId, Attachment>,
     nodes: usize,
 }
 
@@ -39,7 +39,7 @@ pub(super) const MOST_NODES: usize = 1 << 20;
 /// Addresses of interfaces: every link is a network of its own, `10.x.y.0/30` by its number.
 const INTERFACES: u32 = 10 << 24;
 /// How many such networks there are.
-pub(super) const MOST_CABLES: usize = 1 << 22;
+pub(super) const MOST_LINKS: usize = 1 << 22;
 
 /// The IPv6 addresses are a unique local prefix (RFC 4193) before the IPv4 addresses.
 const PREFIX: u128 = 0xfd6c_656f_6265_6e63_6800_0000 << 32;
@@ -62,13 +62,13 @@ fn bits(address: IpAddr) -> Option<u32> {
 
 impl Forwarding {
     /// Over `edges`, both directions of a link one after the other, between so many `nodes`; all links are active.
-    pub(super) fn new(nodes: usize, edges: TiVec<LinkId, Edge>) -> Self {
+    pub(super) fn new(nodes: usize, edges: TiVec<DirectionId, Edge>) -> Self {
         let attachments = edges.iter().map(|_| Attachment::Active).collect();
         Self { routes: Routes::new(nodes, edges), attachments, nodes }
     }
 
-    pub(super) fn edge(&self, link: LinkId) -> &Edge {
-        &self.routes.edges()[link]
+    pub(super) fn edge(&self, direction: DirectionId) -> &Edge {
+        &self.routes.edges()[direction]
     }
 
     /// The address of a node that does not change when its links do.
@@ -81,10 +81,10 @@ impl Forwarding {
         IpAddr::V6((PREFIX | u128::from(NODES + 1 + node.index() as u32)).into())
     }
 
-    /// The address of the interface from which a link is entered.
-    pub(super) fn interface_address(link: LinkId) -> IpAddr {
-        let host = 1 + u32::from(link.is_backward());
-        IpAddr::V4(Ipv4Addr::from_bits(INTERFACES | (link.cable().index() as u32) << 2 | host))
+    /// The address of the interface from which a direction of a link is entered.
+    pub(super) fn interface_address(direction: DirectionId) -> IpAddr {
+        let host = 1 + u32::from(direction.is_backward());
+        IpAddr::V4(Ipv4Addr::from_bits(INTERFACES | (direction.link().index() as u32) << 2 | host))
     }
 
     /// Returns the node or the interface that has an address.
@@ -95,11 +95,11 @@ impl Forwarding {
             return Destination::Node(NodeId::from(node));
         }
         let place = bits.wrapping_sub(INTERFACES) as usize;
-        let (cable, host) = (place >> 2, place & 3);
-        let links = CableId::from(cable.min(MOST_CABLES)).links();
+        let (link, host) = (place >> 2, place & 3);
+        let directions = LinkId::from(link.min(MOST_LINKS)).directions();
         match host {
-            1 | 2 if links[1].index() < self.attachments.len() => {
-                Destination::Interface(links[host - 1])
+            1 | 2 if directions[1].index() < self.attachments.len() => {
+                Destination::Interface(directions[host - 1])
             }
             _ => Destination::Unknown,
         }
@@ -109,7 +109,7 @@ impl Forwarding {
     pub(super) fn expect(&mut self, destination: Destination) {
         match destination {
             Destination::Node(node) => self.routes.add(node),
-            Destination::Interface(link) => self.routes.add(self.edge(link).to),
+            Destination::Interface(direction) => self.routes.add(self.edge(direction).to),
             Destination::Unknown => {}
         }
     }
@@ -122,9 +122,11 @@ impl Forwarding {
     }
 
     /// The interface that a packet from `source` leaves `node` by, if that is up to its source.
-    pub(super) fn bound_to(&self, node: NodeId, source: IpAddr) -> Option<LinkId> {
+    pub(super) fn bound_to(&self, node: NodeId, source: IpAddr) -> Option<DirectionId> {
         match self.destination(source) {
-            Destination::Interface(link) if self.edge(link).from == node => Some(link),
+            Destination::Interface(direction) if self.edge(direction).from == node => {
+                Some(direction)
+            }
             _ => None,
         }
     }
@@ -136,12 +138,12 @@ impl Forwarding {
         match destination {
             Destination::Node(to) if to == node => Hop::Here,
             Destination::Node(to) => route(to),
-            Destination::Interface(link) => {
-                let edge = self.edge(link);
+            Destination::Interface(direction) => {
+                let edge = self.edge(direction);
                 if edge.from == node {
                     Hop::Here
                 } else if edge.to == node {
-                    self.over(link.back())
+                    self.over(direction.back())
                 } else {
                     route(edge.to)
                 }
@@ -151,12 +153,16 @@ impl Forwarding {
     }
 
     /// The way over a link that carries packets of its interfaces, if it does.
-    pub(super) fn over(&self, link: LinkId) -> Hop {
-        if self.attachments[link] == Attachment::Detached { Hop::Nowhere } else { Hop::Over(link) }
+    pub(super) fn over(&self, direction: DirectionId) -> Hop {
+        if self.attachments[direction] == Attachment::Detached {
+            Hop::Nowhere
+        } else {
+            Hop::Over(direction)
+        }
     }
 
     /// The links that packets take from one node to another at the moment; `None` if there is no way.
-    pub(super) fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+    pub(super) fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<DirectionId>> {
         self.routes.path(from, to)
     }
 
@@ -169,38 +175,45 @@ impl Forwarding {
         [self.way(from, to, [here, there]), self.way(to, from, [there, here])]
     }
 
-    fn way(&self, from: NodeId, to: NodeId, [source, target]: [IpAddr; 2]) -> Option<Vec<LinkId>> {
+    fn way(
+        &self,
+        from: NodeId,
+        to: NodeId,
+        [source, target]: [IpAddr; 2],
+    ) -> Option<Vec<DirectionId>> {
         // An address of another node is that of a translation, whose host has its own.
         let target = match self.destination(target) {
-            Destination::Interface(link) if self.edge(link).from == to => self.destination(target),
+            Destination::Interface(direction) if self.edge(direction).from == to => {
+                self.destination(target)
+            }
             _ => Destination::Node(to),
         };
-        let mut links = Vec::new();
+        let mut directions = Vec::new();
         let mut hop = match self.bound_to(from, source) {
-            Some(link) => self.over(link),
+            Some(direction) => self.over(direction),
             None => self.hop(from, target),
         };
         loop {
-            let Hop::Over(link) = hop else { return (hop == Hop::Here).then_some(links) };
-            if links.contains(&link) {
+            let Hop::Over(direction) = hop else { return (hop == Hop::Here).then_some(directions) };
+            if directions.contains(&direction) {
                 return None;
             }
-            links.push(link);
-            hop = self.hop(self.edge(link).to, target);
+            directions.push(direction);
+            hop = self.hop(self.edge(direction).to, target);
         }
     }
 
     /// Changes how both directions of a link take part, without effect on routes until they are [updated](Self::update).
-    pub(super) fn attach(&mut self, cable: CableId, attachment: Attachment) {
-        for link in cable.links() {
-            self.attachments[link] = attachment;
+    pub(super) fn attach(&mut self, link: LinkId, attachment: Attachment) {
+        for direction in link.directions() {
+            self.attachments[direction] = attachment;
         }
     }
 
     /// Computes the routes by the attachments and the delays that links have now.
-    pub(super) fn update(&mut self, delay: impl Fn(LinkId) -> SimDuration) {
-        for (link, attachment) in self.attachments.iter_enumerated() {
-            self.routes.set(link, *attachment == Attachment::Active, delay(link));
+    pub(super) fn update(&mut self, delay: impl Fn(DirectionId) -> SimDuration) {
+        for (direction, attachment) in self.attachments.iter_enumerated() {
+            self.routes.set(direction, *attachment == Attachment::Active, delay(direction));
         }
         self.routes.update();
     }

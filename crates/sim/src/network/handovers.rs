@@ -3,7 +3,7 @@
 mod answer;
 
 use leobench_base::End;
-use leobench_base::{Bytes, CableId, FlowId, SimDuration, SimTime};
+use leobench_base::{Bytes, FlowId, LinkId, SimDuration, SimTime};
 use leobench_link::Cause;
 use leobench_transport::PathId;
 use leobench_transport::endpoint::{MoveStep, Report};
@@ -95,7 +95,7 @@ pub(crate) struct FlowCrossings {
 pub(super) struct FlowAtHandover<'a> {
     pub(super) statistics: &'a Statistics,
     /// The links that its packets take, by path.
-    pub(super) paths: Vec<(PathId, Vec<CableId>)>,
+    pub(super) paths: Vec<(PathId, Vec<LinkId>)>,
     pub(super) base_rtt: SimDuration,
 }
 
@@ -150,8 +150,8 @@ impl HandoverWatch {
                 base_rtt: SimDuration::ZERO,
                 answer: Answer::default(),
             });
-            let left = stage.from.cable();
-            if let Some((path, _)) = paths.iter().find(|(_, cables)| cables.contains(&left)) {
+            let left = stage.from.link();
+            if let Some((path, _)) = paths.iter().find(|(_, links)| links.contains(&left)) {
                 let is_one_of_several =
                     paths.len() > 1 && matches!(stage.from, Access::Satellite(..));
                 watch.concern(now, base_rtt, Some(*path).filter(|_| is_one_of_several));
@@ -252,7 +252,9 @@ impl HandoverWatch {
         let Self { handovers, flows } = self;
         let watch = &mut flows[flow];
         let is_on_path = |crossing: &Crossing| match place {
-            Place::Link(link) => handovers[crossing.handover].stage.from.cable() == link.cable(),
+            Place::Link(direction) => {
+                handovers[crossing.handover].stage.from.link() == direction.link()
+            }
             Place::Node(_) => false,
         };
         let mut concerned = watch.crossings.iter_mut().rev().filter(|crossing| crossing.concerns);

@@ -1,15 +1,15 @@
 //! Links that no packet of any flow can ever take: they lead to nodes behind which nobody is. Nothing is recorded of them.
 
-use leobench_base::{LinkId, NodeId};
+use leobench_base::{DirectionId, NodeId};
 use typed_index_collections::{TiSlice, TiVec};
 
-/// By link, whether it lies on no way between two of the nodes that are `used`, given the nodes at the ends of each link.
+/// By direction of a link, whether it lies on no way between two of the nodes that are `used`, given the nodes at both ends of each.
 pub(super) fn idle_links(
     used: &TiSlice<NodeId, bool>,
-    links: &TiSlice<LinkId, [NodeId; 2]>,
-) -> TiVec<LinkId, bool> {
+    directions: &TiSlice<DirectionId, [NodeId; 2]>,
+) -> TiVec<DirectionId, bool> {
     let mut neighbours: TiVec<NodeId, Vec<NodeId>> = used.iter().map(|_| Vec::new()).collect();
-    for [from, to] in links {
+    for [from, to] in directions {
         neighbours[*from].push(*to);
     }
     for nodes in &mut neighbours {
@@ -41,7 +41,7 @@ pub(super) fn idle_links(
             }
         }
     }
-    links.iter().map(|ends| !ends.iter().all(|node| alive[*node] && reached[*node])).collect()
+    directions.iter().map(|ends| !ends.iter().all(|node| alive[*node] && reached[*node])).collect()
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
             let [from, to] = [0, 1].map(|at| place(pair.chars().nth(at).unwrap()));
             [[from, to], [to, from]]
         };
-        let both: TiVec<LinkId, _> = links.split(' ').flat_map(ends).collect();
+        let both: TiVec<DirectionId, _> = links.split(' ').flat_map(ends).collect();
         let idle = idle_links(&used, &both);
         let names = links.split(' ').zip(idle.raw.chunks(2));
         names

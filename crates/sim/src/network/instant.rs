@@ -96,11 +96,13 @@ impl Network {
         let names = self.observer.names();
         match part {
             Entity::Topology(place) => format!("handovers `{}`", names.topologies[place]),
-            Entity::Channel(place) => match self.channels[place].links.first() {
-                Some(link) => format!("the channel of link `{}`", names.links[*link]),
+            Entity::Channel(place) => match self.channels[place].directions.first() {
+                Some(direction) => {
+                    format!("the channel of link `{}`", names.directions[*direction])
+                }
                 None => "a channel".to_owned(),
             },
-            Entity::Link(link) => format!("link `{}`", names.links[link]),
+            Entity::Direction(direction) => format!("link `{}`", names.directions[direction]),
             Entity::Application(flow) => {
                 format!("the application of flow `{}`", self.flows[flow].name)
             }

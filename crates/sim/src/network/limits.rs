@@ -1,7 +1,7 @@
 //! Checks of a network's memory and tables against the limits of its run. Data piles up if a source produces more than
 //! the network can carry; without limits, the process would run out of memory and abort.
 
-use leobench_base::{Bytes, LinkId, SimTime};
+use leobench_base::{Bytes, DirectionId, SimTime};
 
 use super::Network;
 use crate::limits::{self, LimitsSpec, about, number};
@@ -78,14 +78,14 @@ impl Network {
             "the running totals are those of the flows"
         );
         let flows = messages * limits::MESSAGE.get() + bytes;
-        let links = self.observer.sampled();
-        let links: u64 = links.iter().map(|link| self.packets_in(*link).1).sum();
-        flows + links + self.observer.recorded_in_memory().get()
+        let directions = self.observer.sampled();
+        let queued: u64 = directions.iter().map(|direction| self.packets_in(*direction).1).sum();
+        flows + queued + self.observer.recorded_in_memory().get()
     }
 
-    /// Packets in a link, waiting or on their way, and the memory they take.
-    fn packets_in(&self, link: LinkId) -> (u64, u64) {
-        let link = &self.links[link];
+    /// Packets in a direction of a link, waiting or on their way, and the memory they take.
+    fn packets_in(&self, direction: DirectionId) -> (u64, u64) {
+        let link = &self.directions[direction];
         let (backlog, in_flight) = (link.backlog(), link.in_flight());
         let packets = backlog.packets + in_flight;
         let bytes = backlog.bytes.get() + in_flight * FULL_PACKET.get();
@@ -107,10 +107,10 @@ impl Network {
                 flow.name
             ),
         });
-        let packets = self.observer.sampled().iter().map(|&link| {
-            let (packets, bytes) = self.packets_in(link);
+        let packets = self.observer.sampled().iter().map(|&direction| {
+            let (packets, bytes) = self.packets_in(direction);
             let names = self.observer.names();
-            let (name, table) = (&names.links[link], &names.cables[link.cable()]);
+            let (name, table) = (&names.directions[direction], &names.links[direction.link()]);
             Kept {
                 bytes,
                 what: format!("{} packets in link `{name}`", number(packets as f64)),

@@ -228,7 +228,7 @@ impl LossRow {
 
 #[cfg(test)]
 mod tests {
-    use leobench_base::{LinkId, SimDuration};
+    use leobench_base::{DirectionId, SimDuration};
     use leobench_transport::endpoint::Evidence;
 
     use super::*;
@@ -240,7 +240,13 @@ mod tests {
 
     fn dropped(packet: u64) -> DropRow {
         let (size, at) = (Bytes::new(40), SimTime::ZERO);
-        DropRow { packet, size, at, place: Place::Link(LinkId::from(0)), cause: Cause::HANDOVER }
+        DropRow {
+            packet,
+            size,
+            at,
+            place: Place::Link(DirectionId::from(0)),
+            cause: Cause::HANDOVER,
+        }
     }
 
     fn drop(open: &mut Open, number: u64) -> Option<LossRow> {

@@ -33,7 +33,7 @@ mod way;
 use std::net::SocketAddr;
 
 use leobench_base::{
-    Descriptor, Destination, End, EndpointId, FlowId, LinkId, Meta, NodeId, Packet, PortId,
+    Descriptor, Destination, DirectionId, End, EndpointId, FlowId, Meta, NodeId, Packet, PortId,
     Protocol, SimTime,
 };
 use leobench_link::{Cause, Channel, Link, LinkOutput};
@@ -76,7 +76,7 @@ pub struct Network {
     /// By flow that is told what its topologies will do.
     forecasters: Vec<Forecaster>,
     channels: Vec<ChannelSlot>,
-    links: TiVec<LinkId, Link>,
+    directions: TiVec<DirectionId, Link>,
     forwarding: Forwarding,
     nats: TiVec<NodeId, Option<Nat>>,
     flows: TiVec<FlowId, FlowSlot>,
@@ -110,10 +110,10 @@ pub struct Network {
     held: Vec<Held>,
 }
 
-/// A channel and the links that follow it.
+/// A channel and the directions of links that follow it.
 struct ChannelSlot {
     channel: Box<dyn Channel>,
-    links: Vec<LinkId>,
+    directions: Vec<DirectionId>,
 }
 
 struct EndpointSlot {
@@ -206,12 +206,12 @@ impl Network {
         }
         if self.observer.ends_warm_up(time) {
             let senders = self.senders();
-            self.observer.end_warm_up(&mut self.links, senders);
+            self.observer.end_warm_up(&mut self.directions, senders);
         }
         match entity {
             Entity::Topology(place) => self.move_on(place),
             Entity::Channel(place) => self.change(place),
-            Entity::Link(link) => self.transmit(link),
+            Entity::Direction(direction) => self.transmit(direction),
             Entity::Application(flow) => self.write(flow),
             Entity::Forecasts => self.tell_forecasts(),
             Entity::Endpoint(endpoint) => self.poll(endpoint),
@@ -247,45 +247,45 @@ impl Network {
         let was_up = self.channels[place].channel.state().up;
         self.channels[place].channel.advance(self.now);
         let is_up = self.channels[place].channel.state().up;
-        for index in 0..self.channels[place].links.len() {
+        for index in 0..self.channels[place].directions.len() {
             let slot = &self.channels[place];
-            let (link, state) = (slot.links[index], slot.channel.state());
-            self.links[link].set_channel(self.now, state, &mut self.link_output);
-            self.wakes.set(Entity::Link(link), self.links[link].next_wake());
-            self.observer.channel(self.now, link, state)?;
-            self.deliver(link)?;
+            let (direction, state) = (slot.directions[index], slot.channel.state());
+            self.directions[direction].set_channel(self.now, state, &mut self.link_output);
+            self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+            self.observer.channel(self.now, direction, state)?;
+            self.deliver(direction)?;
             if was_up != is_up {
-                self.tell_topologies(link);
+                self.tell_topologies(direction);
             }
         }
         self.wakes.set(Entity::Channel(place), self.channels[place].channel.next_change());
-        self.observer.paths(self.now, &self.channels[place].links)?;
+        self.observer.paths(self.now, &self.channels[place].directions)?;
         Ok(())
     }
 
-    /// A link ends a transmission, or packets reach its far end.
-    fn transmit(&mut self, link: LinkId) -> Result<(), NetworkError> {
-        self.links[link].advance(self.now, &mut self.link_output);
-        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
-        self.deliver(link)
+    /// A direction of a link ends a transmission, or packets reach its far end.
+    fn transmit(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
+        self.directions[direction].advance(self.now, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.deliver(direction)
     }
 
     /// Passes on what a link has put out.
     #[inline]
-    fn deliver(&mut self, link: LinkId) -> Result<(), NetworkError> {
+    fn deliver(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
         if !self.link_output.fates.is_empty() {
-            self.account_fates(link)?;
+            self.account_fates(direction)?;
         }
-        if self.link_output.arrivals.is_empty() { Ok(()) } else { self.hand_over(link) }
+        if self.link_output.arrivals.is_empty() { Ok(()) } else { self.hand_over(direction) }
     }
 
     /// Passes on the packets that have reached the far end of a link.
-    fn hand_over(&mut self, link: LinkId) -> Result<(), NetworkError> {
-        let node = self.forwarding.edge(link).to;
+    fn hand_over(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
+        let node = self.forwarding.edge(direction).to;
         let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
         for packet in arrivals.drain(..) {
             if self.observer.packets {
-                self.observer.packet(self.now, link, &packet.meta, PacketEvent::Deliver)?;
+                self.observer.packet(self.now, direction, &packet.meta, PacketEvent::Deliver)?;
             }
             self.forward(node, packet)?;
         }
@@ -297,7 +297,7 @@ impl Network {
     fn forward(&mut self, node: NodeId, packet: Descriptor) -> Result<(), NetworkError> {
         match self.forwarding.hop(node, packet.meta.label.to) {
             Hop::Here => self.arrive(node, packet),
-            Hop::Over(link) => self.leave_by(node, link, packet),
+            Hop::Over(direction) => self.leave_by(node, direction, packet),
             Hop::Nowhere => self.strand(node, packet, Cause::NO_ROUTE),
         }
     }
@@ -306,35 +306,36 @@ impl Network {
     fn leave_by(
         &mut self,
         node: NodeId,
-        link: LinkId,
+        direction: DirectionId,
         mut packet: Descriptor,
     ) -> Result<(), NetworkError> {
-        if self.is_outside(node, link)
+        if self.is_outside(node, direction)
             // What waited for another link when that was left has been translated already.
             && let Meta { source, protocol, .. } = self.store.get(&packet).meta
             && self.forwarding.bound_to(node, source.ip()).is_none()
         {
-            let port = if protocol == Protocol::ICMP && self.error_leaves(node, link, &mut packet) {
-                Some(0)
-            } else {
-                self.nats[node].as_mut().and_then(|nat| nat.leave(link, protocol, source))
-            };
+            let port =
+                if protocol == Protocol::ICMP && self.error_leaves(node, direction, &mut packet) {
+                    Some(0)
+                } else {
+                    self.nats[node].as_mut().and_then(|nat| nat.leave(direction, protocol, source))
+                };
             let Some(port) = port else {
                 return self.strand(node, packet, Cause::NO_PORT);
             };
-            let outside = Forwarding::interface_address(link);
+            let outside = Forwarding::interface_address(direction);
             self.store.change(&mut packet, |Packet { meta, .. }| {
                 meta.source = SocketAddr::new(outside, port);
                 meta.label(meta.label.flow, meta.label.to);
             });
         }
         if self.observer.packets {
-            self.observer.packet(self.now, link, &packet.meta, PacketEvent::Enqueue)?;
+            self.observer.packet(self.now, direction, &packet.meta, PacketEvent::Enqueue)?;
         }
-        self.links[link].enqueue(self.now, packet, &mut self.link_output);
-        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
+        self.directions[direction].enqueue(self.now, packet, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
         // At the very instant this packet comes in, another one may reach the far end.
-        self.deliver(link)
+        self.deliver(direction)
     }
 
     /// A packet has reached the node that it is addressed to.
@@ -349,7 +350,7 @@ impl Network {
             return self.forward(node, packet);
         }
         // The outside addresses of a translating node stand for nobody on it.
-        if matches!(packet.meta.label.to, Destination::Interface(link) if self.is_outside(node, link))
+        if matches!(packet.meta.label.to, Destination::Interface(direction) if self.is_outside(node, direction))
         {
             return self.strand(node, packet, Cause::NO_PORT);
         }
@@ -460,15 +461,15 @@ impl Network {
     fn sample(&mut self) -> Result<(), NetworkError> {
         let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
         let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
-        self.observer.sample(self.now, &self.links, senders)?;
+        self.observer.sample(self.now, &self.directions, senders)?;
         self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())
     }
 
-    /// Puts another link in the place of one, at the start of a run.
+    /// Replaces one direction of a link, at the start of a run.
     #[cfg(test)]
-    pub(crate) fn replace_link(&mut self, number: LinkId, link: Link) {
-        self.links[number] = link;
+    pub(crate) fn replace_direction(&mut self, direction: DirectionId, link: Link) {
+        self.directions[direction] = link;
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use leobench_base::{
-    CableId, Descriptor, Destination, FlowId, LinkId, Meta, NodeId, Protocol, SimTime,
+    Descriptor, Destination, DirectionId, FlowId, LinkId, Meta, NodeId, Protocol, SimTime,
 };
 use leobench_link::{AfterOverlap, Cause, ChannelState};
 use leobench_transport::Input;
@@ -62,10 +62,14 @@ impl Network {
 
     /// A channel was interrupted or restored in one direction of a link: topologies that watch it may move. A link is up while both
     /// of its directions are.
-    pub(super) fn tell_topologies(&mut self, link: LinkId) {
-        let up = link.cable().links().into_iter().all(|link| self.observer.is_up(link));
+    pub(super) fn tell_topologies(&mut self, direction: DirectionId) {
+        let up = direction
+            .link()
+            .directions()
+            .into_iter()
+            .all(|direction| self.observer.is_up(direction));
         for (place, topology) in self.topologies.iter_mut().enumerate() {
-            if topology.on_channel(self.now, link.cable(), up) {
+            if topology.on_channel(self.now, direction.link(), up) {
                 self.wakes.set(Entity::Topology(place), topology.next_change());
             }
         }
@@ -73,97 +77,107 @@ impl Network {
 
     fn apply(&mut self, topology: usize, change: Change) -> Result<(), NetworkError> {
         match change {
-            Change::Attach { cable, attachment, left } => self.attach(cable, attachment, left),
-            Change::Channel { link, state } => self.offer(link, &state),
-            Change::Leave { cable, left } => {
-                cable.links().into_iter().try_for_each(|link| self.leave(link, left))
+            Change::Attach { link, attachment, left } => self.attach(link, attachment, left),
+            Change::Channel { direction, state } => self.offer(direction, &state),
+            Change::Leave { link, left } => {
+                link.directions().into_iter().try_for_each(|direction| self.leave(direction, left))
             }
-            Change::BeginOverlap { cable } => {
-                cable.links().into_iter().try_for_each(|link| self.begin_overlap(link))
-            }
-            Change::EndOverlap { cable, left } => {
-                cable.links().into_iter().try_for_each(|link| self.end_overlap(link, left))
-            }
+            Change::BeginOverlap { link } => link
+                .directions()
+                .into_iter()
+                .try_for_each(|direction| self.begin_overlap(direction)),
+            Change::EndOverlap { link, left } => link
+                .directions()
+                .into_iter()
+                .try_for_each(|direction| self.end_overlap(direction, left)),
             Change::Handover(stage) => Ok(self.observer.handover(self.now, topology, &stage)?),
         }
     }
 
     /// A link through a constellation offers something else from now on.
-    fn offer(&mut self, link: LinkId, state: &ChannelState) -> Result<(), NetworkError> {
-        let was_up = self.observer.is_up(link);
-        self.links[link].set_channel(self.now, state, &mut self.link_output);
-        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
-        self.observer.channel(self.now, link, state)?;
-        self.deliver(link)?;
+    fn offer(&mut self, direction: DirectionId, state: &ChannelState) -> Result<(), NetworkError> {
+        let was_up = self.observer.is_up(direction);
+        self.directions[direction].set_channel(self.now, state, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.observer.channel(self.now, direction, state)?;
+        self.deliver(direction)?;
         if was_up != state.up {
-            self.tell_topologies(link);
+            self.tell_topologies(direction);
         }
-        Ok(self.observer.paths(self.now, &[link])?)
+        Ok(self.observer.paths(self.now, &[direction])?)
     }
 
     fn attach(
         &mut self,
-        cable: CableId,
+        link: LinkId,
         attachment: Attachment,
         left: LeftPackets,
     ) -> Result<(), NetworkError> {
-        self.forwarding.attach(cable, attachment);
-        for link in cable.links() {
+        self.forwarding.attach(link, attachment);
+        for direction in link.directions() {
             if attachment == Attachment::Detached {
-                self.leave(link, left)?;
-                let node = self.forwarding.edge(link).from;
+                self.leave(direction, left)?;
+                let node = self.forwarding.edge(direction).from;
                 if let Some(nat) = &mut self.nats[node] {
-                    nat.forget(link);
+                    nat.forget(direction);
                 }
             }
             if attachment != Attachment::Standby {
-                self.tell_endpoints(link, attachment == Attachment::Active)?;
+                self.tell_endpoints(direction, attachment == Attachment::Active)?;
             }
         }
         Ok(())
     }
 
     /// A link is left in one direction.
-    fn leave(&mut self, link: LinkId, left: LeftPackets) -> Result<(), NetworkError> {
+    fn leave(&mut self, direction: DirectionId, left: LeftPackets) -> Result<(), NetworkError> {
         let out = &mut self.link_output;
         match left {
             LeftPackets::Drain => return Ok(()),
-            LeftPackets::Deliver => self.links[link].drop_waiting(self.now, Cause::HANDOVER, out),
-            LeftPackets::Drop => self.links[link].drop_all(self.now, Cause::HANDOVER, out),
+            LeftPackets::Deliver => {
+                self.directions[direction].drop_waiting(self.now, Cause::HANDOVER, out)
+            }
+            LeftPackets::Drop => {
+                self.directions[direction].drop_all(self.now, Cause::HANDOVER, out)
+            }
             LeftPackets::Forward => {
-                let node = self.forwarding.edge(link).from;
+                let node = self.forwarding.edge(direction).from;
                 let mut packets = Vec::new();
-                self.links[link].flush(self.now, &mut packets, out);
+                self.directions[direction].flush(self.now, &mut packets, out);
                 self.held.extend(packets.into_iter().map(|packet| Held { node, packet }));
             }
         }
-        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
-        self.deliver(link)
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.deliver(direction)
     }
 
     /// Lets the packets on a link go on over its former way.
-    fn begin_overlap(&mut self, link: LinkId) -> Result<(), NetworkError> {
-        self.links[link].begin_overlap(self.now, &mut self.link_output);
-        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
-        self.deliver(link)
+    fn begin_overlap(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
+        self.directions[direction].begin_overlap(self.now, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.deliver(direction)
     }
 
     /// The former way of a link is left.
-    fn end_overlap(&mut self, link: LinkId, left: LeftPackets) -> Result<(), NetworkError> {
+    fn end_overlap(
+        &mut self,
+        direction: DirectionId,
+        left: LeftPackets,
+    ) -> Result<(), NetworkError> {
         let after = match left {
             LeftPackets::Drain | LeftPackets::Forward => AfterOverlap::Drain,
             LeftPackets::Deliver => AfterOverlap::DropWaiting(Cause::HANDOVER),
             LeftPackets::Drop => AfterOverlap::DropAll(Cause::HANDOVER),
         };
-        self.links[link].end_overlap(self.now, after, &mut self.link_output);
-        self.wakes.set(Entity::Link(link), self.links[link].next_wake());
-        self.deliver(link)
+        self.directions[direction].end_overlap(self.now, after, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.deliver(direction)
     }
 
     /// The endpoints at a node learn that an interface can be used, or not any more.
-    fn tell_endpoints(&mut self, link: LinkId, up: bool) -> Result<(), NetworkError> {
-        let node = self.forwarding.edge(link).from;
-        let address = Forwarding::interface_address(link);
+    fn tell_endpoints(&mut self, direction: DirectionId, up: bool) -> Result<(), NetworkError> {
+        let node = self.forwarding.edge(direction).from;
+        let address = Forwarding::interface_address(direction);
         for endpoint in self.endpoints.keys() {
             if self.endpoints[endpoint].node == node {
                 self.input(endpoint, Input::Interface(InterfaceChange { address, up }))?;
@@ -175,9 +189,9 @@ impl Network {
         Ok(())
     }
 
-    /// Whether a link leads outside from a node that translates addresses.
-    pub(super) fn is_outside(&self, node: NodeId, link: LinkId) -> bool {
-        self.nats[node].as_ref().is_some_and(|nat| nat.translates(link))
+    /// Whether a direction leads outside from a node that translates addresses.
+    pub(super) fn is_outside(&self, node: NodeId, direction: DirectionId) -> bool {
+        self.nats[node].as_ref().is_some_and(|nat| nat.translates(direction))
     }
 
     /// The address and port behind the translation at `node` that a packet to it is meant for, if it is.
@@ -186,14 +200,15 @@ impl Network {
         node: NodeId,
         packet: &mut Descriptor,
     ) -> Option<SocketAddr> {
-        let (nat, Destination::Interface(link)) = (self.nats[node].as_ref()?, packet.meta.label.to)
+        let (nat, Destination::Interface(direction)) =
+            (self.nats[node].as_ref()?, packet.meta.label.to)
         else {
             return None;
         };
         let Meta { protocol, destination, .. } = self.store.get(packet).meta;
-        let inside = nat.enter(link, protocol, destination.port());
+        let inside = nat.enter(direction, protocol, destination.port());
         if protocol == Protocol::ICMP {
-            self.error_enters(node, link, packet).or(inside)
+            self.error_enters(node, direction, packet).or(inside)
         } else {
             inside
         }
@@ -242,7 +257,7 @@ impl Network {
             self.use_paths(flow)?;
         }
         let Self { forwarding, observer, .. } = self;
-        forwarding.update(|link| observer.delay(link));
+        forwarding.update(|direction| observer.delay(direction));
         observer.reroute(self.now, &|ends, addresses| forwarding.ways(ends, addresses))?;
         for Held { node, packet } in std::mem::take(&mut self.held) {
             let waits = matches!(packet.meta.label.to, Destination::Node(_));

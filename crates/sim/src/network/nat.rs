@@ -7,7 +7,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{LinkId, Protocol};
+use leobench_base::{DirectionId, Protocol};
 use rustc_hash::FxHashMap;
 
 /// First port tried where the inside port is taken.
@@ -22,31 +22,31 @@ pub(super) struct Nat {
 /// The mappings of one interface to the outside.
 #[derive(Clone, Debug)]
 struct Outside {
-    link: LinkId,
+    direction: DirectionId,
     ports: FxHashMap<(Protocol, SocketAddr), u16>,
     inside: FxHashMap<(Protocol, u16), SocketAddr>,
 }
 
 impl Nat {
-    /// Translates what leaves by these links.
-    pub(super) fn new(outside: impl IntoIterator<Item = LinkId>) -> Self {
-        let outside = outside.into_iter().map(|link| Outside {
-            link,
+    /// Translates what leaves in these directions of links.
+    pub(super) fn new(outside: impl IntoIterator<Item = DirectionId>) -> Self {
+        let outside = outside.into_iter().map(|direction| Outside {
+            direction,
             ports: FxHashMap::default(),
             inside: FxHashMap::default(),
         });
         Self { outside: outside.collect() }
     }
 
-    /// The port outside of `link` that stands for an address and port inside; `None` if the link is not one to the
+    /// The port outside of `direction` that stands for an address and port inside; `None` if the link is not one to the
     /// outside, or all of its ports are taken.
     pub(super) fn leave(
         &mut self,
-        link: LinkId,
+        direction: DirectionId,
         protocol: Protocol,
         inside: SocketAddr,
     ) -> Option<u16> {
-        let outside = self.outside.iter_mut().find(|outside| outside.link == link)?;
+        let outside = self.outside.iter_mut().find(|outside| outside.direction == direction)?;
         if let Some(port) = outside.ports.get(&(protocol, inside)) {
             return Some(*port);
         }
@@ -58,31 +58,36 @@ impl Nat {
         Some(port)
     }
 
-    /// The address and port inside that a port outside of `link` stands for, if it stands for one.
-    pub(super) fn enter(&self, link: LinkId, protocol: Protocol, port: u16) -> Option<SocketAddr> {
-        let outside = self.outside.iter().find(|outside| outside.link == link)?;
+    /// The address and port inside that a port outside of `direction` stands for, if it stands for one.
+    pub(super) fn enter(
+        &self,
+        direction: DirectionId,
+        protocol: Protocol,
+        port: u16,
+    ) -> Option<SocketAddr> {
+        let outside = self.outside.iter().find(|outside| outside.direction == direction)?;
         outside.inside.get(&(protocol, port)).copied()
     }
 
-    /// The port outside of `link` that stands for an address and port inside, if one does already.
+    /// The port outside of `direction` that stands for an address and port inside, if one does already.
     pub(super) fn mapped(
         &self,
-        link: LinkId,
+        direction: DirectionId,
         protocol: Protocol,
         inside: SocketAddr,
     ) -> Option<u16> {
-        let outside = self.outside.iter().find(|outside| outside.link == link)?;
+        let outside = self.outside.iter().find(|outside| outside.direction == direction)?;
         outside.ports.get(&(protocol, inside)).copied()
     }
 
-    /// Whether packets that leave by `link` are translated.
-    pub(super) fn translates(&self, link: LinkId) -> bool {
-        self.outside.iter().any(|outside| outside.link == link)
+    /// Whether packets that leave by `direction` are translated.
+    pub(super) fn translates(&self, direction: DirectionId) -> bool {
+        self.outside.iter().any(|outside| outside.direction == direction)
     }
 
-    /// Forgets the mappings of `link`.
-    pub(super) fn forget(&mut self, link: LinkId) {
-        for outside in self.outside.iter_mut().filter(|outside| outside.link == link) {
+    /// Forgets the mappings of `direction`.
+    pub(super) fn forget(&mut self, direction: DirectionId) {
+        for outside in self.outside.iter_mut().filter(|outside| outside.direction == direction) {
             outside.ports.clear();
             outside.inside.clear();
         }
@@ -99,28 +104,28 @@ mod tests {
 
     #[test]
     fn a_port_keeps_its_number_unless_it_is_taken() {
-        let [link, other] = [0, 2].map(LinkId::from);
-        let mut nat = Nat::new([link, other]);
-        assert_eq!(nat.leave(link, Protocol::Udp, host(1, 5_000)), Some(5_000));
-        assert_eq!(nat.leave(link, Protocol::Udp, host(2, 5_000)), Some(1_024));
-        assert_eq!(nat.leave(link, Protocol::Udp, host(2, 5_000)), Some(1_024), "it stays");
-        assert_eq!(nat.leave(link, Protocol::Tcp, host(2, 5_000)), Some(5_000), "by protocol");
+        let [direction, other] = [0, 2].map(DirectionId::from);
+        let mut nat = Nat::new([direction, other]);
+        assert_eq!(nat.leave(direction, Protocol::Udp, host(1, 5_000)), Some(5_000));
+        assert_eq!(nat.leave(direction, Protocol::Udp, host(2, 5_000)), Some(1_024));
+        assert_eq!(nat.leave(direction, Protocol::Udp, host(2, 5_000)), Some(1_024), "it stays");
+        assert_eq!(nat.leave(direction, Protocol::Tcp, host(2, 5_000)), Some(5_000), "by protocol");
         assert_eq!(nat.leave(other, Protocol::Udp, host(2, 5_000)), Some(5_000), "by interface");
-        assert_eq!(nat.enter(link, Protocol::Udp, 1_024), Some(host(2, 5_000)));
-        assert_eq!(nat.enter(link, Protocol::Udp, 1_025), None);
-        assert_eq!(nat.enter(LinkId::from(7), Protocol::Udp, 5_000), None);
-        assert_eq!(nat.leave(LinkId::from(7), Protocol::Udp, host(1, 1)), None);
-        assert_eq!(nat.mapped(link, Protocol::Udp, host(2, 5_000)), Some(1_024));
-        assert_eq!(nat.mapped(link, Protocol::Udp, host(3, 5_000)), None, "it makes none");
+        assert_eq!(nat.enter(direction, Protocol::Udp, 1_024), Some(host(2, 5_000)));
+        assert_eq!(nat.enter(direction, Protocol::Udp, 1_025), None);
+        assert_eq!(nat.enter(DirectionId::from(7), Protocol::Udp, 5_000), None);
+        assert_eq!(nat.leave(DirectionId::from(7), Protocol::Udp, host(1, 1)), None);
+        assert_eq!(nat.mapped(direction, Protocol::Udp, host(2, 5_000)), Some(1_024));
+        assert_eq!(nat.mapped(direction, Protocol::Udp, host(3, 5_000)), None, "it makes none");
     }
 
     #[test]
     fn a_detached_link_loses_its_mappings() {
-        let link = LinkId::from(0);
-        let mut nat = Nat::new([link]);
-        nat.leave(link, Protocol::Udp, host(1, 5_000));
-        nat.forget(link);
-        assert_eq!(nat.enter(link, Protocol::Udp, 5_000), None);
-        assert_eq!(nat.leave(link, Protocol::Udp, host(2, 5_000)), Some(5_000));
+        let direction = DirectionId::from(0);
+        let mut nat = Nat::new([direction]);
+        nat.leave(direction, Protocol::Udp, host(1, 5_000));
+        nat.forget(direction);
+        assert_eq!(nat.enter(direction, Protocol::Udp, 5_000), None);
+        assert_eq!(nat.leave(direction, Protocol::Udp, host(2, 5_000)), Some(5_000));
     }
 }

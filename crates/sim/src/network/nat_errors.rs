@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use leobench_base::wire::{self, Quoted, QuotedEnd};
-use leobench_base::{Body, Descriptor, LinkId, NodeId, Packet, Protocol};
+use leobench_base::{Body, Descriptor, DirectionId, NodeId, Packet, Protocol};
 
 use super::Network;
 use super::forwarding::Forwarding;
@@ -20,36 +20,36 @@ impl Network {
         }
     }
 
-    /// Translates an ICMP error from outside, which came over `link`, about a packet that left there translated; where it goes to.
+    /// Translates an ICMP error from outside, which came over `direction`, about a packet that left there translated; where it goes to.
     #[cold]
     pub(super) fn error_enters(
         &mut self,
         node: NodeId,
-        link: LinkId,
+        direction: DirectionId,
         packet: &mut Descriptor,
     ) -> Option<SocketAddr> {
         let quoted = self.quoted_by(packet)?;
         let nat = self.nats[node].as_ref()?;
-        let inside = nat.enter(link, quoted.protocol, quoted.source.port())?;
+        let inside = nat.enter(direction, quoted.protocol, quoted.source.port())?;
         self.requote(packet, &quoted, QuotedEnd::Source, inside);
         // An error is for a host, not for a port.
         Some(SocketAddr::new(inside.ip(), 0))
     }
 
-    /// Translates an ICMP error from inside, which leaves by `link`, about a packet that came in there; whether it is one.
+    /// Translates an ICMP error from inside, which leaves by `direction`, about a packet that came in there; whether it is one.
     #[cold]
     pub(super) fn error_leaves(
         &mut self,
         node: NodeId,
-        link: LinkId,
+        direction: DirectionId,
         packet: &mut Descriptor,
     ) -> bool {
         let Some(quoted) = self.quoted_by(packet) else { return false };
         let nat = self.nats[node].as_ref();
-        let port = nat.and_then(|nat| nat.mapped(link, quoted.protocol, quoted.destination));
+        let port = nat.and_then(|nat| nat.mapped(direction, quoted.protocol, quoted.destination));
         // One of the node's own quotes the packet as it came.
         if let Some(port) = port {
-            let outside = SocketAddr::new(Forwarding::interface_address(link), port);
+            let outside = SocketAddr::new(Forwarding::interface_address(direction), port);
             self.requote(packet, &quoted, QuotedEnd::Destination, outside);
         }
         true

@@ -5,7 +5,9 @@ mod kept;
 mod ways;
 
 use leobench_base::End;
-use leobench_base::{BitRate, Bytes, FlowId, LinkId, LogHistogram, NodeId, SimDuration, SimTime};
+use leobench_base::{
+    BitRate, Bytes, DirectionId, FlowId, LogHistogram, NodeId, SimDuration, SimTime,
+};
 use leobench_link::{Cause, ChannelState, Link, LinkConfig, LinkCounters, Service, Tallies};
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, Message};
@@ -31,9 +33,9 @@ pub(super) struct Observer {
     kept: (u64, u64),
     /// `None` for flows whose data does not wait for anything.
     stalls: TiVec<FlowId, Option<StallWatch>>,
-    links: TiVec<LinkId, LinkView>,
-    /// The links that are sampled: all that a flow can use.
-    sampled: Vec<LinkId>,
+    directions: TiVec<DirectionId, LinkView>,
+    /// The directions that are sampled: all that a flow can use.
+    sampled: Vec<DirectionId>,
     /// Totals of the senders at the end of the warm-up, and their paths.
     before: TiVec<FlowId, SenderState>,
     routes: TiVec<FlowId, FlowRoutes>,
@@ -49,14 +51,14 @@ pub(super) struct Observer {
     warm: bool,
     samples: Vec<PathSample>,
     rows: Vec<MessageRow>,
-    /// By link, the flows whose packets take it.
-    over: TiVec<LinkId, Vec<FlowId>>,
+    /// By direction, the flows whose packets take it.
+    over: TiVec<DirectionId, Vec<FlowId>>,
     /// Names of both ends of every flow, the sender first.
     ends: TiVec<FlowId, [String; 2]>,
     detail: String,
 }
 
-/// The observer's record of a link, beside the link itself.
+/// The observer's record of a direction of a link, beside the link itself.
 pub(crate) struct LinkView {
     pub(super) own_delay: SimDuration,
     pub(super) rate_scale: f64,
@@ -106,7 +108,7 @@ pub(crate) struct Observed {
     pub(crate) ledgers: TiVec<FlowId, FlowLedger>,
     /// The longest stall of every flow, if it has one.
     pub(crate) stalls: TiVec<FlowId, Option<Stall>>,
-    pub(crate) links: TiVec<LinkId, LinkView>,
+    pub(crate) directions: TiVec<DirectionId, LinkView>,
     /// From when on what links did counts: the end of the warm-up, or the start if the run ended before.
     pub(crate) links_from: SimTime,
     /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
@@ -127,9 +129,9 @@ pub(super) struct ObserverParts {
     pub(super) sink: Box<dyn TableSink>,
     pub(super) ledgers: TiVec<FlowId, FlowLedger>,
     pub(super) stalls: TiVec<FlowId, Option<StallWatch>>,
-    pub(super) links: TiVec<LinkId, LinkView>,
-    /// Whether no flow can use a link.
-    pub(super) idle: TiVec<LinkId, bool>,
+    pub(super) directions: TiVec<DirectionId, LinkView>,
+    /// Whether no flow can use a direction.
+    pub(super) idle: TiVec<DirectionId, bool>,
     /// The nodes at the ends of every flow.
     pub(super) flows: TiVec<FlowId, [NodeId; 2]>,
     pub(super) warm_up: SimTime,
@@ -155,14 +157,23 @@ impl LinkView {
 
 impl Observer {
     pub(super) fn new(parts: ObserverParts) -> Self {
-        let ObserverParts { settings, names, sink, ledgers, stalls, links, idle, flows, warm_up } =
-            parts;
+        let ObserverParts {
+            settings,
+            names,
+            sink,
+            ledgers,
+            stalls,
+            directions,
+            idle,
+            flows,
+            warm_up,
+        } = parts;
         let ends = |name: &str| ["sender", "receiver"].map(|end| format!("{name}/{end}"));
         let routes = flows.iter().map(|ends| FlowRoutes::new(*ends));
         Self {
             packets: settings.packets,
             ends: names.flows.iter().map(|flow| ends(&flow.name)).collect(),
-            over: links.iter().map(|_| Vec::new()).collect(),
+            over: directions.iter().map(|_| Vec::new()).collect(),
             dropped: flows.iter().map(|_| Tallies::new(Cause::OF_NETWORKS)).collect(),
             marked: flows.iter().map(|_| 0).collect(),
             losses: Losses::new(flows.len(), warm_up, !names.topologies.is_empty()),
@@ -172,11 +183,11 @@ impl Observer {
             ledgers,
             kept: (0, 0),
             stalls,
-            links,
+            directions,
             sampled: idle
                 .iter_enumerated()
                 .filter(|(_, idle)| !**idle)
-                .map(|(link, _)| link)
+                .map(|(direction, _)| direction)
                 .collect(),
             before: TiVec::new(),
             next_sample: SimTime::ZERO,
@@ -193,14 +204,14 @@ impl Observer {
         self.recorder.names()
     }
 
-    /// Propagation delay of a link now.
-    pub(super) fn delay(&self, link: LinkId) -> SimDuration {
-        self.links[link].delay()
+    /// Propagation delay in a direction now.
+    pub(super) fn delay(&self, direction: DirectionId) -> SimDuration {
+        self.directions[direction].delay()
     }
 
-    /// Whether a link takes packets.
-    pub(super) fn is_up(&self, link: LinkId) -> bool {
-        self.links[link].up
+    /// Whether a link takes packets in a direction.
+    pub(super) fn is_up(&self, direction: DirectionId) -> bool {
+        self.directions[direction].up
     }
 
     pub(super) fn next_wake(&self) -> SimTime {
@@ -290,10 +301,10 @@ impl Observer {
     pub(super) fn channel(
         &mut self,
         now: SimTime,
-        link: LinkId,
+        direction: DirectionId,
         state: &ChannelState,
     ) -> Result<(), SinkError> {
-        let view = &mut self.links[link];
+        let view = &mut self.directions[direction];
         let rate = match &state.service {
             Service::Rate(rate) => Some(rate.scaled(view.rate_scale)),
             Service::Opportunities(_) => None,
@@ -302,15 +313,15 @@ impl Observer {
         view.up = state.up;
         view.open = state.up && rate.is_none_or(|rate| !rate.is_zero());
         let delay = view.own_delay + state.delay;
-        if self.sampled.binary_search(&link).is_err() {
+        if self.sampled.binary_search(&direction).is_err() {
             return Ok(());
         }
         let (loss, up, label) = (state.loss, state.up, &*state.label);
-        self.recorder.channel(now, link, &ChannelRow { rate, delay, loss, up, label })
+        self.recorder.channel(now, direction, &ChannelRow { rate, delay, loss, up, label })
     }
 
-    /// The links that a flow can use: no other ever has a packet.
-    pub(super) fn sampled(&self) -> &[LinkId] {
+    /// The directions that a flow can use: no other ever has a packet.
+    pub(super) fn sampled(&self) -> &[DirectionId] {
         &self.sampled
     }
 
@@ -318,7 +329,7 @@ impl Observer {
     pub(super) fn sample<'e>(
         &mut self,
         now: SimTime,
-        links: &TiSlice<LinkId, Link>,
+        directions: &TiSlice<DirectionId, Link>,
         senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
     ) -> Result<(), SinkError> {
         if now < self.next_sample {
@@ -329,9 +340,9 @@ impl Observer {
             return Ok(());
         }
         for &number in &self.sampled {
-            let link = &links[number];
+            let link = &directions[number];
             self.recorder.queue(now, number, link.backlog())?;
-            if self.links[number].channel.1.is_none() {
+            if self.directions[number].channel.1.is_none() {
                 let bits = link.counters(now).capacity_bits;
                 self.recorder.opportunities(now, number, Bytes::new((bits / 8) as u64))?;
             }
@@ -369,12 +380,12 @@ impl Observer {
     /// Ends the warm-up: from here on everything counts.
     pub(super) fn end_warm_up(
         &mut self,
-        links: &mut TiSlice<LinkId, Link>,
+        directions: &mut TiSlice<DirectionId, Link>,
         senders: TiVec<FlowId, SenderState>,
     ) {
         self.warm = true;
         self.before = senders;
-        for (view, link) in self.links.iter_mut().zip(links) {
+        for (view, link) in self.directions.iter_mut().zip(directions) {
             view.before = link.counters(self.warm_up);
             link.restart_queue_delay();
         }
@@ -389,7 +400,9 @@ impl Observer {
         }
         let losses = self.losses.finish(&mut self.recorder)?;
         let links_from = if self.warm { self.warm_up } else { SimTime::ZERO };
-        let Self { recorder, ledgers, stalls, links, before, routes, warm_up, dropped, .. } = self;
+        let Self {
+            recorder, ledgers, stalls, directions, before, routes, warm_up, dropped, ..
+        } = self;
         let handovers = self.handovers.map(|watch| {
             watch.finish(now, warm_up, |flow| routes[flow].at_handover(ledgers[flow].statistics()))
         });
@@ -402,7 +415,7 @@ impl Observer {
             recorder,
             ledgers,
             stalls,
-            links,
+            directions,
             links_from,
             before,
             dropped,

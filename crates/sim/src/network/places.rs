@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use leobench_base::{Bytes, CableId, NodeId};
+use leobench_base::{Bytes, LinkId, NodeId};
 
 use super::forwarding::{Forwarding, beside};
 use crate::scenario::ScenarioSpec;
@@ -36,8 +36,8 @@ pub struct Interface {
 /// The nodes of a scenario with their addresses, in its order.
 pub fn places(spec: &ScenarioSpec) -> Vec<PlaceOfHost> {
     let place = |(number, node): (usize, &String)| {
-        let links = spec.links.iter().enumerate().flat_map(|(cable, (name, link))| {
-            let ends = link.between.iter().zip(CableId::from(cable).links());
+        let links = spec.links.iter().enumerate().flat_map(|(number, (name, link))| {
+            let ends = link.between.iter().zip(LinkId::from(number).directions());
             ends.filter(|(end, _)| *end == node).map(move |(_, leaving)| {
                 let address = Forwarding::interface_address(leaving);
                 let (link, mtu) = (name.clone(), link.mtu);

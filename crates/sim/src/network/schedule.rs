@@ -1,6 +1,6 @@
 //! Wake-up times of everything in a network, by class.
 
-use leobench_base::{EndpointId, FlowId, LinkId, SimTime};
+use leobench_base::{DirectionId, EndpointId, FlowId, SimTime};
 
 use super::ready::ReadySet;
 use super::wake::WakeHeap;
@@ -12,7 +12,8 @@ pub(super) enum Entity {
     Topology(usize),
     /// A channel, by its place.
     Channel(usize),
-    Link(LinkId),
+    /// A link in one direction.
+    Direction(DirectionId),
     /// The applications of a flow.
     Application(FlowId),
     /// The forecasts for senders.
@@ -27,7 +28,7 @@ pub(super) enum Entity {
 pub(super) struct Census {
     pub(super) topologies: usize,
     pub(super) channels: usize,
-    pub(super) links: usize,
+    pub(super) directions: usize,
     pub(super) flows: usize,
     pub(super) endpoints: usize,
 }
@@ -35,8 +36,8 @@ pub(super) struct Census {
 impl Census {
     /// How many there are of all classes.
     pub(super) fn parts(&self) -> usize {
-        let Self { topologies, channels, links, flows, endpoints } = self;
-        topologies + channels + links + flows + endpoints
+        let Self { topologies, channels, directions, flows, endpoints } = self;
+        topologies + channels + directions + flows + endpoints
     }
 }
 
@@ -57,7 +58,7 @@ pub(super) struct Schedule {
     ends: WakeHeap,
     /// The first number of each class after the first.
     channels: usize,
-    links: usize,
+    directions: usize,
     flows: usize,
     forecasts: usize,
     endpoints: usize,
@@ -68,8 +69,8 @@ impl Schedule {
     /// Nobody wants to be woken.
     pub(super) fn new(census: Census) -> Self {
         let channels = census.topologies;
-        let links = channels + census.channels;
-        let flows = links + census.links;
+        let directions = channels + census.channels;
+        let flows = directions + census.directions;
         let forecasts = flows + census.flows;
         let endpoints = forecasts + 1;
         let observer = endpoints + census.endpoints;
@@ -79,7 +80,7 @@ impl Schedule {
             network: WakeHeap::new(flows),
             ends: WakeHeap::new(observer + 1 - flows),
             channels,
-            links,
+            directions,
             flows,
             forecasts,
             endpoints,
@@ -103,7 +104,7 @@ impl Schedule {
         let number = match entity {
             Entity::Topology(place) => place,
             Entity::Channel(place) => self.channels + place,
-            Entity::Link(link) => self.links + link.index(),
+            Entity::Direction(direction) => self.directions + direction.index(),
             Entity::Application(flow) => self.flows + flow.index(),
             Entity::Forecasts => self.forecasts,
             Entity::Endpoint(endpoint) => self.endpoints + endpoint.index(),
@@ -134,8 +135,8 @@ impl Schedule {
             Entity::Forecasts
         } else if number >= self.flows {
             Entity::Application((number - self.flows).into())
-        } else if number >= self.links {
-            Entity::Link((number - self.links).into())
+        } else if number >= self.directions {
+            Entity::Direction((number - self.directions).into())
         } else if number >= self.channels {
             Entity::Channel(number - self.channels)
         } else {
@@ -175,15 +176,16 @@ mod tests {
 
     use super::*;
 
-    const CENSUS: Census = Census { topologies: 1, channels: 1, links: 2, flows: 2, endpoints: 2 };
+    const CENSUS: Census =
+        Census { topologies: 1, channels: 1, directions: 2, flows: 2, endpoints: 2 };
 
     /// By number.
     fn entities() -> [Entity; 10] {
         [
             Entity::Topology(0),
             Entity::Channel(0),
-            Entity::Link(0.into()),
-            Entity::Link(1.into()),
+            Entity::Direction(0.into()),
+            Entity::Direction(1.into()),
             Entity::Application(0.into()),
             Entity::Application(1.into()),
             Entity::Forecasts,
@@ -222,14 +224,14 @@ mod tests {
 
     #[test]
     fn simultaneous_wake_ups_come_by_class() {
-        let census = Census { topologies: 1, channels: 2, links: 3, flows: 1, endpoints: 2 };
+        let census = Census { topologies: 1, channels: 2, directions: 3, flows: 1, endpoints: 2 };
         let mut schedule = Schedule::new(census);
         let in_order = [
             Entity::Topology(0),
             Entity::Channel(0),
             Entity::Channel(1),
-            Entity::Link(0.into()),
-            Entity::Link(2.into()),
+            Entity::Direction(0.into()),
+            Entity::Direction(2.into()),
             Entity::Application(0.into()),
             Entity::Forecasts,
             Entity::Endpoint(0.into()),

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{Descriptor, EndpointId, Label, LinkId, Meta, NodeId, Packet};
+use leobench_base::{Descriptor, DirectionId, EndpointId, Label, Meta, NodeId, Packet};
 use leobench_link::Cause;
 
 use super::forwarding::Hop;
@@ -16,7 +16,7 @@ pub(super) struct Way {
     destination: SocketAddr,
     label: Label,
     /// The interface they leave by, if that is up to their source.
-    bound_to: Option<LinkId>,
+    bound_to: Option<DirectionId>,
 }
 
 impl Network {
@@ -45,11 +45,11 @@ impl Network {
     pub(super) fn enter(
         &mut self,
         node: NodeId,
-        bound_to: Option<LinkId>,
+        bound_to: Option<DirectionId>,
         packet: Descriptor,
     ) -> Result<(), NetworkError> {
-        match bound_to.map(|link| self.forwarding.over(link)) {
-            Some(Hop::Over(link)) => self.leave_by(node, link, packet),
+        match bound_to.map(|direction| self.forwarding.over(direction)) {
+            Some(Hop::Over(direction)) => self.leave_by(node, direction, packet),
             Some(_) => self.strand(node, packet, Cause::NO_ROUTE),
             None => self.forward(node, packet),
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use leobench_base::{CableId, FlowId, LinkId, NodeId};
+use leobench_base::{DirectionId, FlowId, LinkId, NodeId};
 use typed_index_collections::TiVec;
 
 use super::recorder::Place;
@@ -13,10 +13,10 @@ use crate::topology::Access;
 pub struct Names {
     /// The flows.
     pub flows: TiVec<FlowId, FlowNames>,
-    /// The links, one per direction, named `name/a->b`.
+    /// The directions of links, named `name/a->b`.
+    pub directions: TiVec<DirectionId, String>,
+    /// The links.
     pub links: TiVec<LinkId, String>,
-    /// The links, both directions together.
-    pub cables: TiVec<CableId, String>,
     /// The nodes.
     pub nodes: TiVec<NodeId, String>,
     /// The tables of handovers, and the constellation.
@@ -29,7 +29,7 @@ impl Names {
     /// The name of a place.
     pub(super) fn place(&self, place: Place) -> &str {
         match place {
-            Place::Link(link) => &self.links[link],
+            Place::Link(direction) => &self.directions[direction],
             Place::Node(node) => &self.nodes[node],
         }
     }
@@ -37,7 +37,7 @@ impl Names {
     /// The name of what a node reaches the network by.
     pub(super) fn access(&self, access: Access) -> Cow<'_, str> {
         match access {
-            Access::Link(cable) => Cow::Borrowed(&self.cables[cable]),
+            Access::Link(link) => Cow::Borrowed(&self.links[link]),
             Access::Satellite(_, None) => Cow::Borrowed("none"),
             Access::Satellite(_, Some(number)) => match self.satellites.get(number) {
                 Some(name) => Cow::Borrowed(name),

@@ -1,6 +1,6 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
-use leobench_base::{BitRate, Bytes, FlowId, LinkId, NodeId, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, DirectionId, FlowId, NodeId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::{PathId, PathSample};
@@ -96,8 +96,8 @@ impl PacketEvent {
 /// Location of a packet's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// At a link.
-    Link(LinkId),
+    /// At a link, in one direction.
+    Link(DirectionId),
     /// At a node, between its links.
     Node(NodeId),
 }
@@ -236,11 +236,16 @@ impl Recorder {
     ///
     /// # Errors
     /// If the sink fails.
-    pub fn queue(&mut self, now: SimTime, link: LinkId, backlog: Backlog) -> Result<(), SinkError> {
+    pub fn queue(
+        &mut self,
+        now: SimTime,
+        direction: DirectionId,
+        backlog: Backlog,
+    ) -> Result<(), SinkError> {
         if !self.settings.series {
             return Ok(());
         }
-        let link = self.names.links[link].as_str();
+        let link = self.names.directions[direction].as_str();
         let row = [now.into(), link.into(), backlog.bytes.into(), backlog.packets.into()];
         self.tables.append(Table::Queues, row)
     }
@@ -252,13 +257,13 @@ impl Recorder {
     pub fn opportunities(
         &mut self,
         now: SimTime,
-        link: LinkId,
+        direction: DirectionId,
         offered: Bytes,
     ) -> Result<(), SinkError> {
         if !self.settings.series {
             return Ok(());
         }
-        let link = self.names.links[link].as_str();
+        let link = self.names.directions[direction].as_str();
         self.tables.append(Table::Opportunities, [now.into(), link.into(), offered.into()])
     }
 
@@ -269,7 +274,7 @@ impl Recorder {
     pub fn channel(
         &mut self,
         now: SimTime,
-        link: LinkId,
+        direction: DirectionId,
         state: &ChannelRow<'_>,
     ) -> Result<(), SinkError> {
         if !self.settings.series {
@@ -277,7 +282,7 @@ impl Recorder {
         }
         let row = [
             now.into(),
-            self.names.links[link].as_str().into(),
+            self.names.directions[direction].as_str().into(),
             state.rate.into(),
             state.delay.into(),
             Cell::Float(state.loss),
@@ -371,13 +376,14 @@ impl Recorder {
         now: SimTime,
         flow: FlowId,
         direction: &str,
-        links: Option<&[LinkId]>,
+        route: Option<&[DirectionId]>,
     ) -> Result<(), SinkError> {
         if !self.settings.series {
             return Ok(());
         }
-        let links = links.map(|links| {
-            let names: Vec<_> = links.iter().map(|link| self.names.links[*link].as_str()).collect();
+        let links = route.map(|route| {
+            let names: Vec<_> =
+                route.iter().map(|link| self.names.directions[*link].as_str()).collect();
             names.join(" ")
         });
         let flow = self.names.flows[flow].name.as_str();

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
-use leobench_base::{BitRate, Bytes, CableId, FlowId, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, FlowId, LinkId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::{Attributes, Message, SendBuffer};
 use leobench_transport::endpoint::{PathId, PathSample, Totals};
@@ -24,8 +24,8 @@ fn names() -> Names {
     let streams = vec!["audio".to_owned(), "video".to_owned()];
     Names {
         flows: vec![FlowNames { name: "call".to_owned(), streams }].into(),
-        links: vec!["uplink/a->b".to_owned(), "uplink/b->a".to_owned()].into(),
-        cables: vec!["uplink".to_owned(), "other".to_owned()].into(),
+        directions: vec!["uplink/a->b".to_owned(), "uplink/b->a".to_owned()].into(),
+        links: vec!["uplink".to_owned(), "other".to_owned()].into(),
         nodes: vec!["a".to_owned(), "b".to_owned()].into(),
         topologies: vec!["moves".to_owned()],
         satellites: vec!["one/0-0".to_owned()],
@@ -42,7 +42,7 @@ fn ms(millis: u64) -> SimTime {
 
 /// A row into every table, all distinguishable, with and without what may be missing.
 fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
-    let (call, [up, down]) = (FlowId::from(0), CableId::from(0).links());
+    let (call, [up, down]) = (FlowId::from(0), LinkId::from(0).directions());
     let message = MessageRow {
         stream: 1,
         number: 3,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use leobench_base::{BitRate, Bytes, Descriptor, LinkId, RngTree, SimDuration};
+use leobench_base::{BitRate, Bytes, Descriptor, DirectionId, RngTree, SimDuration};
 use leobench_link::{
     Backlog, Cause, Causes, ChannelState, Fates, Link, LinkConfig, QueueDiscipline, Verdict,
 };
@@ -95,7 +95,7 @@ fn a_new_cause_is_counted_in_summary_and_tables() {
         rng: RngTree::new(1),
     };
     let state = ChannelState::at_rate(BitRate::from_bps(8_000_000), "steady");
-    run.network.replace_link(LinkId::from(0), Link::new(config, &state));
+    run.network.replace_direction(DirectionId::from(0), Link::new(config, &state));
     run.to_end().unwrap();
     let outcome = run.finish().unwrap();
 

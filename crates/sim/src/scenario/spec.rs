@@ -1,6 +1,6 @@
 //! The scenario as a whole: what runs, for how long, and what is recorded of it.
 
-use leobench_base::{LinkId, NodeId, SimDuration};
+use leobench_base::{DirectionId, NodeId, SimDuration};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
@@ -74,10 +74,10 @@ impl ScenarioSpec {
 
     /// The link (by its place in the file) and the direction that a number stands for: two for every link, forward before
     /// backward.
-    pub fn direction(&self, link: LinkId) -> (usize, Direction) {
+    pub fn direction(&self, direction: DirectionId) -> (usize, Direction) {
         (
-            link.index() / Direction::BOTH.len(),
-            Direction::BOTH[link.index() % Direction::BOTH.len()],
+            direction.index() / Direction::BOTH.len(),
+            Direction::BOTH[direction.index() % Direction::BOTH.len()],
         )
     }
 
@@ -112,7 +112,7 @@ impl ScenarioSpec {
 
     /// The directions of all links as routes see them, by their delay without the channel's: two for every link in
     /// the order of the file, forward before backward. `None` if a link names a node that does not exist.
-    pub fn edges(&self) -> Option<TiVec<LinkId, Edge>> {
+    pub fn edges(&self) -> Option<TiVec<DirectionId, Edge>> {
         let places: FxHashMap<_, _> = self
             .nodes
             .iter()
@@ -158,9 +158,9 @@ impl StaticTopology<'_> {
     pub fn routes(&self, destinations: impl IntoIterator<Item = NodeId>) -> Routes {
         let edges = self.spec.edges().unwrap_or_default();
         let mut routes = Routes::new(self.spec.nodes.len(), edges.clone());
-        for (link, edge) in edges.iter_enumerated() {
-            let name = &self.spec.links[self.spec.direction(link).0].0;
-            routes.set(link, self.is_in_use(name), edge.delay);
+        for (direction, edge) in edges.iter_enumerated() {
+            let name = &self.spec.links[self.spec.direction(direction).0].0;
+            routes.set(direction, self.is_in_use(name), edge.delay);
         }
         routes.to(destinations)
     }

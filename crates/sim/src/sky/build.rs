@@ -5,7 +5,7 @@ mod forwarded;
 use std::path::Path;
 
 use leobench_base::spec::{Fault, cut, nearest, quoted};
-use leobench_base::{BitRate, CableId, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, LinkId, RngTree, SimDuration, SimTime};
 use leobench_budget::quantity::{Distance, Elevation};
 use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
@@ -240,7 +240,7 @@ fn path(
         cell: spec.cell.as_ref().map(Cell::new),
     };
     let name = (*name).to_owned();
-    Ok(PathParts { cable: CableId::from(*number), name, node, terminal: *terminal, rates })
+    Ok(PathParts { link: LinkId::from(*number), name, node, terminal: *terminal, rates })
 }
 
 /// The rate of a direction: a constant one, or a budget.

@@ -10,7 +10,7 @@ mod rate;
 mod topology;
 
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, CableId, NodeId, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, LinkId, NodeId, RngTree, SimDuration, SimTime};
 use leobench_orbit::{Angle, Ephemeris, Epoch, SkyGrid, Vector};
 
 pub use build::Place;
@@ -54,7 +54,7 @@ pub struct Places {
 
 /// A link through the constellation.
 struct PathParts {
-    cable: CableId,
+    link: LinkId,
     name: String,
     /// The node at its terminal.
     node: NodeId,
@@ -147,9 +147,9 @@ impl Sky {
         &self.paths[path].name
     }
 
-    /// The cable of a link in the network.
-    pub fn cable(&self, path: usize) -> CableId {
-        self.paths[path].cable
+    /// The number of a link in the network.
+    pub fn link_id(&self, path: usize) -> LinkId {
+        self.paths[path].link
     }
 
     /// The node at the terminal of a link.

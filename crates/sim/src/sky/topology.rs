@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use leobench_base::{BitRate, LinkId, SimTime};
+use leobench_base::{BitRate, DirectionId, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
 use super::{Move, PathState, Sky};
@@ -64,20 +64,22 @@ impl Constellation {
     }
 
     /// By direction of every link, a channel that offers what the sky does at the start and changes with this topology only.
-    pub fn channels(&self) -> impl Iterator<Item = (LinkId, Box<dyn Channel>)> {
+    pub fn channels(&self) -> impl Iterator<Item = (DirectionId, Box<dyn Channel>)> {
         self.paths.iter().enumerate().flat_map(|(path, known)| {
-            let links = self.sky.cable(path).links().into_iter().zip(&known.offered);
-            links.map(|(link, state)| (link, Box::new(Fixed(state.clone())) as Box<dyn Channel>))
+            let directions = self.sky.link_id(path).directions().into_iter().zip(&known.offered);
+            directions.map(|(direction, state)| {
+                (direction, Box::new(Fixed(state.clone())) as Box<dyn Channel>)
+            })
         })
     }
 
     fn stage(&self, path: usize, pending: Pending, stage: Stage) -> Change {
-        let cable = self.sky.cable(path);
+        let link = self.sky.link_id(path);
         Change::Handover(HandoverStage {
             number: pending.number,
             node: self.sky.node(path),
-            from: Access::Satellite(cable, pending.from),
-            to: Access::Satellite(cable, pending.to),
+            from: Access::Satellite(link, pending.from),
+            to: Access::Satellite(link, pending.to),
             overlaps: pending.overlaps,
             stage,
         })
@@ -86,8 +88,8 @@ impl Constellation {
     /// Ends a handover under way, as another one begins or its time is over.
     fn complete(&self, path: usize, pending: Pending, stage: Stage, changes: &mut Vec<Change>) {
         if pending.overlaps {
-            let cable = self.sky.cable(path);
-            changes.push(Change::EndOverlap { cable, left: self.left });
+            let link = self.sky.link_id(path);
+            changes.push(Change::EndOverlap { link, left: self.left });
         }
         let stage = if pending.overlaps { Stage::End } else { stage };
         changes.push(self.stage(path, pending, stage));
@@ -125,9 +127,9 @@ impl Constellation {
         self.number += 1;
         changes.push(self.stage(path, pending, Stage::Begin));
         if overlaps {
-            changes.push(Change::BeginOverlap { cable: self.sky.cable(path) });
+            changes.push(Change::BeginOverlap { link: self.sky.link_id(path) });
         } else if to.is_some() && self.left != LeftPackets::Drain {
-            changes.push(Change::Leave { cable: self.sky.cable(path), left: self.left });
+            changes.push(Change::Leave { link: self.sky.link_id(path), left: self.left });
         }
         if ends == Some(now) {
             changes.push(self.stage(path, pending, Stage::End));
@@ -153,11 +155,13 @@ impl Topology for Constellation {
             let in_outage = |pending: Pending| pending.ends.is_some() && !pending.overlaps;
             let silent = known.pending.is_some_and(in_outage);
             let offered = states(&self.sky, self.sky.state(path), silent);
-            let links = self.sky.cable(path).links();
-            for ((link, state), known) in links.into_iter().zip(offered).zip(&mut known.offered) {
+            let directions = self.sky.link_id(path).directions();
+            for ((direction, state), known) in
+                directions.into_iter().zip(offered).zip(&mut known.offered)
+            {
                 if state != *known {
                     known.clone_from(&state);
-                    changes.push(Change::Channel { link, state });
+                    changes.push(Change::Channel { direction, state });
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use leobench_base::clock::Clock;
-use leobench_base::{CableId, NodeId, SimDuration, SimTime};
+use leobench_base::{LinkId, NodeId, SimDuration, SimTime};
 
 use super::{Access, Attachment, Change, HandoverStage, LeftPackets, Stage, Topology};
 
@@ -14,7 +14,7 @@ pub struct HandoverConfig {
     pub node: NodeId,
     /// Its links in the order of use, the first in use at the start; the first follows the last. At least two, and no
     /// link twice in a row.
-    pub links: Vec<CableId>,
+    pub links: Vec<LinkId>,
     /// Times or conditions of the handovers.
     pub trigger: Trigger,
     /// How the two links are in use one after the other.
@@ -74,8 +74,8 @@ pub struct Handover {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     ends: SimTime,
-    from: CableId,
-    to: CableId,
+    from: LinkId,
+    to: LinkId,
     number: u64,
 }
 
@@ -145,8 +145,8 @@ impl Handover {
         up.unwrap_or((self.place + 1) % self.config.links.len())
     }
 
-    fn attach(&self, cable: CableId, attachment: Attachment) -> Change {
-        Change::Attach { cable, attachment, left: self.config.left }
+    fn attach(&self, link: LinkId, attachment: Attachment) -> Change {
+        Change::Attach { link, attachment, left: self.config.left }
     }
 
     fn stage(&self, pending: Pending, stage: Stage) -> Change {
@@ -216,9 +216,9 @@ impl Topology for Handover {
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
         if !self.begun {
             self.begun = true;
-            for cable in &self.config.links {
-                if *cable != self.config.links[0] {
-                    changes.push(self.attach(*cable, Attachment::Detached));
+            for link in &self.config.links {
+                if *link != self.config.links[0] {
+                    changes.push(self.attach(*link, Attachment::Detached));
                 }
             }
         }
@@ -230,9 +230,9 @@ impl Topology for Handover {
         }
     }
 
-    fn on_channel(&mut self, now: SimTime, cable: CableId, up: bool) -> bool {
-        for (link, state) in self.config.links.iter().zip(&mut self.states) {
-            if *link == cable && state.0 != up {
+    fn on_channel(&mut self, now: SimTime, link: LinkId, up: bool) -> bool {
+        for (own, state) in self.config.links.iter().zip(&mut self.states) {
+            if *own == link && state.0 != up {
                 *state = (up, now);
             }
         }
@@ -256,7 +256,7 @@ mod tests {
     fn config(links: &[usize], trigger: Trigger, transition: Transition) -> HandoverConfig {
         HandoverConfig {
             node: NodeId::from(0),
-            links: links.iter().map(|link| CableId::from(*link)).collect(),
+            links: links.iter().map(|link| LinkId::from(*link)).collect(),
             trigger,
             transition,
             left: LeftPackets::Deliver,
@@ -276,20 +276,20 @@ mod tests {
                 handover.advance(due, &mut changes);
             }
             let words = changes.iter().map(|change| match change {
-                Change::Attach { cable, attachment, .. } => {
+                Change::Attach { link, attachment, .. } => {
                     let sign = match attachment {
                         Attachment::Active => '+',
                         Attachment::Standby => '~',
                         Attachment::Detached => '-',
                     };
-                    format!("{sign}{}", cable.index())
+                    format!("{sign}{}", link.index())
                 }
                 Change::Handover(HandoverStage { from, to, stage: Stage::Begin, .. }) => {
-                    format!("[{}>{}", from.cable().index(), to.cable().index())
+                    format!("[{}>{}", from.link().index(), to.link().index())
                 }
                 Change::Handover(HandoverStage { from, to, stage, .. }) => {
                     let sign = if *stage == Stage::Cut { '/' } else { ']' };
-                    format!("{}>{}{sign}", from.cable().index(), to.cable().index())
+                    format!("{}>{}{sign}", from.link().index(), to.link().index())
                 }
                 _ => unreachable!("links only move"),
             });

@@ -5,7 +5,7 @@ mod forecast;
 mod foreseen;
 mod handover;
 
-use leobench_base::{CableId, LinkId, NodeId, SimTime};
+use leobench_base::{DirectionId, LinkId, NodeId, SimTime};
 use leobench_link::ChannelState;
 
 pub use forecast::ForecastConfig;
@@ -24,8 +24,8 @@ pub trait Topology: Send {
 
     /// A link was interrupted by its channel, or restored, perhaps by the state that it begins with; whether the next change may be
     /// another one now.
-    fn on_channel(&mut self, now: SimTime, cable: CableId, up: bool) -> bool {
-        let _ = (now, cable, up);
+    fn on_channel(&mut self, now: SimTime, link: LinkId, up: bool) -> bool {
+        let _ = (now, link, up);
         false
     }
 
@@ -53,7 +53,7 @@ pub enum Change {
     /// A link takes part in another way from now on. If it is detached, `left` says what becomes of what is on it.
     Attach {
         /// The link.
-        cable: CableId,
+        link: LinkId,
         /// How it takes part.
         attachment: Attachment,
         /// Fate of the packets on it.
@@ -62,26 +62,26 @@ pub enum Change {
     /// A link through a constellation offers something else in one direction.
     Channel {
         /// The direction of the link.
-        link: LinkId,
+        direction: DirectionId,
         /// Its state from now on.
         state: ChannelState,
     },
     /// The way of a link through a constellation is another one from now on.
     Leave {
         /// The link.
-        cable: CableId,
+        link: LinkId,
         /// Fate of the packets on it.
         left: LeftPackets,
     },
     /// A link through a constellation has another way from now on, while the old one goes on for what is on it.
     BeginOverlap {
         /// The link.
-        cable: CableId,
+        link: LinkId,
     },
     /// The old way is left.
     EndOverlap {
         /// The link.
-        cable: CableId,
+        link: LinkId,
         /// Fate of the packets that are still on it.
         left: LeftPackets,
     },
@@ -124,17 +124,17 @@ pub struct HandoverStage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A link.
-    Link(CableId),
+    Link(LinkId),
     /// A satellite, by its number among the names of the network, over a link through a constellation; none while none
     /// serves.
-    Satellite(CableId, Option<usize>),
+    Satellite(LinkId, Option<usize>),
 }
 
 impl Access {
     /// The link.
-    pub const fn cable(self) -> CableId {
+    pub const fn link(self) -> LinkId {
         match self {
-            Self::Link(cable) | Self::Satellite(cable, _) => cable,
+            Self::Link(link) | Self::Satellite(link, _) => link,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use leobench_base::End;
 use leobench_base::spec::Limit;
 use leobench_base::{
-    BitRate, Bytes, CableId, LogHistogram, NodeId, Protocol, RngTree, SimDuration, SimTime,
+    BitRate, Bytes, LinkId, LogHistogram, NodeId, Protocol, RngTree, SimDuration, SimTime,
 };
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
@@ -156,7 +156,7 @@ fn link(
     millis: u64,
     log: &Arc<Mutex<Log>>,
     seed: u64,
-) -> CableId {
+) -> LinkId {
     let rng = RngTree::new(seed);
     let config = |direction: &str| LinkConfig {
         queue: FifoSpec { limit: Limit::Unlimited }.build(QUEUE, &rng),
@@ -172,11 +172,11 @@ fn link(
         rate_scale: 1.0,
         rng: rng.clone(),
     };
-    let cable = builder.cable("link", ends, [config("there"), config("back")]);
+    let link = builder.link("link", ends, [config("there"), config("back")]);
     let context = ChannelContext { folder: ".".into(), rng: rng.clone() };
     let channel = SteadySpec { rate: BitRate::from_bps(rate) }.build(&context).unwrap();
-    builder.channel(channel, cable.links().to_vec());
-    cable
+    builder.channel(channel, link.directions().to_vec());
+    link
 }
 
 /// The application's part of a script.
@@ -223,15 +223,15 @@ impl Application for Script {
 struct Timetable(VecDeque<(SimTime, Change)>);
 
 impl Timetable {
-    fn new(steps: &[(u64, Step)], places: &[CableId], outside: &[CableId]) -> Self {
-        let attach = |cable: CableId, up: bool| Change::Attach {
-            cable,
+    fn new(steps: &[(u64, Step)], places: &[LinkId], outside: &[LinkId]) -> Self {
+        let attach = |link: LinkId, up: bool| Change::Attach {
+            link,
             attachment: if up { Attachment::Active } else { Attachment::Detached },
             left: LeftPackets::Drain,
         };
         let unused = places[1..].iter().chain(&outside[1..]);
         let mut changes: Vec<_> =
-            unused.map(|cable| (SimTime::ZERO, attach(*cable, false))).collect();
+            unused.map(|link| (SimTime::ZERO, attach(*link, false))).collect();
         let mut pairs = outside.windows(2);
         for (at, step) in steps {
             let at = ms(*at);

@@ -1,7 +1,7 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
 use leobench_base::spec::{NAME, Spec, SpecError, cut, is_name};
-use leobench_base::{LinkId, NodeId, SimDuration};
+use leobench_base::{DirectionId, NodeId, SimDuration};
 use leobench_quic::Stack;
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
@@ -234,13 +234,13 @@ fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
 pub(super) fn fits(
     spec: &ScenarioSpec,
     flow: &FlowSpec,
-    path: &[LinkId],
+    path: &[DirectionId],
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
     let model = flow.transport.model();
     let (payload, headers) = (model.payload(), model.headers());
-    for link in path {
-        let (name, link) = &spec.links[spec.direction(*link).0];
+    for direction in path {
+        let (name, link) = &spec.links[spec.direction(*direction).0];
         if payload + headers > link.mtu {
             let transport = at.key("transport");
             let most = link.mtu.saturating_sub(headers);

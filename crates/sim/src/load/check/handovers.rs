@@ -162,8 +162,8 @@ fn rebinds(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Resu
             let (opener, other) =
                 if flow.opened_by == OpenedBy::From { (from, to) } else { (to, from) };
             let Some(path) = topology.routes([other]).path(opener, other) else { continue };
-            let enters = path.iter().any(|link| {
-                let (link, direction) = spec.direction(*link);
+            let enters = path.iter().any(|direction| {
+                let (link, direction) = spec.direction(*direction);
                 handover.links.contains(&spec.links[link].0)
                     && spec.links[link].1.ends(direction)[1] == handover.node
             });

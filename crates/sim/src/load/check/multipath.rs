@@ -1,7 +1,7 @@
 //! Checks of flows with several paths: each link that carries one leads from the node that opens the connection to the other.
 
 use leobench_base::spec::{SpecError, cut};
-use leobench_base::{CableId, NodeId};
+use leobench_base::{LinkId, NodeId};
 use leobench_quic::QuicSpec;
 
 use super::flows::fits;
@@ -32,7 +32,7 @@ pub(super) fn check(
             return Err(at.error(problem).allowed(own.join(", ")));
         };
         if let Some(known) = known {
-            fits(spec, flow, &CableId::from(known).links(), flow_at)?;
+            fits(spec, flow, &LinkId::from(known).directions(), flow_at)?;
         }
         let far = if ends[0] == opener { &ends[1] } else { &ends[0] };
         let [Some(far), Some(to), Some(from)] =
@@ -45,7 +45,7 @@ pub(super) fn check(
         let leads = routes.is_some_and(|(_, routes)| {
             let path = routes.path(far, to);
             path.is_some_and(|path| {
-                far == to || path.iter().all(|link| routes.edges()[*link].from != from)
+                far == to || path.iter().all(|direction| routes.edges()[*direction].from != from)
             })
         });
         if !leads {

@@ -14,7 +14,7 @@ mod without_flows;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leobench_base::LinkId;
+use leobench_base::DirectionId;
 use leobench_base::spec::{Spec, Value};
 use tempfile::{TempDir, tempdir};
 
@@ -104,12 +104,12 @@ fn directions_differ_where_the_file_says_so() {
     assert_eq!(rate(backward), r#"{ kind = "steady", rate = "10 Mbps" }"#);
     assert_ne!(link.queue(forward), link.queue(backward));
     let edges = scenario.spec.edges().unwrap();
-    let ends = |link: usize| {
-        let edge = edges[LinkId::from(link)];
+    let ends = |direction: usize| {
+        let edge = edges[DirectionId::from(direction)];
         [edge.from.index(), edge.to.index()]
     };
     assert_eq!([ends(0), ends(1)], [[0, 1], [1, 0]]);
-    assert_eq!(edges[LinkId::from(1)].delay.as_nanos(), 5_000_000);
+    assert_eq!(edges[DirectionId::from(1)].delay.as_nanos(), 5_000_000);
 }
 
 /// A ratio gives the same link, and the same resolved scenario, as its value.

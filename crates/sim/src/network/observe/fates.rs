@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{Bytes, FlowId, Header, LinkId, Meta, SimTime};
+use leobench_base::{Bytes, DirectionId, FlowId, Header, Meta, SimTime};
 use leobench_link::Cause;
 use leobench_transport::endpoint::{Endpoint, MoveStep, Verdict};
 
@@ -16,11 +16,11 @@ impl Observer {
     pub(in crate::network) fn packet(
         &mut self,
         now: SimTime,
-        link: LinkId,
+        direction: DirectionId,
         meta: &Header,
         event: PacketEvent,
     ) -> Result<(), SinkError> {
-        let place = Place::Link(link);
+        let place = Place::Link(direction);
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
         self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })
     }
@@ -51,7 +51,7 @@ impl Observer {
     pub(in crate::network) fn marked(
         &mut self,
         now: SimTime,
-        link: LinkId,
+        direction: DirectionId,
         meta: &Header,
         cause: Cause,
     ) -> Result<(), SinkError> {
@@ -59,7 +59,7 @@ impl Observer {
             self.marked[flow] += 1;
         }
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        let (place, event) = (Place::Link(link), PacketEvent::Mark(cause));
+        let (place, event) = (Place::Link(direction), PacketEvent::Mark(cause));
         self.decided(now, &PacketRow { packet, place, event, size, flow })
     }
 

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use leobench_base::{BitRate, CableId, FlowId, LinkId, NodeId, SimDuration, SimTime};
+use leobench_base::{BitRate, DirectionId, FlowId, LinkId, NodeId, SimDuration, SimTime};
 use leobench_transport::PathId;
 
 use super::{LinkView, Observer};
@@ -12,7 +12,7 @@ use crate::network::handovers::FlowAtHandover;
 use crate::record::SinkError;
 
 /// The links from one end of a path to the other, there and back, if there is a way.
-pub(in crate::network) type Ways = [Option<Vec<LinkId>>; 2];
+pub(in crate::network) type Ways = [Option<Vec<DirectionId>>; 2];
 
 /// The addresses at the ends of a path, that of the sender first; `None` for the nodes' own ones.
 pub(in crate::network) type Addresses = Option<[IpAddr; 2]>;
@@ -62,8 +62,8 @@ impl FlowRoutes {
     /// Returns the state of the flow that a watch of handovers needs.
     pub(super) fn at_handover<'a>(&'a self, statistics: &'a Statistics) -> FlowAtHandover<'a> {
         let paths = self.paths.iter().map(|path| {
-            let links = path.ways.iter().flatten().flatten();
-            (path.path, links.map(|link| link.cable()).collect())
+            let directions = path.ways.iter().flatten().flatten();
+            (path.path, directions.map(|direction| direction.link()).collect())
         });
         FlowAtHandover { statistics, paths: paths.collect(), base_rtt: self.base_rtt() }
     }
@@ -80,12 +80,12 @@ impl Observer {
     pub(in crate::network) fn paths_ahead(
         &self,
         flow: FlowId,
-        moved: &[CableId],
-        offer: &dyn Fn(LinkId) -> Option<(SimDuration, Option<BitRate>)>,
+        moved: &[LinkId],
+        offer: &dyn Fn(DirectionId) -> Option<(SimDuration, Option<BitRate>)>,
     ) -> Vec<PathAhead> {
-        let ahead = |link: &LinkId| {
-            let view = &self.links[*link];
-            match offer(*link) {
+        let ahead = |direction: &DirectionId| {
+            let view = &self.directions[*direction];
+            match offer(*direction) {
                 Some((delay, rate)) => {
                     let rate = rate.map(|rate| rate.scaled(view.rate_scale));
                     (view.own_delay + delay, rate)
@@ -95,13 +95,15 @@ impl Observer {
         };
         let paths = self.routes[flow].paths.iter().filter_map(|known| {
             let [Some(there), Some(back)] = &known.ways else { return None };
-            let cables: Vec<_> = there.iter().chain(back).map(|link| link.cable()).collect();
-            let stays = !cables.iter().any(|cable| moved.contains(cable));
-            let rates = there.iter().map(|link| ahead(link).1).collect::<Option<Vec<_>>>();
-            let base_rtt = there.iter().chain(back).map(|link| ahead(link).0).sum();
+            let links: Vec<_> =
+                there.iter().chain(back).map(|direction| direction.link()).collect();
+            let stays = !links.iter().any(|link| moved.contains(link));
+            let rates =
+                there.iter().map(|direction| ahead(direction).1).collect::<Option<Vec<_>>>();
+            let base_rtt = there.iter().chain(back).map(|direction| ahead(direction).0).sum();
             Some(PathAhead {
                 path: known.path,
-                cables,
+                links,
                 base_rtt: Some(base_rtt).filter(|_| stays),
                 bottleneck: rates.and_then(|rates| rates.into_iter().min()).filter(|_| stays),
             })
@@ -178,9 +180,9 @@ impl Observer {
         let mut is_new = !std::mem::replace(&mut routes.known, true);
         for (place, path) in routes.paths.iter_mut().enumerate() {
             let found = ways(routes.ends, path.addresses);
-            for link in found.iter().flatten().flatten() {
-                if self.over[*link].last() != Some(&flow) {
-                    self.over[*link].push(flow);
+            for direction in found.iter().flatten().flatten() {
+                if self.over[*direction].last() != Some(&flow) {
+                    self.over[*direction].push(flow);
                 }
             }
             let differs = path.ways != found;
@@ -199,9 +201,10 @@ impl Observer {
     pub(in crate::network) fn paths(
         &mut self,
         now: SimTime,
-        links: &[LinkId],
+        directions: &[DirectionId],
     ) -> Result<(), SinkError> {
-        let mut flows: Vec<_> = links.iter().flat_map(|link| &self.over[*link]).copied().collect();
+        let mut flows: Vec<_> =
+            directions.iter().flat_map(|direction| &self.over[*direction]).copied().collect();
         flows.sort_unstable();
         flows.dedup();
         flows.into_iter().try_for_each(|flow| self.path(now, flow))
@@ -209,8 +212,8 @@ impl Observer {
 
     /// Records what the network offers the paths of a flow, where that has changed.
     fn path(&mut self, now: SimTime, flow: FlowId) -> Result<(), SinkError> {
-        let Self { routes, links, stalls, recorder, .. } = self;
-        let is_open = |link: &LinkId| links[*link].open;
+        let Self { routes, directions, stalls, recorder, .. } = self;
+        let is_open = |direction: &DirectionId| directions[*direction].open;
         let open = routes[flow]
             .paths
             .iter()
@@ -225,9 +228,9 @@ impl Observer {
                 }
                 continue;
             };
-            let views = there.iter().chain(back).map(|link| &links[*link]);
+            let views = there.iter().chain(back).map(|direction| &directions[*direction]);
             let base_rtt = views.map(LinkView::delay).sum();
-            let rates = there.iter().map(|link| links[*link].channel.1);
+            let rates = there.iter().map(|direction| directions[*direction].channel.1);
             let bottleneck = rates.collect::<Option<Vec<_>>>().and_then(|r| r.into_iter().min());
             let was_cut = std::mem::take(&mut path.cut);
             let offered = Some((base_rtt, bottleneck));
