@@ -17,6 +17,6 @@ pub use channel::{
 pub use link::{AfterOverlap, Link, LinkConfig, LinkCounters, LinkOutput};
 pub use loss::{LossModel, LossProcess, LossSpec};
 pub use queue::{
-    Backlog, Capacity, Cause, Causes, Drop, Fates, Mark, QueueDiscipline, QueueModel, QueueSpec,
-    Tallies, Tally, Verdict,
+    Backlog, Capacity, Cause, Causes, Dequeued, Drop, Fates, Mark, QueueDiscipline, QueueModel,
+    QueueSpec, Tallies, Tally,
 };

@@ -11,7 +11,7 @@ use self::overlap::Former;
 use crate::access::MediumAccess;
 use crate::channel::ChannelState;
 use crate::loss::LossProcess;
-use crate::queue::{Backlog, Cause, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally, Verdict};
+use crate::queue::{Backlog, Cause, Dequeued, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally};
 use crate::transmitter::Transmitter;
 
 /// The parts and settings of a link.
@@ -334,12 +334,12 @@ impl Link {
             return;
         }
         let before = Before::of(&out.fates);
-        let verdict = self.queue.dequeue(now, &mut out.fates);
+        let dequeued = self.queue.dequeue(now, &mut out.fates);
         self.count(&out.fates, before);
-        let packet = match verdict {
-            Verdict::Packet(packet) => packet,
-            Verdict::Empty => return self.transmitter.pause(),
-            Verdict::NotBefore(time) => {
+        let packet = match dequeued {
+            Dequeued::Packet(packet) => packet,
+            Dequeued::Empty => return self.transmitter.pause(),
+            Dequeued::NotBefore(time) => {
                 assert!(time > now, "the queue holds packets back until {time}, but it is {now}");
                 self.held_until = Some(time);
                 return self.transmitter.pause();

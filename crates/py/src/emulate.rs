@@ -18,7 +18,7 @@ use crate::plugin::Interpreter;
 use crate::scenario::{PyScenario, as_json};
 
 /// A node's name, its own two addresses, and its interfaces: link, two addresses, MTU in bytes.
-type Place = (String, [String; 2], Vec<(String, [String; 2], u64)>);
+type HostRow = (String, [String; 2], Vec<(String, [String; 2], u64)>);
 
 /// The two addresses of an interface, and the descriptor of the TUN device there.
 type Attached = ([String; 2], RawFd);
@@ -37,16 +37,16 @@ pub(crate) fn check_kernel(scenario: &PyScenario) -> PyResult<()> {
 
 /// The nodes of a scenario with their IPv4 and IPv6 addresses.
 #[pyfunction]
-pub(crate) fn places(scenario: &PyScenario) -> Vec<Place> {
-    let place = |place: network::PlaceOfHost| {
-        let interfaces = place.interfaces.into_iter().map(|interface| {
+pub(crate) fn places(scenario: &PyScenario) -> Vec<HostRow> {
+    let row = |host: network::HostAddresses| {
+        let interfaces = host.interfaces.into_iter().map(|interface| {
             let addresses = [interface.address, interface.address_v6].map(|ip| ip.to_string());
             (interface.link, addresses, interface.mtu.get())
         });
         let interfaces = interfaces.collect();
-        (place.node, [place.address, place.address_v6].map(|ip| ip.to_string()), interfaces)
+        (host.node, [host.address, host.address_v6].map(|ip| ip.to_string()), interfaces)
     };
-    network::places(&scenario.0.spec).into_iter().map(place).collect()
+    network::host_addresses(&scenario.0.spec).into_iter().map(row).collect()
 }
 
 /// A scenario's network between real hosts.

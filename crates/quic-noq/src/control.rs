@@ -24,7 +24,9 @@ use leobench_base::{BitRate, Bytes, LogHistogram, SimDuration, SimTime};
 use leobench_transport::congestion::{
     Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
 };
-use leobench_transport::endpoint::{EndpointError, Event, Evidence, PathId, Verdict, VerdictKind};
+use leobench_transport::endpoint::{
+    EndpointError, Event, Evidence, LossVerdict, LossVerdictKind, PathId,
+};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
@@ -91,7 +93,7 @@ pub(super) struct ControlState {
     /// Whether the next packet carries it.
     asks: bool,
     events: Vec<Event>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<LossVerdict>,
     /// Acknowledgements to be told once the losses that they reveal have been.
     waiting: Vec<Waiting>,
 }
@@ -213,7 +215,7 @@ impl Control {
     }
 
     /// Appends what was concluded about packets since the last call.
-    pub(super) fn take_verdicts(&self, verdicts: &mut Vec<Verdict>) {
+    pub(super) fn take_verdicts(&self, verdicts: &mut Vec<LossVerdict>) {
         verdicts.append(&mut self.lock().verdicts);
     }
 
@@ -455,9 +457,9 @@ impl ControlState {
         let transmission = NonZeroU64::new(packet + 1).filter(|_| bytes > 0);
         let Some(transmission) = transmission else { return };
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
-        let repeated = VerdictKind::Repeated(Bytes::new(bytes.into()));
-        for kind in [VerdictKind::Lost(evidence), repeated] {
-            self.verdicts.push(Verdict { transmission, kind });
+        let repeated = LossVerdictKind::Repeated(Bytes::new(bytes.into()));
+        for kind in [LossVerdictKind::Lost(evidence), repeated] {
+            self.verdicts.push(LossVerdict { transmission, kind });
         }
     }
 

@@ -89,7 +89,7 @@ pub struct Outbox {
     /// Addresses at which the endpoint can be reached from now on, in addition to earlier ones.
     pub addresses: Vec<SocketAddr>,
     /// The endpoint's conclusions about its earlier transmissions, in order.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<LossVerdict>,
     /// How the endpoint answered a change of the network below it, in order.
     pub moves: Vec<MoveStep>,
 }
@@ -109,16 +109,16 @@ pub enum MoveStep {
 
 /// A sender's conclusion about one of its transmissions, by the number that its packet carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct LossVerdict {
     /// Number of the transmission ([`Meta::transmission`](leobench_base::Meta)).
     pub transmission: NonZeroU64,
     /// The sender's action.
-    pub kind: VerdictKind,
+    pub kind: LossVerdictKind,
 }
 
 /// A sender's action on a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VerdictKind {
+pub enum LossVerdictKind {
     /// It declared the transmission lost.
     Lost(Evidence),
     /// It sent so many of its bytes again.

@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 
 use leobench_base::SimDuration;
-use leobench_sim::build::{SocketPlace, Sockets};
+use leobench_sim::build::{SocketRequest, Sockets};
 use leobench_sim::scenario::TransportSpec;
 use leobench_transport::Endpoint;
 
@@ -42,23 +42,23 @@ impl HostSockets {
 }
 
 impl Sockets for HostSockets {
-    fn place(
+    fn open(
         &mut self,
-        place: &SocketPlace<'_>,
+        request: &SocketRequest<'_>,
         inside: Box<dyn Endpoint>,
     ) -> io::Result<Box<dyn Endpoint>> {
-        let host = self.hosts.iter().find(|(name, _)| name == place.node);
+        let host = self.hosts.iter().find(|(name, _)| name == request.node);
         let (_, host) = host.ok_or_else(|| io::Error::other("its node has no host"))?;
-        let watch = self.ready.watch(place.flow, place.end);
-        Ok(match &place.spec.transport {
+        let watch = self.ready.watch(request.flow, request.end);
+        Ok(match &request.spec.transport {
             TransportSpec::Tcp(spec) => {
                 host.set_up(spec)?;
-                Box::new(KernelTcp::new(place, spec, host, watch, self.interval)?)
+                Box::new(KernelTcp::new(request, spec, host, watch, self.interval)?)
             }
             other => {
                 let is_quic = matches!(other, TransportSpec::Quic(_));
                 let carries = if is_quic { Carries::Quic } else { Carries::Messages };
-                let port = place.addresses[0].port();
+                let port = request.addresses[0].port();
                 Box::new(OverUdp::new(inside, carries, port, host, watch)?)
             }
         })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use leobench_base::End;
 use leobench_base::spec::Window;
 use leobench_base::{LogHistogram, SimDuration, SimTime};
-use leobench_sim::build::SocketPlace;
+use leobench_sim::build::SocketRequest;
 use leobench_transport::SendBuffer;
 use leobench_transport::endpoint::{
     Endpoint, EndpointError, Event, Input, Loss, Outbox, PathSample, Report, Totals,
@@ -80,30 +80,30 @@ struct Monitor {
 impl KernelTcp {
     /// An end before its connection; a server can be connected to from now on.
     pub(super) fn new(
-        place: &SocketPlace<'_>,
+        request: &SocketRequest<'_>,
         spec: &TcpSpec,
         host: &Arc<Host>,
         watch: Watch,
         interval: SimDuration,
     ) -> io::Result<Self> {
-        let [local, remote] = place.addresses;
+        let [local, remote] = request.addresses;
         let socket = host.tcp(local)?;
         configure(&socket, spec)?;
         let send_room = SendRoom::new(&socket, spec);
-        let stage = if place.opens() {
+        let stage = if request.opens() {
             Stage::Waiting(socket)
         } else {
             listen(&socket, 1)?;
             watch.add(&socket)?;
             Stage::Listening(socket)
         };
-        let sends = place.end == End::Sender;
+        let sends = request.end == End::Sender;
         Ok(Self {
             remote,
-            start: SimTime::ZERO + place.spec.start,
+            start: SimTime::ZERO + request.spec.start,
             watch,
             stage,
-            buffer: sends.then(|| SendBuffer::new(&place.spec.attributes())),
+            buffer: sends.then(|| SendBuffer::new(&request.spec.attributes())),
             send_room,
             finished: false,
             closed: false,

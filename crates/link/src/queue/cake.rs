@@ -10,9 +10,9 @@ use leobench_base::{BitRate, Bytes, Descriptor, RngTree, SimDuration, SimRng, Si
 
 use super::cobalt::{BLUE, CODEL, Cobalt, Settings};
 use super::hash::spread;
-use super::ways::{Place, Ways};
+use super::ways::{Lookup, Ways};
 use super::{
-    Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
+    Backlog, Capacity, Cause, Causes, Dequeued, Fates, Line, QueueDiscipline, QueueModel,
     by_arrival, check_limit,
 };
 
@@ -168,13 +168,13 @@ impl Hosts {
         Self { ways: Ways::new(QUEUES), flows: vec![0; QUEUES], bulk: vec![0; QUEUES] }
     }
 
-    /// The place of a host, with one more flow.
+    /// The slot of a host, with one more flow.
     fn enter(&mut self, key: u64) -> usize {
         let flows = &self.flows;
-        let (Place::Known(place) | Place::Free(place) | Place::Shared(place)) =
-            self.ways.find(key, |place| flows[place] > 0);
-        self.flows[place] += 1;
-        place
+        let (Lookup::Known(slot) | Lookup::Free(slot) | Lookup::Shared(slot)) =
+            self.ways.find(key, |slot| flows[slot] > 0);
+        self.flows[slot] += 1;
+        slot
     }
 }
 
@@ -206,19 +206,19 @@ impl Shaper {
 }
 
 impl Cake {
-    /// The flow of a packet, whose hosts are entered if the place was free.
+    /// The flow of a packet, whose hosts are entered if the slot was free.
     fn flow_of(&mut self, packet: &Descriptor) -> usize {
         let meta = &packet.meta;
         let key = |hash: u32, purpose: u64| spread(hash, self.perturbation.wrapping_add(purpose));
         let (flow, source) = (key(meta.flow_hash(), 0), key(meta.source_hash(), 1));
         let destination = key(meta.destination_hash(), 2);
         let flows = &self.flows;
-        match self.ways.find(flow, |place| flows[place].set != Set::Idle) {
-            Place::Known(place) | Place::Shared(place) => place,
-            Place::Free(place) => {
+        match self.ways.find(flow, |slot| flows[slot].set != Set::Idle) {
+            Lookup::Known(slot) | Lookup::Shared(slot) => slot,
+            Lookup::Free(slot) => {
                 let hosts = [self.sources.enter(source), self.destinations.enter(destination)];
-                self.flows[place].hosts = hosts;
-                place
+                self.flows[slot].hosts = hosts;
+                slot
             }
         }
     }
@@ -242,10 +242,10 @@ impl Cake {
         let flow = &mut self.flows[number];
         let before = std::mem::replace(&mut flow.set, set);
         let [source, destination] = flow.hosts;
-        for (hosts, place) in [(&mut self.sources, source), (&mut self.destinations, destination)] {
-            hosts.bulk[place] += u32::from(set == Set::Bulk);
-            hosts.bulk[place] -= u32::from(before == Set::Bulk);
-            hosts.flows[place] -= u32::from(set == Set::Idle);
+        for (hosts, slot) in [(&mut self.sources, source), (&mut self.destinations, destination)] {
+            hosts.bulk[slot] += u32::from(set == Set::Bulk);
+            hosts.bulk[slot] -= u32::from(before == Set::Bulk);
+            hosts.flows[slot] -= u32::from(set == Set::Idle);
         }
     }
 
@@ -327,14 +327,14 @@ impl QueueDiscipline for Cake {
         }
     }
 
-    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict {
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Dequeued {
         if self.backlog.packets == 0 {
-            return Verdict::Empty;
+            return Dequeued::Empty;
         }
         if let Some(shaper) = &self.shaper
             && shaper.next > now
         {
-            return Verdict::NotBefore(shaper.next);
+            return Dequeued::NotBefore(shaper.next);
         }
         // One of the decaying flows, all of which are empty, comes closer to rest.
         if let Some(number) = self.decaying.pop_front() {
@@ -352,9 +352,9 @@ impl QueueDiscipline for Cake {
             if let Some(shaper) = &mut self.shaper {
                 shaper.on_sent(now, packet.meta.size);
             }
-            return Verdict::Packet(packet);
+            return Dequeued::Packet(packet);
         }
-        Verdict::Empty
+        Dequeued::Empty
     }
 
     fn backlog(&self) -> Backlog {

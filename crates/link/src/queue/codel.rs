@@ -4,7 +4,7 @@ use leobench_base::spec::{Fault, Limit, UpTo};
 use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimTime};
 
 use super::{
-    Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
+    Backlog, Capacity, Cause, Causes, Dequeued, Fates, Line, QueueDiscipline, QueueModel,
     check_limit,
 };
 
@@ -91,9 +91,9 @@ impl QueueDiscipline for Codel {
         }
     }
 
-    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict {
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Dequeued {
         let next = self.control.dequeue(now, &self.settings, self.largest, &mut self.line, fates);
-        next.map_or(Verdict::Empty, Verdict::Packet)
+        next.map_or(Dequeued::Empty, Dequeued::Packet)
     }
 
     fn backlog(&self) -> Backlog {

@@ -4,7 +4,7 @@ use leobench_base::spec::{At, Fault, Limit, Ring, Schema, Spec, SpecError, Value
 use leobench_base::{Descriptor, RngTree, SimTime};
 
 use super::{
-    Backlog, Capacity, Causes, Fates, Line, QueueDiscipline, QueueModel, QueueSpec, Verdict,
+    Backlog, Capacity, Causes, Dequeued, Fates, Line, QueueDiscipline, QueueModel, QueueSpec,
     by_arrival,
 };
 
@@ -99,12 +99,12 @@ impl Device {
         }
     }
 
-    /// Moves packets to the ring; the verdict that ended it, if the ring still has room.
-    fn fill(&mut self, now: SimTime, fates: &mut Fates) -> Option<Verdict> {
+    /// Moves packets to the ring; the answer that ended it, if the ring still has room.
+    fn fill(&mut self, now: SimTime, fates: &mut Fates) -> Option<Dequeued> {
         while self.has_room() {
             match self.queue.dequeue(now, fates) {
-                Verdict::Packet(packet) => self.ring.push(packet),
-                verdict => return Some(verdict),
+                Dequeued::Packet(packet) => self.ring.push(packet),
+                other => return Some(other),
             }
         }
         None
@@ -117,14 +117,14 @@ impl QueueDiscipline for Device {
         self.fill(now, fates);
     }
 
-    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict {
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Dequeued {
         let ended = self.fill(now, fates);
         match self.ring.pop() {
             Some(packet) => {
                 self.fill(now, fates);
-                Verdict::Packet(packet)
+                Dequeued::Packet(packet)
             }
-            None => ended.unwrap_or(Verdict::Empty),
+            None => ended.unwrap_or(Dequeued::Empty),
         }
     }
 

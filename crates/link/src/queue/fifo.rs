@@ -4,7 +4,7 @@ use leobench_base::spec::{Fault, Limit};
 use leobench_base::{Descriptor, RngTree, SimTime};
 
 use super::{
-    Backlog, Capacity, Cause, Fates, Line, QueueDiscipline, QueueModel, Verdict, check_limit,
+    Backlog, Capacity, Cause, Dequeued, Fates, Line, QueueDiscipline, QueueModel, check_limit,
 };
 
 leobench_base::spec! {
@@ -44,8 +44,8 @@ impl QueueDiscipline for Fifo {
         }
     }
 
-    fn dequeue(&mut self, _now: SimTime, _fates: &mut Fates) -> Verdict {
-        self.line.pop().map_or(Verdict::Empty, Verdict::Packet)
+    fn dequeue(&mut self, _now: SimTime, _fates: &mut Fates) -> Dequeued {
+        self.line.pop().map_or(Dequeued::Empty, Dequeued::Packet)
     }
 
     fn backlog(&self) -> Backlog {

@@ -8,7 +8,7 @@ use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimTime};
 use super::codel::{CODEL, Control, INTERVAL, Settings, TARGET, check_times};
 use super::hash::{index, spread};
 use super::{
-    Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
+    Backlog, Capacity, Cause, Causes, Dequeued, Fates, Line, QueueDiscipline, QueueModel,
     by_arrival, check_limit,
 };
 
@@ -147,7 +147,7 @@ impl QueueDiscipline for FqCodel {
         }
     }
 
-    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict {
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Dequeued {
         while let Some((number, is_new)) = self.turn() {
             let flow = &mut self.flows[number];
             let before = flow.line.backlog();
@@ -158,7 +158,7 @@ impl QueueDiscipline for FqCodel {
             self.backlog.bytes -= before.bytes - after.bytes;
             if let Some(packet) = next {
                 flow.credits -= packet.meta.size.get() as i64;
-                return Verdict::Packet(packet);
+                return Dequeued::Packet(packet);
             }
             // An empty new flow waits for the round to end, so that it cannot come back as new at once.
             if is_new {
@@ -169,7 +169,7 @@ impl QueueDiscipline for FqCodel {
                 flow.listed = false;
             }
         }
-        Verdict::Empty
+        Dequeued::Empty
     }
 
     fn backlog(&self) -> Backlog {

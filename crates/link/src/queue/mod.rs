@@ -39,7 +39,7 @@ impl Backlog {
 
 /// The answer of a queue discipline to a request for the next packet.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum Dequeued {
     /// Send this packet.
     Packet(Descriptor),
     /// Nothing waits.
@@ -48,7 +48,7 @@ pub enum Verdict {
     NotBefore(SimTime),
 }
 
-impl Verdict {
+impl Dequeued {
     /// The packet to send, if there is one.
     pub fn packet(self) -> Option<Descriptor> {
         match self {
@@ -61,13 +61,13 @@ impl Verdict {
 /// A queue in front of a transmitter. Time is handed in; dropped and marked packets are handed out.
 ///
 /// At any moment, packets enqueued = packets dequeued + dropped + flushed + backlog, and every packet comes out or is
-/// dropped if it is asked for at the times of [`Verdict::NotBefore`] (the conformance suite checks both).
+/// dropped if it is asked for at the times of [`Dequeued::NotBefore`] (the conformance suite checks both).
 pub trait QueueDiscipline: Send {
     /// Takes a packet in, or drops it or others to make room.
     fn enqueue(&mut self, now: SimTime, packet: Descriptor, fates: &mut Fates);
 
     /// The packet to send next; may drop others on the way (active queue management).
-    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict;
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Dequeued;
 
     /// How much waits.
     fn backlog(&self) -> Backlog;

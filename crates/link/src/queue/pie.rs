@@ -4,7 +4,7 @@ use leobench_base::spec::{Fault, Limit, Probability, Range, UpTo};
 use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{
-    Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
+    Backlog, Capacity, Cause, Causes, Dequeued, Fates, Line, QueueDiscipline, QueueModel,
     check_limit,
 };
 
@@ -178,15 +178,15 @@ impl QueueDiscipline for Pie {
         }
     }
 
-    fn dequeue(&mut self, now: SimTime, _fates: &mut Fates) -> Verdict {
+    fn dequeue(&mut self, now: SimTime, _fates: &mut Fates) -> Dequeued {
         self.update(now);
         let waiting = self.line.backlog().bytes;
-        let Some(packet) = self.line.pop() else { return Verdict::Empty };
+        let Some(packet) = self.line.pop() else { return Dequeued::Empty };
         self.sojourn = now - packet.meta.arrival;
         if let Some(rate) = &mut self.rate {
             rate.on_departure(now, packet.meta.size, waiting);
         }
-        Verdict::Packet(packet)
+        Dequeued::Packet(packet)
     }
 
     fn backlog(&self) -> Backlog {

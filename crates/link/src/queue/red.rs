@@ -7,7 +7,7 @@ use leobench_base::spec::{Fault, Length, Limit, Range};
 use leobench_base::{Descriptor, RngTree, SimDuration, SimRng, SimTime};
 
 use super::{
-    Backlog, Capacity, Cause, Causes, Fates, Line, QueueDiscipline, QueueModel, Verdict,
+    Backlog, Capacity, Cause, Causes, Dequeued, Fates, Line, QueueDiscipline, QueueModel,
     check_limit,
 };
 
@@ -160,8 +160,8 @@ impl QueueDiscipline for Red {
         }
     }
 
-    fn dequeue(&mut self, now: SimTime, _fates: &mut Fates) -> Verdict {
-        let Some(packet) = self.line.pop() else { return Verdict::Empty };
+    fn dequeue(&mut self, now: SimTime, _fates: &mut Fates) -> Dequeued {
+        let Some(packet) = self.line.pop() else { return Dequeued::Empty };
         if let Some(last) = self.last_departure {
             self.measured = now - last;
         }
@@ -170,7 +170,7 @@ impl QueueDiscipline for Red {
         if !left {
             self.empty_since = Some(now);
         }
-        Verdict::Packet(packet)
+        Dequeued::Packet(packet)
     }
 
     fn backlog(&self) -> Backlog {

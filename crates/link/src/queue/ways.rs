@@ -1,45 +1,45 @@
-//! A set-associative hash: every key has a few places, so that two keys rarely share one.
+//! A set-associative hash: every key has a few slots, so that two keys rarely share one.
 
-/// Places that a key may take.
+/// Slots that a key may take.
 const WAYS: usize = 8;
 
-/// The place found for a key.
+/// The slot that a look-up finds for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Lookup {
     /// Here already.
     Known(usize),
-    /// A place that was free.
+    /// A slot that was free.
     Free(usize),
-    /// A place that another key keeps.
+    /// A slot that another key keeps.
     Shared(usize),
 }
 
-/// Keys by place.
+/// Keys by slot.
 #[derive(Debug)]
 pub(super) struct Ways {
     tags: Vec<u64>,
 }
 
 impl Ways {
-    /// A table of `places`, a multiple of the ways.
-    pub fn new(places: usize) -> Self {
-        Self { tags: vec![0; places] }
+    /// A table of `slots`, a multiple of the ways.
+    pub fn new(slots: usize) -> Self {
+        Self { tags: vec![0; slots] }
     }
 
-    /// The place of `key`, a spread hash; `is_taken` tells whether a place is in use. A free place becomes the key's.
-    pub fn find(&mut self, key: u64, is_taken: impl Fn(usize) -> bool) -> Place {
+    /// The slot of `key`, a spread hash; `is_taken` tells whether a slot is in use. A free slot becomes the key's.
+    pub fn find(&mut self, key: u64, is_taken: impl Fn(usize) -> bool) -> Lookup {
         let home = super::hash::index(key, self.tags.len());
         let first = home - home % WAYS;
-        let places = || (0..WAYS).map(|way| first + (home + way) % WAYS);
-        if let Some(place) = places().find(|place| is_taken(*place) && self.tags[*place] == key) {
-            return Place::Known(place);
+        let slots = || (0..WAYS).map(|way| first + (home + way) % WAYS);
+        if let Some(slot) = slots().find(|slot| is_taken(*slot) && self.tags[*slot] == key) {
+            return Lookup::Known(slot);
         }
-        match places().find(|place| !is_taken(*place)) {
-            Some(place) => {
-                self.tags[place] = key;
-                Place::Free(place)
+        match slots().find(|slot| !is_taken(*slot)) {
+            Some(slot) => {
+                self.tags[slot] = key;
+                Lookup::Free(slot)
             }
-            None => Place::Shared(home),
+            None => Lookup::Shared(home),
         }
     }
 }

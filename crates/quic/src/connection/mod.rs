@@ -34,7 +34,7 @@ use std::net::SocketAddr;
 use bytes::Bytes as Payload;
 use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{EndpointError, Event, Loss, MoveStep, PathId, Verdict};
+use leobench_transport::endpoint::{EndpointError, Event, Loss, LossVerdict, MoveStep, PathId};
 use leobench_transport::interfaces::Interfaces;
 
 use self::close::State;
@@ -215,7 +215,7 @@ struct AckControl {
 /// Reports to the endpoint that have not been taken.
 #[derive(Default)]
 struct Reports {
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<LossVerdict>,
     events: Vec<Event>,
     moves: Vec<MoveStep>,
     lost: Option<Loss>,

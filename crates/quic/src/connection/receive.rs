@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{Evidence, Verdict, VerdictKind};
+use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind};
 
 use super::transmit::transmission_of;
 use super::{Connection, violation};
@@ -392,13 +392,15 @@ impl Connection {
         let Some(transmission) = transmission_of(self.path().id, packet.number) else { return };
         let probed = packet.number < self.path().probed_from;
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
-        self.reports.verdicts.push(Verdict { transmission, kind: VerdictKind::Lost(evidence) });
+        self.reports
+            .verdicts
+            .push(LossVerdict { transmission, kind: LossVerdictKind::Lost(evidence) });
         let again = packet.carried.iter().map(|carried| match carried {
             SentFrame::Stream { len, .. } => u64::from(*len),
             _ => 0,
         });
-        let kind = VerdictKind::Repeated(Bytes::new(again.sum()));
-        self.reports.verdicts.push(Verdict { transmission, kind });
+        let kind = LossVerdictKind::Repeated(Bytes::new(again.sum()));
+        self.reports.verdicts.push(LossVerdict { transmission, kind });
     }
 
     /// Sends something again, if it is still of use (RFC 9000 section 13.3).

@@ -19,7 +19,7 @@ use leobench_transport::{Endpoint, Plugins, Role};
 
 pub use self::error::BuildError;
 use self::error::unsound;
-pub use self::sinks::{OpenQlog, Sinks, SocketPlace, Sockets};
+pub use self::sinks::{OpenQlog, Sinks, SocketRequest, Sockets};
 use crate::capture::{Captures, Secrets};
 use crate::ledger::FlowLedger;
 use crate::network::{
@@ -153,8 +153,8 @@ impl FromScenario<'_> {
     }
 
     fn link(&self, name: &str) -> Result<LinkId, BuildError> {
-        let place = self.spec.links.iter().position(|(link, _)| link == name);
-        place.map(LinkId::from).ok_or_else(|| unsound(format!("there is no link {name}")))
+        let number = self.spec.links.iter().position(|(link, _)| link == name);
+        number.map(LinkId::from).ok_or_else(|| unsound(format!("there is no link {name}")))
     }
 
     /// One channel for both directions of a link, or one for each.
@@ -298,15 +298,15 @@ impl FromScenario<'_> {
         endpoints: [Box<dyn Endpoint>; 2],
     ) -> Result<[Box<dyn Endpoint>; 2], BuildError> {
         let Some(sockets) = &mut self.sockets else { return Ok(endpoints) };
-        let mut place = |end, node, addresses, inside| {
-            let place = SocketPlace { flow: number, spec, end, node, addresses };
-            let placed = sockets.place(&place, inside);
-            placed.map_err(|error| BuildError::Socket { flow: name.to_owned(), end, error })
+        let mut open = |end, node, addresses, inside| {
+            let request = SocketRequest { flow: number, spec, end, node, addresses };
+            let opened = sockets.open(&request, inside);
+            opened.map_err(|error| BuildError::Socket { flow: name.to_owned(), end, error })
         };
         let [sender, receiver] = endpoints;
         let (there, back) = ([ends.sender, ends.receiver], [ends.receiver, ends.sender]);
-        let receiver = place(End::Receiver, &spec.to, back, receiver)?;
-        Ok([place(End::Sender, &spec.from, there, sender)?, receiver])
+        let receiver = open(End::Receiver, &spec.to, back, receiver)?;
+        Ok([open(End::Sender, &spec.from, there, sender)?, receiver])
     }
 
     fn ledger(&self, flow: &FlowSpec) -> FlowLedger {

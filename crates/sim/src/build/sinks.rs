@@ -31,20 +31,20 @@ pub struct Sinks<'a> {
 
 /// Puts the ends of flows on sockets outside the network.
 pub trait Sockets {
-    /// The end of a flow on a socket; `inside` is what it would be inside the network.
+    /// Opens a socket for an end of a flow; `inside` is what it would be inside the network.
     ///
     /// # Errors
     /// If there is no such socket.
-    fn place(
+    fn open(
         &mut self,
-        place: &SocketPlace<'_>,
+        request: &SocketRequest<'_>,
         inside: Box<dyn Endpoint>,
     ) -> io::Result<Box<dyn Endpoint>>;
 }
 
 /// An end of a flow for which a socket is needed.
 #[derive(Clone, Copy, Debug)]
-pub struct SocketPlace<'a> {
+pub struct SocketRequest<'a> {
     /// The flow.
     pub flow: FlowId,
     /// The flow's specification in the scenario.
@@ -57,7 +57,7 @@ pub struct SocketPlace<'a> {
     pub addresses: [SocketAddr; 2],
 }
 
-impl SocketPlace<'_> {
+impl SocketRequest<'_> {
     /// Whether this end opens the connection.
     pub fn opens(&self) -> bool {
         (self.spec.opened_by == OpenedBy::From) == (self.end == End::Sender)

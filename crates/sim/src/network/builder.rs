@@ -389,8 +389,8 @@ impl Network {
     /// Wakes everybody at the start, and records what the channels offer there.
     fn start(&mut self) -> Result<(), NetworkError> {
         self.check_at = self.look_every();
-        for (place, slot) in self.channels.iter().enumerate() {
-            self.wakes.set(Entity::Channel(place), slot.channel.next_change());
+        for (channel, slot) in self.channels.iter().enumerate() {
+            self.wakes.set(Entity::Channel(channel), slot.channel.next_change());
             for &direction in &slot.directions {
                 self.observer.channel(SimTime::ZERO, direction, slot.channel.state())?;
             }

@@ -117,7 +117,7 @@ impl Network {
         packet: Descriptor,
     ) -> Result<(), NetworkError> {
         let Some(port) = self.egress_at[node] else {
-            return self.strand(node, packet, Cause::NO_PORT);
+            return self.drop_at_node(node, packet, Cause::NO_PORT);
         };
         let packet = self.store.take(packet);
         let to = self.outside(node, &packet.meta, packet.meta.destination.port());

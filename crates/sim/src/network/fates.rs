@@ -4,17 +4,20 @@ use leobench_base::packet::Body;
 use leobench_base::{Descriptor, DirectionId, NodeId, Packet};
 use leobench_link::{Cause, Drop, Mark};
 
-use super::{Network, NetworkError, Place};
+use super::{Location, Network, NetworkError};
 
 impl Network {
     #[cold]
-    pub(super) fn account_fates(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
+    pub(super) fn account_drops_and_marks(
+        &mut self,
+        direction: DirectionId,
+    ) -> Result<(), NetworkError> {
         let mut fates = std::mem::take(&mut self.link_output.fates);
         for Mark { meta, cause } in fates.marks.drain(..) {
             self.observer.marked(self.now, direction, &meta, cause)?;
         }
         for Drop { packet, cause } in fates.drops.drain(..) {
-            self.lose(Place::Link(direction), packet, cause)?;
+            self.drop_packet(Location::Link(direction), packet, cause)?;
         }
         self.link_output.fates = fates;
         Ok(())
@@ -22,25 +25,25 @@ impl Network {
 
     /// A packet goes no further, at a node.
     #[cold]
-    pub(super) fn strand(
+    pub(super) fn drop_at_node(
         &mut self,
         node: NodeId,
         packet: Descriptor,
         cause: Cause,
     ) -> Result<(), NetworkError> {
-        self.lose(Place::Node(node), packet, cause)
+        self.drop_packet(Location::Node(node), packet, cause)
     }
 
     /// A packet is dropped, and the message of a datagram with it.
     #[cold]
-    pub(super) fn lose(
+    pub(super) fn drop_packet(
         &mut self,
-        place: Place,
+        location: Location,
         packet: Descriptor,
         cause: Cause,
     ) -> Result<(), NetworkError> {
         let Packet { meta, body } = self.store.take(packet);
-        self.observer.dropped(self.now, place, &meta, cause)?;
+        self.observer.dropped(self.now, location, &meta, cause)?;
         let datagram = match &body {
             Body::Datagram(datagram) => Some(*datagram),
             Body::Raw(raw) => self.outside_datagram(&meta, raw),
@@ -48,7 +51,7 @@ impl Network {
         };
         if let (Some(flow), Some(datagram)) = (meta.label.flow, datagram) {
             self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
-        } else if let (Place::Link(direction), Body::Raw(raw)) = (place, body)
+        } else if let (Location::Link(direction), Body::Raw(raw)) = (location, body)
             && cause == Cause::MTU
         {
             self.refuse_too_big(direction, &raw)?;

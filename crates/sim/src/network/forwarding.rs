@@ -94,8 +94,8 @@ impl Forwarding {
         if node < self.nodes {
             return Destination::Node(NodeId::from(node));
         }
-        let place = bits.wrapping_sub(INTERFACES) as usize;
-        let (link, host) = (place >> 2, place & 3);
+        let offset = bits.wrapping_sub(INTERFACES) as usize;
+        let (link, host) = (offset >> 2, offset & 3);
         let directions = LinkId::from(link.min(MOST_LINKS)).directions();
         match host {
             1 | 2 if directions[1].index() < self.attachments.len() => {

@@ -13,7 +13,7 @@ use self::answer::Answer;
 pub(crate) use self::answer::Milestones;
 use self::answer::StreamProgress;
 use crate::ledger::{Deliveries, Statistics};
-use crate::record::Place;
+use crate::record::Location;
 use crate::topology::{Access, HandoverStage, Stage};
 
 /// Steps of time in which deliveries and retransmissions are summed.
@@ -59,7 +59,7 @@ struct FlowWatch {
 /// A handover as a flow goes through it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
-    /// Its place among the handovers of the run.
+    /// Its index among the handovers of the run.
     handover: usize,
     /// Whether the flow's packets take another way because of it.
     concerns: bool,
@@ -125,10 +125,10 @@ impl HandoverWatch {
             let is_known = |known: &HandoverTimes| {
                 known.topology == topology && known.stage.number == stage.number
             };
-            if let Some(place) = self.handovers.iter().rposition(is_known) {
-                self.handovers[place].end = Some(now);
+            if let Some(index) = self.handovers.iter().rposition(is_known) {
+                self.handovers[index].end = Some(now);
                 if matches!(stage.to, Access::Satellite(..)) {
-                    self.restored(now, place);
+                    self.restored(now, index);
                 }
             }
             return;
@@ -248,14 +248,14 @@ impl HandoverWatch {
     }
 
     /// A packet of the sender of a flow was dropped because a node moved, on a link or at a node.
-    pub(super) fn lost(&mut self, flow: FlowId, place: Place, size: Bytes) {
+    pub(super) fn lost(&mut self, flow: FlowId, location: Location, size: Bytes) {
         let Self { handovers, flows } = self;
         let watch = &mut flows[flow];
-        let is_on_path = |crossing: &Crossing| match place {
-            Place::Link(direction) => {
+        let is_on_path = |crossing: &Crossing| match location {
+            Location::Link(direction) => {
                 handovers[crossing.handover].stage.from.link() == direction.link()
             }
-            Place::Node(_) => false,
+            Location::Node(_) => false,
         };
         let mut concerned = watch.crossings.iter_mut().rev().filter(|crossing| crossing.concerns);
         let concerned = concerned.find(|crossing| crossing.path.is_none() || is_on_path(crossing));

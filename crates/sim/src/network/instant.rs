@@ -12,7 +12,7 @@ const MOST_EVENTS: u64 = 1_000_000;
 const MOST_EVENTS_PER_PART: u64 = 1_000;
 
 /// Steps of an endless instant whose parts the error names.
-const WITNESSES: u64 = 64;
+const NAMED_STEPS: u64 = 64;
 
 /// Parts that the error names at most.
 const MOST_NAMES: usize = 4;
@@ -36,14 +36,14 @@ pub(super) struct InstantWatch {
     since: u64,
     most: u64,
     /// The parts that acted in the last steps.
-    witnesses: Vec<Entity>,
+    culprits: Vec<Entity>,
 }
 
 impl InstantWatch {
     /// Watches a network of so many parts.
     pub(super) fn new(parts: usize) -> Self {
         let most = MOST_EVENTS + MOST_EVENTS_PER_PART * parts as u64;
-        Self { at: SimTime::ZERO, since: 0, most, witnesses: Vec::new() }
+        Self { at: SimTime::ZERO, since: 0, most, culprits: Vec::new() }
     }
 
     /// The events that one instant may have.
@@ -62,16 +62,16 @@ impl InstantWatch {
     ) -> Option<u64> {
         if now != self.at {
             (self.at, self.since) = (now, step);
-            self.witnesses.clear();
+            self.culprits.clear();
         }
         let events = step - self.since;
         if events <= self.most {
             return Some(every);
         }
-        if !self.witnesses.contains(&part) {
-            self.witnesses.push(part);
+        if !self.culprits.contains(&part) {
+            self.culprits.push(part);
         }
-        (events <= self.most + WITNESSES).then_some(1)
+        (events <= self.most + NAMED_STEPS).then_some(1)
     }
 }
 
@@ -88,15 +88,15 @@ impl Network {
     /// The error of the instant that the watch found endless.
     #[cold]
     pub(super) fn endless_instant(&self) -> InstantError {
-        self.endless(self.instant.most, &self.instant.witnesses)
+        self.endless(self.instant.most, &self.instant.culprits)
     }
 
     /// A part of the network as its scenario calls it.
     fn name_of(&self, part: Entity) -> String {
         let names = self.observer.names();
         match part {
-            Entity::Topology(place) => format!("handovers `{}`", names.topologies[place]),
-            Entity::Channel(place) => match self.channels[place].directions.first() {
+            Entity::Topology(topology) => format!("handovers `{}`", names.topologies[topology]),
+            Entity::Channel(channel) => match self.channels[channel].directions.first() {
                 Some(direction) => {
                     format!("the channel of link `{}`", names.directions[*direction])
                 }

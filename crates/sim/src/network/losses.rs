@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use leobench_base::End;
 use leobench_base::{Bytes, FlowId, Meta, SimTime};
 use leobench_link::Cause;
-use leobench_transport::endpoint::{Verdict, VerdictKind};
+use leobench_transport::endpoint::{LossVerdict, LossVerdictKind};
 use typed_index_collections::TiVec;
 
 use super::handovers::MOVING;
@@ -136,18 +136,20 @@ impl Losses {
         &mut self,
         now: SimTime,
         (flow, end): (FlowId, End),
-        verdict: Verdict,
+        verdict: LossVerdict,
         recorder: &mut Recorder,
     ) -> Result<bool, SinkError> {
-        let Verdict { transmission, kind } = verdict;
+        let LossVerdict { transmission, kind } = verdict;
         let mut moved = false;
         self.update(flow, end, transmission, recorder, |row| {
             moved = row.dropped.is_some_and(|dropped| MOVING.contains(&dropped.cause));
             match kind {
-                VerdictKind::Lost(evidence) => {
+                LossVerdictKind::Lost(evidence) => {
                     row.declared = row.declared.or(Some((now, evidence)));
                 }
-                VerdictKind::Repeated(bytes) => row.repeated = row.repeated.or(Some((now, bytes))),
+                LossVerdictKind::Repeated(bytes) => {
+                    row.repeated = row.repeated.or(Some((now, bytes)))
+                }
             }
         })?;
         Ok(moved)
@@ -232,7 +234,7 @@ mod tests {
     use leobench_transport::endpoint::Evidence;
 
     use super::*;
-    use crate::record::Place;
+    use crate::record::Location;
 
     fn transmission(number: u64) -> NonZeroU64 {
         NonZeroU64::new(number).unwrap()
@@ -244,7 +246,7 @@ mod tests {
             packet,
             size,
             at,
-            place: Place::Link(DirectionId::from(0)),
+            location: Location::Link(DirectionId::from(0)),
             cause: Cause::HANDOVER,
         }
     }

@@ -57,7 +57,7 @@ pub(crate) use losses::Repeat;
 use motion::Held;
 use nat::Nat;
 use observe::Observer;
-pub use places::{Interface, PlaceOfHost, places};
+pub use places::{HostAddresses, Interface, host_addresses};
 use schedule::{Entity, Schedule};
 pub use stalls::{Stall, StallWatch};
 use store::PacketStore;
@@ -65,7 +65,7 @@ use way::Way;
 
 use crate::capture::{CaptureError, Captures, Passage};
 use crate::limits::LimitsSpec;
-use crate::record::{PacketEvent, Place, SinkError};
+use crate::record::{Location, PacketEvent, SinkError};
 use crate::topology::{Change, Topology};
 
 /// A network with everything in it.
@@ -209,8 +209,8 @@ impl Network {
             self.observer.end_warm_up(&mut self.directions, senders);
         }
         match entity {
-            Entity::Topology(place) => self.move_on(place),
-            Entity::Channel(place) => self.change(place),
+            Entity::Topology(topology) => self.move_on(topology),
+            Entity::Channel(channel) => self.change(channel),
             Entity::Direction(direction) => self.transmit(direction),
             Entity::Application(flow) => self.write(flow),
             Entity::Forecasts => self.tell_forecasts(),
@@ -243,12 +243,12 @@ impl Network {
 
     /// A channel changes: its links follow.
     #[inline(never)]
-    fn change(&mut self, place: usize) -> Result<(), NetworkError> {
-        let was_up = self.channels[place].channel.state().up;
-        self.channels[place].channel.advance(self.now);
-        let is_up = self.channels[place].channel.state().up;
-        for index in 0..self.channels[place].directions.len() {
-            let slot = &self.channels[place];
+    fn change(&mut self, channel: usize) -> Result<(), NetworkError> {
+        let was_up = self.channels[channel].channel.state().up;
+        self.channels[channel].channel.advance(self.now);
+        let is_up = self.channels[channel].channel.state().up;
+        for index in 0..self.channels[channel].directions.len() {
+            let slot = &self.channels[channel];
             let (direction, state) = (slot.directions[index], slot.channel.state());
             self.directions[direction].set_channel(self.now, state, &mut self.link_output);
             self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
@@ -258,8 +258,8 @@ impl Network {
                 self.tell_topologies(direction);
             }
         }
-        self.wakes.set(Entity::Channel(place), self.channels[place].channel.next_change());
-        self.observer.paths(self.now, &self.channels[place].directions)?;
+        self.wakes.set(Entity::Channel(channel), self.channels[channel].channel.next_change());
+        self.observer.paths(self.now, &self.channels[channel].directions)?;
         Ok(())
     }
 
@@ -274,7 +274,7 @@ impl Network {
     #[inline]
     fn deliver(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
         if !self.link_output.fates.is_empty() {
-            self.account_fates(direction)?;
+            self.account_drops_and_marks(direction)?;
         }
         if self.link_output.arrivals.is_empty() { Ok(()) } else { self.hand_over(direction) }
     }
@@ -298,7 +298,7 @@ impl Network {
         match self.forwarding.hop(node, packet.meta.label.to) {
             Hop::Here => self.arrive(node, packet),
             Hop::Over(direction) => self.leave_by(node, direction, packet),
-            Hop::Nowhere => self.strand(node, packet, Cause::NO_ROUTE),
+            Hop::Nowhere => self.drop_at_node(node, packet, Cause::NO_ROUTE),
         }
     }
 
@@ -321,7 +321,7 @@ impl Network {
                     self.nats[node].as_mut().and_then(|nat| nat.leave(direction, protocol, source))
                 };
             let Some(port) = port else {
-                return self.strand(node, packet, Cause::NO_PORT);
+                return self.drop_at_node(node, packet, Cause::NO_PORT);
             };
             let outside = Forwarding::interface_address(direction);
             self.store.change(&mut packet, |Packet { meta, .. }| {
@@ -352,7 +352,7 @@ impl Network {
         // The outside addresses of a translating node stand for nobody on it.
         if matches!(packet.meta.label.to, Destination::Interface(direction) if self.is_outside(node, direction))
         {
-            return self.strand(node, packet, Cause::NO_PORT);
+            return self.drop_at_node(node, packet, Cause::NO_PORT);
         }
         let Meta { protocol, destination, .. } = self.store.get(&packet).meta;
         let listener = self.listeners.get(&(node, protocol, destination.port()));

@@ -23,38 +23,38 @@ pub(super) struct Held {
 impl Network {
     /// A topology changes.
     #[cold]
-    pub(super) fn move_on(&mut self, place: usize) -> Result<(), NetworkError> {
-        if self.advance_topology(place)? { self.reroute() } else { Ok(()) }
+    pub(super) fn move_on(&mut self, topology: usize) -> Result<(), NetworkError> {
+        if self.advance_topology(topology)? { self.reroute() } else { Ok(()) }
     }
 
     /// Everything moves to where it is at the start of a run.
     pub(super) fn take_places(&mut self) -> Result<(), NetworkError> {
-        for place in 0..self.topologies.len() {
-            if self.topologies[place].next_change() == Some(SimTime::ZERO) {
-                self.advance_topology(place)?;
+        for topology in 0..self.topologies.len() {
+            if self.topologies[topology].next_change() == Some(SimTime::ZERO) {
+                self.advance_topology(topology)?;
             }
-            self.wakes.set(Entity::Topology(place), self.topologies[place].next_change());
+            self.wakes.set(Entity::Topology(topology), self.topologies[topology].next_change());
         }
         self.reroute()
     }
 
     /// Applies what a topology changes now; whether any link takes part in another way.
-    fn advance_topology(&mut self, place: usize) -> Result<bool, NetworkError> {
+    fn advance_topology(&mut self, number: usize) -> Result<bool, NetworkError> {
         let mut changes = std::mem::take(&mut self.changes);
-        let topology = &mut self.topologies[place];
+        let topology = &mut self.topologies[number];
         let mut calls = 0;
         while topology.next_change().is_some_and(|due| due <= self.now) {
             topology.advance(self.now, &mut changes);
             calls += 1;
             if calls > self.instant.most_events() {
-                return Err(self.endless(calls, &[Entity::Topology(place)]).into());
+                return Err(self.endless(calls, &[Entity::Topology(number)]).into());
             }
         }
-        self.wakes.set(Entity::Topology(place), self.topologies[place].next_change());
+        self.wakes.set(Entity::Topology(number), self.topologies[number].next_change());
         let mut moved = false;
         for change in changes.drain(..) {
             moved |= matches!(change, Change::Attach { .. });
-            self.apply(place, change)?;
+            self.apply(number, change)?;
         }
         self.changes = changes;
         Ok(moved)
@@ -68,9 +68,9 @@ impl Network {
             .directions()
             .into_iter()
             .all(|direction| self.observer.is_up(direction));
-        for (place, topology) in self.topologies.iter_mut().enumerate() {
+        for (number, topology) in self.topologies.iter_mut().enumerate() {
             if topology.on_channel(self.now, direction.link(), up) {
-                self.wakes.set(Entity::Topology(place), topology.next_change());
+                self.wakes.set(Entity::Topology(number), topology.next_change());
             }
         }
     }

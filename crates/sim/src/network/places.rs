@@ -9,7 +9,7 @@ use crate::scenario::ScenarioSpec;
 
 /// A node and its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlaceOfHost {
+pub struct HostAddresses {
     /// Its name.
     pub node: String,
     /// The address that it keeps, whatever happens to its links.
@@ -34,8 +34,8 @@ pub struct Interface {
 }
 
 /// The nodes of a scenario with their addresses, in its order.
-pub fn places(spec: &ScenarioSpec) -> Vec<PlaceOfHost> {
-    let place = |(number, node): (usize, &String)| {
+pub fn host_addresses(spec: &ScenarioSpec) -> Vec<HostAddresses> {
+    let addresses = |(number, node): (usize, &String)| {
         let links = spec.links.iter().enumerate().flat_map(|(number, (name, link))| {
             let ends = link.between.iter().zip(LinkId::from(number).directions());
             ends.filter(|(end, _)| *end == node).map(move |(_, leaving)| {
@@ -46,7 +46,7 @@ pub fn places(spec: &ScenarioSpec) -> Vec<PlaceOfHost> {
         });
         let address = Forwarding::own_address(NodeId::from(number));
         let address_v6 = beside(address);
-        PlaceOfHost { node: node.clone(), address, address_v6, interfaces: links.collect() }
+        HostAddresses { node: node.clone(), address, address_v6, interfaces: links.collect() }
     };
-    spec.nodes.iter().map(|(node, _)| node).enumerate().map(place).collect()
+    spec.nodes.iter().map(|(node, _)| node).enumerate().map(addresses).collect()
 }

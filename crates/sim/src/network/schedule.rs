@@ -8,9 +8,9 @@ use super::wake::WakeHeap;
 /// Something that wants to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entity {
-    /// A topology, by its place.
+    /// A topology, by its number.
     Topology(usize),
-    /// A channel, by its place.
+    /// A channel, by its number.
     Channel(usize),
     /// A link in one direction.
     Direction(DirectionId),
@@ -102,8 +102,8 @@ impl Schedule {
     #[inline(always)]
     pub(super) fn set(&mut self, entity: Entity, time: Option<SimTime>) {
         let number = match entity {
-            Entity::Topology(place) => place,
-            Entity::Channel(place) => self.channels + place,
+            Entity::Topology(number) => number,
+            Entity::Channel(number) => self.channels + number,
             Entity::Direction(direction) => self.directions + direction.index(),
             Entity::Application(flow) => self.flows + flow.index(),
             Entity::Forecasts => self.forecasts,

@@ -50,7 +50,7 @@ impl Network {
     ) -> Result<(), NetworkError> {
         match bound_to.map(|direction| self.forwarding.over(direction)) {
             Some(Hop::Over(direction)) => self.leave_by(node, direction, packet),
-            Some(_) => self.strand(node, packet, Cause::NO_ROUTE),
+            Some(_) => self.drop_at_node(node, packet, Cause::NO_ROUTE),
             None => self.forward(node, packet),
         }
     }

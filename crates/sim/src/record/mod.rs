@@ -10,7 +10,7 @@ mod tables;
 pub(crate) use names::chain_name;
 pub use names::{FlowNames, Names};
 pub use recorder::{
-    ChannelRow, DropRow, LossRow, MessageRow, PacketEvent, PacketRow, Place, RecordSettings,
+    ChannelRow, DropRow, Location, LossRow, MessageRow, PacketEvent, PacketRow, RecordSettings,
     Recorder,
 };
 pub use sink::{FileSink, MemorySink, Nowhere, SinkError, Stored, StoredTable, TableSink};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use leobench_base::{DirectionId, FlowId, LinkId, NodeId};
 use typed_index_collections::TiVec;
 
-use super::recorder::Place;
+use super::recorder::Location;
 use crate::topology::Access;
 
 /// The names that rows refer to, by index.
@@ -26,11 +26,11 @@ pub struct Names {
 }
 
 impl Names {
-    /// The name of a place.
-    pub(super) fn place(&self, place: Place) -> &str {
-        match place {
-            Place::Link(direction) => &self.directions[direction],
-            Place::Node(node) => &self.nodes[node],
+    /// The name of a location.
+    pub(super) fn location(&self, location: Location) -> &str {
+        match location {
+            Location::Link(direction) => &self.directions[direction],
+            Location::Node(node) => &self.nodes[node],
         }
     }
 

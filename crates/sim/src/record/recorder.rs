@@ -95,7 +95,7 @@ impl PacketEvent {
 
 /// Location of a packet's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// At a link, in one direction.
     Link(DirectionId),
     /// At a node, between its links.
@@ -108,7 +108,7 @@ pub struct PacketRow {
     /// Number of the packet within the run.
     pub packet: u64,
     /// Location of the event.
-    pub place: Place,
+    pub location: Location,
     /// The event, with its cause if it is a mark or a drop.
     pub event: PacketEvent,
     /// Length of the IP packet.
@@ -342,7 +342,7 @@ impl Recorder {
         let row = [
             now.into(),
             packet.packet.into(),
-            self.names.place(packet.place).into(),
+            self.names.location(packet.location).into(),
             packet.event.name().into(),
             packet.event.cause().map(Cause::name).into(),
             packet.size.into(),
@@ -359,10 +359,10 @@ impl Recorder {
         &mut self,
         now: SimTime,
         kind: &str,
-        place: Place,
+        location: Location,
         detail: &str,
     ) -> Result<(), SinkError> {
-        let row = [now.into(), kind.into(), self.names.place(place).into(), detail.into()];
+        let row = [now.into(), kind.into(), self.names.location(location).into(), detail.into()];
         self.tables.append(Table::Events, row)
     }
 
@@ -391,7 +391,7 @@ impl Recorder {
         self.tables.append(Table::Routes, row)
     }
 
-    /// A stage of a handover by the topology of this place.
+    /// A stage of a handover by the topology of this number.
     ///
     /// # Errors
     /// If the sink fails.

@@ -94,7 +94,7 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     recorder.event(ms(6), "congestion", "call", "window halved")?;
     let packet = PacketRow {
         packet: 9,
-        place: Place::Link(up),
+        location: Location::Link(up),
         event: PacketEvent::Enqueue,
         size: Bytes::new(1_280),
         flow: Some(call),
@@ -106,7 +106,8 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     let drop = PacketEvent::Drop(Cause::MTU);
     recorder.packet(ms(8), &PacketRow { event: drop, flow: None, ..packet })?;
     let drop = PacketEvent::Drop(Cause::NO_ROUTE);
-    recorder.packet(ms(9), &PacketRow { event: drop, place: Place::Node(1.into()), ..packet })?;
+    recorder
+        .packet(ms(9), &PacketRow { event: drop, location: Location::Node(1.into()), ..packet })?;
     recorder.route(ms(0), call, "there", Some(&[up, down]))?;
     recorder.route(ms(5), call, "back", None)?;
     let (from, to) = (Access::Link(0.into()), Access::Link(1.into()));

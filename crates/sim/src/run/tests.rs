@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use leobench_base::{BitRate, Bytes, Descriptor, DirectionId, RngTree, SimDuration};
 use leobench_link::{
-    Backlog, Cause, Causes, ChannelState, Fates, Link, LinkConfig, QueueDiscipline, Verdict,
+    Backlog, Cause, Causes, ChannelState, Dequeued, Fates, Link, LinkConfig, QueueDiscipline,
 };
 
 use super::*;
@@ -37,11 +37,11 @@ impl QueueDiscipline for Tithe {
         self.waiting.push(packet);
     }
 
-    fn dequeue(&mut self, _now: SimTime, _fates: &mut Fates) -> Verdict {
+    fn dequeue(&mut self, _now: SimTime, _fates: &mut Fates) -> Dequeued {
         if self.waiting.is_empty() {
-            Verdict::Empty
+            Dequeued::Empty
         } else {
-            Verdict::Packet(self.waiting.remove(0))
+            Dequeued::Packet(self.waiting.remove(0))
         }
     }
 

@@ -58,7 +58,7 @@ pub enum Transition {
 pub struct Handover {
     config: HandoverConfig,
     /// Position in `links` of the one in use, or to be used.
-    place: usize,
+    position: usize,
     /// When the next one begins, if that is known.
     next: Option<SimTime>,
     pending: Option<Pending>,
@@ -91,7 +91,7 @@ impl Handover {
         let states = config.links.iter().map(|_| (true, SimTime::ZERO)).collect();
         let mut handover = Self {
             config,
-            place: 0,
+            position: 0,
             next: None,
             pending: None,
             number: 0,
@@ -116,7 +116,7 @@ impl Handover {
     /// When the node leaves the link in use because that is down.
     fn leaves_at(&self) -> Option<SimTime> {
         let Trigger::Down { after, .. } = self.config.trigger else { return None };
-        let (up, since) = self.states[self.place];
+        let (up, since) = self.states[self.position];
         (!up && self.next_up().is_some()).then(|| since.max(self.arrival) + after)
     }
 
@@ -124,14 +124,14 @@ impl Handover {
     fn returns_at(&self) -> Option<SimTime> {
         let Trigger::Down { back, .. } = self.config.trigger else { return None };
         let (up, since) = self.states[0];
-        let is_elsewhere = self.config.links[self.place] != self.config.links[0];
+        let is_elsewhere = self.config.links[self.position] != self.config.links[0];
         back.filter(|_| up && is_elsewhere).map(|back| since + back)
     }
 
     /// The position of the next link in order that is up, if there is one beside the link in use.
     fn next_up(&self) -> Option<usize> {
-        let (count, in_use) = (self.states.len(), self.config.links[self.place]);
-        let mut others = (1..count).map(|step| (self.place + step) % count);
+        let (count, in_use) = (self.states.len(), self.config.links[self.position]);
+        let mut others = (1..count).map(|step| (self.position + step) % count);
         others.find(|at| self.states[*at].0 && self.config.links[*at] != in_use)
     }
 
@@ -142,7 +142,7 @@ impl Handover {
         }
         let watches = matches!(self.config.trigger, Trigger::Down { .. });
         let up = self.next_up().filter(|_| watches);
-        up.unwrap_or((self.place + 1) % self.config.links.len())
+        up.unwrap_or((self.position + 1) % self.config.links.len())
     }
 
     fn attach(&self, link: LinkId, attachment: Attachment) -> Change {
@@ -167,9 +167,9 @@ impl Handover {
             Transition::MakeBeforeBreak(_) => Stage::End,
         };
         self.end(cut, changes);
-        let from = self.config.links[self.place];
-        self.place = self.target(now);
-        let to = self.config.links[self.place];
+        let from = self.config.links[self.position];
+        self.position = self.target(now);
+        let to = self.config.links[self.position];
         let (Transition::BreakBeforeMake(span) | Transition::MakeBeforeBreak(span)) =
             self.config.transition;
         let pending = Pending { ends: now + span, from, to, number: self.number };

@@ -3,7 +3,7 @@
 use leobench_base::Ecn;
 
 use super::*;
-use crate::queue::{Backlog, Causes, Fates, QueueDiscipline, Tally, Verdict};
+use crate::queue::{Backlog, Causes, Dequeued, Fates, QueueDiscipline, Tally};
 
 /// Lets one packet go in every period, marks ECN-capable ones, and drops those of 13 bytes.
 struct Turnstile {
@@ -24,17 +24,17 @@ impl QueueDiscipline for Turnstile {
         }
     }
 
-    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Verdict {
+    fn dequeue(&mut self, now: SimTime, fates: &mut Fates) -> Dequeued {
         if self.waiting.is_empty() {
-            return Verdict::Empty;
+            return Dequeued::Empty;
         }
         if now < at(self.next) {
-            return Verdict::NotBefore(at(self.next));
+            return Dequeued::NotBefore(at(self.next));
         }
         self.next = now.as_nanos() + self.period;
         let mut packet = self.waiting.remove(0);
         fates.mark(&mut packet, TURNED);
-        Verdict::Packet(packet)
+        Dequeued::Packet(packet)
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,24 +1,24 @@
 //! CAKE: its hash, its fairness among hosts and flows, BLUE, and its shaper.
 
-use super::super::ways::{Place, Ways};
+use super::super::ways::{Lookup, Ways};
 use super::*;
 
 #[test]
-fn eight_keys_of_a_set_have_places_of_their_own() {
+fn eight_keys_of_a_set_have_slots_of_their_own() {
     let mut ways = Ways::new(1_024);
     let mut taken = BTreeSet::new();
     // The upper bits of a key choose its home, eight homes a set: all of these are of the first one.
     let keys = (0..9).map(|key| (key % 8) << 54 | key);
     for (number, key) in keys.clone().enumerate() {
-        let place = ways.find(key, |place| taken.contains(&place));
-        match place {
-            Place::Free(place) if number < 8 => assert!(place < 8 && taken.insert(place)),
-            Place::Shared(place) if number == 8 => assert_eq!(place, 0),
+        let slot = ways.find(key, |slot| taken.contains(&slot));
+        match slot {
+            Lookup::Free(slot) if number < 8 => assert!(slot < 8 && taken.insert(slot)),
+            Lookup::Shared(slot) if number == 8 => assert_eq!(slot, 0),
             other => panic!("{other:?} for key {number}"),
         }
     }
-    let mut known = keys.take(8).map(|key| ways.find(key, |place| taken.contains(&place)));
-    assert!(known.all(|place| matches!(place, Place::Known(_))));
+    let mut known = keys.take(8).map(|key| ways.find(key, |slot| taken.contains(&slot)));
+    assert!(known.all(|slot| matches!(slot, Lookup::Known(_))));
 }
 
 /// Bytes sent by one flow of host 1 and by each of four flows of host 2, all of which always have packets.

@@ -127,16 +127,16 @@ impl Bench {
     fn dequeue(&mut self) -> Option<SimTime> {
         let waiting = self.queue.backlog().packets;
         match self.queue.dequeue(self.now, &mut self.fates) {
-            Verdict::Packet(packet) => {
+            Dequeued::Packet(packet) => {
                 assert!(waiting > 0, "{}: a packet from nowhere", self.kind);
                 self.left.push(packet);
                 None
             }
-            Verdict::Empty => {
+            Dequeued::Empty => {
                 assert_eq!(self.queue.backlog(), Backlog::default(), "{} stalls", self.kind);
                 None
             }
-            Verdict::NotBefore(time) => {
+            Dequeued::NotBefore(time) => {
                 assert!(time > self.now, "{}: {time} is not after {}", self.kind, self.now);
                 assert!(self.queue.backlog().packets > 0, "{} holds nothing back", self.kind);
                 Some(time)

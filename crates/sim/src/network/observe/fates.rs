@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use leobench_base::{Bytes, DirectionId, FlowId, Header, Meta, SimTime};
 use leobench_link::Cause;
-use leobench_transport::endpoint::{Endpoint, MoveStep, Verdict};
+use leobench_transport::endpoint::{Endpoint, LossVerdict, MoveStep};
 
 use super::Observer;
 use crate::network::handovers::MOVING;
-use crate::record::{DropRow, PacketEvent, PacketRow, Place, SinkError};
+use crate::record::{DropRow, Location, PacketEvent, PacketRow, SinkError};
 use crate::topology::HandoverStage;
 use leobench_base::End;
 
@@ -20,15 +20,15 @@ impl Observer {
         meta: &Header,
         event: PacketEvent,
     ) -> Result<(), SinkError> {
-        let place = Place::Link(direction);
+        let location = Location::Link(direction);
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        self.recorder.packet(now, &PacketRow { packet, place, event, size, flow })
+        self.recorder.packet(now, &PacketRow { packet, location, event, size, flow })
     }
 
     pub(in crate::network) fn dropped(
         &mut self,
         now: SimTime,
-        place: Place,
+        location: Location,
         meta: &Meta,
         cause: Cause,
     ) -> Result<(), SinkError> {
@@ -38,14 +38,14 @@ impl Observer {
             }
             let watch = self.handovers.as_mut().filter(|_| !meta.back);
             if let Some(watch) = watch.filter(|_| MOVING.contains(&cause)) {
-                watch.lost(flow, place, meta.size);
+                watch.lost(flow, location, meta.size);
             }
-            let row = DropRow { packet: meta.id, size: meta.size, at: now, place, cause };
+            let row = DropRow { packet: meta.id, size: meta.size, at: now, location, cause };
             self.losses.dropped(flow, meta, row, &mut self.recorder)?;
         }
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
         let event = PacketEvent::Drop(cause);
-        self.decided(now, &PacketRow { packet, place, event, size, flow })
+        self.decided(now, &PacketRow { packet, location, event, size, flow })
     }
 
     pub(in crate::network) fn marked(
@@ -59,21 +59,21 @@ impl Observer {
             self.marked[flow] += 1;
         }
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        let (place, event) = (Place::Link(direction), PacketEvent::Mark(cause));
-        self.decided(now, &PacketRow { packet, place, event, size, flow })
+        let (location, event) = (Location::Link(direction), PacketEvent::Mark(cause));
+        self.decided(now, &PacketRow { packet, location, event, size, flow })
     }
 
     /// Records that a packet was dropped or marked.
     fn decided(&mut self, now: SimTime, row: &PacketRow) -> Result<(), SinkError> {
         self.recorder.packet(now, row)?;
-        let PacketRow { packet, place, event, flow, .. } = *row;
+        let PacketRow { packet, location, event, flow, .. } = *row;
         let names = self.recorder.names();
         let flow = flow.map_or("nobody", |flow| names.flows[flow].name.as_str());
         let cause = event.cause().map_or("", Cause::name);
         self.detail.clear();
         // Writing to a string cannot fail.
         let _ = write!(self.detail, "{cause}: packet {packet} of {flow}");
-        self.recorder.event_at(now, event.name(), place, &self.detail)
+        self.recorder.event_at(now, event.name(), location, &self.detail)
     }
 
     /// An end of a flow concluded something about a packet that it sent.
@@ -82,7 +82,7 @@ impl Observer {
         now: SimTime,
         flow: FlowId,
         end: End,
-        verdict: Verdict,
+        verdict: LossVerdict,
     ) -> Result<(), SinkError> {
         let moved = self.losses.concluded(now, (flow, end), verdict, &mut self.recorder)?;
         if let Some(watch) = self.handovers.as_mut().filter(|_| moved && end == End::Sender) {

@@ -178,7 +178,7 @@ impl Observer {
         let routes = &mut self.routes[flow];
         let base_rtt = routes.base_rtt();
         let mut is_new = !std::mem::replace(&mut routes.known, true);
-        for (place, path) in routes.paths.iter_mut().enumerate() {
+        for (index, path) in routes.paths.iter_mut().enumerate() {
             let found = ways(routes.ends, path.addresses);
             for direction in found.iter().flatten().flatten() {
                 if self.over[*direction].last() != Some(&flow) {
@@ -186,7 +186,7 @@ impl Observer {
                 }
             }
             let differs = path.ways != found;
-            if place == 0 && (is_new || differs) {
+            if index == 0 && (is_new || differs) {
                 for (way, direction) in found.iter().zip(["there", "back"]) {
                     self.recorder.route(now, flow, direction, way.as_deref())?;
                 }

@@ -6,7 +6,7 @@ use leobench_transport::endpoint::Evidence;
 
 use super::super::sink::SinkError;
 use super::super::tables::Table;
-use super::{Place, Recorder};
+use super::{Location, Recorder};
 
 /// A packet that the network dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct DropRow {
     /// When it was dropped.
     pub at: SimTime,
     /// Link or node that dropped it.
-    pub place: Place,
+    pub location: Location,
     /// Why.
     pub cause: Cause,
 }
@@ -54,7 +54,7 @@ impl Recorder {
             dropped.map(|dropped| dropped.packet).into(),
             dropped.map(|dropped| dropped.size).into(),
             dropped.map(|dropped| dropped.at).into(),
-            dropped.map(|dropped| self.names.place(dropped.place)).into(),
+            dropped.map(|dropped| self.names.location(dropped.location)).into(),
             dropped.map(|dropped| dropped.cause.name()).into(),
             row.declared.map(|(at, _)| at).into(),
             row.declared.map(|(_, evidence)| evidence.word()).into(),

@@ -8,7 +8,7 @@ use super::scoreboard::{Fate, Sent};
 use crate::congestion::{
     AckEnd, Acked, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent as SentSample,
 };
-use crate::endpoint::{Event, Evidence, PathId, Totals, Verdict, VerdictKind};
+use crate::endpoint::{Event, Evidence, LossVerdict, LossVerdictKind, PathId, Totals};
 
 /// A TCP connection has one path.
 pub(super) const PATH: PathId = PathId(0);
@@ -30,7 +30,7 @@ pub(in crate::tcp) struct Control {
     /// All round-trip time samples, in nanoseconds.
     pub(in crate::tcp) rtts: LogHistogram,
     pub(in crate::tcp) events: Vec<Event>,
-    pub(in crate::tcp) verdicts: Vec<Verdict>,
+    pub(in crate::tcp) verdicts: Vec<LossVerdict>,
     pub(in crate::tcp) totals: Totals,
 }
 
@@ -172,7 +172,7 @@ impl Control {
             bytes += size;
             let lost = Lost::new(now, size, sent.transmission);
             self.algorithm.on_packet_lost(PATH, &lost);
-            self.conclude(sent.transmission, VerdictKind::Lost(evidence));
+            self.conclude(sent.transmission, LossVerdictKind::Lost(evidence));
         }
         self.totals.lost_packets += lost.len() as u64;
         self.totals.lost_bytes += bytes;
@@ -180,9 +180,9 @@ impl Control {
     }
 
     /// Reports a conclusion about a transmission of this connection.
-    pub(super) fn conclude(&mut self, transmission: u64, kind: VerdictKind) {
+    pub(super) fn conclude(&mut self, transmission: u64, kind: LossVerdictKind) {
         let transmission = self.number(transmission);
-        self.verdicts.extend(transmission.map(|transmission| Verdict { transmission, kind }));
+        self.verdicts.extend(transmission.map(|transmission| LossVerdict { transmission, kind }));
     }
 
     /// The number of a transmission among those of all connections of the flow.

@@ -24,7 +24,7 @@ use super::rtt::RttEstimator;
 use super::sequence::Stamps;
 use super::spec::TcpSpec;
 use crate::congestion::{CongestionControl, Rtt};
-use crate::endpoint::{Forecast, VerdictKind};
+use crate::endpoint::{Forecast, LossVerdictKind};
 use crate::on_forecast::Hold;
 use crate::pacing::{Pacer, window_rate};
 
@@ -421,7 +421,7 @@ impl Sender {
         }
         let fin = self.fin.is_some_and(|fin| fin < end);
         let payload = end - start - u64::from(fin);
-        self.control.conclude(earlier, VerdictKind::Repeated(Bytes::new(payload)));
+        self.control.conclude(earlier, LossVerdictKind::Repeated(Bytes::new(payload)));
         let transmission = Some(transmission);
         Departure { start, payload, fin, new: false, reduced: false, transmission }
     }
