@@ -15,16 +15,12 @@ use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
 use super::application::Application;
-use super::edge::{Egress, Port};
-use super::forecasts::Forecaster;
-use super::forwarding::{Forwarding, MOST_LINKS, MOST_NODES};
-use super::idle::idle_links;
-use super::instant::InstantWatch;
-use super::nat::Nat;
-use super::observe::{LinkView, Observer, ObserverParts};
+use super::bounds::InstantWatch;
+use super::forwarding::{Forwarding, MOST_LINKS, MOST_NODES, Nat, idle_directions};
+use super::motion::Forecaster;
+use super::observe::{LinkView, Observer, ObserverParts, StallWatch};
+use super::packets::{Egress, PacketStore, Port};
 use super::schedule::{Census, Entity, Schedule};
-use super::stalls::StallWatch;
-use super::store::PacketStore;
 use super::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
 use crate::capture::Captures;
 use crate::ledger::FlowLedger;
@@ -115,7 +111,7 @@ impl EndParts {
     /// One end of a flow, which has not sent anything.
     fn into_slot(self, flow: FlowId, end: End) -> EndpointSlot {
         let Self { endpoint, node, protocol, .. } = self;
-        EndpointSlot { endpoint, node, protocol, flow, end, way: None }
+        EndpointSlot { endpoint, node, protocol, flow, end, last_route: None }
     }
 }
 
@@ -332,7 +328,7 @@ impl NetworkBuilder {
         }
         let directions: TiVec<DirectionId, _> =
             self.directions.iter().map(|parts| parts.ends).collect();
-        idle_links(&used, &directions)
+        idle_directions(&used, &directions)
     }
 
     /// Returns the names of flows, links, nodes and topologies for the tables.

@@ -7,65 +7,40 @@
 //! applications write, endpoints act, samples are taken.
 
 pub(crate) mod application;
+mod bounds;
 mod builder;
-mod edge;
 mod end;
-mod fates;
-mod forecasts;
 mod forwarding;
-mod handovers;
-mod idle;
-mod instant;
-mod limits;
-mod losses;
 mod motion;
-mod nat;
-mod nat_errors;
 mod observe;
-mod places;
-mod ready;
+mod packets;
 mod schedule;
-mod stalls;
-mod store;
-mod wake;
-mod way;
 
-use std::net::SocketAddr;
-
-use leobench_base::{
-    Descriptor, Destination, DirectionId, End, EndpointId, FlowId, Meta, NodeId, Packet, PortId,
-    Protocol, SimTime,
-};
-use leobench_link::{Cause, Channel, Link, LinkOutput};
+use leobench_base::{DirectionId, End, EndpointId, FlowId, NodeId, PortId, Protocol, SimTime};
+use leobench_link::{Channel, Link, LinkOutput};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
 pub use application::{Action, Application, ObjectTimes};
+use bounds::InstantWatch;
+pub use bounds::{InstantError, LimitError};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};
-pub use edge::Egress;
-use forecasts::Forecaster;
-use forwarding::{Forwarding, Hop};
-pub(crate) use handovers::{
-    AFTERMATH, Crossing, FlowCrossings, HandoverTimes, MOVING, Milestones, STEP as HANDOVER_STEP,
-};
-pub use instant::InstantError;
-use instant::InstantWatch;
-pub use limits::LimitError;
-pub use losses::LossTotals;
-pub(crate) use losses::Repeat;
-use motion::Held;
-use nat::Nat;
+use forwarding::{Forwarding, Nat};
+pub use forwarding::{HostAddresses, Interface, host_addresses};
+use motion::{Forecaster, Held};
 use observe::Observer;
-pub use places::{HostAddresses, Interface, host_addresses};
+pub(crate) use observe::{
+    AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
+};
+pub use observe::{LossTotals, Stall, StallWatch};
+pub use packets::Egress;
+use packets::{PacketStore, Port, SendRoute};
 use schedule::{Entity, Schedule};
-pub use stalls::{Stall, StallWatch};
-use store::PacketStore;
-use way::Way;
 
-use crate::capture::{CaptureError, Captures, Passage};
+use crate::capture::{CaptureError, Captures};
 use crate::limits::LimitsSpec;
-use crate::record::{Location, PacketEvent, SinkError};
+use crate::record::SinkError;
 use crate::topology::{Change, Topology};
 
 /// A network with everything in it.
@@ -83,7 +58,7 @@ pub struct Network {
     endpoints: TiVec<EndpointId, EndpointSlot>,
     /// Endpoints by node, protocol and port.
     listeners: FxHashMap<(NodeId, Protocol, u16), EndpointId>,
-    ports: TiVec<PortId, edge::Port>,
+    ports: TiVec<PortId, Port>,
     /// By node, where packets leave that no endpoint is there for.
     egress_at: TiVec<NodeId, Option<PortId>>,
     /// Whether the packets of all endpoints enter and leave through ports: endpoints send and receive on sockets outside.
@@ -122,8 +97,8 @@ struct EndpointSlot {
     protocol: Protocol,
     flow: FlowId,
     end: End,
-    /// The way of the last packet that it sent, as most go the same way.
-    way: Option<Way>,
+    /// The route of the last packet that it sent, as most take the same.
+    last_route: Option<SendRoute>,
 }
 
 struct FlowSlot {
@@ -261,113 +236,6 @@ impl Network {
         self.wakes.set(Entity::Channel(channel), self.channels[channel].channel.next_change());
         self.observer.paths(self.now, &self.channels[channel].directions)?;
         Ok(())
-    }
-
-    /// A direction of a link ends a transmission, or packets reach its far end.
-    fn transmit(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
-        self.directions[direction].advance(self.now, &mut self.link_output);
-        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
-        self.deliver(direction)
-    }
-
-    /// Passes on what a link has put out.
-    #[inline]
-    fn deliver(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
-        if !self.link_output.fates.is_empty() {
-            self.account_drops_and_marks(direction)?;
-        }
-        if self.link_output.arrivals.is_empty() { Ok(()) } else { self.hand_over(direction) }
-    }
-
-    /// Passes on the packets that have reached the far end of a link.
-    fn hand_over(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
-        let node = self.forwarding.edge(direction).to;
-        let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
-        for packet in arrivals.drain(..) {
-            if self.observer.packets {
-                self.observer.packet(self.now, direction, &packet.meta, PacketEvent::Deliver)?;
-            }
-            self.forward(node, packet)?;
-        }
-        self.link_output.arrivals = arrivals;
-        Ok(())
-    }
-
-    /// A packet is at a node: it has arrived, or goes on over the next link.
-    fn forward(&mut self, node: NodeId, packet: Descriptor) -> Result<(), NetworkError> {
-        match self.forwarding.hop(node, packet.meta.label.to) {
-            Hop::Here => self.arrive(node, packet),
-            Hop::Over(direction) => self.leave_by(node, direction, packet),
-            Hop::Nowhere => self.drop_at_node(node, packet, Cause::NO_ROUTE),
-        }
-    }
-
-    /// A packet leaves a node by a link, translated where the node does that.
-    fn leave_by(
-        &mut self,
-        node: NodeId,
-        direction: DirectionId,
-        mut packet: Descriptor,
-    ) -> Result<(), NetworkError> {
-        if self.is_outside(node, direction)
-            // What waited for another link when that was left has been translated already.
-            && let Meta { source, protocol, .. } = self.store.get(&packet).meta
-            && self.forwarding.bound_to(node, source.ip()).is_none()
-        {
-            let port =
-                if protocol == Protocol::ICMP && self.error_leaves(node, direction, &mut packet) {
-                    Some(0)
-                } else {
-                    self.nats[node].as_mut().and_then(|nat| nat.leave(direction, protocol, source))
-                };
-            let Some(port) = port else {
-                return self.drop_at_node(node, packet, Cause::NO_PORT);
-            };
-            let outside = Forwarding::interface_address(direction);
-            self.store.change(&mut packet, |Packet { meta, .. }| {
-                meta.source = SocketAddr::new(outside, port);
-                meta.label(meta.label.flow, meta.label.to);
-            });
-        }
-        if self.observer.packets {
-            self.observer.packet(self.now, direction, &packet.meta, PacketEvent::Enqueue)?;
-        }
-        self.directions[direction].enqueue(self.now, packet, &mut self.link_output);
-        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
-        // At the very instant this packet comes in, another one may reach the far end.
-        self.deliver(direction)
-    }
-
-    /// A packet has reached the node that it is addressed to.
-    fn arrive(&mut self, node: NodeId, mut packet: Descriptor) -> Result<(), NetworkError> {
-        if let Some(inside) = self.translated(node, &mut packet) {
-            let to = self.forwarding.destination(inside.ip());
-            self.forwarding.expect(to);
-            self.store.change(&mut packet, |Packet { meta, .. }| {
-                meta.destination = inside;
-                meta.label(meta.label.flow, to);
-            });
-            return self.forward(node, packet);
-        }
-        // The outside addresses of a translating node stand for nobody on it.
-        if matches!(packet.meta.label.to, Destination::Interface(direction) if self.is_outside(node, direction))
-        {
-            return self.drop_at_node(node, packet, Cause::NO_PORT);
-        }
-        let Meta { protocol, destination, .. } = self.store.get(&packet).meta;
-        let listener = self.listeners.get(&(node, protocol, destination.port()));
-        let Some(&endpoint) = listener.filter(|_| !self.ends_outside) else {
-            return self.leave_network(node, packet);
-        };
-        let packet = self.store.end(packet);
-        if let Some(captures) = &mut self.captures {
-            captures.record(self.now, endpoint, Passage::Inbound, packet)?;
-        }
-        self.wakes.set(Entity::Endpoint(endpoint), Some(self.now));
-        let EndpointSlot { endpoint, flow, .. } = &mut self.endpoints[endpoint];
-        let done = endpoint.input(self.now, Input::Packet(packet));
-        let flow = *flow;
-        done.map_err(|error| self.flow_error(flow, error))
     }
 
     fn input(&mut self, endpoint: EndpointId, input: Input<'_>) -> Result<(), NetworkError> {

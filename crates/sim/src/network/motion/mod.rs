@@ -1,0 +1,248 @@
+//! Motion: the one place where changes of the topology are applied.
+
+mod forecasts;
+
+use leobench_base::{Descriptor, Destination, DirectionId, FlowId, LinkId, NodeId, SimTime};
+use leobench_link::{AfterOverlap, Cause, ChannelState};
+use leobench_transport::Input;
+use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
+
+pub(super) use forecasts::{Forecaster, PathAhead};
+
+use super::forwarding::{Forwarding, Hop};
+use super::schedule::Entity;
+use super::{End, Network, NetworkError};
+use crate::topology::{Attachment, Change, LeftPackets};
+
+/// A packet that waits at a node for a way to go on.
+pub(super) struct Held {
+    node: NodeId,
+    packet: Descriptor,
+}
+
+impl Network {
+    /// A topology changes.
+    #[cold]
+    pub(super) fn move_on(&mut self, topology: usize) -> Result<(), NetworkError> {
+        if self.advance_topology(topology)? { self.reroute() } else { Ok(()) }
+    }
+
+    /// Everything moves to where it is at the start of a run.
+    pub(super) fn take_places(&mut self) -> Result<(), NetworkError> {
+        for topology in 0..self.topologies.len() {
+            if self.topologies[topology].next_change() == Some(SimTime::ZERO) {
+                self.advance_topology(topology)?;
+            }
+            self.wakes.set(Entity::Topology(topology), self.topologies[topology].next_change());
+        }
+        self.reroute()
+    }
+
+    /// Applies what a topology changes now; whether any link takes part in another way.
+    fn advance_topology(&mut self, number: usize) -> Result<bool, NetworkError> {
+        let mut changes = std::mem::take(&mut self.changes);
+        let topology = &mut self.topologies[number];
+        let mut calls = 0;
+        while topology.next_change().is_some_and(|due| due <= self.now) {
+            topology.advance(self.now, &mut changes);
+            calls += 1;
+            if calls > self.instant.most_events() {
+                return Err(self.endless(calls, &[Entity::Topology(number)]).into());
+            }
+        }
+        self.wakes.set(Entity::Topology(number), self.topologies[number].next_change());
+        let mut moved = false;
+        for change in changes.drain(..) {
+            moved |= matches!(change, Change::Attach { .. });
+            self.apply(number, change)?;
+        }
+        self.changes = changes;
+        Ok(moved)
+    }
+
+    /// A channel was interrupted or restored in one direction of a link: topologies that watch it may move. A link is up while both
+    /// of its directions are.
+    pub(super) fn tell_topologies(&mut self, direction: DirectionId) {
+        let up = direction
+            .link()
+            .directions()
+            .into_iter()
+            .all(|direction| self.observer.is_up(direction));
+        for (number, topology) in self.topologies.iter_mut().enumerate() {
+            if topology.on_channel(self.now, direction.link(), up) {
+                self.wakes.set(Entity::Topology(number), topology.next_change());
+            }
+        }
+    }
+
+    fn apply(&mut self, topology: usize, change: Change) -> Result<(), NetworkError> {
+        match change {
+            Change::Attach { link, attachment, left } => self.attach(link, attachment, left),
+            Change::Channel { direction, state } => self.offer(direction, &state),
+            Change::Leave { link, left } => {
+                link.directions().into_iter().try_for_each(|direction| self.leave(direction, left))
+            }
+            Change::BeginOverlap { link } => link
+                .directions()
+                .into_iter()
+                .try_for_each(|direction| self.begin_overlap(direction)),
+            Change::EndOverlap { link, left } => link
+                .directions()
+                .into_iter()
+                .try_for_each(|direction| self.end_overlap(direction, left)),
+            Change::Handover(stage) => Ok(self.observer.handover(self.now, topology, &stage)?),
+        }
+    }
+
+    /// A link through a constellation offers something else from now on.
+    fn offer(&mut self, direction: DirectionId, state: &ChannelState) -> Result<(), NetworkError> {
+        let was_up = self.observer.is_up(direction);
+        self.directions[direction].set_channel(self.now, state, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.observer.channel(self.now, direction, state)?;
+        self.deliver(direction)?;
+        if was_up != state.up {
+            self.tell_topologies(direction);
+        }
+        Ok(self.observer.paths(self.now, &[direction])?)
+    }
+
+    fn attach(
+        &mut self,
+        link: LinkId,
+        attachment: Attachment,
+        left: LeftPackets,
+    ) -> Result<(), NetworkError> {
+        self.forwarding.attach(link, attachment);
+        for direction in link.directions() {
+            if attachment == Attachment::Detached {
+                self.leave(direction, left)?;
+                let node = self.forwarding.edge(direction).from;
+                if let Some(nat) = &mut self.nats[node] {
+                    nat.forget(direction);
+                }
+            }
+            if attachment != Attachment::Standby {
+                self.tell_endpoints(direction, attachment == Attachment::Active)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A link is left in one direction.
+    fn leave(&mut self, direction: DirectionId, left: LeftPackets) -> Result<(), NetworkError> {
+        let out = &mut self.link_output;
+        match left {
+            LeftPackets::Drain => return Ok(()),
+            LeftPackets::Deliver => {
+                self.directions[direction].drop_waiting(self.now, Cause::HANDOVER, out)
+            }
+            LeftPackets::Drop => {
+                self.directions[direction].drop_all(self.now, Cause::HANDOVER, out)
+            }
+            LeftPackets::Forward => {
+                let node = self.forwarding.edge(direction).from;
+                let mut packets = Vec::new();
+                self.directions[direction].flush(self.now, &mut packets, out);
+                self.held.extend(packets.into_iter().map(|packet| Held { node, packet }));
+            }
+        }
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.deliver(direction)
+    }
+
+    /// Lets the packets on a link go on over its former way.
+    fn begin_overlap(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
+        self.directions[direction].begin_overlap(self.now, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.deliver(direction)
+    }
+
+    /// The former way of a link is left.
+    fn end_overlap(
+        &mut self,
+        direction: DirectionId,
+        left: LeftPackets,
+    ) -> Result<(), NetworkError> {
+        let after = match left {
+            LeftPackets::Drain | LeftPackets::Forward => AfterOverlap::Drain,
+            LeftPackets::Deliver => AfterOverlap::DropWaiting(Cause::HANDOVER),
+            LeftPackets::Drop => AfterOverlap::DropAll(Cause::HANDOVER),
+        };
+        self.directions[direction].end_overlap(self.now, after, &mut self.link_output);
+        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
+        self.deliver(direction)
+    }
+
+    /// The endpoints at a node learn that an interface can be used, or not any more.
+    fn tell_endpoints(&mut self, direction: DirectionId, up: bool) -> Result<(), NetworkError> {
+        let node = self.forwarding.edge(direction).from;
+        let address = Forwarding::interface_address(direction);
+        for endpoint in self.endpoints.keys() {
+            if self.endpoints[endpoint].node == node {
+                self.input(endpoint, Input::Interface(InterfaceChange { address, up }))?;
+            }
+        }
+        if let Some(port) = self.egress_at[node] {
+            self.ports[port].egress.on_interface(address, up);
+        }
+        Ok(())
+    }
+
+    /// The ends of a flow have changed the addresses of its paths by themselves.
+    #[cold]
+    pub(super) fn follow_paths(&mut self, flow: FlowId) -> Result<(), NetworkError> {
+        if !self.use_paths(flow)? {
+            return Ok(());
+        }
+        let Self { forwarding, observer, .. } = self;
+        Ok(observer.reroute_flow(self.now, flow, &|ends, addresses| {
+            forwarding.path_routes(ends, addresses)
+        })?)
+    }
+
+    /// Finds out between which addresses the paths of a flow lead; whether it names any, or did.
+    fn use_paths(&mut self, flow: FlowId) -> Result<bool, NetworkError> {
+        let mut named = Vec::new();
+        let ends = self.flows[flow].ends;
+        let opener = ends.iter().position(|end| {
+            self.endpoints[*end].endpoint.paths(&mut named);
+            !named.is_empty()
+        });
+        let paths: Vec<_> = named
+            .into_iter()
+            .map(|PathAddresses { path, local, remote }| {
+                let from_sender = opener == Some(End::Sender as usize);
+                let addresses = if from_sender { [local, remote] } else { [remote, local] };
+                (path, Some(addresses))
+            })
+            .collect();
+        if paths.is_empty() && !self.observer.has_addresses(flow) {
+            return Ok(false);
+        }
+        for address in paths.iter().filter_map(|(_, addresses)| *addresses).flatten() {
+            self.forwarding.expect(self.forwarding.destination(address));
+        }
+        self.observer.use_paths(self.now, flow, &paths)?;
+        Ok(true)
+    }
+
+    /// Packets take new ways from here on.
+    fn reroute(&mut self) -> Result<(), NetworkError> {
+        for flow in self.flows.keys() {
+            self.use_paths(flow)?;
+        }
+        let Self { forwarding, observer, .. } = self;
+        forwarding.update(|direction| observer.delay(direction));
+        observer.reroute(self.now, &|ends, addresses| forwarding.path_routes(ends, addresses))?;
+        for Held { node, packet } in std::mem::take(&mut self.held) {
+            let waits = matches!(packet.meta.label.to, Destination::Node(_));
+            if waits && self.forwarding.hop(node, packet.meta.label.to) == Hop::Nowhere {
+                self.held.push(Held { node, packet });
+            } else {
+                self.forward(node, packet)?;
+            }
+        }
+        Ok(())
+    }
+}

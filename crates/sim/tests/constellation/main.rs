@@ -1,0 +1,9 @@
+//! Links through a constellation, and flows over them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod geometry;
+mod paths;
