@@ -18,7 +18,7 @@ use super::application::Application;
 use super::bounds::InstantWatch;
 use super::forwarding::{Forwarding, MOST_LINKS, MOST_NODES, Nat, idle_directions};
 use super::motion::Forecaster;
-use super::observe::{LinkView, Observer, ObserverParts, StallWatch};
+use super::observe::{LinkView, NetworkEvent, Observer, ObserverParts, StallWatch};
 use super::packets::{Egress, PacketStore, Port};
 use super::schedule::{Census, Entity, Schedule};
 use super::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
@@ -388,7 +388,8 @@ impl Network {
         for (channel, slot) in self.channels.iter().enumerate() {
             self.wakes.set(Entity::Channel(channel), slot.channel.next_change());
             for &direction in &slot.directions {
-                self.observer.channel(SimTime::ZERO, direction, slot.channel.state())?;
+                let state = slot.channel.state();
+                self.observer.emit(SimTime::ZERO, NetworkEvent::Channel { direction, state })?;
             }
         }
         for nodes in self.flows.iter().map(|flow| flow.nodes) {

@@ -26,14 +26,15 @@ pub use application::{Action, Application, ObjectTimes};
 use bounds::InstantWatch;
 pub use bounds::{InstantError, LimitError};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};
+pub(crate) use end::Ended;
 use forwarding::{Forwarding, Nat};
 pub use forwarding::{HostAddresses, Interface, host_addresses};
 use motion::{Forecaster, Held};
-use observe::Observer;
 pub(crate) use observe::{
     AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
 };
 pub use observe::{LossTotals, Stall, StallWatch};
+use observe::{NetworkEvent, Observer};
 pub use packets::Egress;
 use packets::{PacketStore, Port, SendRoute};
 use schedule::{Entity, Schedule};
@@ -227,15 +228,15 @@ impl Network {
             let (direction, state) = (slot.directions[index], slot.channel.state());
             self.directions[direction].set_channel(self.now, state, &mut self.link_output);
             self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
-            self.observer.channel(self.now, direction, state)?;
+            self.observer.emit(self.now, NetworkEvent::Channel { direction, state })?;
             self.deliver(direction)?;
             if was_up != is_up {
                 self.tell_topologies(direction);
             }
         }
         self.wakes.set(Entity::Channel(channel), self.channels[channel].channel.next_change());
-        self.observer.paths(self.now, &self.channels[channel].directions)?;
-        Ok(())
+        let directions = &self.channels[channel].directions;
+        Ok(self.observer.emit(self.now, NetworkEvent::Offers { directions })?)
     }
 
     fn input(&mut self, endpoint: EndpointId, input: Input<'_>) -> Result<(), NetworkError> {
@@ -256,7 +257,10 @@ impl Network {
         self.wakes.set(Entity::Application(flow), application.next_wake());
         for action in actions.drain(..) {
             match action {
-                Action::Create { stream, message } => self.observer.created(flow, stream, message),
+                Action::Create { stream, message } => {
+                    self.observer
+                        .emit(self.now, NetworkEvent::Created { flow, stream, message })?;
+                }
                 Action::Write { end, stream, message } => {
                     self.input(ends[end as usize], Input::Message { stream, message })?;
                 }
@@ -285,7 +289,7 @@ impl Network {
         let application = &mut self.flows[flow].application;
         for report in self.outbox.reports.drain(..) {
             if application::reports_data(end, report) {
-                self.observer.report(self.now, flow, report)?;
+                self.observer.emit(self.now, NetworkEvent::Progress { flow, report })?;
             }
             if application.on_report(self.now, end, report) {
                 self.wakes.set(Entity::Application(flow), application.next_wake());
@@ -295,7 +299,8 @@ impl Network {
         if !events.is_empty() || !verdicts.is_empty() || !moves.is_empty() {
             self.note(flow, end)?;
         }
-        self.observer.acted(self.now, flow, end, &*self.endpoints[endpoint].endpoint);
+        let acted = &*self.endpoints[endpoint].endpoint;
+        self.observer.emit(self.now, NetworkEvent::Acted { flow, end, endpoint: acted })?;
         if self.outbox.packets.is_empty() {
             return Ok(());
         }
@@ -313,13 +318,13 @@ impl Network {
         let moves = !self.outbox.moves.is_empty();
         let moves = moves || self.outbox.events.iter().any(|event| event.kind == "path");
         for event in self.outbox.events.drain(..) {
-            self.observer.event(self.now, flow, end, &event)?;
+            self.observer.emit(self.now, NetworkEvent::Endpoint { flow, end, event: &event })?;
         }
         for step in self.outbox.moves.drain(..) {
-            self.observer.moved(self.now, flow, end, step);
+            self.observer.emit(self.now, NetworkEvent::Moved { flow, end, step })?;
         }
         for verdict in self.outbox.verdicts.drain(..) {
-            self.observer.concluded(self.now, flow, end, verdict)?;
+            self.observer.emit(self.now, NetworkEvent::Concluded { flow, end, verdict })?;
         }
         if moves { self.follow_paths(flow) } else { Ok(()) }
     }

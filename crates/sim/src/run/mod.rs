@@ -1,22 +1,22 @@
 //! A run: builds the network, drives it to the end in virtual time unless a clock does, and sums it up.
 
+mod results;
+
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use leobench_base::{Bytes, FlowId, SimTime};
+use leobench_base::{Bytes, SimTime};
 use leobench_quic::{Protected, QlogWriter};
 use leobench_transport::{EndpointError, Plugins};
+use results::Results;
 
 use crate::build::{BuildError, Sinks, Sockets};
 use crate::capture::{CaptureOptions, Captures};
 use crate::network::{Egress, Network, NetworkError, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
-use crate::scenario::{Engine, FlowSpec, Scenario, Streams, TransportSpec, Until};
-use crate::summary::{
-    ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput, RunSummaryInput,
-    Summary,
-};
+use crate::scenario::{Engine, Scenario, TransportSpec, Until};
+use crate::summary::{RunSummaryInput, Summary};
 
 /// Options of a run beside its scenario.
 #[derive(Clone, Debug, Default)]
@@ -236,70 +236,10 @@ impl Run {
             packets: network.packets(),
             competition: &scenario.spec.competition,
         };
-        let mut ended = network.finish()?;
-        for (sender, before) in ended.senders.iter_mut().zip(&ended.observed.before) {
-            sender.leave_out(before);
-        }
-        let names = ended.observed.recorder.names();
-        let flows: Vec<_> = scenario
-            .spec
-            .flows
-            .iter()
-            .enumerate()
-            .map(|(number, flow)| (FlowId::from(number), flow))
-            .map(|(number, (name, flow))| FlowSummaryInput {
-                name,
-                streams: &names.flows[number].streams,
-                transport: flow.transport.kind(),
-                congestion: congestion(flow),
-                start: SimTime::ZERO + flow.start,
-                offered_bps: offered(flow),
-                ledger: &ended.observed.ledgers[number],
-                end: run.end,
-                totals: ended.senders[number].totals,
-                rtt: &ended.senders[number].rtts,
-                dropped: &ended.observed.dropped[number],
-                marked: ended.observed.marked[number],
-                losses: (engine == Engine::Virtual).then(|| ended.observed.losses[number].totals),
-                handovers: ended.observed.handovers.as_ref().map(|flows| HandoversInput {
-                    flow: &flows[number],
-                    repeats: &ended.observed.losses[number].repeats,
-                    names: &names.topologies,
-                }),
-                paths: &ended.senders[number].paths,
-                lost: ended.losses[number].as_ref().map(|(end, loss)| (*end, loss)),
-                page: ended.pages[number]
-                    .as_ref()
-                    .map(|objects| PageInput { start: SimTime::ZERO + flow.start, objects }),
-            })
-            .collect();
-        let span = run.end.saturating_since(ended.observed.links_from);
-        let links: Vec<_> = ended
-            .directions
-            .iter()
-            .zip(&ended.observed.directions)
-            .zip(&names.directions)
-            .zip(queue_limits)
-            .map(|((((counters, queue_delay), view), name), queue_limit)| {
-                let bits = counters.capacity_bits - view.before.capacity_bits;
-                let wire = counters.wire_bytes.saturating_sub(view.before.wire_bytes);
-                LinkSummaryInput {
-                    name,
-                    span,
-                    capacity: Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX)),
-                    delivered: wire,
-                    delivered_packets: counters.delivered.packets - view.before.delivered.packets,
-                    dropped_packets: ByCause::since(&view.before.dropped, &counters.dropped),
-                    marked_packets: ByCause::since(&view.before.marked, &counters.marked),
-                    queue_limit,
-                    queue_delay,
-                }
-            })
-            .collect();
-        let summary = Summary::new(run, &flows, &links);
-        let stalls = scenario.spec.flows.iter().zip(&ended.observed.stalls);
-        let stalls = stalls.filter_map(|((name, _), stall)| Some((name.clone(), (*stall)?)));
-        let stalls = stalls.collect();
+        let ended = network.finish()?;
+        let results = Results { spec: &scenario.spec, engine, end: run.end, ended: &ended };
+        let summary = Summary::new(run, &results.flows(), &results.links(&queue_limits));
+        let stalls = results.stalls();
         Ok(Outcome { summary, stalls, tables: ended.observed.recorder.finish()? })
     }
 }
@@ -311,25 +251,6 @@ fn qlog(folder: Option<&Path>, flow: &str, end: &str) -> io::Result<Option<QlogW
     let file = File::create(&path)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
     Ok(Some(Box::new(BufWriter::new(file))))
-}
-
-fn congestion(flow: &FlowSpec) -> Option<&'static str> {
-    match &flow.transport {
-        TransportSpec::Quic(quic) => Some(quic.congestion.kind()),
-        TransportSpec::Tcp(tcp) => Some(tcp.congestion.kind()),
-        TransportSpec::Udp(_) => None,
-    }
-}
-
-/// The mean rate a flow's sources offer together, if each has one.
-fn offered(flow: &FlowSpec) -> Option<f64> {
-    match (&flow.streams, &flow.source) {
-        (Streams::Each(streams), _) => {
-            streams.iter().map(|stream| stream.source.model().offered_bps()).sum()
-        }
-        (Streams::Dealt(_), Some(source)) => source.model().offered_bps(),
-        (Streams::Dealt(_), None) => None,
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{End, Network, NetworkError, ObjectTimes};
 pub(crate) struct Ended {
     /// Results of the observer.
     pub(crate) observed: Observed,
-    /// Totals, paths and round-trip times of the senders.
+    /// Totals, paths and round-trip times of the senders, the warm-up left out.
     pub(crate) senders: TiVec<FlowId, SenderState>,
     /// Totals and waiting times of the links, by direction.
     pub(crate) directions: TiVec<DirectionId, (LinkCounters, LogHistogram)>,
@@ -38,7 +38,7 @@ impl Network {
             .map(|flow| first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint)));
         let losses = losses.collect();
         // Endpoints close their paths when they finish.
-        let senders = self.senders();
+        let mut senders = self.senders();
         for endpoint in self.endpoints.keys() {
             let slot = &mut self.endpoints[endpoint];
             let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
@@ -55,7 +55,11 @@ impl Network {
         let directions =
             directions.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
         let directions = directions.collect();
-        Ok(Ended { observed: observer.finish(now)?, senders, directions, pages, losses })
+        let observed = observer.finish(now)?;
+        for (sender, before) in senders.iter_mut().zip(&observed.before) {
+            sender.leave_out(before);
+        }
+        Ok(Ended { observed, senders, directions, pages, losses })
     }
 
     /// Returns the state of each flow's sender at this instant.

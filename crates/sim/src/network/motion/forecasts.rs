@@ -10,6 +10,7 @@ use leobench_link::Service;
 use leobench_transport::Input;
 use leobench_transport::endpoint::{Event, Forecast, HandoverForecast};
 
+use crate::network::observe::NetworkEvent;
 use crate::network::schedule::Entity;
 use crate::network::{End, Network, NetworkError};
 use crate::topology::{Attachment, Change, ForecastConfig, Stage};
@@ -159,7 +160,8 @@ impl Network {
         for path in &paths {
             let forecast = forecaster.forecast(now, path);
             let event = Event { kind: "forecast", detail: detail(&forecast) };
-            self.observer.event(now, flow, End::Sender, &event)?;
+            let (end, event) = (End::Sender, &event);
+            self.observer.emit(now, NetworkEvent::Endpoint { flow, end, event })?;
             let sender = self.flows[flow].ends[End::Sender as usize];
             self.input(sender, Input::Forecast(forecast))?;
         }

@@ -10,6 +10,7 @@ use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 pub(super) use forecasts::{Forecaster, PathAhead};
 
 use super::forwarding::{Forwarding, Hop};
+use super::observe::NetworkEvent;
 use super::schedule::Entity;
 use super::{End, Network, NetworkError};
 use crate::topology::{Attachment, Change, LeftPackets};
@@ -90,7 +91,10 @@ impl Network {
                 .directions()
                 .into_iter()
                 .try_for_each(|direction| self.end_overlap(direction, left)),
-            Change::Handover(stage) => Ok(self.observer.handover(self.now, topology, &stage)?),
+            Change::Handover(stage) => {
+                let reached = NetworkEvent::Handover { topology, stage: &stage };
+                Ok(self.observer.emit(self.now, reached)?)
+            }
         }
     }
 
@@ -99,12 +103,12 @@ impl Network {
         let was_up = self.observer.is_up(direction);
         self.directions[direction].set_channel(self.now, state, &mut self.link_output);
         self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
-        self.observer.channel(self.now, direction, state)?;
+        self.observer.emit(self.now, NetworkEvent::Channel { direction, state })?;
         self.deliver(direction)?;
         if was_up != state.up {
             self.tell_topologies(direction);
         }
-        Ok(self.observer.paths(self.now, &[direction])?)
+        Ok(self.observer.emit(self.now, NetworkEvent::Offers { directions: &[direction] })?)
     }
 
     fn attach(
@@ -196,9 +200,9 @@ impl Network {
             return Ok(());
         }
         let Self { forwarding, observer, .. } = self;
-        Ok(observer.reroute_flow(self.now, flow, &|ends, addresses| {
-            forwarding.path_routes(ends, addresses)
-        })?)
+        let find = |ends, addresses| forwarding.path_routes(ends, addresses);
+        let rerouted = NetworkEvent::Rerouted { flow: Some(flow), find: &find };
+        Ok(observer.emit(self.now, rerouted)?)
     }
 
     /// Finds out between which addresses the paths of a flow lead; whether it names any, or did.
@@ -223,7 +227,7 @@ impl Network {
         for address in paths.iter().filter_map(|(_, addresses)| *addresses).flatten() {
             self.forwarding.expect(self.forwarding.destination(address));
         }
-        self.observer.use_paths(self.now, flow, &paths)?;
+        self.observer.emit(self.now, NetworkEvent::Paths { flow, paths: &paths })?;
         Ok(true)
     }
 
@@ -234,7 +238,8 @@ impl Network {
         }
         let Self { forwarding, observer, .. } = self;
         forwarding.update(|direction| observer.delay(direction));
-        observer.reroute(self.now, &|ends, addresses| forwarding.path_routes(ends, addresses))?;
+        let find = |ends, addresses| forwarding.path_routes(ends, addresses);
+        observer.emit(self.now, NetworkEvent::Rerouted { flow: None, find: &find })?;
         for Held { node, packet } in std::mem::take(&mut self.held) {
             let waits = matches!(packet.meta.label.to, Destination::Node(_));
             if waits && self.forwarding.hop(node, packet.meta.label.to) == Hop::Nowhere {

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use leobench_base::{BitRate, DirectionId, FlowId, LinkId, NodeId, SimDuration, SimTime};
 use leobench_transport::PathId;
 
+use super::events::FindRoutes;
 use super::handovers::FlowAtHandover;
 use super::{LinkView, Observer};
 use crate::ledger::Statistics;
@@ -113,7 +114,7 @@ impl Observer {
 
     /// A flow uses these paths from now on, those of the nodes' own addresses if there are none; their ways are still to be
     /// found. Rows say of those that are gone that there is no way.
-    pub(in crate::network) fn use_paths(
+    pub(super) fn use_paths(
         &mut self,
         now: SimTime,
         flow: FlowId,
@@ -138,11 +139,7 @@ impl Observer {
     }
 
     /// Packets of all flows take other ways from now on: `ways` says which.
-    pub(in crate::network) fn reroute(
-        &mut self,
-        now: SimTime,
-        find: &dyn Fn([NodeId; 2], Addresses) -> PathRoutes,
-    ) -> Result<(), SinkError> {
+    pub(super) fn reroute(&mut self, now: SimTime, find: FindRoutes<'_>) -> Result<(), SinkError> {
         self.over.iter_mut().for_each(Vec::clear);
         for flow in self.routes.keys() {
             let (base_rtt, is_new, open) = self.find_routes(now, flow, find)?;
@@ -156,11 +153,11 @@ impl Observer {
     }
 
     /// The same for one flow, which has changed its addresses by itself.
-    pub(in crate::network) fn reroute_flow(
+    pub(super) fn reroute_flow(
         &mut self,
         now: SimTime,
         flow: FlowId,
-        find: &dyn Fn([NodeId; 2], Addresses) -> PathRoutes,
+        find: FindRoutes<'_>,
     ) -> Result<(), SinkError> {
         self.over.iter_mut().for_each(|flows| flows.retain(|other| *other != flow));
         self.find_routes(now, flow, find)?;
@@ -173,7 +170,7 @@ impl Observer {
         &mut self,
         now: SimTime,
         flow: FlowId,
-        find: &dyn Fn([NodeId; 2], Addresses) -> PathRoutes,
+        find: FindRoutes<'_>,
     ) -> Result<(SimDuration, bool, bool), SinkError> {
         let routes = &mut self.routes[flow];
         let base_rtt = routes.base_rtt();
@@ -198,7 +195,7 @@ impl Observer {
     }
 
     /// Records what the network offers the flows over these links, where that has changed.
-    pub(in crate::network) fn paths(
+    pub(super) fn offers(
         &mut self,
         now: SimTime,
         directions: &[DirectionId],

@@ -1,9 +1,10 @@
 //! Accounting for packets that links mark or drop, and for those that nodes cannot forward.
 
-use leobench_base::packet::Body;
+use leobench_base::packet::{Body, Datagram};
 use leobench_base::{Descriptor, DirectionId, NodeId, Packet};
 use leobench_link::{Cause, Drop, Mark};
 
+use crate::network::observe::NetworkEvent;
 use crate::network::{Network, NetworkError};
 use crate::record::Location;
 
@@ -15,7 +16,8 @@ impl Network {
     ) -> Result<(), NetworkError> {
         let mut fates = std::mem::take(&mut self.link_output.fates);
         for Mark { meta, cause } in fates.marks.drain(..) {
-            self.observer.marked(self.now, direction, &meta, cause)?;
+            let marked = NetworkEvent::Marked { direction, meta: &meta, cause };
+            self.observer.emit(self.now, marked)?;
         }
         for Drop { packet, cause } in fates.drops.drain(..) {
             self.drop_packet(Location::Link(direction), packet, cause)?;
@@ -44,14 +46,14 @@ impl Network {
         cause: Cause,
     ) -> Result<(), NetworkError> {
         let Packet { meta, body } = self.store.take(packet);
-        self.observer.dropped(self.now, location, &meta, cause)?;
+        self.observer.emit(self.now, NetworkEvent::Dropped { location, meta: &meta, cause })?;
         let datagram = match &body {
             Body::Datagram(datagram) => Some(*datagram),
             Body::Raw(raw) => self.outside_datagram(&meta, raw),
             Body::Udp(_) | Body::UdpBytes(_) | Body::Tcp(_) | Body::Filler => None,
         };
-        if let (Some(flow), Some(datagram)) = (meta.label.flow, datagram) {
-            self.observer.lost(self.now, flow, datagram.stream, datagram.message)?;
+        if let (Some(flow), Some(Datagram { stream, message, .. })) = (meta.label.flow, datagram) {
+            self.observer.emit(self.now, NetworkEvent::MessageLost { flow, stream, message })?;
         } else if let (Location::Link(direction), Body::Raw(raw)) = (location, body)
             && cause == Cause::MTU
         {

@@ -17,6 +17,7 @@ pub(super) use ports::Port;
 pub(super) use store::PacketStore;
 
 use super::forwarding::{Forwarding, Hop};
+use super::observe::NetworkEvent;
 use super::schedule::Entity;
 use super::{EndpointSlot, Network, NetworkError};
 use crate::capture::Passage;
@@ -45,7 +46,8 @@ impl Network {
         let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
         for packet in arrivals.drain(..) {
             if self.observer.packets {
-                self.observer.packet(self.now, direction, &packet.meta, PacketEvent::Deliver)?;
+                let (meta, event) = (&packet.meta, PacketEvent::Deliver);
+                self.observer.emit(self.now, NetworkEvent::Packet { direction, meta, event })?;
             }
             self.forward(node, packet)?;
         }
@@ -90,7 +92,8 @@ impl Network {
             });
         }
         if self.observer.packets {
-            self.observer.packet(self.now, direction, &packet.meta, PacketEvent::Enqueue)?;
+            let (meta, event) = (&packet.meta, PacketEvent::Enqueue);
+            self.observer.emit(self.now, NetworkEvent::Packet { direction, meta, event })?;
         }
         self.directions[direction].enqueue(self.now, packet, &mut self.link_output);
         self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());

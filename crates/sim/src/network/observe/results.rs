@@ -1,0 +1,100 @@
+//! The results of the subscribers at the end of a run.
+
+use leobench_base::{DirectionId, FlowId, LogHistogram, SimTime};
+use leobench_link::Tallies;
+use leobench_transport::Endpoint;
+use leobench_transport::endpoint::{PathSample, Totals};
+use typed_index_collections::TiVec;
+
+use super::handovers::FlowCrossings;
+use super::losses::FlowLossesEnded;
+use super::{LinkView, Observer, Stall};
+use crate::ledger::FlowLedger;
+use crate::record::{Recorder, SinkError};
+
+/// Totals and measurements of a sender since the start.
+pub(crate) struct SenderState {
+    pub(crate) totals: Totals,
+    pub(crate) paths: Vec<PathSample>,
+    /// Round-trip times in nanoseconds.
+    pub(crate) rtts: LogHistogram,
+}
+
+impl SenderState {
+    pub(in crate::network) fn of(now: SimTime, sender: &dyn Endpoint) -> Self {
+        let mut paths = Vec::new();
+        sender.sample_former_paths(&mut paths);
+        sender.sample_paths(now, &mut paths);
+        paths.sort_by_key(|path| path.path);
+        Self { totals: sender.totals(), paths, rtts: sender.rtts() }
+    }
+
+    /// Takes off what was done up to `before`, on those paths too that were there already.
+    pub(in crate::network) fn leave_out(&mut self, before: &Self) {
+        self.totals = self.totals.since(&before.totals);
+        self.rtts = self.rtts.since(&before.rtts);
+        for path in &mut self.paths {
+            let earlier = before.paths.iter().find(|earlier| earlier.path == path.path);
+            if let Some(earlier) = earlier {
+                path.totals = path.totals.since(&earlier.totals);
+            }
+        }
+    }
+}
+
+/// Results of an observer, for the summary.
+pub(crate) struct Observed {
+    pub(crate) recorder: Recorder,
+    pub(crate) ledgers: TiVec<FlowId, FlowLedger>,
+    /// The longest stall of every flow, if it has one.
+    pub(crate) stalls: TiVec<FlowId, Option<Stall>>,
+    pub(crate) directions: TiVec<DirectionId, LinkView>,
+    /// From when on what links did counts: the end of the warm-up, or the start if the run ended before.
+    pub(crate) links_from: SimTime,
+    /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
+    pub(in crate::network) before: TiVec<FlowId, SenderState>,
+    /// Packets of each flow, either way, that the network dropped after the warm-up.
+    pub(crate) dropped: TiVec<FlowId, Tallies>,
+    /// Packets of each flow, either way, that queues marked after the warm-up.
+    pub(crate) marked: TiVec<FlowId, u64>,
+    pub(crate) losses: TiVec<FlowId, FlowLossesEnded>,
+    /// Handovers of each flow, if nodes move.
+    pub(crate) handovers: Option<TiVec<FlowId, FlowCrossings>>,
+}
+
+impl Observer {
+    /// Records the messages still open, and hands everything over.
+    pub(in crate::network) fn finish(mut self, now: SimTime) -> Result<Observed, SinkError> {
+        for (flow, ledger) in self.ledgers.iter_mut_enumerated() {
+            for row in ledger.take_open(now) {
+                self.recorder.message(flow, &row)?;
+            }
+        }
+        let losses = self.losses.finish(&mut self.recorder)?;
+        let links_from = if self.warm { self.warm_up } else { SimTime::ZERO };
+        let Self {
+            recorder, ledgers, stalls, directions, before, routes, warm_up, dropped, ..
+        } = self;
+        let handovers = self.handovers.map(|watch| {
+            watch.finish(now, warm_up, |flow| routes[flow].at_handover(ledgers[flow].statistics()))
+        });
+        let marked = self.marked;
+        let stalls = stalls.into_iter().zip(&routes).map(|(watch, routes)| {
+            watch.and_then(|watch| watch.finish(now, routes.base_rtt(), warm_up))
+        });
+        let stalls = stalls.collect();
+        let observed = Observed {
+            recorder,
+            ledgers,
+            stalls,
+            directions,
+            links_from,
+            before,
+            dropped,
+            marked,
+            losses,
+            handovers,
+        };
+        Ok(observed)
+    }
+}

@@ -1,0 +1,77 @@
+//! Samples at regular times, and the end of the warm-up.
+
+use leobench_base::{Bytes, DirectionId, FlowId, SimTime};
+use leobench_link::Link;
+use leobench_transport::Endpoint;
+use typed_index_collections::{TiSlice, TiVec};
+
+use super::{Observer, SenderState};
+use crate::record::SinkError;
+
+impl Observer {
+    /// Takes the samples due at `now`; `senders` in the order of the flows.
+    pub(in crate::network) fn sample<'e>(
+        &mut self,
+        now: SimTime,
+        directions: &TiSlice<DirectionId, Link>,
+        senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
+    ) -> Result<(), SinkError> {
+        if now < self.next_sample {
+            return Ok(());
+        }
+        self.next_sample = now + self.recorder.settings().interval;
+        if !self.recorder.settings().series {
+            return Ok(());
+        }
+        for &number in &self.sampled {
+            let link = &directions[number];
+            self.recorder.queue(now, number, link.backlog())?;
+            if self.directions[number].channel.1.is_none() {
+                let bits = link.counters(now).capacity_bits;
+                self.recorder.opportunities(now, number, Bytes::new((bits / 8) as u64))?;
+            }
+        }
+        for (flow, sender) in senders.enumerate() {
+            self.sample_flow(now, flow.into(), sender)?;
+        }
+        Ok(())
+    }
+
+    fn sample_flow(
+        &mut self,
+        now: SimTime,
+        flow: FlowId,
+        sender: &dyn Endpoint,
+    ) -> Result<(), SinkError> {
+        self.samples.clear();
+        sender.sample_paths(now, &mut self.samples);
+        for sample in &self.samples {
+            self.recorder.transport(now, flow, sample)?;
+        }
+        if let Some(buffer) = sender.send_buffer() {
+            for (stream, buffer) in buffer.streams().iter().enumerate() {
+                self.recorder.stream(now, flow, stream, buffer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the warm-up ends at `now`, before anything else happens at that instant.
+    pub(in crate::network) fn ends_warm_up(&self, now: SimTime) -> bool {
+        !self.warm && now >= self.warm_up
+    }
+
+    /// Ends the warm-up: from here on everything counts.
+    pub(in crate::network) fn end_warm_up(
+        &mut self,
+        directions: &mut TiSlice<DirectionId, Link>,
+        senders: TiVec<FlowId, SenderState>,
+    ) {
+        self.warm = true;
+        self.before = senders;
+        for (view, link) in self.directions.iter_mut().zip(directions) {
+            view.before = link.counters(self.warm_up);
+            link.restart_queue_delay();
+        }
+    }
+}
