@@ -29,7 +29,7 @@ impl Network {
     }
 
     /// Everything moves to where it is at the start of a run.
-    pub(super) fn take_places(&mut self) -> Result<(), NetworkError> {
+    pub(super) fn start_topologies(&mut self) -> Result<(), NetworkError> {
         for topology in 0..self.topologies.len() {
             if self.topologies[topology].next_change() == Some(SimTime::ZERO) {
                 self.advance_topology(topology)?;
