@@ -15,7 +15,7 @@ use crate::flows::{Ready, Woken};
 use crate::framing::{Framing, VIRTIO_HEADER};
 use crate::offload::{self, Arena};
 use crate::outlet::MODERATION;
-use crate::port::Outside;
+use crate::port::Ports;
 use crate::processors::Processors;
 use crate::spin::SpinFlow;
 use crate::verdict::{Budget, Precedence, Verdict};
@@ -74,7 +74,7 @@ pub struct Driver {
     /// The sockets of the network's own flows, if they are on any.
     sockets: Option<Ready>,
     woken: Vec<Woken>,
-    outside: Outside,
+    ports: Ports,
     intake: Intake,
     verdict: Verdict,
 }
@@ -115,7 +115,7 @@ impl Driver {
         clock: WallClock,
         settings: Settings,
         devices: Vec<(PortId, Device)>,
-        outside: Outside,
+        ports: Ports,
     ) -> Self {
         let intake = Intake {
             clock: clock.clone(),
@@ -125,7 +125,7 @@ impl Driver {
             queues: vec![Queue::default(); devices.len()],
         };
         let (sockets, woken, verdict) = (None, Vec::new(), Verdict::default());
-        Self { clock, settings, devices, sockets, woken, outside, intake, verdict }
+        Self { clock, settings, devices, sockets, woken, ports, intake, verdict }
     }
 
     /// Wakes the ends of flows whose sockets have something for them.
@@ -146,7 +146,7 @@ impl Driver {
         let Until { time: end, drained } = until;
         self.clock.start();
         sharpen_timers();
-        let Self { clock, settings, devices, sockets, woken, outside, intake, verdict } = self;
+        let Self { clock, settings, devices, sockets, woken, ports, intake, verdict } = self;
         verdict.precedence = take_precedence();
         let polled = devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN));
         let mut polled: Vec<_> = polled.collect();
@@ -173,7 +173,8 @@ impl Driver {
                 wake(sockets, woken, clock, network)?;
             }
             let due = network.next_wake().unwrap_or(SimTime::MAX).min(end);
-            let held = outside.flush(clock, due);
+            ports.take(network);
+            let held = ports.flush(clock, due);
             let until = held.unwrap_or_else(|| due.min(now + LONGEST_SLEEP));
             let waits_from = clock.now();
             was_empty = waiter.wait(until, held.is_some(), &mut polled)?;
@@ -183,7 +184,8 @@ impl Driver {
             verdict.longest_stall = verdict.longest_stall.max(stall);
         }
         network.advance(now.min(end))?;
-        outside.finish(clock);
+        ports.take(network);
+        ports.finish(clock);
         verdict.elapsed += now.saturating_since(begin);
         verdict.cpu += cpu_time().saturating_sub(cpu);
         verdict.processors += Processors::read() - processors;
@@ -192,19 +194,18 @@ impl Driver {
     }
 
     /// Writes changes of interfaces to `news`, a line for each: the address, and `up` or `down`.
-    pub fn report_interfaces(&self, news: File) {
-        self.outside.lock().news = Some(news);
+    pub fn report_interfaces(&mut self, news: File) {
+        self.ports.news = Some(news);
     }
 
     /// Samples of the spin bits of programs' QUIC connections, by direction and path.
     pub fn spin_flows(&self) -> Vec<SpinFlow> {
-        self.outside.lock().spin.flows().collect()
+        self.ports.spin.flows().collect()
     }
 
     /// The verdict on the run so far: traffic, timing and losses.
     pub fn verdict(&self) -> Verdict {
-        let left = self.outside.lock();
-        let departures = &left.departures;
+        let departures = &self.ports.departures;
         Verdict {
             packets_out: departures.packets,
             frames_out: departures.frames,

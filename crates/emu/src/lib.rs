@@ -24,7 +24,7 @@ pub use device::Device;
 pub use driver::{DriveError, Driver, Settings, Until};
 pub use framing::Framing;
 pub use losses::Losses;
-pub use port::{Outside, open_port};
+pub use port::Ports;
 pub use report::{SpinReport, VerdictReport};
 pub use session::{HostParts, Session, SessionError, SessionOutcome};
 pub use verdict::{Budget, Lateness, Precedence, Verdict};

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use leobench_base::{PortId, SimTime};
+use leobench_base::SimTime;
 use leobench_sim::build::Sockets;
 use leobench_sim::record::TableSink;
 use leobench_sim::scenario::Scenario;
@@ -19,7 +19,7 @@ use crate::driver::{DriveError, Driver, Settings, Until};
 use crate::flows::{Host, HostSockets, Ready};
 use crate::framing::Framing;
 use crate::losses::Losses;
-use crate::port::{Outside, open_port};
+use crate::port::Ports;
 use crate::report::{SpinReport, VerdictReport};
 use crate::verdict::{Budget, Verdict};
 
@@ -79,19 +79,21 @@ impl Session {
         options: RunOptions,
         sink: Box<dyn TableSink>,
     ) -> Result<Self, SessionError> {
-        let outside = Outside::default();
-        let (mut ports, mut devices, mut namespaces) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, HostParts { node, interfaces, namespace }) in hosts.into_iter().enumerate() {
-            let mut own = Vec::new();
+        let (mut nodes, mut ports) = (Vec::new(), Ports::default());
+        let (mut devices, mut namespaces) = (Vec::new(), Vec::new());
+        for HostParts { node, interfaces, namespace } in hosts {
+            let (mut own, mut read) = (Vec::new(), Vec::new());
             for (addresses, descriptor) in interfaces {
                 let device = Device::new(descriptor, framing);
                 own.push((addresses, device.share()?));
-                devices.push((PortId::from(number), device));
+                read.push(device);
             }
             namespaces.push((node.clone(), Arc::new(Host::new(namespace))));
-            ports.push((node, open_port(own, &outside, settings.budget)));
+            let port = ports.open(own, settings.budget);
+            devices.extend(read.into_iter().map(|device| (port, device)));
+            nodes.push(node);
         }
-        let mut driver = Driver::new(WallClock::new(), settings, devices, outside);
+        let mut driver = Driver::new(WallClock::new(), settings, devices, ports);
         let known = namespaces.iter().map(|(_, host)| Arc::clone(host)).collect();
         let mut sockets: Option<Box<dyn Sockets>> = None;
         if flows {
@@ -100,13 +102,13 @@ impl Session {
             let interval = scenario.spec.record.interval;
             sockets = Some(Box::new(HostSockets::new(namespaces, ready, interval)));
         }
-        let outside = leobench_sim::Outside { ports, sockets };
+        let outside = leobench_sim::Outside { ports: nodes, sockets };
         let run = Run::real(scenario, scenario.spec.seed, options, sink, outside)?;
         Ok(Self { run, driver, hosts: known, budget: settings.budget })
     }
 
     /// Writes changes of interfaces to a pipe from now on, a line for each: the address, and `up` or `down`.
-    pub fn report_interfaces(&self, news: File) {
+    pub fn report_interfaces(&mut self, news: File) {
         self.driver.report_interfaces(news);
     }
 

@@ -12,7 +12,7 @@ use leobench_base::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
 use leobench_base::spec::Limit;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime, wire};
 use leobench_emu::{
-    Budget, Device, Driver, Framing, Outside, Settings, Until, WallClock, open_port,
+    Budget, Device, Driver, Framing, Ports, Settings, Until, WallClock,
 };
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
@@ -31,7 +31,7 @@ struct Bench {
 }
 
 fn bench() -> Bench {
-    let (clock, outside) = (WallClock::new(), Outside::default());
+    let (clock, mut ports) = (WallClock::new(), Ports::default());
     clock.start();
     let mut builder = NetworkBuilder::default();
     let nodes = ["client", "server"].map(|name| builder.node(name));
@@ -60,12 +60,13 @@ fn bench() -> Bench {
         end.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let device = Device::new(OwnedFd::from(inside), Framing::Bare);
         let own = vec![(vec![address(node.index())], device.share().unwrap())];
-        let port = builder.port(node, open_port(own, &outside, Budget::default()));
+        let port = builder.port(node);
+        assert_eq!(ports.open(own, Budget::default()), port);
         devices.push((port, device));
         ends.push(end);
     }
     let network = builder.build().unwrap();
-    let driver = Driver::new(clock.clone(), Settings::default(), devices, outside);
+    let driver = Driver::new(clock.clone(), Settings::default(), devices, ports);
     Bench { network, driver, clock, ends: ends.try_into().unwrap() }
 }
 

@@ -118,8 +118,8 @@ impl Emulation {
 
     /// Writes changes of interfaces to a pipe, a line for each: the address, and `up` or `down`. Does nothing once it runs.
     fn report_interfaces(&self, news: RawFd) -> PyResult<()> {
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(session) = &*session {
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = &mut *session {
             session.report_interfaces(duplicate(news)?.into());
         }
         Ok(())

@@ -16,7 +16,7 @@ pub use self::error::BuildError;
 use self::error::unsound;
 pub use self::sinks::{OpenQlog, Sinks, SocketRequest, Sockets};
 use crate::capture::{Captures, Secrets};
-use crate::network::{Egress, Network, NetworkBuilder};
+use crate::network::{Network, NetworkBuilder};
 use crate::record::RecordSettings;
 use crate::scenario::{
     Direction, HandoverKind, HandoverSpec, LinkSpec, Scenario, ScenarioSpec, capacity,
@@ -82,12 +82,12 @@ impl Network {
 }
 
 impl FromScenario<'_> {
-    fn build(mut self, ports: Vec<(String, Box<dyn Egress>)>) -> Result<Network, BuildError> {
+    fn build(mut self, ports: Vec<String>) -> Result<Network, BuildError> {
         for (name, _) in &self.spec.nodes {
             self.builder.node(name);
         }
-        for (node, egress) in ports {
-            self.builder.port(self.node(&node)?, egress);
+        for node in ports {
+            self.builder.port(self.node(&node)?);
         }
         for (number, (name, link)) in self.spec.links.iter().enumerate() {
             let ends = [self.node(&link.between[0])?, self.node(&link.between[1])?];

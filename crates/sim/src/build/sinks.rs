@@ -8,7 +8,6 @@ use leobench_quic::QlogWriter;
 use leobench_transport::Endpoint;
 
 use crate::capture::Captures;
-use crate::network::Egress;
 use crate::record::TableSink;
 use crate::scenario::{FlowSpec, OpenedBy};
 
@@ -23,8 +22,8 @@ pub struct Sinks<'a> {
     pub captures: Option<Captures>,
     /// The qlogs.
     pub qlogs: &'a mut OpenQlog<'a>,
-    /// By the name of a node, where packets leave that no endpoint there takes. Ports are numbered in this order.
-    pub ports: Vec<(String, Box<dyn Egress>)>,
+    /// The names of nodes where packets leave that no endpoint there takes. Ports are numbered in this order.
+    pub ports: Vec<String>,
     /// Puts the ends of flows on sockets outside, if they go there.
     pub sockets: Option<Box<dyn Sockets>>,
 }

@@ -36,7 +36,7 @@ pub(crate) use observe::{
 pub use observe::{LossTotals, Stall, StallWatch};
 use observe::{NetworkEvent, Observer};
 pub use packets::Egress;
-use packets::{PacketStore, Port, SendRoute};
+use packets::{PacketStore, SendRoute};
 use schedule::{Entity, Schedule};
 
 use crate::capture::{CaptureError, Captures};
@@ -59,7 +59,10 @@ pub struct Network {
     endpoints: TiVec<EndpointId, EndpointSlot>,
     /// Endpoints by node, protocol and port.
     listeners: FxHashMap<(NodeId, Protocol, u16), EndpointId>,
-    ports: TiVec<PortId, Port>,
+    /// The nodes of the ports.
+    ports: TiVec<PortId, NodeId>,
+    /// Events for the world outside that have not been taken.
+    egress: Vec<Egress>,
     /// By node, where packets leave that no endpoint is there for.
     egress_at: TiVec<NodeId, Option<PortId>>,
     /// Whether the packets of all endpoints enter and leave through ports: endpoints send and receive on sockets outside.

@@ -13,7 +13,7 @@ use results::Results;
 
 use crate::build::{BuildError, Sinks, Sockets};
 use crate::capture::{CaptureOptions, Captures};
-use crate::network::{Egress, Network, NetworkError, Stall};
+use crate::network::{Network, NetworkError, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{Engine, Scenario, TransportSpec, Until};
 use crate::summary::{RunSummaryInput, Summary};
@@ -31,8 +31,8 @@ pub struct RunOptions {
 
 /// Connections of a real-time run to the world outside its network.
 pub struct Outside {
-    /// Exits of packets by the name of a node, in the order of the ports' numbers.
-    pub ports: Vec<(String, Box<dyn Egress>)>,
+    /// The names of nodes where packets enter and leave, in the order of the ports' numbers.
+    pub ports: Vec<String>,
     /// The sockets of the scenario's flows; without, the flows are left out.
     pub sockets: Option<Box<dyn Sockets>>,
 }

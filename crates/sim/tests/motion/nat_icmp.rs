@@ -1,7 +1,6 @@
 //! ICMP through a node that translates addresses (RFC 5508), as bytes of programs. smoltcp reads them.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 
 use leobench_base::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
 use leobench_base::spec::Limit;
@@ -12,28 +11,9 @@ use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueMod
 use leobench_sim::network::{Egress, Network, NetworkBuilder};
 use smoltcp::wire::{Icmpv4Message, Icmpv4Packet, Ipv4Packet, UdpPacket};
 
-/// The packets that leave at a host, as bytes.
-#[derive(Clone, Default)]
-struct Host(Arc<Mutex<Vec<Vec<u8>>>>);
-
-impl Egress for Host {
-    fn take(&mut self, _now: SimTime, packet: Packet) {
-        let mut bytes = Vec::new();
-        wire::write(&packet, &mut bytes).unwrap();
-        self.0.lock().unwrap().push(bytes);
-    }
-}
-
-impl Host {
-    fn got(&self) -> Vec<u8> {
-        self.0.lock().unwrap().pop().unwrap()
-    }
-}
-
 struct Bench {
     network: Network,
     ports: [PortId; 3],
-    hosts: [Host; 3],
     now: SimTime,
 }
 
@@ -66,10 +46,8 @@ fn bench() -> Bench {
     link("beside", [other, router]);
     let outside = link("outside", [router, server]);
     builder.nat(router, &[outside]);
-    let hosts = [Host::default(), Host::default(), Host::default()];
-    let ports = [(client, &hosts[0]), (server, &hosts[1]), (other, &hosts[2])]
-        .map(|(node, host)| builder.port(node, Box::new(host.clone())));
-    Bench { network: builder.build().unwrap(), ports, hosts, now: SimTime::ZERO }
+    let ports = [client, server, other].map(|node| builder.port(node));
+    Bench { network: builder.build().unwrap(), ports, now: SimTime::ZERO }
 }
 
 impl Bench {
@@ -80,17 +58,28 @@ impl Bench {
         self.network.advance(self.now).unwrap();
     }
 
+    /// The packet that left at a host last, as bytes.
+    fn got(&mut self, host: usize) -> Vec<u8> {
+        let mut egress = Vec::new();
+        self.network.take_egress(&mut egress);
+        let Some(Egress::Packet { port, packet, .. }) = egress.pop() else { panic!("nothing") };
+        assert_eq!(port, self.ports[host]);
+        let mut bytes = Vec::new();
+        wire::write(&packet, &mut bytes).unwrap();
+        bytes
+    }
+
     /// Sends a datagram; as it arrived at the other host.
     fn datagram(&mut self, from: usize, source: SocketAddr, destination: SocketAddr) -> Vec<u8> {
         self.send(from, packet(Protocol::Udp, [source, destination]));
-        self.hosts[1 - from].got()
+        self.got(1 - from)
     }
 
     /// The host that got this packet refuses it; the error, as it arrived at the other one.
     fn refuse(&mut self, host: usize, packet: &[u8]) -> Vec<u8> {
         let router = ends(packet)[1].ip();
         self.send(host, wire::too_big(packet, router, Bytes::new(100)).unwrap().unwrap());
-        self.hosts[1 - host].got()
+        self.got(1 - host)
     }
 }
 
@@ -178,7 +167,9 @@ fn an_error_about_nothing_is_dropped() {
     let mut other = self::bench();
     let error = wire::too_big(&arrived, server.ip(), Bytes::new(100)).unwrap().unwrap();
     other.send(1, error);
-    assert!(other.hosts[0].0.lock().unwrap().is_empty());
+    let mut egress = Vec::new();
+    other.network.take_egress(&mut egress);
+    assert!(egress.is_empty(), "{egress:?}");
 }
 
 /// RFC 5508 section 3.1: identifiers tell whose ping is answered.
@@ -189,7 +180,7 @@ fn two_hosts_ping_with_the_same_identifier() {
     let clients = [(0, CLIENT), (2, OTHER)].map(|(host, end)| (host, end.parse().unwrap()));
     let arrived = clients.map(|(host, client): (usize, SocketAddr)| {
         bench.send(host, echo(Icmpv4Message::EchoRequest, [client, server], 77));
-        let ping = bench.hosts[1].got();
+        let ping = bench.got(1);
         assert!(Icmpv4Packet::new_checked(&ping[20..]).unwrap().verify_checksum());
         ends(&ping)[0]
     });
@@ -198,7 +189,7 @@ fn two_hosts_ping_with_the_same_identifier() {
     for ((host, client), asked) in clients.into_iter().zip(arrived) {
         let answer = echo(Icmpv4Message::EchoReply, [server, asked], asked.port());
         bench.send(1, answer);
-        let answer = bench.hosts[host].got();
+        let answer = bench.got(host);
         assert_eq!(ends(&answer)[1], SocketAddr::new(client.ip(), 77));
         assert!(Icmpv4Packet::new_checked(&answer[20..]).unwrap().verify_checksum());
     }

@@ -12,7 +12,7 @@ use crate::network::bounds::InstantWatch;
 use crate::network::forwarding::{Forwarding, MOST_LINKS, MOST_NODES, Nat, idle_directions};
 use crate::network::motion::Forecaster;
 use crate::network::observe::{LinkView, NetworkEvent, Observer, ObserverParts, StallWatch};
-use crate::network::packets::{PacketStore, Port};
+use crate::network::packets::PacketStore;
 use crate::network::schedule::{Census, Entity, Schedule};
 use crate::network::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
 use crate::record::Names;
@@ -117,6 +117,7 @@ impl NetworkBuilder {
             endpoints: flows.endpoints,
             listeners: flows.listeners,
             ports: self.ports,
+            egress: Vec::new(),
             egress_at,
             ends_outside: self.ends_outside,
             observer,
@@ -187,9 +188,9 @@ fn nats(nodes: usize, outside: Vec<(NodeId, Vec<DirectionId>)>) -> TiVec<NodeId,
 }
 
 /// By node, the port where packets leave that no endpoint takes.
-fn egress_at(nodes: usize, ports: &TiVec<PortId, Port>) -> TiVec<NodeId, Option<PortId>> {
+fn egress_at(nodes: usize, ports: &TiVec<PortId, NodeId>) -> TiVec<NodeId, Option<PortId>> {
     let mut egress_at: TiVec<_, _> = (0..nodes).map(|_| None).collect();
-    for (port, Port { node, .. }) in ports.iter_enumerated() {
+    for (port, node) in ports.iter_enumerated() {
         egress_at[*node] = Some(port);
     }
     egress_at

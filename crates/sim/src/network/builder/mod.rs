@@ -16,7 +16,6 @@ use super::ChannelSlot;
 use super::application::Application;
 use super::forwarding::Forwarding;
 use super::observe::StallWatch;
-use super::packets::{Egress, Port};
 use crate::capture::Captures;
 use crate::ledger::FlowLedger;
 use crate::limits::LimitsSpec;
@@ -33,7 +32,7 @@ pub struct NetworkBuilder {
     forecasts: Vec<(FlowId, ForecastConfig)>,
     nats: Vec<(NodeId, Vec<DirectionId>)>,
     flows: TiVec<FlowId, FlowParts>,
-    ports: TiVec<PortId, Port>,
+    ports: TiVec<PortId, NodeId>,
     settings: RecordSettings,
     sink: Box<dyn TableSink>,
     handovers: Vec<String>,
@@ -151,8 +150,8 @@ impl NetworkBuilder {
     }
 
     /// Adds a port at `node`, where packets for it leave that no endpoint takes.
-    pub fn port(&mut self, node: NodeId, egress: Box<dyn Egress>) -> PortId {
-        self.ports.push_and_get_key(Port { node, egress })
+    pub fn port(&mut self, node: NodeId) -> PortId {
+        self.ports.push_and_get_key(node)
     }
 
     /// The endpoints of all flows send and receive on sockets outside: what they put into the network comes in through ports,

@@ -11,6 +11,7 @@ pub(super) use forecasts::{Forecaster, PathAhead};
 
 use super::forwarding::{Forwarding, Hop};
 use super::observe::NetworkEvent;
+use super::packets::Egress;
 use super::schedule::Entity;
 use super::{End, Network, NetworkError};
 use crate::topology::{Attachment, Change, LeftPackets};
@@ -188,7 +189,7 @@ impl Network {
             }
         }
         if let Some(port) = self.egress_at[node] {
-            self.ports[port].egress.on_interface(address, up);
+            self.egress.push(Egress::Interface { port, address, up });
         }
         Ok(())
     }

@@ -13,7 +13,6 @@ use leobench_transport::Input;
 
 pub(super) use entry::SendRoute;
 pub use ports::Egress;
-pub(super) use ports::Port;
 pub(super) use store::PacketStore;
 
 use super::forwarding::{Forwarding, Hop};

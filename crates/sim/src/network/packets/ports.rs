@@ -13,19 +13,28 @@ use crate::network::forwarding::Forwarding;
 use crate::network::schedule::Entity;
 use crate::network::{End, Network, NetworkError};
 
-/// Takes the packets that leave the network at a port.
-pub trait Egress: Send {
-    /// Takes a packet that is due at `now`.
-    fn take(&mut self, now: SimTime, packet: Packet);
-
-    /// The node's interface with this address can be used from now on, or not any more.
-    fn on_interface(&mut self, _address: IpAddr, _up: bool) {}
-}
-
-/// A port at a node: packets for the node that no endpoint of the network is there for leave by it.
-pub(in crate::network) struct Port {
-    pub(in crate::network) node: NodeId,
-    pub(in crate::network) egress: Box<dyn Egress>,
+/// An event for the world outside, at the port of a node. Whoever drives the network takes them all
+/// ([`Network::take_egress`]), in their order.
+#[derive(Debug)]
+pub enum Egress {
+    /// A packet leaves that no endpoint of the network is there for.
+    Packet {
+        /// When it is due.
+        at: SimTime,
+        /// The port.
+        port: PortId,
+        /// The packet.
+        packet: Packet,
+    },
+    /// An interface of the node can be used from now on, or not any more.
+    Interface {
+        /// The port.
+        port: PortId,
+        /// The interface's address.
+        address: IpAddr,
+        /// Whether it can be used.
+        up: bool,
+    },
 }
 
 impl Network {
@@ -40,13 +49,19 @@ impl Network {
         mut packet: Packet,
     ) -> Result<(), NetworkError> {
         self.now = self.now.max(now);
-        let node = self.ports[port].node;
+        let node = self.ports[port];
         packet.meta.arrival = self.now;
         let from = self.outside(node, &packet.meta, packet.meta.source.port());
         if let Some(from) = from {
             packet.meta.back = self.endpoints[from].end == End::Receiver;
         }
         self.originate(node, packet, from)
+    }
+
+    /// Exchanges the events for the world outside since the last call for an empty buffer, which keeps its memory.
+    pub fn take_egress(&mut self, buffer: &mut Vec<Egress>) {
+        debug_assert!(buffer.is_empty(), "what was taken before is still there");
+        std::mem::swap(&mut self.egress, buffer);
     }
 
     /// An endpoint outside acts at `now`, which is not before anything was worked off: its socket has something for it.
@@ -128,7 +143,7 @@ impl Network {
         if let (Some(captures), Some(to)) = (&mut self.captures, to) {
             captures.record(self.now, to, Passage::Inbound, &packet)?;
         }
-        self.ports[port].egress.take(self.now, packet);
+        self.egress.push(Egress::Packet { at: self.now, port, packet });
         Ok(())
     }
 }
