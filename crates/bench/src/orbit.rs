@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use leobench_base::{RngTree, SimDuration, SimTime};
-use leobench_orbit::ephemeris::SPACING;
-use leobench_orbit::policy::starlink::{Starlink, Utility};
-use leobench_orbit::presets::preset;
+use leobench_orbit::elements::presets::preset;
+use leobench_orbit::motion::SPACING;
+use leobench_orbit::serving::starlink::{Starlink, Utility};
 use leobench_orbit::{
     Angle, Constellation, DestinationId, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways,
-    Geodetic, Limits, Observer, OrbitError, Router, Terminal, TerminalId, Track, View, plus_grid,
-    route,
+    Geodetic, Limits, Observer, OrbitError, Router, Terminal, TerminalId, Track, View, frame,
+    plus_grid,
 };
 
 use crate::engine::measure;
@@ -160,7 +160,7 @@ fn hour(count: usize) -> Result<String, OrbitError> {
             changes += usize::from(router.route(destination, &exits));
             for terminal in (0..count).map(TerminalId::from) {
                 let way = fleet.serving(terminal).and_then(|serving| {
-                    let up = route::light_delay(serving.look.range_m);
+                    let up = frame::light_delay(serving.look.range_m);
                     Some(up + router.delay(serving.satellite, destination)?)
                 });
                 if let Some(delay) = way {

@@ -6,13 +6,13 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     file: String,
-    place: Option<Place>,
+    location: Option<Location>,
     problem: String,
 }
 
-/// A place in a file.
+/// A line or record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A line, counted from 1.
     Line(u64),
     /// A record of a format without lines, counted from 1.
@@ -22,27 +22,27 @@ pub enum Place {
 impl FileError {
     /// An error of the whole file.
     pub fn whole(file: &str, problem: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), place: None, problem: one_line(&problem.into()) }
+        Self { file: file.to_owned(), location: None, problem: one_line(&problem.into()) }
     }
 
     /// An error in a line.
     pub fn line(file: &str, line: u64, problem: impl Into<String>) -> Self {
-        Self::at(file, Place::Line(line), problem)
+        Self::at(file, Location::Line(line), problem)
     }
 
-    /// An error at a place.
-    pub fn at(file: &str, place: Place, problem: impl Into<String>) -> Self {
-        Self { place: Some(place), ..Self::whole(file, problem) }
+    /// An error at a line or record.
+    pub fn at(file: &str, location: Location, problem: impl Into<String>) -> Self {
+        Self { location: Some(location), ..Self::whole(file, problem) }
     }
 }
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, place, problem } = self;
-        match place {
+        let Self { file, location, problem } = self;
+        match location {
             None => write!(f, "{file}: {problem}"),
-            Some(Place::Line(line)) => write!(f, "{file}, line {line}: {problem}"),
-            Some(Place::Record(record)) => write!(f, "{file}, record {record}: {problem}"),
+            Some(Location::Line(line)) => write!(f, "{file}, line {line}: {problem}"),
+            Some(Location::Record(record)) => write!(f, "{file}, record {record}: {problem}"),
         }
     }
 }

@@ -5,9 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 use leobench_base::{RngTree, SimDuration, SimTime};
-use leobench_orbit::ephemeris::SPACING;
-use leobench_orbit::policy::starlink::{Starlink, Utility};
-use leobench_orbit::presets::preset;
+use leobench_orbit::elements::presets::preset;
+use leobench_orbit::motion::SPACING;
+use leobench_orbit::serving::starlink::{Starlink, Utility};
 use leobench_orbit::{
     Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, Geodetic, Observer, Terminal, TerminalId,
     Track, View,

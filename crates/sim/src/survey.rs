@@ -2,7 +2,7 @@
 
 use leobench_base::spec::Fault;
 use leobench_base::{SimDuration, SimTime};
-use leobench_orbit::policy::starlink;
+use leobench_orbit::serving::starlink;
 use leobench_orbit::{
     Ephemeris, Geodetic, Observer, OrbitError, Pass, Passes, SatelliteId, Sighting, Vector,
 };

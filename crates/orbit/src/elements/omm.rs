@@ -6,9 +6,9 @@ use leobench_base::spec::quoted;
 use roxmltree::{Document, Node};
 use serde_json::Value;
 
-use super::{MeanElements, Placed};
-use crate::epoch::Epoch;
-use crate::error::{FileError, Place};
+use super::{ElementRecord, MeanElements};
+use crate::error::{FileError, Location};
+use crate::frame::Epoch;
 
 /// Keywords with the only values that SGP4 can use; absent ones are taken to have them.
 const FIXED: [(&str, &[&str]); 4] = [
@@ -57,7 +57,7 @@ fn message<'a>(get: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Result<MeanElement
     })
 }
 
-pub(super) fn read_csv(file: &str, text: &str) -> Result<Vec<Placed>, FileError> {
+pub(super) fn read_csv(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let wrong = |error: csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
@@ -73,12 +73,12 @@ pub(super) fn read_csv(file: &str, text: &str) -> Result<Vec<Placed>, FileError>
             record.get(column).map(Cow::Borrowed)
         };
         let elements = message(&get).map_err(|problem| FileError::line(file, line, problem))?;
-        all.push(Placed { elements, place: Place::Line(line) });
+        all.push(ElementRecord { elements, location: Location::Line(line) });
     }
     Ok(all)
 }
 
-pub(super) fn read_json(file: &str, text: &str) -> Result<Vec<Placed>, FileError> {
+pub(super) fn read_json(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         FileError::line(file, error.line() as u64, format!("not JSON: {error}"))
     })?;
@@ -88,20 +88,20 @@ pub(super) fn read_json(file: &str, text: &str) -> Result<Vec<Placed>, FileError
     };
     let mut all = Vec::new();
     for (number, value) in (1..).zip(&messages) {
-        let place = Place::Record(number);
+        let location = Location::Record(number);
         let get = |key: &str| match value.get(key)? {
             Value::String(text) => Some(Cow::Borrowed(text.as_str())),
             Value::Null => None,
             other => Some(Cow::Owned(other.to_string())),
         };
         let elements =
-            message(&get).map_err(|problem| FileError::at(file, place.clone(), problem))?;
-        all.push(Placed { elements, place });
+            message(&get).map_err(|problem| FileError::at(file, location.clone(), problem))?;
+        all.push(ElementRecord { elements, location });
     }
     Ok(all)
 }
 
-pub(super) fn read_xml(file: &str, text: &str) -> Result<Vec<Placed>, FileError> {
+pub(super) fn read_xml(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
     let document = Document::parse(text).map_err(|error| {
         FileError::line(file, u64::from(error.pos().row), format!("not XML: {error}"))
     })?;
@@ -110,7 +110,7 @@ pub(super) fn read_xml(file: &str, text: &str) -> Result<Vec<Placed>, FileError>
         let line = u64::from(document.text_pos_at(node.range().start).row);
         let elements = message(&|key| text_of(node, key))
             .map_err(|problem| FileError::line(file, line, problem))?;
-        all.push(Placed { elements, place: Place::Line(line) });
+        all.push(ElementRecord { elements, location: Location::Line(line) });
     }
     Ok(all)
 }

@@ -1,13 +1,13 @@
 //! Two-line element sets, with or without a line for the name.
 
-use super::{MeanElements, Placed};
-use crate::epoch::Epoch;
-use crate::error::{FileError, Place};
+use super::{ElementRecord, MeanElements};
+use crate::error::{FileError, Location};
+use crate::frame::Epoch;
 
 /// Characters of a line.
 const LENGTH: usize = 69;
 
-pub(super) fn read(file: &str, text: &str) -> Result<Vec<Placed>, FileError> {
+pub(super) fn read(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
     let mut lines = (1..)
         .zip(text.lines().map(str::trim_end))
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -39,7 +39,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Vec<Placed>, FileError> {
         let elements = parse(name, first, second).map_err(|(second, problem)| {
             FileError::line(file, number + u64::from(second), problem)
         })?;
-        all.push(Placed { elements, place: Place::Line(number) });
+        all.push(ElementRecord { elements, location: Location::Line(number) });
     }
     Ok(all)
 }

@@ -2,8 +2,8 @@
 
 use leobench_base::{SimDuration, SimTime};
 use leobench_orbit::Angle;
-use leobench_orbit::chain::{Access, Chain, Reading, Stage};
-use leobench_orbit::route::light_delay;
+use leobench_orbit::frame::light_delay;
+use leobench_orbit::serving::chain::{Access, Chain, Reading, Stage};
 
 use super::{Move, PathState, WayState};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use leobench_base::{SimDuration, SimRng, SimTime};
+use leobench_orbit::frame::light_delay;
 use leobench_orbit::hypatia::{Hop, Network};
-use leobench_orbit::route::light_delay;
 use leobench_orbit::{Ephemeris, Gap, Geodetic, SatelliteId, Site, State, Vector};
 
 use super::{Move, PathState, WayState, nadir};
@@ -71,7 +71,7 @@ impl ForwardedSky {
             state.at = SimTime::from_nanos(at);
         }
         let still = Vector::default();
-        let sites = network.stations.iter().map(|station| Site::new(&station.place, still));
+        let sites = network.stations.iter().map(|station| Site::new(&station.position, still));
         let sites = sites.collect();
         let mut sky = Self { network, ephemeris, sites, states, past: 0, hops, paths };
         sky.check()?;

@@ -11,7 +11,7 @@ mod topology;
 
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, LinkId, NodeId, RngTree, SimDuration, SimTime};
-use leobench_orbit::{Angle, Ephemeris, Epoch, SkyGrid, Vector};
+use leobench_orbit::{Angle, Ephemeris, Epoch, SatelliteGrid, Vector};
 
 pub use build::Place;
 use chain::ChainSky;
@@ -197,7 +197,7 @@ impl Sky {
     }
 
     /// The satellites by place, for other observers; a chain has none, nor a forwarding state.
-    pub fn grid(&self) -> Option<&SkyGrid> {
+    pub fn grid(&self) -> Option<&SatelliteGrid> {
         match &self.kind {
             Kind::Orbits(sky) => Some(sky.grid()),
             Kind::Chain(_) | Kind::Forwarded(_) => None,

@@ -1,10 +1,10 @@
 //! Satellites on orbits: which one serves each terminal, and the way from there to a gateway.
 
 use leobench_base::{SimDuration, SimTime};
-use leobench_orbit::route::light_delay;
+use leobench_orbit::frame::light_delay;
 use leobench_orbit::{
-    DestinationId, Ephemeris, Exit, Fleet, GatewayId, Gateways, Observer, Router, SatelliteId,
-    Sighting, SkyGrid, TerminalId,
+    DestinationId, Ephemeris, Exit, Fleet, GatewayId, Gateways, Observer, Router, SatelliteGrid,
+    SatelliteId, Sighting, TerminalId,
 };
 
 use super::{Move, PathState, WayState, nadir};
@@ -54,7 +54,7 @@ impl OrbitSky {
         self.fleet.ephemeris()
     }
 
-    pub(super) fn grid(&self) -> &SkyGrid {
+    pub(super) fn grid(&self) -> &SatelliteGrid {
         self.fleet.grid()
     }
 

@@ -68,7 +68,7 @@ impl Forwarded {
                 state.map_err(|error| fault(error.to_string()))?.position
             } else {
                 let station = stations.get(node - satellites.len());
-                station.ok_or_else(|| fault(format!("has no node {node}")))?.place.to_ecef()
+                station.ok_or_else(|| fault(format!("has no node {node}")))?.position.to_ecef()
             };
             Ok([x, y, z])
         };

@@ -11,7 +11,7 @@ use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{DurationDistribution, SimDuration};
 use leobench_budget::quantity::{Angle, Distance, Elevation};
 use leobench_orbit::Epoch;
-use leobench_orbit::policy::starlink;
+use leobench_orbit::serving::starlink;
 
 pub(crate) use hypatia::fault as hypatia_fault;
 pub use hypatia::{Forwarded, StateFile};

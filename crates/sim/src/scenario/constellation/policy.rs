@@ -3,13 +3,13 @@
 use leobench_base::SimRng;
 use leobench_base::spec::{Fault, Range};
 use leobench_budget::quantity::{Angle, Decibels, Level};
-use leobench_orbit::policy::closest::Closest;
-use leobench_orbit::policy::highest::Highest;
-use leobench_orbit::policy::least_loaded::LeastLoaded;
-use leobench_orbit::policy::longest::Longest;
-use leobench_orbit::policy::snr::{Signal, Snr};
-use leobench_orbit::policy::starlink::{Starlink, Utility};
-use leobench_orbit::policy::sticky::Sticky;
+use leobench_orbit::serving::closest::Closest;
+use leobench_orbit::serving::highest::Highest;
+use leobench_orbit::serving::least_loaded::LeastLoaded;
+use leobench_orbit::serving::longest::Longest;
+use leobench_orbit::serving::snr::{Signal, Snr};
+use leobench_orbit::serving::starlink::{Starlink, Utility};
+use leobench_orbit::serving::sticky::Sticky;
 use leobench_orbit::{Angle as Turn, Epoch, ServingPolicy};
 
 /// Weights of a utility: the sum of three is the exponent of a number that a double can hold, below 10^308.

@@ -7,10 +7,10 @@ use leobench_base::files::open_regular;
 use leobench_base::spec::{Fault, Range, UpTo, Whole, nearest};
 use leobench_base::{SimDuration, SimTime};
 use leobench_budget::quantity::{Angle, Bearing, Distance};
-use leobench_orbit::chain::{Chain, Reading};
+use leobench_orbit::elements::presets::{PRESETS, preset};
 use leobench_orbit::elements::{self, Ages};
-use leobench_orbit::presets::{PRESETS, preset};
-use leobench_orbit::walker::Pattern;
+use leobench_orbit::motion::Pattern;
+use leobench_orbit::serving::chain::{Chain, Reading};
 use leobench_orbit::{Angle as Turn, Constellation, Epoch, Shell};
 
 use super::hypatia::{Forwarded, HypatiaSpec};

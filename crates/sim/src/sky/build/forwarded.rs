@@ -118,10 +118,10 @@ fn station(network: &Network, field: String, name: &str) -> Result<usize, Fault>
 
 fn place(network: &Network, ephemeris: &Ephemeris, number: usize) -> Result<Place, Fault> {
     let station = &network.stations[number];
-    let track = Track::fixed(&station.place);
+    let track = Track::fixed(&station.position);
     let track = track.map_err(|error| within("constellation.satellites", hypatia_fault(error)))?;
     let height = ephemeris.position(SatelliteId::from(0));
-    let lowest = ForwardedSky::lowest_elevation(network, &station.place, height);
+    let lowest = ForwardedSky::lowest_elevation(network, &station.position, height);
     let view = View::above(Angle::from_degrees(lowest));
     Ok(Place { name: station.name.clone(), track, view, onwards: SimDuration::ZERO })
 }

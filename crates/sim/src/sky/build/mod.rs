@@ -9,11 +9,12 @@ use leobench_base::{BitRate, LinkId, RngTree, SimDuration, SimTime};
 use leobench_budget::quantity::{Distance, Elevation};
 use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
-use leobench_orbit::policy::on_grid::OnGrid;
-use leobench_orbit::policy::snr::Signal;
+use leobench_orbit::motion::{GroundStation, ground_stations};
+use leobench_orbit::serving::on_grid::OnGrid;
+use leobench_orbit::serving::snr::Signal;
 use leobench_orbit::{
     Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways, Limits, Observer,
-    Router, ServingPolicy, Sighting, Terminal, Track, View, isl, places, plus_grid,
+    Router, ServingPolicy, Sighting, Terminal, Track, View, isl, plus_grid,
 };
 
 use super::chain::ChainSky;
@@ -164,15 +165,15 @@ fn places_of(folder: &Path, spec: &ConstellationSpec, lowest: f64) -> Result<Pla
     let at = |fault| within("constellation", fault);
     let allowed = "a list of gateways as CSV";
     let text = text_of(folder, "gateway_list", file).map_err(at)?;
-    let listed = places::read(file, &text)
+    let listed = ground_stations::read(file, &text)
         .map_err(|error| at(Fault::new("gateway_list", error.to_string(), allowed)))?;
-    for places::Place { name, place } in listed {
+    for GroundStation { name, position } in listed {
         if all.gateways.iter().any(|gateway| gateway.name == name) {
             let problem =
                 format!("{}: the gateway {} is in the scenario, too", cut(file), quoted(&name));
             return Err(at(Fault::new("gateway_list", problem, allowed)));
         }
-        let track = Track::fixed(&place)
+        let track = Track::fixed(&position)
             .map_err(|problem| at(Fault::new("gateway_list", problem, allowed)))?;
         let (view, onwards) = (view.clone(), SimDuration::ZERO);
         all.gateways.push(Place { name, track, view, onwards });

@@ -1,0 +1,2 @@
+mod mean;
+mod presets;

@@ -1,0 +1,2 @@
+mod coordinates;
+mod epoch;

@@ -1,0 +1,2 @@
+mod links;
+mod router;

@@ -1,0 +1,4 @@
+mod ephemeris;
+mod orbit;
+mod track;
+mod walker;

@@ -1,0 +1,83 @@
+//! Serving-satellite policies: which of the visible satellites serves a terminal.
+
+pub mod chain;
+pub mod closest;
+mod fleet;
+mod handovers;
+pub mod highest;
+pub mod least_loaded;
+pub mod longest;
+pub mod on_grid;
+pub mod snr;
+pub mod starlink;
+pub mod sticky;
+
+use leobench_base::{SimDuration, SimTime};
+
+pub use fleet::{Fleet, Gap, Handover, Terminal};
+pub use handovers::Handovers;
+
+use crate::frame::Angle;
+use crate::motion::SatelliteId;
+use crate::visibility::Sighting;
+
+/// Facts about candidates beyond their positions, computed on request.
+pub trait Outlook {
+    /// How long it can be used from now on without interruption, up to a limit of three hours.
+    fn remaining(&self, satellite: SatelliteId) -> SimDuration;
+
+    /// Whether it can be used at a time.
+    fn usable(&self, satellite: SatelliteId, at: SimTime) -> bool;
+
+    /// How many other terminals it serves.
+    fn load(&self, satellite: SatelliteId) -> u32;
+
+    /// How far it is from the arc of the geostationary satellites.
+    fn arc_separation(&self, candidate: &Sighting) -> Angle;
+}
+
+/// A choice between satellites.
+#[derive(Clone, Copy)]
+pub struct Choice<'a> {
+    /// When.
+    pub now: SimTime,
+    /// The satellite that serves; `None` if none does, or if it cannot be used any more.
+    pub serving: Option<SatelliteId>,
+    /// The satellites that can be used, by number; at least one.
+    pub candidates: &'a [Sighting],
+    /// More about them.
+    pub outlook: &'a dyn Outlook,
+}
+
+/// A policy of one terminal.
+///
+/// It is asked for a choice whenever no satellite serves and one could, and whenever [`is_due`](Self::is_due).
+pub trait ServingPolicy: Send {
+    /// Whether to choose now although the serving satellite can still be used.
+    fn is_due(&self, now: SimTime) -> bool;
+
+    /// When the policy wants to choose, by its own clock; `None` if it has none.
+    fn next_due(&self, after: SimTime) -> Option<SimTime> {
+        let _ = after;
+        None
+    }
+
+    /// The satellite to be served by; `None` for none of them.
+    fn choose(&mut self, choice: &Choice<'_>) -> Option<SatelliteId>;
+}
+
+/// The candidate with the largest score; of equal ones, the one that serves, else the one with the lowest number.
+pub(crate) fn best(choice: &Choice<'_>, score: impl Fn(&Sighting) -> f64) -> Option<SatelliteId> {
+    let mut best: Option<(f64, SatelliteId)> = None;
+    for candidate in choice.candidates {
+        let score = score(candidate);
+        let serves = choice.serving == Some(candidate.satellite);
+        if best.is_none_or(|(highest, _)| score > highest || (serves && score >= highest)) {
+            best = Some((score, candidate.satellite));
+        }
+    }
+    best.map(|(_, satellite)| satellite)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+mod chain;
+mod fleet;
+mod handovers;
+mod policies;

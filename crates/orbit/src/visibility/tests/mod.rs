@@ -1,0 +1,3 @@
+mod observer;
+mod passes;
+mod view;
