@@ -2,6 +2,7 @@
 //! scenario files. It depends on no other crate of leobench and reads no clock.
 
 pub mod clock;
+pub mod decibel;
 pub mod descriptor;
 pub mod distribution;
 mod end;
@@ -10,6 +11,7 @@ pub mod histogram;
 pub mod id;
 mod largest_unit;
 pub mod packet;
+pub mod quantity;
 pub mod rng;
 pub mod segment;
 pub mod spec;

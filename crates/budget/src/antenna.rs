@@ -1,9 +1,10 @@
 //! Antennas: the gain in the direction of the other end.
 
+use leobench_base::decibel::db;
+use leobench_base::quantity::{Angle, Decibels, Distance, Frequency, Gain};
 use leobench_base::spec::{Fault, Range};
 
-use crate::decibel::{LIGHT_M_PER_S, cos_deg, db, sin_deg};
-use crate::quantity::{Angle, Decibels, Distance, Frequency, Gain};
+use crate::free_space::{LIGHT_M_PER_S, cos_deg, sin_deg};
 
 /// The direction of the other end as an antenna sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

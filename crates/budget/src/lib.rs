@@ -5,7 +5,7 @@
 //! [`Budget`] for a [`Reading`], and the rate model for the rate.
 //!
 //! Angles are in degrees and levels in decibels, as the recommendations have them. Scenarios write every quantity with
-//! its unit ([`quantity`]).
+//! its unit ([`quantity`](leobench_base::quantity)).
 //!
 //! ```
 //! use leobench_base::spec::{At, Spec};
@@ -50,10 +50,9 @@
 pub mod antenna;
 pub mod atmosphere;
 pub mod cell;
-pub mod decibel;
 pub mod fading;
+pub mod free_space;
 pub mod link;
-pub mod quantity;
 pub mod radio;
 pub mod rate;
 #[cfg(test)]

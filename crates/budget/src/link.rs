@@ -1,11 +1,12 @@
 //! The budget of a link: from geometry to carrier over noise.
 
+use leobench_base::decibel::{db, ratio};
+use leobench_base::quantity::{Decibels, Frequency, Level};
 use leobench_base::spec::Fault;
 
 use crate::antenna::Pointing;
 use crate::atmosphere::{AtmosphereSpec, Attenuation, Effect, Path};
-use crate::decibel::{BOLTZMANN_J_PER_K, db, free_space_loss_db, ratio};
-use crate::quantity::{Decibels, Frequency, Level};
+use crate::free_space::{BOLTZMANN_J_PER_K, free_space_loss_db};
 use crate::radio::{ReceiverSpec, TransmitterSpec};
 use crate::rate::{Choice, RateSpec};
 

@@ -1,10 +1,13 @@
 //! Both ends of a link: what one radiates, and what the other makes of it.
 
+use leobench_base::decibel::{db, ratio};
+use leobench_base::quantity::{
+    Decibels, FigureOfMerit, Frequency, NoiseDensity, Power, Temperature,
+};
 use leobench_base::spec::Fault;
 
 use crate::antenna::{AntennaSpec, Pointing};
-use crate::decibel::{BOLTZMANN_J_PER_K, REFERENCE_K, db, ratio};
-use crate::quantity::{Decibels, FigureOfMerit, Frequency, NoiseDensity, Power, Temperature};
+use crate::free_space::{BOLTZMANN_J_PER_K, REFERENCE_K};
 
 /// A transmitter specification.
 pub trait TransmitterModel {

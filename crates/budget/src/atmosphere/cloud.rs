@@ -1,8 +1,9 @@
 //! Attenuation by clouds (Recommendation ITU-R P.840-8).
 
+use leobench_base::quantity::{Column, Frequency};
+
 use super::Path;
-use crate::decibel::sin_deg;
-use crate::quantity::{Column, Frequency};
+use crate::free_space::sin_deg;
 
 /// The temperature that reduced columns of water refer to, in K (P.840-8, annex 1).
 const REFERENCE_K: f64 = 273.15;

@@ -1,12 +1,12 @@
 //! Attenuation by oxygen and water vapour (Recommendation ITU-R P.676-12): specific attenuation line by line (annex 1), on
 //! a slant path by the approximations of annex 2.
 
+use leobench_base::quantity::{Column, Frequency, Pressure, Temperature, VapourDensity};
 use leobench_base::spec::Fault;
 
 use super::Path;
 use super::lines::{OXYGEN, WATER};
-use crate::decibel::sin_deg;
-use crate::quantity::{Column, Frequency, Pressure, Temperature, VapourDensity};
+use crate::free_space::sin_deg;
 
 /// Height in km over which the water vapour of the reference atmosphere falls by e (Recommendation ITU-R P.835-6,
 /// equation 6).

@@ -7,10 +7,10 @@ pub mod rain;
 pub mod scintillation;
 pub mod specific;
 
+use leobench_base::decibel::ratio;
+use leobench_base::quantity::{Frequency, TimeShare};
 use leobench_base::spec::Fault;
 
-use crate::decibel::ratio;
-use crate::quantity::{Frequency, TimeShare};
 use cloud::{Cloud, CloudSpec};
 use gas::{Gas, GasSpec};
 use rain::{Rain, RainSpec};

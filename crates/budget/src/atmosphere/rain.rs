@@ -1,10 +1,11 @@
 //! Rain attenuation on a slant path (Recommendation ITU-R P.618-13, section 2.2.1.1; P.618-14 keeps the method).
 
+use leobench_base::quantity::{Distance, Frequency, RainRate};
+use leobench_base::spec::UpTo;
+
 use super::Path;
 use super::specific::{Coefficients, Polarisation, specific_attenuation};
-use crate::decibel::{cos_deg, sin_deg};
-use crate::quantity::{Distance, Frequency, RainRate};
-use leobench_base::spec::UpTo;
+use crate::free_space::{cos_deg, sin_deg};
 
 /// Effective radius of the Earth in km (P.618-13, step 2).
 const EARTH_KM: f64 = 8_500.0;

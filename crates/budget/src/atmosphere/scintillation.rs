@@ -1,10 +1,10 @@
 //! Fading by tropospheric scintillation (Recommendation ITU-R P.618-13, section 2.4.1).
 
+use leobench_base::quantity::{Distance, Frequency};
 use leobench_base::spec::Range;
 
 use super::Path;
-use crate::decibel::sin_deg;
-use crate::quantity::{Distance, Frequency};
+use crate::free_space::sin_deg;
 
 /// Height of the turbulent layer in m (step 4).
 const LAYER_M: f64 = 1_000.0;

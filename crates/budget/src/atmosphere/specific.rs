@@ -1,6 +1,6 @@
 //! Specific attenuation of rain (Recommendation ITU-R P.838-3).
 
-use crate::decibel::cos_deg;
+use crate::free_space::cos_deg;
 
 leobench_base::words! {
     /// The polarisation of a wave.

@@ -1,12 +1,12 @@
 //! Log-normal shadowing.
 
+use leobench_base::decibel::ratio;
+use leobench_base::quantity::{Decibels, Level};
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration};
 
 use super::gauss::OrnsteinUhlenbeck;
 use super::{Fading, FadingModel, Process, Stepped, check_times, step};
-use crate::decibel::ratio;
-use crate::quantity::{Decibels, Level};
 
 /// Natural logarithm of a ratio of powers per decibel.
 pub(super) const NEPERS: f64 = std::f64::consts::LN_10 / 10.0;

@@ -1,13 +1,13 @@
 //! Loo's model: a shadowed direct wave and scattered ones.
 
+use leobench_base::decibel::{db, ratio};
+use leobench_base::quantity::{Decibels, Level};
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration};
 
 use super::gauss::{OrnsteinUhlenbeck, Scattered};
 use super::log_normal::NEPERS;
 use super::{Fading, FadingModel, Process, Stepped, check_times, step};
-use crate::decibel::{db, ratio};
-use crate::quantity::{Decibels, Level};
 
 leobench_base::spec! {
     /// Loo's fading: a direct wave with log-normal shadowing, and scattered waves of constant mean power (Loo 1985, "A

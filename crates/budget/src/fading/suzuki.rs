@@ -1,13 +1,13 @@
 //! Suzuki's model: scattered waves under a common shadow.
 
+use leobench_base::decibel::{db, ratio};
+use leobench_base::quantity::{Decibels, Level};
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration};
 
 use super::gauss::{OrnsteinUhlenbeck, Scattered};
 use super::log_normal::NEPERS;
 use super::{Fading, FadingModel, Process, Stepped, check_times, step};
-use crate::decibel::{db, ratio};
-use crate::quantity::{Decibels, Level};
 
 leobench_base::spec! {
     /// Suzuki's fading: no direct wave, and scattered waves (Rayleigh) whose mean power has log-normal shadowing (Suzuki 1977,

@@ -1,8 +1,8 @@
+use leobench_base::decibel::ratio;
 use leobench_base::spec::{At, Spec};
 use leobench_base::{RngTree, SimDuration, SimTime};
 
 use super::*;
-use crate::decibel::ratio;
 use crate::testing::{assert_near, assert_refused, read};
 
 fn build(json: &str, seed: u64) -> Box<dyn Fading> {

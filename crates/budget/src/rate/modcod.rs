@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use leobench_base::decibel::db;
+use leobench_base::quantity::{Decibels, Level};
 use leobench_base::spec::{Fault, Range};
 
 use super::dvb::{DVB_S2, DVB_S2X};
 use super::{Choice, RateModel, rounded};
-use crate::decibel::db;
-use crate::quantity::{Decibels, Level};
 
 /// A modulation and coding.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! Shannon's capacity with a gap and an efficiency.
 
+use leobench_base::decibel::{db, ratio};
+use leobench_base::quantity::Decibels;
 use leobench_base::spec::Range;
 
 use super::{Choice, RateModel, rounded};
-use crate::decibel::{db, ratio};
-use crate::quantity::Decibels;
 
 leobench_base::spec! {
     /// Shannon's capacity η W log2(1 + SNR / Γ) with an efficiency η and a gap Γ.

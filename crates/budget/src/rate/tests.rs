@@ -1,12 +1,11 @@
 use leobench_base::BitRate;
+use leobench_base::decibel::db;
 use leobench_base::spec::{At, Spec};
-
 use proptest::prelude::*;
 
 use super::dvb::{DVB_S2, DVB_S2X};
 use super::modcod::Modcod;
 use super::{Choice, RateSpec};
-use crate::decibel::db;
 use crate::testing::{assert_refused, read};
 
 /// The choice at an Es/N0 with one symbol per second and hertz.

@@ -7,9 +7,9 @@ mod places;
 mod policy;
 mod satellites;
 
+use leobench_base::quantity::{Angle, Distance, Elevation};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{DurationDistribution, SimDuration};
-use leobench_budget::quantity::{Angle, Distance, Elevation};
 use leobench_orbit::Epoch;
 use leobench_orbit::serving::starlink;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use leobench_base::SimDuration;
+use leobench_base::quantity::{Altitude, Angle, Bearing, Elevation, Latitude, Longitude};
 use leobench_base::spec::{Fault, UpTo};
-use leobench_budget::quantity::{Altitude, Angle, Bearing, Elevation, Latitude, Longitude};
 use leobench_orbit::visibility::{Dish, Obstructions};
 use leobench_orbit::{Angle as Turn, Epoch, Geodetic, Track, View};
 

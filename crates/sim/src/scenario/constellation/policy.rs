@@ -1,8 +1,8 @@
 //! Policies: which of the visible satellites serves a terminal.
 
 use leobench_base::SimRng;
+use leobench_base::quantity::{Angle, Decibels, Level};
 use leobench_base::spec::{Fault, Range};
-use leobench_budget::quantity::{Angle, Decibels, Level};
 use leobench_orbit::serving::closest::Closest;
 use leobench_orbit::serving::highest::Highest;
 use leobench_orbit::serving::least_loaded::LeastLoaded;

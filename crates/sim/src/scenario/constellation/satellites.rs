@@ -4,9 +4,9 @@ use std::io::Read;
 use std::path::Path;
 
 use leobench_base::files::open_regular;
+use leobench_base::quantity::{Angle, Bearing, Distance};
 use leobench_base::spec::{Fault, Range, UpTo, Whole, nearest};
 use leobench_base::{SimDuration, SimTime};
-use leobench_budget::quantity::{Angle, Bearing, Distance};
 use leobench_orbit::elements::presets::{PRESETS, preset};
 use leobench_orbit::elements::{self, Ages};
 use leobench_orbit::motion::Pattern;

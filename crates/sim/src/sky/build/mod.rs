@@ -4,9 +4,9 @@ mod forwarded;
 
 use std::path::Path;
 
+use leobench_base::quantity::{Distance, Elevation};
 use leobench_base::spec::{Fault, cut, nearest, quoted};
 use leobench_base::{BitRate, LinkId, RngTree, SimDuration, SimTime};
-use leobench_budget::quantity::{Distance, Elevation};
 use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::motion::{GroundStation, ground_stations};

@@ -1,8 +1,20 @@
-use leobench_base::spec::{Spec, Value};
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{assert_refused, read};
+
+fn read<T: Spec>(json: &str) -> Result<T, SpecError> {
+    T::read(&serde_json::from_str(json).unwrap(), &At::ROOT)
+}
+
+/// Checks where and why a text is refused, on one line, with what would be right.
+#[track_caller]
+fn assert_refused<T: Spec + std::fmt::Debug>(json: &str, place: &str, problem: &str) {
+    let error = read::<T>(json).expect_err(json);
+    assert_eq!(error.place, place, "{error}");
+    assert!(error.problem.contains(problem), "{error}");
+    assert!(error.allowed.as_ref().is_some_and(|allowed| !allowed.is_empty()), "{error}");
+    assert_eq!(error.to_string().lines().count(), 1, "{error}");
+}
 
 fn text(quantity: &impl Spec) -> String {
     match quantity.write() {

@@ -1,11 +1,10 @@
-//! Quantities of link budgets with their units, such as `"12 GHz"`: read and written as scenarios have them.
+//! Physical quantities with their units, such as `"12 GHz"` and `"25 deg"`: read and written as scenarios have them.
 //!
 //! Each is one `f64` in its base unit. What is written reads back as the same number.
 
-use leobench_base::spec::quantity::{Problem, read_text};
-use leobench_base::spec::{At, Schema, Spec, SpecError, UpTo, Value, json, nearest, quoted};
-
 use crate::decibel::{db, ratio};
+use crate::spec::quantity::{Problem, read_text};
+use crate::spec::{At, Schema, Spec, SpecError, UpTo, Value, json, nearest, quoted};
 
 /// A unit: its name, and how a number of it becomes one of the base unit and back.
 struct Unit {

@@ -1,4 +1,6 @@
-//! Decibels, and the constants of free space.
+//! The constants of free space, and functions of angles in degrees.
+
+use leobench_base::decibel::db;
 
 /// Speed of light in m/s (exact, SI).
 pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
@@ -8,16 +10,6 @@ pub const BOLTZMANN_J_PER_K: f64 = 1.380_649e-23;
 
 /// The reference temperature of noise figures in K (Recommendation ITU-R P.372).
 pub const REFERENCE_K: f64 = 290.0;
-
-/// A ratio of powers in decibels.
-pub fn db(ratio: f64) -> f64 {
-    10.0 * libm::log10(ratio)
-}
-
-/// The ratio of powers that `decibels` stand for.
-pub fn ratio(decibels: f64) -> f64 {
-    libm::pow(10.0, decibels / 10.0)
-}
 
 /// The sine of an angle in degrees.
 pub fn sin_deg(degrees: f64) -> f64 {
@@ -48,12 +40,5 @@ mod tests {
             let found = free_space_loss_db(range_km * 1e3, mhz * 1e6);
             assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
         }
-    }
-
-    /// A gain of 3 dB is a factor of 1.995.
-    #[test]
-    fn decibels_are_ratios_of_powers() {
-        assert!((ratio(3.0) - 1.995_262_3).abs() < 1e-6);
-        assert!((db(2.0) - 3.010_299_96).abs() < 1e-8);
     }
 }
