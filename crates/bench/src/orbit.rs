@@ -8,7 +8,7 @@ use std::process::Command;
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::elements::presets::preset;
 use leobench_orbit::motion::SPACING;
-use leobench_orbit::serving::starlink::{Starlink, Utility};
+use leobench_orbit::serving::starlink::{Starlink, StarlinkSpec};
 use leobench_orbit::{
     Angle, Constellation, DestinationId, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways,
     Geodetic, Limits, Observer, OrbitError, Router, Terminal, TerminalId, Track, View, frame,
@@ -38,7 +38,11 @@ fn terminals(count: usize, start: Epoch) -> Vec<Terminal> {
         Terminal {
             observer: observer(latitude, longitude),
             gateways: Vec::new(),
-            policy: Box::new(Starlink::new(Utility::default(), start, tree.child("choice").rng())),
+            policy: Box::new(Starlink::new(
+                StarlinkSpec::default(),
+                start,
+                tree.child("choice").rng(),
+            )),
             gap: Gap::default(),
             rng: tree.child("gap").rng(),
         }

@@ -17,5 +17,7 @@ pub use motion::{
     Constellation, DestinationId, Ephemeris, GatewayId, Orbit, OrbitError, Satellite, SatelliteId,
     Shell, TerminalId, Track,
 };
-pub use serving::{Choice, Fleet, Gap, Handover, Handovers, Outlook, ServingPolicy, Terminal};
+pub use serving::{
+    Choice, Fleet, Gap, Handover, Handovers, Outlook, PolicySpec, ServingPolicy, Terminal,
+};
 pub use visibility::{Observer, Pass, Passes, SatelliteGrid, Sighting, View};

@@ -7,7 +7,7 @@
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::elements::presets::preset;
 use leobench_orbit::motion::SPACING;
-use leobench_orbit::serving::starlink::{Starlink, Utility};
+use leobench_orbit::serving::starlink::{Starlink, StarlinkSpec};
 use leobench_orbit::{
     Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, Geodetic, Observer, Terminal, TerminalId,
     Track, View,
@@ -34,7 +34,7 @@ fn site(name: &str, latitude: f64, longitude: f64, seed: u64) -> Found {
     let terminal = Terminal {
         observer: Observer::new(place, View::above(Angle::from_degrees(25.0))),
         gateways: Vec::new(),
-        policy: Box::new(Starlink::new(Utility::default(), start, tree.child("choice").rng())),
+        policy: Box::new(Starlink::new(StarlinkSpec::default(), start, tree.child("choice").rng())),
         gap: Gap::default(),
         rng: tree.child("gap").rng(),
     };

@@ -3,10 +3,11 @@
 use leobench_base::spec::{Fault, nearest};
 use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
+use leobench_orbit::PolicySpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
-use crate::scenario::{PolicySpec, SatellitesSpec, TransportSpec};
+use crate::scenario::{SatellitesSpec, TransportSpec};
 
 /// A name with its one-line summary.
 pub type Entry = (&'static str, &'static str);

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value};
 use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
-use leobench_sim::scenario::{PolicySpec, SatellitesSpec, TransportSpec};
+use leobench_orbit::PolicySpec;
+use leobench_sim::scenario::{SatellitesSpec, TransportSpec};
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
 /// Words of which a parenthesis in a documentation has one, or a year, if it names a source.

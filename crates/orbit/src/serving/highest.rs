@@ -1,13 +1,23 @@
 //! Always the satellite at the highest elevation.
 
 use leobench_base::SimTime;
+use leobench_base::spec::Fault;
 
-use super::{Choice, ServingPolicy, best};
+use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, best};
 use crate::motion::SatelliteId;
 
-/// Always the satellite at the highest elevation.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Highest;
+leobench_base::spec! {
+    /// Always the satellite at the highest elevation.
+    pub struct HighestSpec: Default {}
+}
+
+impl PolicyModel for HighestSpec {
+    fn build(&self, _context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault> {
+        Ok(Box::new(Highest))
+    }
+}
+
+struct Highest;
 
 impl ServingPolicy for Highest {
     fn is_due(&self, _now: SimTime) -> bool {

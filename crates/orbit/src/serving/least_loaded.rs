@@ -1,13 +1,23 @@
 //! A satellite until it is lost; then the one that serves the fewest terminals, of these the highest.
 
 use leobench_base::SimTime;
+use leobench_base::spec::Fault;
 
-use super::{Choice, ServingPolicy, best};
+use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, best};
 use crate::motion::SatelliteId;
 
-/// A satellite until it is lost; then the one that serves the fewest terminals, of these the highest.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LeastLoaded;
+leobench_base::spec! {
+    /// A satellite until it is lost; then the one that serves the fewest terminals.
+    pub struct LeastLoadedSpec: Default {}
+}
+
+impl PolicyModel for LeastLoadedSpec {
+    fn build(&self, _context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault> {
+        Ok(Box::new(LeastLoaded))
+    }
+}
+
+struct LeastLoaded;
 
 impl ServingPolicy for LeastLoaded {
     fn is_due(&self, _now: SimTime) -> bool {

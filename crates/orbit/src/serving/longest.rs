@@ -1,13 +1,23 @@
 //! A satellite until it is lost; then the one that can be used for longest.
 
 use leobench_base::SimTime;
+use leobench_base::spec::Fault;
 
-use super::{Choice, ServingPolicy, best};
+use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, best};
 use crate::motion::SatelliteId;
 
-/// A satellite until it is lost; then the one that can be used for longest.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Longest;
+leobench_base::spec! {
+    /// A satellite until it is lost; then the one that can be used for longest.
+    pub struct LongestSpec: Default {}
+}
+
+impl PolicyModel for LongestSpec {
+    fn build(&self, _context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault> {
+        Ok(Box::new(Longest))
+    }
+}
+
+struct Longest;
 
 impl ServingPolicy for Longest {
     fn is_due(&self, _now: SimTime) -> bool {

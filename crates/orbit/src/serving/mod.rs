@@ -1,25 +1,20 @@
-//! Serving-satellite policies: which of the visible satellites serves a terminal.
+//! Serving-satellite policies: which of the visible satellites serves a terminal. One file per policy, one line here to
+//! register it.
 
 pub mod chain;
-pub mod closest;
 mod fleet;
 mod handovers;
-pub mod highest;
-pub mod least_loaded;
-pub mod longest;
 pub mod on_grid;
-pub mod snr;
-pub mod starlink;
-pub mod sticky;
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::spec::Fault;
+use leobench_base::{SimDuration, SimRng, SimTime};
+
+use crate::frame::{Angle, Epoch};
+use crate::motion::SatelliteId;
+use crate::visibility::Sighting;
 
 pub use fleet::{Fleet, Gap, Handover, Terminal};
 pub use handovers::Handovers;
-
-use crate::frame::Angle;
-use crate::motion::SatelliteId;
-use crate::visibility::Sighting;
 
 /// Facts about candidates beyond their positions, computed on request.
 pub trait Outlook {
@@ -64,6 +59,58 @@ pub trait ServingPolicy: Send {
 
     /// The satellite to be served by; `None` for none of them.
     fn choose(&mut self, choice: &Choice<'_>) -> Option<SatelliteId>;
+}
+
+/// The strength of a candidate's signal, in decibels.
+pub type Signal = Box<dyn Fn(&Sighting) -> f64 + Send>;
+
+/// Inputs of a policy besides its own parameters.
+pub struct PolicyContext {
+    /// When the run starts.
+    pub start: Epoch,
+    /// Random stream of the policy.
+    pub rng: SimRng,
+    /// The signal of a candidate by the downlink's budget, if the link has one.
+    pub signal: Option<Signal>,
+}
+
+/// A policy specification: builds the policy of one terminal.
+pub trait PolicyModel {
+    /// Builds it.
+    ///
+    /// # Errors
+    /// If it needs a signal and there is no budget.
+    fn build(&self, context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault>;
+
+    /// The time between two choices by the policy's own clock; `None` if it has none. A policy with a clock of its own cannot
+    /// be put on another grid ([`OnGrid`](on_grid::OnGrid)).
+    fn period(&self) -> Option<SimDuration> {
+        None
+    }
+
+    /// Whether its choices depend on the seed. The conformance tests check it.
+    fn is_random(&self) -> bool {
+        false
+    }
+}
+
+leobench_base::kinds! {
+    /// The policies that choose serving satellites.
+    pub enum PolicySpec as dyn PolicyModel {
+        Starlink(pub mod starlink::StarlinkSpec) = "starlink",
+        Highest(mod highest::HighestSpec) = "highest",
+        Longest(mod longest::LongestSpec) = "longest",
+        Sticky(mod sticky::StickySpec) = "sticky",
+        Closest(mod closest::ClosestSpec) = "closest",
+        LeastLoaded(mod least_loaded::LeastLoadedSpec) = "least_loaded",
+        Snr(mod snr::SnrSpec) = "snr",
+    }
+}
+
+impl Default for PolicySpec {
+    fn default() -> Self {
+        Self::Starlink(starlink::StarlinkSpec::default())
+    }
 }
 
 /// The candidate with the largest score; of equal ones, the one that serves, else the one with the lowest number.

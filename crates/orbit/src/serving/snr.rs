@@ -1,26 +1,38 @@
 //! A satellite until its signal falls below a threshold and another one's is better by a hysteresis.
 
 use leobench_base::SimTime;
+use leobench_base::quantity::{Decibels, Level};
+use leobench_base::spec::Fault;
 
-use super::{Choice, ServingPolicy, best};
+use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, Signal, best};
 use crate::motion::SatelliteId;
-use crate::visibility::Sighting;
 
-/// The strength of a candidate's signal, in decibels.
-pub type Signal = Box<dyn Fn(&Sighting) -> f64 + Send>;
+leobench_base::spec! {
+    /// A satellite until its carrier over noise falls below a threshold and another one's is better by a hysteresis.
+    pub struct SnrSpec example = r#"{"threshold": "8 dB"}"# {
+        /// Carrier over noise of the downlink below which another satellite may be chosen.
+        pub threshold: Level,
+        /// How much better the other one has to be.
+        pub hysteresis: Decibels = Decibels::constant(1.0),
+    }
+}
 
-/// A satellite until its signal falls below a threshold and another one's is better by a hysteresis.
-pub struct Snr {
+impl PolicyModel for SnrSpec {
+    fn build(&self, context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault> {
+        let Some(signal) = context.signal else {
+            let allowed = "a link with a `downlink` budget, or another policy";
+            return Err(Fault::new("policy", "`snr` needs a signal", allowed));
+        };
+        let (threshold, hysteresis) = (self.threshold.db(), self.hysteresis.db());
+        Ok(Box::new(Snr { signal, threshold, hysteresis }))
+    }
+}
+
+/// Threshold and hysteresis are in decibels.
+struct Snr {
     signal: Signal,
     threshold: f64,
     hysteresis: f64,
-}
-
-impl Snr {
-    /// A policy by a signal; threshold and hysteresis in decibels.
-    pub fn new(signal: Signal, threshold: f64, hysteresis: f64) -> Self {
-        Self { signal, threshold, hysteresis }
-    }
 }
 
 impl ServingPolicy for Snr {

@@ -4,11 +4,13 @@
 //! Constellations; Mohan et al. 2024, A Multifaceted Look at Starlink Performance). The utility is a conditional logit fitted
 //! to the choices at three sites (Louvain, Kanazawa, Brisbane; about 490 slots each; data of `SatInView`, July 2024):
 //! candidates within 18 degrees of the geostationary arc are out, and a candidate of elevation e (1 at the zenith) is chosen with
-//! a probability in proportion to exp(5.5 e - 0.9 e² + 1.7 if it serves already).
+//! a probability in proportion to exp(5.5 e - 0.9 e² + 1.7 if it serves already). The weight 1.7 was 1.3 to 2.1 by site.
 
+use leobench_base::quantity::Angle as AngleSpec;
+use leobench_base::spec::{Fault, Range};
 use leobench_base::{SimDuration, SimRng, SimTime};
 
-use super::{Choice, ServingPolicy};
+use super::{Choice, PolicyContext, PolicyModel, ServingPolicy};
 use crate::frame::{Angle, Epoch};
 use crate::motion::SatelliteId;
 use crate::visibility::Sighting;
@@ -20,28 +22,43 @@ pub const PERIOD: SimDuration = SimDuration::from_secs(15);
 const SLOT: u64 = PERIOD.as_nanos();
 /// From the start of a minute to its first reconfiguration, in nanoseconds.
 const PHASE: u64 = SimDuration::from_secs(12).as_nanos();
+/// Weights of a utility: the sum of three is the exponent of a number that a double can hold, below 10^308.
+const WEIGHTS: Range = Range::from(-200.0).to(200.0);
 
 /// How long ago terminals were last reconfigured.
 pub fn into_slot(instant: Epoch) -> SimDuration {
     SimDuration::from_nanos((instant.nanos_of_minute() + SLOT - PHASE) % SLOT)
 }
 
-/// The weights of the choice.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Utility {
-    /// Of the elevation, as a share of the zenith's.
-    pub elevation: f64,
-    /// Of its square.
-    pub square: f64,
-    /// Of the satellite that serves already (1.3 to 2.1 by site).
-    pub kept: f64,
-    /// Candidates closer to the geostationary arc are out.
-    pub exclusion: Angle,
+leobench_base::spec! {
+    /// A random choice by a utility, every 15 s at the seconds 12, 27, 42 and 57 of a minute of UTC.
+    ///
+    /// A candidate of elevation e (1 at the zenith) is chosen with a probability in proportion to
+    /// exp(`elevation` e + `square` e² + `kept` if it serves already). The defaults are a first fit to the choices at three
+    /// sites (Louvain, Kanazawa, Brisbane; SatInView data of July 2024); `scenarios/starlink-sites.toml` has another one.
+    pub struct StarlinkSpec: Default {
+        /// Weight of the elevation.
+        pub elevation: f64 [WEIGHTS] = 5.5,
+        /// Weight of its square.
+        pub square: f64 [WEIGHTS] = -0.9,
+        /// Weight of the satellite that serves already.
+        pub kept: f64 [WEIGHTS] = 1.7,
+        /// Candidates closer to the arc of the geostationary satellites are out.
+        pub exclusion: AngleSpec = AngleSpec::constant(18.0),
+    }
 }
 
-impl Default for Utility {
-    fn default() -> Self {
-        Self { elevation: 5.5, square: -0.9, kept: 1.7, exclusion: Angle::from_degrees(18.0) }
+impl PolicyModel for StarlinkSpec {
+    fn build(&self, context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault> {
+        Ok(Box::new(Starlink::new(self.clone(), context.start, context.rng)))
+    }
+
+    fn period(&self) -> Option<SimDuration> {
+        Some(PERIOD)
+    }
+
+    fn is_random(&self) -> bool {
+        true
     }
 }
 
@@ -49,7 +66,8 @@ impl Default for Utility {
 ///
 /// Satellites that can still be used when the slot ends come first: one that sets before is chosen only if there is no other.
 pub struct Starlink {
-    utility: Utility,
+    utility: StarlinkSpec,
+    exclusion: Angle,
     /// Nanoseconds from a start of a slot to the start of the run.
     into_slot: u64,
     rng: SimRng,
@@ -59,14 +77,20 @@ pub struct Starlink {
 
 impl Starlink {
     /// The scheduler of a terminal in a run that starts at an instant.
-    pub fn new(utility: Utility, start: Epoch, rng: SimRng) -> Self {
-        let into_slot = into_slot(start).as_nanos();
-        Self { utility, into_slot, rng, weights: Vec::new(), allowed: Vec::new() }
+    pub fn new(utility: StarlinkSpec, start: Epoch, rng: SimRng) -> Self {
+        Self {
+            exclusion: Angle::from_degrees(utility.exclusion.degrees()),
+            utility,
+            into_slot: into_slot(start).as_nanos(),
+            rng,
+            weights: Vec::new(),
+            allowed: Vec::new(),
+        }
     }
 
     fn weight(&self, candidate: &Sighting, serves: bool) -> f64 {
         let e = candidate.look.elevation.degrees() / 90.0;
-        let Utility { elevation, square, kept, .. } = self.utility;
+        let StarlinkSpec { elevation, square, kept, .. } = self.utility;
         libm::exp(elevation * e + square * e * e + if serves { kept } else { 0.0 })
     }
 
@@ -75,7 +99,7 @@ impl Starlink {
         self.allowed.clear();
         for candidate in choice.candidates {
             let satellite = candidate.satellite;
-            if choice.outlook.arc_separation(candidate) >= self.utility.exclusion
+            if choice.outlook.arc_separation(candidate) >= self.exclusion
                 && end.is_none_or(|end| choice.outlook.usable(satellite, end))
             {
                 self.weights.push(self.weight(candidate, choice.serving == Some(satellite)));

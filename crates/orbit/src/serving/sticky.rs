@@ -1,13 +1,23 @@
 //! A satellite until it is lost; then the highest one.
 
 use leobench_base::SimTime;
+use leobench_base::spec::Fault;
 
-use super::{Choice, ServingPolicy, best};
+use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, best};
 use crate::motion::SatelliteId;
 
-/// A satellite until it is lost; then the highest one.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sticky;
+leobench_base::spec! {
+    /// A satellite until it is lost; then the highest one.
+    pub struct StickySpec: Default {}
+}
+
+impl PolicyModel for StickySpec {
+    fn build(&self, _context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault> {
+        Ok(Box::new(Sticky))
+    }
+}
+
+struct Sticky;
 
 impl ServingPolicy for Sticky {
     fn is_due(&self, _now: SimTime) -> bool {

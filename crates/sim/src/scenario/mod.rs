@@ -19,8 +19,8 @@ pub use competition::CompetitionSpec;
 pub(crate) use constellation::hypatia_fault;
 pub(crate) use constellation::text_of;
 pub use constellation::{
-    ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, PolicyContext,
-    PolicyModel, PolicySpec, Satellites, SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
+    ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, Satellites,
+    SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
 };
 pub(crate) use flow::MOST_STREAMS;
 pub use flow::{

@@ -1,14 +1,10 @@
 use leobench_base::{DurationDistribution, RngTree, SimDuration, SimTime};
 
+use super::policy;
 use crate::elements::presets::preset;
 use crate::frame::{Angle, Epoch, Geodetic};
 use crate::motion::{Constellation, Ephemeris, SPACING, SatelliteId, Shell, TerminalId, Track};
-use crate::serving::closest::Closest;
 use crate::serving::fleet::Member;
-use crate::serving::highest::Highest;
-use crate::serving::least_loaded::LeastLoaded;
-use crate::serving::longest::Longest;
-use crate::serving::sticky::Sticky;
 use crate::serving::{Fleet, Gap, Handover, ServingPolicy, Terminal};
 use crate::visibility::{Observer, View, remaining};
 
@@ -47,7 +43,7 @@ fn run(fleet: &mut Fleet, seconds: u64) -> Vec<Handover> {
 
 #[test]
 fn highest_is_the_highest_of_all_at_every_step() {
-    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, Box::new(Highest))]);
+    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""highest""#))]);
     for second in 0..200 {
         fleet.advance(at(second)).unwrap();
         let own = TerminalId::from(0);
@@ -65,7 +61,7 @@ fn highest_is_the_highest_of_all_at_every_step() {
 /// Kept until lost: what `remaining` foretold at the handover is when the satellite goes, within a step.
 #[test]
 fn longest_keeps_its_satellite_for_as_long_as_foretold() {
-    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, Box::new(Longest))]);
+    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""longest""#))]);
     let own = TerminalId::from(0);
     let (mut foretold, mut checked) = (None, 0);
     for second in 0..1_800 {
@@ -85,7 +81,7 @@ fn longest_keeps_its_satellite_for_as_long_as_foretold() {
     }
     assert!(checked >= 4, "{checked}");
     let longest = checked;
-    let mut sticky = Fleet::new(ephemeris(), vec![terminal(48.0, Box::new(Sticky))]);
+    let mut sticky = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""sticky""#))]);
     assert!(
         run(&mut sticky, 1_800).len() > longest,
         "the highest one has half of its way behind it"
@@ -96,8 +92,8 @@ fn longest_keeps_its_satellite_for_as_long_as_foretold() {
 fn loads_count_terminals_and_are_spread() {
     let terminals =
         |make: fn() -> Box<dyn ServingPolicy>| (0..12).map(|_| terminal(48.0, make())).collect();
-    let mut spread = Fleet::new(ephemeris(), terminals(|| Box::new(LeastLoaded)));
-    let mut crowd = Fleet::new(ephemeris(), terminals(|| Box::new(Sticky)));
+    let mut spread = Fleet::new(ephemeris(), terminals(|| policy(r#""least_loaded""#)));
+    let mut crowd = Fleet::new(ephemeris(), terminals(|| policy(r#""sticky""#)));
     for fleet in [&mut spread, &mut crowd] {
         run(fleet, 300);
         let loads: Vec<_> = (0..fleet.ephemeris().len())
@@ -120,7 +116,7 @@ fn loads_count_terminals_and_are_spread() {
 
 #[test]
 fn a_place_that_sees_nothing_is_served_by_nothing() {
-    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, Box::new(Sticky))]);
+    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""sticky""#))]);
     fleet.advance(at(0)).unwrap();
     let Member { terminal: member, .. } = &mut fleet.members[0];
     let place = Track::fixed(&Geodetic::from_degrees(48.0, 8.0, 0.0)).unwrap();
@@ -144,8 +140,8 @@ fn handovers_over_the_equator_come_at_the_closed_forms_times() {
     let own = Terminal {
         observer: Observer::new(place, View::above(Angle::from_degrees(25.0))),
         gateways: Vec::new(),
-        policy: Box::new(Closest),
-        ..terminal(0.0, Box::new(Sticky))
+        policy: policy(r#""closest""#),
+        ..terminal(0.0, policy(r#""sticky""#))
     };
     let mut fleet = Fleet::new(ephemeris, vec![own]);
     let handovers = run(&mut fleet, 7_200);
@@ -172,9 +168,10 @@ fn handovers_over_the_equator_come_at_the_closed_forms_times() {
 /// A gateway 1,200 km to the south sees only part of what the terminal sees: the highest satellite of that part serves.
 #[test]
 fn on_a_bent_pipe_a_gateway_sees_the_serving_satellite_too() {
-    let gateway = terminal(37.0, Box::new(Highest)).observer;
-    let own = Terminal { gateways: vec![gateway.clone()], ..terminal(48.0, Box::new(Highest)) };
-    let mut fleet = Fleet::new(ephemeris(), vec![own, terminal(48.0, Box::new(Highest))]);
+    let gateway = terminal(37.0, policy(r#""highest""#)).observer;
+    let own =
+        Terminal { gateways: vec![gateway.clone()], ..terminal(48.0, policy(r#""highest""#)) };
+    let mut fleet = Fleet::new(ephemeris(), vec![own, terminal(48.0, policy(r#""highest""#))]);
     let mut differs = 0;
     for second in 0..200 {
         fleet.advance(at(second)).unwrap();

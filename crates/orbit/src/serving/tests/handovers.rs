@@ -3,7 +3,7 @@ use leobench_base::{RngTree, SimDuration, SimTime};
 use crate::elements::presets::preset;
 use crate::frame::{Angle, Epoch, Geodetic};
 use crate::motion::{Constellation, Ephemeris, SPACING, Track};
-use crate::serving::starlink::{Starlink, Utility};
+use crate::serving::starlink::{Starlink, StarlinkSpec};
 use crate::serving::{Fleet, Gap, Handover, Handovers, Terminal};
 use crate::visibility::{Observer, View};
 
@@ -25,7 +25,7 @@ fn handovers_of_starlink_are_on_its_grid() {
     let observer = Observer::new(place, View::above(Angle::from_degrees(25.0)));
     let run = |seed: u64| -> Vec<Handover> {
         let tree = RngTree::new(seed);
-        let policy = Starlink::new(Utility::default(), start(), tree.child("choice").rng());
+        let policy = Starlink::new(StarlinkSpec::default(), start(), tree.child("choice").rng());
         let terminal = Terminal {
             observer: observer.clone(),
             gateways: Vec::new(),

@@ -1,17 +1,14 @@
 use std::collections::BTreeMap;
 
-use leobench_base::RngTree;
+use leobench_base::{RngTree, SimDuration, SimTime};
 
-use crate::frame::{Epoch, Topocentric};
-use crate::serving::closest::Closest;
-use crate::serving::highest::Highest;
-use crate::serving::least_loaded::LeastLoaded;
-use crate::serving::longest::Longest;
+use super::policy;
+use crate::frame::{Angle, Epoch, Topocentric};
+use crate::motion::SatelliteId;
 use crate::serving::on_grid::OnGrid;
-use crate::serving::snr::Snr;
-use crate::serving::starlink::{Starlink, Utility};
-use crate::serving::sticky::Sticky;
-use crate::serving::*;
+use crate::serving::starlink::{Starlink, StarlinkSpec};
+use crate::serving::{Choice, Outlook, ServingPolicy};
+use crate::visibility::Sighting;
 
 /// Satellites 0 to 3: elevation, range (km), remaining seconds, load, separation from the arc.
 const SKY: [(f64, f64, u64, u32, f64); 4] = [
@@ -60,14 +57,17 @@ fn choose(policy: &mut dyn ServingPolicy, serving: Option<usize>) -> Option<usiz
 
 #[test]
 fn each_policy_chooses_what_its_name_says() {
-    assert_eq!(choose(&mut Closest, Some(0)), Some(2));
-    assert_eq!(choose(&mut Highest, Some(0)), Some(1));
-    assert_eq!(choose(&mut Longest, None), Some(2));
-    assert_eq!(choose(&mut LeastLoaded, None), Some(1));
-    assert_eq!(choose(&mut Sticky, None), Some(1));
-    let due = |policy: &dyn ServingPolicy| policy.is_due(SimTime::ZERO);
-    assert!(due(&Closest) && due(&Highest));
-    assert!(!due(&Longest) && !due(&LeastLoaded) && !due(&Sticky));
+    for (name, serving, expected, is_due) in [
+        ("closest", Some(0), 2, true),
+        ("highest", Some(0), 1, true),
+        ("longest", None, 2, false),
+        ("least_loaded", None, 1, false),
+        ("sticky", None, 1, false),
+    ] {
+        let mut policy = policy(&format!("{name:?}"));
+        assert_eq!(choose(&mut *policy, serving), Some(expected), "{name}");
+        assert_eq!(policy.is_due(SimTime::ZERO), is_due, "{name}");
+    }
 }
 
 #[test]
@@ -85,26 +85,26 @@ fn of_equal_ones_the_serving_satellite_stays() {
         let serving = serving.map(SatelliteId::from);
         let choice =
             Choice { now: SimTime::ZERO, serving, candidates: &candidates, outlook: &Told };
-        assert_eq!(Highest.choose(&choice), Some(SatelliteId::from(expected)));
+        let chosen = policy(r#""highest""#).choose(&choice);
+        assert_eq!(chosen, Some(SatelliteId::from(expected)));
     }
 }
 
 #[test]
 fn snr_waits_for_threshold_and_hysteresis() {
-    let by_elevation = || -> crate::serving::snr::Signal {
-        Box::new(|seen: &Sighting| seen.look.elevation.degrees())
+    let chosen = |threshold: f64, hysteresis: f64, serving| {
+        let rule = format!(r#""threshold": "{threshold} dB", "hysteresis": "{hysteresis} dB""#);
+        choose(&mut *policy(&format!(r#"{{"kind": "snr", {rule}}}"#)), serving)
     };
-    let serving = |threshold: f64, hysteresis: f64| {
-        choose(&mut Snr::new(by_elevation(), threshold, hysteresis), Some(2))
-    };
+    let serving = |threshold: f64, hysteresis: f64| chosen(threshold, hysteresis, Some(2));
     assert_eq!(serving(59.9, 3.0), Some(2), "60 is not below the threshold");
     assert_eq!(serving(61.0, 3.0), Some(1));
     assert_eq!(serving(61.0, 26.0), Some(2), "85 is not better by 26");
-    assert_eq!(choose(&mut Snr::new(by_elevation(), 0.0, 90.0), None), Some(1));
+    assert_eq!(chosen(0.0, 90.0, None), Some(1));
 }
 
 fn starlink(start: &str, seed: u64) -> Starlink {
-    Starlink::new(Utility::default(), Epoch::parse(start).unwrap(), RngTree::new(seed).rng())
+    Starlink::new(StarlinkSpec::default(), Epoch::parse(start).unwrap(), RngTree::new(seed).rng())
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn starlink_draws_by_its_utility() {
 #[test]
 fn a_grid_holds_any_policy_back() {
     let second = SimDuration::from_secs(1);
-    let mut policy = OnGrid::new(Box::new(Highest), second * 15, second * 12);
+    let mut policy = OnGrid::new(policy(r#""highest""#), second * 15, second * 12);
     let due: Vec<_> = (0..60).filter(|at| policy.is_due(SimTime::ZERO + second * *at)).collect();
     assert_eq!(due, [12, 27, 42, 57]);
     let mut now = SimTime::ZERO;

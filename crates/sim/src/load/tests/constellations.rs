@@ -1,5 +1,7 @@
 //! Constellations that cannot be.
 
+use leobench_orbit::PolicySpec;
+
 use super::*;
 
 pub(super) const SKY: &str = r#"
@@ -78,8 +80,10 @@ fn names_are_looked_up() {
     refused(
         "start = ",
         "policy = \"hihgest\"\nstart = ",
-        "constellation.policy = \"hihgest\": unknown kind; allowed: `starlink`, `highest`, `longest`, `sticky`, `closest`, \
-         `least_loaded`, `snr`; did you mean `highest`?",
+        &format!(
+            "constellation.policy = \"hihgest\": unknown kind; allowed: `{}`; did you mean `highest`?",
+            PolicySpec::KINDS.join("`, `")
+        ),
     );
 }
 

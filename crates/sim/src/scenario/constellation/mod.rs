@@ -4,20 +4,17 @@
 mod hypatia;
 mod passage;
 mod places;
-mod policy;
 mod satellites;
 
 use leobench_base::quantity::{Angle, Distance, Elevation};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{DurationDistribution, SimDuration};
-use leobench_orbit::Epoch;
-use leobench_orbit::serving::starlink;
+use leobench_orbit::{Epoch, PolicySpec};
 
 pub(crate) use hypatia::fault as hypatia_fault;
 pub use hypatia::{Forwarded, StateFile};
 pub use passage::PassageSpec;
 pub use places::{GatewaySpec, TerminalSpec};
-pub use policy::{PolicyContext, PolicyModel, PolicySpec};
 pub(crate) use satellites::text_of;
 pub use satellites::{Satellites, SatellitesModel, SatellitesSpec};
 
@@ -112,9 +109,15 @@ impl ConstellationSpec {
             let allowed = "`reconfigure_phase` with `reconfigure_every` only";
             return Err(Fault::new("reconfigure_phase", "is given without a period", allowed));
         }
-        if self.reconfigure_every.is_some() && matches!(self.policy, PolicySpec::Starlink(_)) {
-            let allowed = "another policy, or no grid: `starlink` has its own, every 15 s";
-            return Err(Fault::new("reconfigure_every", "is given with `starlink`", allowed));
+        let own_period = self.policy.model().period();
+        if self.reconfigure_every.is_some()
+            && let Some(period) = own_period
+        {
+            let policy = self.policy.kind();
+            let problem = format!("is given with `{policy}`");
+            let allowed =
+                format!("another policy, or no grid: `{policy}` has its own, every {period}");
+            return Err(Fault::new("reconfigure_every", problem, allowed));
         }
         if self.old_packets == LeftPackets::Forward {
             let allowed = "`drain`, `deliver` or `drop`: the queues stay where they are";
@@ -124,11 +127,9 @@ impl ConstellationSpec {
             let allowed = "an `outage` (break before make) or an `overlap` (make before break)";
             return Err(Fault::new("overlap", "is given with an `outage`", allowed));
         }
-        // That of `starlink` is its own.
-        let grid = match self.policy {
-            _ if matches!(self.satellites, SatellitesSpec::Hypatia(_)) => None,
-            PolicySpec::Starlink(_) => Some(starlink::PERIOD),
-            _ => self.reconfigure_every,
+        let grid = match self.satellites {
+            SatellitesSpec::Hypatia(_) => None,
+            _ => own_period.or(self.reconfigure_every),
         };
         for (field, span) in [("outage", &self.outage), ("overlap", &self.overlap)] {
             if let Some(grid) = grid.filter(|grid| span.mean() >= grid.as_nanos() as f64) {

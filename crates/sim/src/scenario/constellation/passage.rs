@@ -2,8 +2,7 @@
 
 use leobench_base::spec::{Fault, Whole};
 use leobench_budget::{BudgetSpec, CellSpec, FadingSpec};
-
-use super::policy::PolicySpec;
+use leobench_orbit::PolicySpec;
 
 leobench_base::spec! {
     /// The way of a link from a terminal over its serving satellite to a gateway.

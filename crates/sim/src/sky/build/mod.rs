@@ -11,7 +11,7 @@ use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::motion::{GroundStation, ground_stations};
 use leobench_orbit::serving::on_grid::OnGrid;
-use leobench_orbit::serving::snr::Signal;
+use leobench_orbit::serving::{PolicyContext, PolicySpec, Signal};
 use leobench_orbit::{
     Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways, Limits, Observer,
     Router, ServingPolicy, Sighting, Terminal, Track, View, isl, plus_grid,
@@ -22,8 +22,7 @@ use super::orbits::{Exchange, OrbitSky, Routing};
 use super::rate::{Rate, Rates, carrier_to_noise};
 use super::{Kind, PathParts, PathState, Places, Sky, WayState};
 use crate::scenario::{
-    ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, PolicyContext, PolicySpec,
-    Satellites, Scenario, text_of,
+    ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, Satellites, Scenario, text_of,
 };
 
 /// Lowest elevation of terminals where neither scenario nor preset gives one, in degrees (Starlink's filing, see `presets`).
@@ -372,7 +371,7 @@ fn policy(
         }
     })?;
     let Some(every) = spec.reconfigure_every else { return Ok(policy) };
-    if matches!(chosen, PolicySpec::Starlink(_)) {
+    if chosen.model().period().is_some() {
         return Ok(policy);
     }
     Ok(Box::new(OnGrid::new(policy, every, into_run(spec, every))))
