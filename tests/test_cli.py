@@ -203,6 +203,23 @@ def test_the_parameters_of_everything_can_be_seen(capsys: Capture) -> None:
             assert ("\nExample: " in said) == (kind != "presets")
 
 
+def test_the_parts_of_a_link_budget_are_listed(capsys: Capture) -> None:
+    assert cli.main(["list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    budget = {"transmitters", "receivers", "antennas", "noise", "fading", "rates"}
+    assert budget <= set(listed)
+    assert {"fixed", "parabolic", "phased"} <= set(listed["antennas"])
+    assert cli.main(["list", "antennas", "parabolic"]) == 0
+    said = capsys.readouterr().out
+    assert "\ndiameter (required)\n    Diameter of the aperture.\n" in said
+    assert "\nefficiency (default: 0.65)\n" in said
+    assert said.endswith('\nExample: antenna = { kind = "parabolic", diameter = "60 cm" }\n')
+    assert cli.main(["list", "rates", "modcod"]) == 0
+    assert '\nExample: rate = { kind = "modcod", table = "dvb-s2x" }\n' in capsys.readouterr().out
+    assert cli.main(["list", "antenas"]) == 2
+    assert "did you mean `antennas`" in capsys.readouterr().err
+
+
 def test_the_schema_is_printed(capsys: Capture) -> None:
     assert cli.main(["schema"]) == 0
     schema = json.loads(capsys.readouterr().out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 import leobench
-from leobench import cli, parameters
+from leobench import _core, cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,11 +122,11 @@ def test_limits_of_numbers_are_shown(capsys: Capture) -> None:
 
 def numbers() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every number that a congestion controller takes, by their names."""
-    for option in parameters._under(leobench.schema(), "congestion"):
-        for table in option.get("oneOf", []):
-            for name, value in table.get("properties", {}).items():
-                if value.get("type") in ("number", "integer"):
-                    yield f"{table['properties']['kind']['const']}.{name}", value
+    _, schema = _core.kind_schema("congestion")
+    for table in json.loads(schema)["oneOf"]:
+        for name, value in table.get("properties", {}).items():
+            if value.get("type") in ("number", "integer"):
+                yield f"{table['properties']['kind']['const']}.{name}", value
 
 
 def test_the_limits_of_every_number_are_in_the_schema_and_kept(quick: Path) -> None:

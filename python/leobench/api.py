@@ -287,7 +287,8 @@ def describe(kind: str, name: str) -> dict[str, Any]:
         }
         for state, rate_bps, dwell_s, time_share, jump in states
     ]
-    return parameters.describe(schema(), kind, name, known, told, dict(_core.refused(kind)))
+    key, schema = _core.kind_schema(kind)
+    return parameters.describe(json.loads(schema), key, kind, name, known, told, dict(_core.refused(kind)))
 
 
 def _check_snaplen(snaplen: int | None, *, pcap: bool) -> None:

@@ -1,4 +1,4 @@
-"""The parameters of what a scenario is made of, as the JSON Schema of scenarios has them."""
+"""The parameters of what a scenario is made of, as the JSON Schemas of its kinds have them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,16 @@ from typing import TYPE_CHECKING, Any
 from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Schema = Mapping[str, Any]
-
-# The key under which each kind of thing stands in a scenario; the others are words.
-KEYS = {
-    "channels": "channel",
-    "losses": "loss",
-    "access": "access",
-    "queues": "queue",
-    "transports": "transport",
-    "congestion": "congestion",
-    "schedulers": "scheduler",
-    "path_schedulers": "scheduler",
-    "sources": "source",
-    "satellites": "satellites",
-    "policies": "policy",
-}
 
 _WIDTH = 100
 
 
 def describe(
     schema: Schema,
+    key: str,
     kind: str,
     name: str,
     summaries: Mapping[str, str],
@@ -43,7 +29,8 @@ def describe(
     """Describes one name of a kind; `leobench.describe` documents the form.
 
     Args:
-        schema: The JSON Schema of scenarios.
+        schema: The JSON Schema of the kind.
+        key: The key under which the kind stands in a scenario.
         kind: The kind, such as `channels`.
         name: Its name.
         summaries: All names of the kind, with their summaries.
@@ -57,12 +44,12 @@ def describe(
         raise InputError(f"{kind} {name}: {refused[name]}")
     if name not in summaries:
         raise InputError(f"{kind} {name}: no such name; {allowed(name, summaries)}")
-    option = _option(schema, kind, name)
+    option = _option(schema, name)
     described: dict[str, Any] = {
         "kind": kind,
         "name": name,
         "description": option.get("description") or summaries[name],
-        "example": _example(option, KEYS[kind]) if option.get("examples") else None,
+        "example": _example(option, key) if option.get("examples") else None,
         "parameters": [
             {
                 "name": key,
@@ -175,24 +162,10 @@ def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:g}"
 
 
-def _option(schema: Schema, kind: str, name: str) -> Schema:
-    """The schema of a name's table, from anywhere in a scenario's schema; empty if the name has none."""
-    key = KEYS.get(kind, "")
-    options = (option for found in _under(schema, key) for option in found.get("oneOf", ()))
-    tables = (option for option in options if "properties" in option)
+def _option(schema: Schema, name: str) -> Schema:
+    """The schema of a name's table; empty if the name has none."""
+    tables = (option for option in schema.get("oneOf", ()) if "properties" in option)
     return next((table for table in tables if table["properties"]["kind"]["const"] == name), {})
-
-
-def _under(schema: object, key: str) -> Iterator[Schema]:
-    if isinstance(schema, list):
-        for each in schema:
-            yield from _under(each, key)
-    elif isinstance(schema, dict):
-        properties = schema.get("properties")
-        if isinstance(properties, dict) and key in properties:
-            yield properties[key]
-        for each in schema.values():
-            yield from _under(each, key)
 
 
 def _words(words: Iterable[str], between: str = ", ") -> str:

@@ -53,14 +53,19 @@ pub mod cell;
 pub mod fading;
 pub mod free_space;
 pub mod link;
-pub mod radio;
+pub mod noise;
 pub mod rate;
+pub mod receiver;
 #[cfg(test)]
 mod testing;
+pub mod transmitter;
 
 pub use antenna::{AntennaModel, AntennaSpec, Pointing};
 pub use atmosphere::{AtmosphereSpec, Attenuation, Effect, Path};
 pub use cell::{Cell, CellSpec};
 pub use fading::{Fading, FadingModel, FadingSpec};
 pub use link::{Budget, BudgetSpec, Geometry, Reading};
+pub use noise::{NoiseModel, NoiseSpec};
 pub use rate::{Choice, RateModel, RateSpec};
+pub use receiver::{ReceiverModel, ReceiverSpec};
+pub use transmitter::{TransmitterModel, TransmitterSpec};

@@ -7,8 +7,9 @@ use leobench_base::spec::Fault;
 use crate::antenna::Pointing;
 use crate::atmosphere::{AtmosphereSpec, Attenuation, Effect, Path};
 use crate::free_space::{BOLTZMANN_J_PER_K, free_space_loss_db};
-use crate::radio::{ReceiverSpec, TransmitterSpec};
 use crate::rate::{Choice, RateSpec};
+use crate::receiver::ReceiverSpec;
+use crate::transmitter::TransmitterSpec;
 
 leobench_base::spec! {
     /// A radio link in one direction: its budget, and the rate that follows.

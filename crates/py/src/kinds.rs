@@ -4,11 +4,20 @@ use leobench_sim::registry;
 use pyo3::prelude::*;
 
 use crate::errors::InputError;
+use crate::scenario::as_json;
 
 /// The names of a kind of thing, each with its one-line summary.
 #[pyfunction]
 pub(crate) fn kinds(kind: &str) -> PyResult<Vec<(&'static str, &'static str)>> {
     registry::entries(kind).map_err(|error| InputError::new_err(error.to_string()))
+}
+
+/// The key under which a kind of thing stands in a scenario, and its JSON Schema.
+#[pyfunction]
+pub(crate) fn kind_schema(kind: &str) -> PyResult<(&'static str, String)> {
+    let (key, schema) =
+        registry::schema(kind).map_err(|error| InputError::new_err(error.to_string()))?;
+    Ok((key, as_json(&schema)?))
 }
 
 /// Names of a kind that are refused, each with the reason.

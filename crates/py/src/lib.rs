@@ -38,6 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds::kind_schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
     module.add_function(wrap_pyfunction!(survey::orbit, module)?)?;

@@ -1,6 +1,9 @@
 //! Everything a scenario can be made of, by kind of thing: what `leobench list` shows.
 
-use leobench_base::spec::{Fault, nearest};
+use leobench_base::spec::{Fault, Schema, Spec, nearest};
+use leobench_budget::{
+    AntennaSpec, FadingSpec, NoiseSpec, RateSpec, ReceiverSpec, TransmitterSpec,
+};
 use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
 use leobench_orbit::PolicySpec;
@@ -12,22 +15,53 @@ use crate::scenario::{SatellitesSpec, TransportSpec};
 /// A name with its one-line summary.
 pub type Entry = (&'static str, &'static str);
 
-type Registry = (&'static str, fn() -> Vec<Entry>, &'static [Entry]);
+/// A kind of thing, with all things of this kind.
+struct Kind {
+    /// As `leobench list` has it.
+    name: &'static str,
+    /// The key under which a thing of this kind stands in a scenario.
+    key: &'static str,
+    summaries: fn() -> Vec<Entry>,
+    schema: fn() -> Schema,
+    refused: &'static [Entry],
+}
 
-const REGISTRIES: [Registry; 12] = [
-    ("channels", ChannelSpec::summaries, ChannelSpec::REFUSED),
-    ("presets", LmsPreset::summaries, &[]),
-    ("losses", LossSpec::summaries, LossSpec::REFUSED),
-    ("access", AccessSpec::summaries, AccessSpec::REFUSED),
-    ("queues", QueueSpec::summaries, QueueSpec::REFUSED),
-    ("transports", TransportSpec::summaries, TransportSpec::REFUSED),
-    ("congestion", CongestionSpec::summaries, CongestionSpec::REFUSED),
-    ("schedulers", SchedulerSpec::summaries, SchedulerSpec::REFUSED),
-    ("path_schedulers", PathSchedulerSpec::summaries, PathSchedulerSpec::REFUSED),
-    ("sources", SourceSpec::summaries, SourceSpec::REFUSED),
-    ("satellites", SatellitesSpec::summaries, SatellitesSpec::REFUSED),
-    ("policies", PolicySpec::summaries, PolicySpec::REFUSED),
-];
+/// Declares all kinds: the name in `leobench list`, the key in scenarios, and the specification.
+macro_rules! kinds {
+    ($($name:literal as $key:literal: $spec:ident $($words:ident)?;)*) => {
+        /// All kinds, in the order in which they are listed.
+        const KINDS: &[Kind] = &[$(Kind {
+            name: $name,
+            key: $key,
+            summaries: $spec::summaries,
+            schema: <$spec as Spec>::schema,
+            refused: kinds!(@refused $spec $($words)?),
+        }),*];
+    };
+    (@refused $spec:ident) => { $spec::REFUSED };
+    (@refused $spec:ident words) => { &[] };
+}
+
+kinds! {
+    "channels" as "channel": ChannelSpec;
+    "presets" as "preset": LmsPreset words;
+    "losses" as "loss": LossSpec;
+    "access" as "access": AccessSpec;
+    "queues" as "queue": QueueSpec;
+    "transports" as "transport": TransportSpec;
+    "congestion" as "congestion": CongestionSpec;
+    "schedulers" as "scheduler": SchedulerSpec;
+    "path_schedulers" as "scheduler": PathSchedulerSpec;
+    "sources" as "source": SourceSpec;
+    "satellites" as "satellites": SatellitesSpec;
+    "policies" as "policy": PolicySpec;
+    "transmitters" as "transmitter": TransmitterSpec;
+    "receivers" as "receiver": ReceiverSpec;
+    "antennas" as "antenna": AntennaSpec;
+    "noise" as "noise": NoiseSpec;
+    "fading" as "fading": FadingSpec;
+    "rates" as "rate": RateSpec;
+}
 
 /// There is no such kind of thing.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +79,7 @@ pub struct UnknownKind {
 
 /// The kinds of things there are.
 pub fn kinds() -> impl ExactSizeIterator<Item = &'static str> {
-    REGISTRIES.iter().map(|(kind, _, _)| *kind)
+    KINDS.iter().map(|kind| kind.name)
 }
 
 /// Returns the names of a kind, each with a summary.
@@ -53,7 +87,7 @@ pub fn kinds() -> impl ExactSizeIterator<Item = &'static str> {
 /// # Errors
 /// If there is no such kind.
 pub fn entries(kind: &str) -> Result<Vec<Entry>, UnknownKind> {
-    registry(kind).map(|(_, summaries, _)| summaries())
+    find(kind).map(|kind| (kind.summaries)())
 }
 
 /// Names of a kind that are refused, each with the reason.
@@ -61,13 +95,21 @@ pub fn entries(kind: &str) -> Result<Vec<Entry>, UnknownKind> {
 /// # Errors
 /// If there is no such kind.
 pub fn refused(kind: &str) -> Result<&'static [Entry], UnknownKind> {
-    registry(kind).map(|(_, _, refused)| *refused)
+    find(kind).map(|kind| kind.refused)
 }
 
-fn registry(kind: &str) -> Result<&'static Registry, UnknownKind> {
-    REGISTRIES.iter().find(|(name, _, _)| *name == kind).ok_or_else(|| UnknownKind {
-        given: kind.to_owned(),
-        nearest: nearest(kind, &kinds().collect::<Vec<_>>()),
+/// The key under which things of a kind stand in a scenario, and the JSON Schema of its value.
+///
+/// # Errors
+/// If there is no such kind.
+pub fn schema(kind: &str) -> Result<(&'static str, Schema), UnknownKind> {
+    find(kind).map(|kind| (kind.key, (kind.schema)()))
+}
+
+fn find(name: &str) -> Result<&'static Kind, UnknownKind> {
+    KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| UnknownKind {
+        given: name.to_owned(),
+        nearest: nearest(name, &kinds().collect::<Vec<_>>()),
     })
 }
 
@@ -81,7 +123,10 @@ pub fn preset(name: &str) -> Result<Vec<PresetState>, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use leobench_base::{DurationDistribution, RateDistribution};
+
     use super::*;
+    use crate::scenario::Scenario;
 
     #[test]
     fn every_kind_lists_names_with_summaries() {
@@ -91,6 +136,59 @@ mod tests {
             for (name, summary) in entries {
                 assert!(summary.ends_with('.'), "{kind} {name}: {summary:?}");
             }
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_kind_has_its_parameters_in_the_schema() {
+        for kind in kinds().filter(|kind| *kind != "presets") {
+            let (_, schema) = schema(kind).unwrap();
+            let options = schema["oneOf"].as_array().unwrap();
+            for (name, _) in entries(kind).unwrap() {
+                let described = options.iter().filter(|option| {
+                    option["properties"]["kind"]["const"] == name && option["examples"].is_array()
+                });
+                assert_eq!(described.count(), 1, "{kind} {name}");
+            }
+        }
+    }
+
+    /// A choice between models must not be missing from the list. Distributions of quantities are no models.
+    #[test]
+    fn every_choice_of_a_scenario_is_listed() {
+        let mut listed: Vec<Schema> = kinds().map(|kind| schema(kind).unwrap().1).collect();
+        listed.extend([DurationDistribution::schema(), RateDistribution::schema()]);
+        let mut unlisted = Vec::new();
+        collect_choices(&Scenario::schema(), "", &mut |key, choice| {
+            if !listed.iter().any(|schema| schema["oneOf"] == choice["oneOf"]) {
+                unlisted.push(key.to_owned());
+            }
+        });
+        unlisted.sort_unstable();
+        unlisted.dedup();
+        assert_eq!(unlisted, [""; 0]);
+    }
+
+    /// Calls a function for each choice between kinds in a schema, with the key that it is under.
+    fn collect_choices(schema: &Schema, key: &str, found: &mut dyn FnMut(&str, &Schema)) {
+        let is_kind = |option: &Schema| option["properties"]["kind"]["const"].is_string();
+        match schema {
+            Schema::Object(table) => {
+                if table
+                    .get("oneOf")
+                    .and_then(Schema::as_array)
+                    .is_some_and(|o| o.iter().any(is_kind))
+                {
+                    found(key, schema);
+                }
+                for (inner, value) in table {
+                    collect_choices(value, if inner == "oneOf" { key } else { inner }, found);
+                }
+            }
+            Schema::Array(items) => {
+                items.iter().for_each(|item| collect_choices(item, key, found));
+            }
+            _ => {}
         }
     }
 

@@ -8,11 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use leobench_base::spec::{Schema, Spec, Value};
-use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
-use leobench_orbit::PolicySpec;
-use leobench_sim::scenario::{SatellitesSpec, TransportSpec};
-use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
+use leobench_base::spec::{Schema, Value};
+use leobench_sim::registry;
 
 /// Words of which a parenthesis in a documentation has one, or a year, if it names a source.
 const SOURCES: [&str; 7] = ["RFC", "draft", "section", "Linux", "paper", "et al", "`BBR"];
@@ -21,7 +18,7 @@ const SOURCES: [&str; 7] = ["RFC", "draft", "section", "Linux", "paper", "et al"
 type Section = (String, Vec<String>);
 
 fn options(schema: &Schema) -> impl Iterator<Item = (&str, &Schema)> {
-    let options = schema["oneOf"].as_array().unwrap().iter();
+    let options = schema["oneOf"].as_array().into_iter().flatten();
     options.filter_map(|option| Some((option["properties"]["kind"]["const"].as_str()?, option)))
 }
 
@@ -50,18 +47,8 @@ fn sources(description: &str) -> String {
 }
 
 fn sections() -> Vec<Section> {
-    let registries = [
-        ("channel", ChannelSpec::schema()),
-        ("loss", LossSpec::schema()),
-        ("access", AccessSpec::schema()),
-        ("queue", QueueSpec::schema()),
-        ("transport", TransportSpec::schema()),
-        ("congestion", CongestionSpec::schema()),
-        ("scheduler", SchedulerSpec::schema()),
-        ("source", SourceSpec::schema()),
-        ("satellites", SatellitesSpec::schema()),
-        ("policy", PolicySpec::schema()),
-    ];
+    let registries: Vec<_> =
+        registry::kinds().map(|kind| registry::schema(kind).unwrap()).collect();
     let models = registries.iter().flat_map(|(_, schema)| options(schema));
     let models = models.map(|(name, model)| (name.to_owned(), model.clone())).collect();
     let mut sections = Vec::new();

@@ -12,8 +12,10 @@ use super::{Fading, FadingModel, Process, Stepped, check_times, step};
 pub(super) const NEPERS: f64 = std::f64::consts::LN_10 / 10.0;
 
 leobench_base::spec! {
-    /// Log-normal shadowing: the gain in decibels is an Ornstein-Uhlenbeck process, whose correlation falls as exp(-t/τ)
-    /// (Gudmundson 1991, "Correlation model for shadow fading in mobile radio systems", Electronics Letters 27(23)).
+    /// Log-normal shadowing: the gain in decibels is an Ornstein-Uhlenbeck process.
+    ///
+    /// Its correlation falls as exp(-t/τ) (Gudmundson 1991, "Correlation model for shadow fading in mobile radio systems",
+    /// Electronics Letters 27(23)).
     pub struct LogNormalSpec example = r#"{"deviation": "3 dB", "correlation": "10 s"}"# check = LogNormalSpec::check {
         /// Mean of the gain in decibels, which is its median.
         pub mean: Level = Level::constant(0.0),

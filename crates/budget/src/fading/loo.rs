@@ -10,10 +10,10 @@ use super::log_normal::NEPERS;
 use super::{Fading, FadingModel, Process, Stepped, check_times, step};
 
 leobench_base::spec! {
-    /// Loo's fading: a direct wave with log-normal shadowing, and scattered waves of constant mean power (Loo 1985, "A
-    /// statistical model for a land mobile satellite link", IEEE Transactions on Vehicular Technology 34(3)).
+    /// Loo's fading: a direct wave with log-normal shadowing, and scattered waves of constant mean power.
     ///
-    /// Levels are relative to the unshadowed direct wave, as in ITU-R P.681 and Fontán et al. 2001.
+    /// The model is that of Loo 1985, "A statistical model for a land mobile satellite link", IEEE Transactions on Vehicular
+    /// Technology 34(3). Levels are relative to the unshadowed direct wave, as in ITU-R P.681 and Fontán et al. 2001.
     pub struct LooSpec
         example = r#"{"direct": "-1 dB", "deviation": "2 dB", "multipath": "-12 dB", "correlation": "2 s", "multipath_correlation": "100 ms"}"#
         check = LooSpec::check

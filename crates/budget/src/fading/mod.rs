@@ -1,19 +1,13 @@
-//! Fading over a link budget: random gains in decibels that change on a grid of times.
+//! Fading over a link budget: random gains in decibels that change on a grid of times. One file per process, one line here to
+//! register it.
 //!
 //! A process is handed the time. It is stationary from the start, its values are those of a grid that starts with the
 //! run, and they do not depend on when it is asked.
 
 mod gauss;
-pub mod log_normal;
-pub mod loo;
-pub mod suzuki;
 
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration, SimTime};
-
-use log_normal::LogNormalSpec;
-use loo::LooSpec;
-use suzuki::SuzukiSpec;
 
 /// The shortest step that is chosen where a specification gives none.
 const LEAST_STEP: SimDuration = SimDuration::from_millis(1);
@@ -42,9 +36,9 @@ pub trait FadingModel {
 leobench_base::kinds! {
     /// The fading models.
     pub enum FadingSpec as dyn FadingModel {
-        LogNormal(LogNormalSpec) = "log_normal",
-        Loo(LooSpec) = "loo",
-        Suzuki(SuzukiSpec) = "suzuki",
+        LogNormal(pub mod log_normal::LogNormalSpec) = "log_normal",
+        Loo(pub mod loo::LooSpec) = "loo",
+        Suzuki(pub mod suzuki::SuzukiSpec) = "suzuki",
     }
 }
 

@@ -10,8 +10,10 @@ use super::log_normal::NEPERS;
 use super::{Fading, FadingModel, Process, Stepped, check_times, step};
 
 leobench_base::spec! {
-    /// Suzuki's fading: no direct wave, and scattered waves (Rayleigh) whose mean power has log-normal shadowing (Suzuki 1977,
-    /// "A statistical model for urban radio propagation", IEEE Transactions on Communications 25(7)).
+    /// Suzuki's fading: no direct wave, and scattered waves (Rayleigh) whose mean power has log-normal shadowing.
+    ///
+    /// The model is that of Suzuki 1977, "A statistical model for urban radio propagation", IEEE Transactions on
+    /// Communications 25(7).
     pub struct SuzukiSpec
         example = r#"{"mean": "-8 dB", "deviation": "4 dB", "correlation": "2 s", "multipath_correlation": "100 ms"}"#
         check = SuzukiSpec::check

@@ -172,6 +172,8 @@ fn values_do_not_depend_on_when_they_are_asked_for() {
         assert!(often.next_change() > end);
         assert_ne!(once.gain_db(), start);
         assert_ne!(spec.model().build(&RngTree::new(4)).gain_db(), start, "{}", spec.kind());
+        let mean = spec.model().mean_power();
+        assert!(mean.is_finite() && mean > 0.0, "{}: {mean}", spec.kind());
     }
 }
 

@@ -1,13 +1,8 @@
-//! Rates: from carrier over noise to bits per second.
+//! Rates: from carrier over noise to bits per second. One file per model, one line here to register it.
 
 pub mod dvb;
-pub mod modcod;
-pub mod shannon;
 
 use leobench_base::BitRate;
-
-use modcod::ModcodSpec;
-use shannon::ShannonSpec;
 
 /// A rate, and the modulation and coding that gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,14 +23,14 @@ pub trait RateModel {
 leobench_base::kinds! {
     /// The rate models.
     pub enum RateSpec as dyn RateModel {
-        Shannon(ShannonSpec) = "shannon",
-        Modcod(ModcodSpec) = "modcod",
+        Shannon(pub mod shannon::ShannonSpec) = "shannon",
+        Modcod(pub mod modcod::ModcodSpec) = "modcod",
     }
 }
 
 impl Default for RateSpec {
     fn default() -> Self {
-        Self::Shannon(ShannonSpec::default())
+        Self::Shannon(shannon::ShannonSpec::default())
     }
 }
 
