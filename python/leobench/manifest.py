@@ -156,7 +156,7 @@ def of_sky(scenario: Scenario, resolved: dict[str, Any]) -> list[Doubt]:
 
     if "constellation" not in resolved:
         return []
-    return [Doubt("constellation", text) for text in _core.sky_warnings(scenario)]
+    return [Doubt("constellation", text) for text in _core.constellation_warnings(scenario)]
 
 
 def doubts(

@@ -5,12 +5,12 @@ mod drive;
 mod emulate;
 mod hypatia;
 mod kinds;
+mod orbit_report;
 mod plugin;
 mod quic;
 mod raised;
 mod scenario;
 mod scheduler;
-mod survey;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -41,8 +41,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kinds::kind_schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
-    module.add_function(wrap_pyfunction!(survey::orbit, module)?)?;
-    module.add_function(wrap_pyfunction!(survey::scene, module)?)?;
-    module.add_function(wrap_pyfunction!(survey::sky_warnings, module)?)?;
+    module.add_function(wrap_pyfunction!(orbit_report::orbit, module)?)?;
+    module.add_function(wrap_pyfunction!(orbit_report::scene, module)?)?;
+    module.add_function(wrap_pyfunction!(orbit_report::constellation_warnings, module)?)?;
     module.add_function(wrap_pyfunction!(drive::run, module)?)
 }

@@ -7,14 +7,14 @@ pub mod ledger;
 pub mod limits;
 pub mod load;
 pub mod network;
+pub mod orbit_report;
 pub mod record;
 pub mod registry;
 pub mod routes;
 pub mod run;
+pub mod satellite_links;
 pub mod scenario;
-pub mod sky;
 pub mod summary;
-pub mod survey;
 pub mod topology;
 
 pub use run::{Outcome, Outside, Progress, Run, RunError, RunOptions};

@@ -18,10 +18,10 @@ pub use self::sinks::{OpenQlog, Sinks, SocketRequest, Sockets};
 use crate::capture::{Captures, Secrets};
 use crate::network::{Network, NetworkBuilder};
 use crate::record::RecordSettings;
+use crate::satellite_links::{ConstellationTopology, SatelliteLinks};
 use crate::scenario::{
     Direction, HandoverKind, HandoverSpec, LinkSpec, Scenario, ScenarioSpec, capacity,
 };
-use crate::sky::{Constellation, Sky};
 use crate::topology::{Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger};
 
 /// A network under construction, and the inputs it is built from.
@@ -30,7 +30,7 @@ struct FromScenario<'a> {
     folder: &'a Path,
     rng: RngTree,
     builder: NetworkBuilder,
-    sky: Option<Sky>,
+    satellites: Option<SatelliteLinks>,
     plugins: &'a Plugins,
     qlogs: &'a mut OpenQlog<'a>,
     sockets: Option<Box<dyn Sockets>>,
@@ -63,7 +63,7 @@ impl Network {
         builder.capture(sinks.captures);
         builder.limits(spec.limits);
         builder.warm_up(SimTime::ZERO + spec.warm_up);
-        let sky = Sky::new(scenario, seed).map_err(|fault| {
+        let satellites = SatelliteLinks::new(scenario, seed).map_err(|fault| {
             unsound(format!("{} {}; allowed: {}", fault.field, fault.problem, fault.allowed))
         })?;
         let parts = FromScenario {
@@ -71,7 +71,7 @@ impl Network {
             folder: &scenario.folder,
             rng: RngTree::new(seed),
             builder,
-            sky,
+            satellites,
             plugins,
             qlogs: sinks.qlogs,
             sockets: sinks.sockets,
@@ -98,9 +98,9 @@ impl FromScenario<'_> {
                 self.channels(name, link, LinkId::from(number).directions())?;
             }
         }
-        if let (Some(sky), Some(spec)) = (self.sky.take(), &self.spec.constellation) {
+        if let (Some(satellites), Some(spec)) = (self.satellites.take(), &self.spec.constellation) {
             let foreseen = !self.spec.foresight().is_zero();
-            self.constellation(Constellation::new(sky, spec.old_packets), foreseen);
+            self.constellation(ConstellationTopology::new(satellites, spec.old_packets), foreseen);
         }
         for (name, handover) in &self.spec.handovers {
             self.handover(name, handover)?;
@@ -124,7 +124,7 @@ impl FromScenario<'_> {
     }
 
     /// Adds the links through a constellation. If it is `foreseen`, forecasts can tell what it will do.
-    fn constellation(&mut self, constellation: Constellation, foreseen: bool) {
+    fn constellation(&mut self, constellation: ConstellationTopology, foreseen: bool) {
         self.builder.satellites(constellation.satellites());
         for (direction, channel) in constellation.channels() {
             self.builder.channel(channel, vec![direction]);

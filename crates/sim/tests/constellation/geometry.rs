@@ -7,7 +7,7 @@ use leobench_orbit::{
 };
 use leobench_sim::Outcome;
 use leobench_sim::record::Table;
-use leobench_sim::sky::Sky;
+use leobench_sim::satellite_links::SatelliteLinks;
 
 const START: &str = "2026-03-20T12:00:00";
 
@@ -217,7 +217,7 @@ fn a_link_is_down_without_a_satellite() {
 #[test]
 fn subflows_of_a_chain_share_a_satellite_in_turns() {
     let scenario = crate::common::shipped("maco-chain.toml", &[]);
-    let mut sky = Sky::new(&scenario, 1).unwrap().unwrap();
+    let mut sky = SatelliteLinks::new(&scenario, 1).unwrap().unwrap();
     let at = |millis: u64| SimTime::ZERO + SimDuration::from_millis(millis);
     let mut sharers = |millis: u64| {
         sky.advance(at(millis));
@@ -243,7 +243,7 @@ fn subflows_of_a_chain_share_a_satellite_in_turns() {
 #[test]
 fn ways_between_satellites_are_longer_than_the_ground_below() {
     let scenario = crate::common::shipped("london-new-york.toml", &[]);
-    let mut sky = Sky::new(&scenario, 1).unwrap().unwrap();
+    let mut sky = SatelliteLinks::new(&scenario, 1).unwrap().unwrap();
     let mut hops = std::collections::BTreeSet::new();
     for second in 0..120 {
         sky.advance(SimTime::ZERO + SimDuration::from_secs(second));

@@ -4,8 +4,8 @@ use leobench_base::spec::{At, Fault, SpecError};
 use leobench_base::{SimDuration, SimTime};
 
 use super::Place;
+use crate::satellite_links::SatelliteLinks;
 use crate::scenario::{Direction, LinkSpec, Scenario, ScenarioSpec};
-use crate::sky::Sky;
 
 /// How often delay and rate may be updated in a run; each time takes a row and work.
 const MOST_STEPS: u64 = 10_000_000;
@@ -46,35 +46,37 @@ pub(super) fn check(scenario: &Scenario, root: &Place<'_>) -> Result<(), SpecErr
         Some(value) => fault.at(value, &At::ROOT),
         None => root.error(fault.problem).allowed(fault.allowed),
     };
-    let Some(mut sky) = Sky::new(scenario, spec.seed).map_err(fault)? else { return Ok(()) };
-    let mut waiting: Vec<_> = (0..sky.len()).map(|path| (path, false)).collect();
+    let Some(mut satellites) = SatelliteLinks::new(scenario, spec.seed).map_err(fault)? else {
+        return Ok(());
+    };
+    let mut waiting: Vec<_> = (0..satellites.len()).map(|path| (path, false)).collect();
     let end = SimTime::ZERO + longest;
     let mut now = SimTime::ZERO;
     loop {
         waiting.retain_mut(|(path, seen)| {
-            *seen = *seen || sky.sees_any(*path);
-            sky.state(*path).way.is_none()
+            *seen = *seen || satellites.sees_any(*path);
+            satellites.state(*path).way.is_none()
         });
         if waiting.is_empty() || now >= end {
             break;
         }
         now = (now + STEP).min(end);
-        sky.advance(now);
+        satellites.advance(now);
     }
     let Some((path, seen)) = waiting.first() else { return Ok(()) };
-    Err(fault(unreachable(&sky, *path, *seen)))
+    Err(fault(unreachable(&satellites, *path, *seen)))
 }
 
 /// Why a link never has a way.
-fn unreachable(sky: &Sky, path: usize, seen: bool) -> Fault {
-    let terminal = &sky.places().terminals[sky.terminal(path)];
-    let field = format!("links.{}.constellation", sky.link(path));
+fn unreachable(satellites: &SatelliteLinks, path: usize, seen: bool) -> Fault {
+    let terminal = &satellites.stations().terminals[satellites.terminal(path)];
+    let field = format!("links.{}.constellation", satellites.link(path));
     let (name, lowest) = (&terminal.name, terminal.view.lowest.degrees());
-    if sky.is_forwarded() {
+    if satellites.is_forwarded() {
         let problem = "never has a way there and back in the forwarding state";
         return Fault::new(field, problem, "stations between which packets get through");
     }
-    if sky.is_chain() {
+    if satellites.is_chain() {
         let problem =
             "never has a way: no satellite of the chain serves its subflow during the run";
         return Fault::new(field, problem, "a longer run, or another chain");

@@ -299,7 +299,7 @@ fn element_sets_are_checked() {
         .replace("60 s", "24 h");
     let old = old.replace("start =", "step = \"1 s\"\nlowest_elevation = \"1 deg\"\nstart =");
     let scenario = load_in(folder.path(), &old, &[]).unwrap();
-    let sky = crate::sky::Sky::new(&scenario, 1).unwrap().unwrap();
+    let sky = crate::satellite_links::SatelliteLinks::new(&scenario, 1).unwrap().unwrap();
     assert_eq!(sky.warnings().len(), 1, "{:?}", sky.warnings());
     assert!(
         sky.warnings()[0].contains("1 of 1 satellites have elements more than 7 days from the run")

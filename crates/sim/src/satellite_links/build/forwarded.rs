@@ -1,22 +1,24 @@
-//! The sky of a scenario that names a folder of Hypatia.
+//! The links of a scenario that names a folder of Hypatia.
 
 use leobench_base::spec::{Fault, nearest};
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::hypatia::Network;
 use leobench_orbit::{Angle, Constellation, Ephemeris, Gap, SatelliteId, Track, View};
 
-use super::super::forwarded::{Ends, ForwardedSky};
-use super::super::{Kind, PathState, Places, Sky};
-use super::{Passage, Place, passages, path, subflow, within};
+use super::super::fault::within;
+use super::super::forwarded::{Ends, ForwardedLinks};
+use super::super::stations::{EarthStation, EarthStations};
+use super::super::{Kind, LinkState, SatelliteLinks};
+use super::{Passage, passages, path, subflow};
 use crate::scenario::{ConstellationSpec, Forwarded, LinkSpec, Scenario, hypatia_fault};
 
-/// The sky in which packets follow a forwarding state.
+/// The links whose packets follow a forwarding state.
 pub(super) fn build(
     scenario: &Scenario,
     spec: &ConstellationSpec,
     forwarded: Forwarded,
     rng: &RngTree,
-) -> Result<Sky, Fault> {
+) -> Result<SatelliteLinks, Fault> {
     let Forwarded { network, states, length } = forwarded;
     let into = offset(scenario, spec, &network, length)?;
     let constellation = Constellation::of_satellites(network.satellites.clone());
@@ -24,19 +26,30 @@ pub(super) fn build(
     let wrong = |problem: String| within("constellation.satellites", hypatia_fault(problem));
     let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
     let ephemeris = ephemeris.map_err(|error| wrong(error.to_string()))?;
-    let places = places(scenario, &network, &ephemeris)?;
-    let passages = passages(scenario, &places)?;
+    let stations = stations(scenario, &network, &ephemeris)?;
+    let passages = passages(scenario, &stations)?;
     let (mut paths, mut ends) = (Vec::new(), Vec::new());
     for passage in &passages {
         subflow(passage, false)?;
-        paths.push(path(scenario, &places, passage, rng)?);
+        paths.push(path(scenario, &stations, passage, rng)?);
         ends.push(ends_of(spec, &network, passage, rng)?);
     }
-    let sky = ForwardedSky::new(network, states, ephemeris, into, ends).map_err(wrong)?;
-    let (kind, warnings) = (Kind::Forwarded(Box::new(sky)), Vec::new());
-    let states = paths.iter().map(|_| PathState::default()).collect();
-    let (moves, step, start, now) = (Vec::new(), spec.step, spec.start.0, SimTime::ZERO);
-    Ok(Sky { kind, paths, states, moves, step, start, now, names, places, warnings })
+    let satellites = ForwardedLinks::new(network, states, ephemeris, into, ends).map_err(wrong)?;
+    let (kind, warnings) = (Kind::Forwarded(Box::new(satellites)), Vec::new());
+    let states = paths.iter().map(|_| LinkState::default()).collect();
+    let (serving_changes, step, start, now) = (Vec::new(), spec.step, spec.start.0, SimTime::ZERO);
+    Ok(SatelliteLinks {
+        kind,
+        paths,
+        states,
+        serving_changes,
+        step,
+        start,
+        now,
+        names,
+        stations,
+        warnings,
+    })
 }
 
 /// How far into the forwarding state the run starts; it lasts as long as the run, if its end is known.
@@ -63,8 +76,12 @@ fn offset(
 }
 
 /// The stations that links use.
-fn places(scenario: &Scenario, network: &Network, ephemeris: &Ephemeris) -> Result<Places, Fault> {
-    let mut places = Places::default();
+fn stations(
+    scenario: &Scenario,
+    network: &Network,
+    ephemeris: &Ephemeris,
+) -> Result<EarthStations, Fault> {
+    let mut stations = EarthStations::default();
     for (name, link) in &scenario.spec.links {
         let Some((terminal, gateway)) = stations_of(name, link)? else { continue };
         let table = format!("links.{name}.constellation");
@@ -74,14 +91,16 @@ fn places(scenario: &Scenario, network: &Network, ephemeris: &Ephemeris) -> Resu
             let problem = "is the station of the terminal, too";
             return Err(Fault::new(format!("{table}.gateways[0]"), problem, "another station"));
         }
-        for (number, list) in [(terminal, &mut places.terminals), (gateway, &mut places.gateways)] {
+        for (number, list) in
+            [(terminal, &mut stations.terminals), (gateway, &mut stations.gateways)]
+        {
             let place = place(network, ephemeris, number)?;
             if list.iter().all(|other| other.name != place.name) {
                 list.push(place);
             }
         }
     }
-    Ok(places)
+    Ok(stations)
 }
 
 /// The stations that a link through the constellation names.
@@ -116,14 +135,14 @@ fn station(network: &Network, field: String, name: &str) -> Result<usize, Fault>
     })
 }
 
-fn place(network: &Network, ephemeris: &Ephemeris, number: usize) -> Result<Place, Fault> {
+fn place(network: &Network, ephemeris: &Ephemeris, number: usize) -> Result<EarthStation, Fault> {
     let station = &network.stations[number];
     let track = Track::fixed(&station.position);
     let track = track.map_err(|error| within("constellation.satellites", hypatia_fault(error)))?;
     let height = ephemeris.position(SatelliteId::from(0));
-    let lowest = ForwardedSky::lowest_elevation(network, &station.position, height);
+    let lowest = ForwardedLinks::lowest_elevation(network, &station.position, height);
     let view = View::above(Angle::from_degrees(lowest));
-    Ok(Place { name: station.name.clone(), track, view, onwards: SimDuration::ZERO })
+    Ok(EarthStation { name: station.name.clone(), track, view, onwards: SimDuration::ZERO })
 }
 
 fn ends_of(
@@ -133,7 +152,7 @@ fn ends_of(
     rng: &RngTree,
 ) -> Result<Ends, Fault> {
     let (terminal, gateway) =
-        stations_of(passage.name, passage.link)?.expect("it leads through the sky");
+        stations_of(passage.name, passage.link)?.expect("it leads through the constellation");
     let mut stations = [0; 2];
     for (number, name) in stations.iter_mut().zip([terminal, gateway]) {
         *number = station(network, format!("links.{}.constellation", passage.name), name)?;

@@ -1,57 +1,33 @@
-//! The sky of a scenario, from what it says.
+//! The links through a constellation, from a scenario.
 
 mod forwarded;
 
 use std::path::Path;
 
 use leobench_base::quantity::{Distance, Elevation};
-use leobench_base::spec::{Fault, cut, nearest, quoted};
+use leobench_base::spec::Fault;
 use leobench_base::{BitRate, LinkId, RngTree, SimDuration, SimTime};
 use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
-use leobench_orbit::motion::{GroundStation, ground_stations};
 use leobench_orbit::serving::on_grid::OnGrid;
 use leobench_orbit::serving::{PolicyContext, PolicySpec, Signal};
 use leobench_orbit::{
-    Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways, Limits, Observer,
-    Router, ServingPolicy, Sighting, Terminal, Track, View, isl, plus_grid,
+    Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways, Limits, Router,
+    ServingPolicy, Sighting, Terminal, isl, plus_grid,
 };
 
-use super::chain::ChainSky;
-use super::orbits::{Exchange, OrbitSky, Routing};
+use super::chain::ChainLinks;
+use super::fault::within;
+use super::orbits::{LinkGateway, OrbitLinks, Routing};
 use super::rate::{Rate, Rates, carrier_to_noise};
-use super::{Kind, PathParts, PathState, Places, Sky, WayState};
+use super::stations::{EarthStation, find, stations_of};
+use super::{EarthStations, Kind, LinkState, SatelliteLink, SatelliteLinks, WayState};
 use crate::scenario::{
     ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, Satellites, Scenario, text_of,
 };
 
 /// Lowest elevation of terminals where neither scenario nor preset gives one, in degrees (Starlink's filing, see `presets`).
 const LOWEST: f64 = 25.0;
-
-/// A terminal or a gateway.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// Its name.
-    pub name: String,
-    /// Its position over time.
-    pub track: Track,
-    /// The part of the sky that it uses.
-    pub view: View,
-    /// Delay over land from a gateway to the end of a link.
-    pub onwards: SimDuration,
-}
-
-impl Place {
-    /// Latitude in degrees and altitude in km at the start of the run, as the atmosphere needs them.
-    pub(super) fn air(&self) -> (f64, f64) {
-        let place = self.track.place(SimTime::ZERO);
-        (place.latitude.degrees(), place.altitude_m.max(0.0) / 1e3)
-    }
-
-    fn observer(&self) -> Observer {
-        Observer::new(self.track.clone(), self.view.clone())
-    }
-}
 
 /// A link through the constellation in the scenario.
 struct Passage<'a> {
@@ -70,17 +46,11 @@ impl Passage<'_> {
     }
 }
 
-/// A fault at a place below another one.
-fn within(place: &str, fault: Fault) -> Fault {
-    let dot = if fault.field.is_empty() { "" } else { "." };
-    Fault { field: format!("{place}{dot}{}", fault.field), ..fault }
-}
-
 pub(super) fn build(
     scenario: &Scenario,
     spec: &ConstellationSpec,
     rng: &RngTree,
-) -> Result<Sky, Fault> {
+) -> Result<SatelliteLinks, Fault> {
     let (folder, start) = (scenario.folder.as_path(), spec.start.0);
     let length = scenario.spec.longest() + scenario.spec.foresight() + spec.knots * 2;
     let satellites = spec.satellites.model().build(folder, start, length);
@@ -96,11 +66,11 @@ pub(super) fn build(
         Satellites::Chain(..) | Satellites::Forwarded(_) => None,
     };
     let lowest = spec.lowest_elevation.map_or(preset.unwrap_or(LOWEST), Elevation::degrees);
-    let places = places_of(folder, spec, lowest)?;
-    let passages = passages(scenario, &places)?;
+    let stations = stations_of(folder, spec, lowest)?;
+    let passages = passages(scenario, &stations)?;
     let mut paths = Vec::new();
     for passage in &passages {
-        paths.push(path(scenario, &places, passage, rng)?);
+        paths.push(path(scenario, &stations, passage, rng)?);
     }
     let is_chain = matches!(satellites, Satellites::Chain(..));
     let (kind, names, warnings) = match satellites {
@@ -109,22 +79,33 @@ pub(super) fn build(
             let subflows = subflows.collect::<Result<Vec<_>, _>>()?;
             let gap = [&spec.outage, &spec.overlap];
             let gap = gap.map(|span| SimDuration::from_nanos(span.mean().round() as u64));
-            let sky = ChainSky::new(chain, reading, subflows, gap);
-            (Kind::Chain(sky), Vec::new(), Vec::new())
+            let satellites = ChainLinks::new(chain, reading, subflows, gap);
+            (Kind::Chain(satellites), Vec::new(), Vec::new())
         }
         Satellites::Orbits { constellation, warnings, .. } => {
             for passage in &passages {
                 subflow(passage, is_chain)?;
             }
             let names = constellation.satellites().iter().map(|one| one.name.clone()).collect();
-            let sky = orbits(scenario, spec, constellation, &places, &passages, rng)?;
-            (Kind::Orbits(Box::new(sky)), names, warnings)
+            let satellites = orbits(scenario, spec, constellation, &stations, &passages, rng)?;
+            (Kind::Orbits(Box::new(satellites)), names, warnings)
         }
-        Satellites::Forwarded(_) => unreachable!("it has a sky of its own"),
+        Satellites::Forwarded(_) => unreachable!("it is built on its own"),
     };
-    let states = paths.iter().map(|_| PathState::default()).collect();
-    let (moves, step, now) = (Vec::new(), spec.step, SimTime::ZERO);
-    Ok(Sky { kind, paths, states, moves, step, start, now, names, places, warnings })
+    let states = paths.iter().map(|_| LinkState::default()).collect();
+    let (serving_changes, step, now) = (Vec::new(), spec.step, SimTime::ZERO);
+    Ok(SatelliteLinks {
+        kind,
+        paths,
+        states,
+        serving_changes,
+        step,
+        start,
+        now,
+        names,
+        stations,
+        warnings,
+    })
 }
 
 /// The subflow of a link on a chain; only there it has one.
@@ -143,56 +124,10 @@ fn subflow(passage: &Passage<'_>, is_chain: bool) -> Result<usize, Fault> {
     }
 }
 
-fn places_of(folder: &Path, spec: &ConstellationSpec, lowest: f64) -> Result<Places, Fault> {
-    let mut all = Places::default();
-    for (name, terminal) in &spec.terminals {
-        let at = |fault| within(&format!("constellation.terminals.{name}"), fault);
-        let track = terminal.track(folder, spec.start.0).map_err(at)?;
-        let view = terminal.view(Angle::from_degrees(lowest)).map_err(at)?;
-        let onwards = SimDuration::ZERO;
-        all.terminals.push(Place { name: name.clone(), track, view, onwards });
-    }
-    let lowest = spec.gateway_elevation.map_or(lowest, Elevation::degrees);
-    let view = View::above(Angle::from_degrees(lowest));
-    for (name, gateway) in &spec.gateways {
-        let at = |fault| within(&format!("constellation.gateways.{name}"), fault);
-        let track = gateway.track().map_err(at)?;
-        let (name, view, onwards) = (name.clone(), view.clone(), gateway.delay);
-        all.gateways.push(Place { name, track, view, onwards });
-    }
-    let Some(file) = &spec.gateway_list else { return Ok(all) };
-    let at = |fault| within("constellation", fault);
-    let allowed = "a list of gateways as CSV";
-    let text = text_of(folder, "gateway_list", file).map_err(at)?;
-    let listed = ground_stations::read(file, &text)
-        .map_err(|error| at(Fault::new("gateway_list", error.to_string(), allowed)))?;
-    for GroundStation { name, position } in listed {
-        if all.gateways.iter().any(|gateway| gateway.name == name) {
-            let problem =
-                format!("{}: the gateway {} is in the scenario, too", cut(file), quoted(&name));
-            return Err(at(Fault::new("gateway_list", problem, allowed)));
-        }
-        let track = Track::fixed(&position)
-            .map_err(|problem| at(Fault::new("gateway_list", problem, allowed)))?;
-        let (view, onwards) = (view.clone(), SimDuration::ZERO);
-        all.gateways.push(Place { name, track, view, onwards });
-    }
-    Ok(all)
-}
-
-/// The number of a name among places, or a fault with the nearest one.
-fn find(field: String, what: &str, name: &str, among: &[Place]) -> Result<usize, Fault> {
-    among.iter().position(|place| place.name == name).ok_or_else(|| {
-        let names: Vec<_> = among.iter().map(|place| place.name.as_str()).collect();
-        let hint = nearest(name, &names).map(|name| format!("; did you mean `{name}`?"));
-        let listed =
-            if names.is_empty() { "none".into() } else { format!("`{}`", names.join("`, `")) };
-        let allowed = format!("{listed}{}", hint.unwrap_or_default());
-        Fault::new(field, format!("no such {what}"), allowed)
-    })
-}
-
-fn passages<'a>(scenario: &'a Scenario, places: &Places) -> Result<Vec<Passage<'a>>, Fault> {
+fn passages<'a>(
+    scenario: &'a Scenario,
+    stations: &EarthStations,
+) -> Result<Vec<Passage<'a>>, Fault> {
     let links = scenario.spec.links.iter().enumerate();
     let with = links.filter_map(|(number, (name, link))| {
         link.constellation.as_ref().map(|spec| (number, name.as_str(), link, spec))
@@ -200,13 +135,13 @@ fn passages<'a>(scenario: &'a Scenario, places: &Places) -> Result<Vec<Passage<'
     let mut all = Vec::new();
     for (number, name, link, spec) in with {
         let at = |fault| within(&format!("links.{name}.constellation"), fault);
-        let terminal = find("terminal".into(), "terminal", &spec.terminal, &places.terminals);
+        let terminal = find("terminal".into(), "terminal", &spec.terminal, &stations.terminals);
         let terminal = terminal.map_err(at)?;
         let gateways = match &spec.gateways {
-            None => (0..places.gateways.len()).collect(),
+            None => (0..stations.gateways.len()).collect(),
             Some(names) => {
                 let find = |(index, name): (usize, &String)| {
-                    find(format!("gateways[{index}]"), "gateway", name, &places.gateways)
+                    find(format!("gateways[{index}]"), "gateway", name, &stations.gateways)
                 };
                 names.iter().enumerate().map(find).collect::<Result<_, _>>().map_err(at)?
             }
@@ -222,17 +157,17 @@ fn passages<'a>(scenario: &'a Scenario, places: &Places) -> Result<Vec<Passage<'
 
 fn path(
     scenario: &Scenario,
-    places: &Places,
+    stations: &EarthStations,
     passage: &Passage<'_>,
     rng: &RngTree,
-) -> Result<PathParts, Fault> {
+) -> Result<SatelliteLink, Fault> {
     let Passage { number, name, link, spec, terminal, .. } = passage;
     let node = scenario.spec.node(&link.between[0]);
     let node = node
         .ok_or_else(|| Fault::new(format!("links.{name}.between[0]"), "no such node", "a node"))?;
     let there = rate(passage, Direction::Forward, "uplink", spec.uplink.as_ref())?;
     let back = rate(passage, Direction::Backward, "downlink", spec.downlink.as_ref())?;
-    debug_assert!(*terminal < places.terminals.len(), "terminals were found by name");
+    debug_assert!(*terminal < stations.terminals.len(), "terminals were found by name");
     let rng = rng.child("links").child(name).child("fading");
     let rates = Rates {
         directions: [there, back],
@@ -240,7 +175,7 @@ fn path(
         cell: spec.cell.as_ref().map(Cell::new),
     };
     let name = (*name).to_owned();
-    Ok(PathParts { link: LinkId::from(*number), name, node, terminal: *terminal, rates })
+    Ok(SatelliteLink { link: LinkId::from(*number), name, node, terminal: *terminal, rates })
 }
 
 /// The rate of a direction: a constant one, or a budget.
@@ -281,33 +216,33 @@ fn orbits(
     scenario: &Scenario,
     spec: &ConstellationSpec,
     constellation: Constellation,
-    places: &Places,
+    stations: &EarthStations,
     passages: &[Passage<'_>],
     rng: &RngTree,
-) -> Result<OrbitSky, Fault> {
+) -> Result<OrbitLinks, Fault> {
     let at = |fault| within("constellation", fault);
     let routing = match &spec.isl {
         Some(isl) => {
-            Some(routing(&scenario.folder, isl, &constellation, places, passages).map_err(at)?)
+            Some(routing(&scenario.folder, isl, &constellation, stations, passages).map_err(at)?)
         }
         None => None,
     };
-    let exchanges: Vec<Vec<_>> = passages
+    let link_gateways: Vec<Vec<_>> = passages
         .iter()
-        .map(|passage| exchanges(passage, places, &constellation, routing.is_some()))
+        .map(|passage| link_gateways(passage, stations, &constellation, routing.is_some()))
         .collect();
     let mut terminals = Vec::new();
-    for (passage, exchanges) in passages.iter().zip(&exchanges) {
+    for (passage, link_gateways) in passages.iter().zip(&link_gateways) {
         if passage.gateways.is_empty() {
             let allowed = "`constellation.gateways`, or a `constellation.gateway_list`";
             return Err(Fault::new("constellation.gateways", "is empty", allowed));
         }
         let rng = rng.child("links").child(passage.name);
-        let observers = exchanges.iter().map(|exchange| exchange.observer.clone());
+        let observers = link_gateways.iter().map(|link_gateway| link_gateway.observer.clone());
         terminals.push(Terminal {
-            observer: places.terminals[passage.terminal].observer(),
+            observer: stations.terminals[passage.terminal].observer(),
             gateways: if routing.is_some() { Vec::new() } else { observers.collect() },
-            policy: policy(spec, places, passage, &rng)?,
+            policy: policy(spec, stations, passage, &rng)?,
             gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
             rng: rng.child("outage").rng(),
         });
@@ -316,17 +251,17 @@ fn orbits(
     let allowed = "satellites with orbits during the run";
     let ephemeris =
         ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
-    Ok(OrbitSky::new(Fleet::new(ephemeris, terminals), exchanges, routing))
+    Ok(OrbitLinks::new(Fleet::new(ephemeris, terminals), link_gateways, routing))
 }
 
 /// The gateways of a link. On a bent pipe from a fixed terminal, those that cannot share a satellite with it are left out.
-fn exchanges(
+fn link_gateways(
     passage: &Passage<'_>,
-    places: &Places,
+    stations: &EarthStations,
     constellation: &Constellation,
     routed: bool,
-) -> Vec<Exchange> {
-    let terminal = &places.terminals[passage.terminal];
+) -> Vec<LinkGateway> {
+    let terminal = &stations.terminals[passage.terminal];
     let reach = (!routed && !terminal.track.moves()).then(|| {
         constellation.shells().iter().map(|placed| placed.shell.altitude_m).reduce(f64::max)
     });
@@ -335,21 +270,21 @@ fn exchanges(
         let horizon = |height: f64| (height * (2.0 * EQUATOR_RADIUS + height)).sqrt();
         2.0 * (horizon(altitude) + horizon(100e3))
     });
-    let ecef = |place: &Place| place.track.place(SimTime::ZERO).to_ecef();
+    let ecef = |place: &EarthStation| place.track.place(SimTime::ZERO).to_ecef();
     let near =
-        |number: &&usize| (ecef(&places.gateways[**number]) - ecef(terminal)).norm() <= farthest;
-    let exchange = |number: &usize| {
-        let place = &places.gateways[*number];
-        Exchange { number: *number, observer: place.observer(), onwards: place.onwards }
+        |number: &&usize| (ecef(&stations.gateways[**number]) - ecef(terminal)).norm() <= farthest;
+    let link_gateway = |number: &usize| {
+        let place = &stations.gateways[*number];
+        LinkGateway { number: *number, observer: place.observer(), onwards: place.onwards }
     };
-    let some: Vec<_> = passage.gateways.iter().filter(near).map(exchange).collect();
+    let some: Vec<_> = passage.gateways.iter().filter(near).map(link_gateway).collect();
     // If none is near, none is of use either; the scenario is refused for that.
-    if some.is_empty() { passage.gateways.iter().map(exchange).collect() } else { some }
+    if some.is_empty() { passage.gateways.iter().map(link_gateway).collect() } else { some }
 }
 
 fn policy(
     spec: &ConstellationSpec,
-    places: &Places,
+    stations: &EarthStations,
     passage: &Passage<'_>,
     rng: &RngTree,
 ) -> Result<Box<dyn ServingPolicy>, Fault> {
@@ -358,7 +293,7 @@ fn policy(
         Some(budget) => {
             let built = Budget::new(budget.clone());
             let built = built.map_err(|fault| passage.fault(within("downlink", fault)))?;
-            Some(signal(built, places.terminals[passage.terminal].air()))
+            Some(signal(built, stations.terminals[passage.terminal].air()))
         }
         None => None,
     };
@@ -409,7 +344,7 @@ fn routing(
     folder: &Path,
     spec: &IslSpec,
     constellation: &Constellation,
-    places: &Places,
+    stations: &EarthStations,
     passages: &[Passage<'_>],
 ) -> Result<Routing, Fault> {
     let count = constellation.satellites().len();
@@ -443,7 +378,7 @@ fn routing(
     let destinations = groups.iter().map(|group| {
         let mut gateways = Gateways::default();
         for number in *group {
-            let place = &places.gateways[*number];
+            let place = &stations.gateways[*number];
             gateways.push(GatewayId::from(*number), place.observer(), place.onwards);
         }
         gateways

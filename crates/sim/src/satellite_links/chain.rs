@@ -5,10 +5,10 @@ use leobench_orbit::Angle;
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::serving::chain::{Access, Chain, Reading, Stage};
 
-use super::{Move, PathState, WayState};
+use super::{LinkState, ServingChange, WayState};
 
 /// A chain over a terminal, and the subflow of each link.
-pub(super) struct ChainSky {
+pub(super) struct ChainLinks {
     chain: Chain,
     stages: Box<dyn Iterator<Item = Stage> + Send>,
     stage: Stage,
@@ -22,7 +22,7 @@ pub(super) struct ChainSky {
     since: Vec<(u64, SimTime)>,
 }
 
-impl ChainSky {
+impl ChainLinks {
     pub(super) fn new(
         chain: Chain,
         reading: Reading,
@@ -43,8 +43,8 @@ impl ChainSky {
     pub(super) fn advance(
         &mut self,
         now: SimTime,
-        moves: &mut Vec<Move>,
-        states: &mut [PathState],
+        serving_changes: &mut Vec<ServingChange>,
+        states: &mut [LinkState],
     ) {
         while let Some(stage) = self.next.filter(|stage| stage.at <= now) {
             self.stage = stage;
@@ -64,7 +64,7 @@ impl ChainSky {
                 let [outage, overlap] =
                     if from.is_some() { self.gap } else { [SimDuration::ZERO; 2] };
                 let overlap = if to.is_some() { overlap } else { SimDuration::ZERO };
-                moves.push(Move { path, from, to, outage, overlap });
+                serving_changes.push(ServingChange { path, from, to, outage, overlap });
             }
         }
         for (path, state) in states.iter_mut().enumerate() {

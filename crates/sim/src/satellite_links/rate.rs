@@ -3,7 +3,7 @@
 use leobench_base::{BitRate, SimTime};
 use leobench_budget::{Budget, Cell, Choice, Fading, Geometry, Path, Pointing};
 
-use super::{PathState, WayState};
+use super::{LinkState, WayState};
 
 /// Source of the rate of a direction.
 pub(super) enum Rate {
@@ -27,7 +27,7 @@ impl Rates {
         now: SimTime,
         latitude_deg: f64,
         altitude_km: f64,
-        state: &mut PathState,
+        state: &mut LinkState,
     ) {
         let fading = self.fading.as_mut().map_or(0.0, |fading| fading.advance(now));
         let Some(way) = &state.way else {

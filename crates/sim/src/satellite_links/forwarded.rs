@@ -7,11 +7,11 @@ use leobench_orbit::frame::light_delay;
 use leobench_orbit::hypatia::{Hop, Network};
 use leobench_orbit::{Ephemeris, Gap, Geodetic, SatelliteId, Site, State, Vector};
 
-use super::{Move, PathState, WayState, nadir};
+use super::{LinkState, ServingChange, WayState, nadir};
 use crate::scenario::StateFile;
 
 /// Links between two ground stations each, which lead where the forwarding state says.
-pub(super) struct ForwardedSky {
+pub(super) struct ForwardedLinks {
     network: Network,
     ephemeris: Ephemeris,
     /// The places of the stations.
@@ -47,8 +47,8 @@ impl Ends {
     }
 }
 
-impl ForwardedSky {
-    /// The sky at the start of a run, which begins some time into the state.
+impl ForwardedLinks {
+    /// The links at the start of a run, which begins some time into the state.
     ///
     /// # Errors
     /// If packets go in a circle or over a link that is too long, or a next hop is missing: the file, and what.
@@ -73,9 +73,9 @@ impl ForwardedSky {
         let still = Vector::default();
         let sites = network.stations.iter().map(|station| Site::new(&station.position, still));
         let sites = sites.collect();
-        let mut sky = Self { network, ephemeris, sites, states, past: 0, hops, paths };
-        sky.check()?;
-        Ok(sky)
+        let mut satellites = Self { network, ephemeris, sites, states, past: 0, hops, paths };
+        satellites.check()?;
+        Ok(satellites)
     }
 
     /// Goes through the whole state once: every way exists or ends, and its links are short enough when it begins.
@@ -183,8 +183,8 @@ impl ForwardedSky {
     pub(super) fn advance(
         &mut self,
         now: SimTime,
-        moves: &mut Vec<Move>,
-        states: &mut [PathState],
+        serving_changes: &mut Vec<ServingChange>,
+        states: &mut [LinkState],
     ) {
         self.ephemeris.advance(now).expect("orbits were checked over the run");
         let changed = self.take(now).expect("the state was checked to its end");
@@ -198,7 +198,7 @@ impl ForwardedSky {
             let both = from.is_some() && to.is_some();
             let outage = if both { gap.outage.draw(rng) } else { SimDuration::ZERO };
             let overlap = if both { gap.overlap.draw(rng) } else { SimDuration::ZERO };
-            moves.push(Move { path, from, to, outage, overlap });
+            serving_changes.push(ServingChange { path, from, to, outage, overlap });
         }
         for (path, state) in states.iter_mut().enumerate() {
             state.way = self.paths[path].ways.as_ref().map(|ways| self.way(path, ways));

@@ -1,4 +1,4 @@
-//! A constellation as a topology: what the sky offers becomes the channel of each link through it, and a change of the serving
+//! A constellation as a topology: what the satellites offer becomes the channel of each link through it, and a change of the serving
 //! satellite a handover.
 
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use leobench_base::{BitRate, DirectionId, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
-use super::{Move, PathState, Sky};
+use super::{LinkState, SatelliteLinks, ServingChange};
 use crate::topology::{Access, Change, HandoverStage, LeftPackets, Stage, Topology};
 
 /// Label of a link without a serving satellite.
@@ -15,8 +15,8 @@ const NONE: &str = "none";
 const OUTAGE: &str = "handover";
 
 /// The links through a constellation over time.
-pub struct Constellation {
-    sky: Sky,
+pub struct ConstellationTopology {
+    satellites: SatelliteLinks,
     left: LeftPackets,
     /// Of the next handover.
     number: u64,
@@ -42,42 +42,37 @@ struct Pending {
     overlaps: bool,
 }
 
-impl Constellation {
-    /// A sky at the start of a run; `left` says what becomes of packets under way at a handover.
-    pub fn new(sky: Sky, left: LeftPackets) -> Self {
+impl ConstellationTopology {
+    /// The links at the start of a run; `left` says what becomes of packets under way at a handover.
+    pub fn new(satellites: SatelliteLinks, left: LeftPackets) -> Self {
         let path = |path| {
-            let offered = states(&sky, sky.state(path), false);
+            let offered = states(&satellites, satellites.state(path), false);
             Path { pending: None, offered }
         };
-        let paths = (0..sky.len()).map(path).collect();
-        Self { sky, left, number: 0, paths }
-    }
-
-    /// The sky.
-    pub fn sky(&self) -> &Sky {
-        &self.sky
+        let paths = (0..satellites.len()).map(path).collect();
+        Self { satellites, left, number: 0, paths }
     }
 
     /// The names of the satellites.
     pub fn satellites(&self) -> Vec<String> {
-        self.sky.names().to_vec()
+        self.satellites.names().to_vec()
     }
 
-    /// By direction of every link, a channel that offers what the sky does at the start and changes with this topology only.
+    /// By direction of every link, a channel that offers what the satellites do at the start and changes with this topology only.
     pub fn channels(&self) -> impl Iterator<Item = (DirectionId, Box<dyn Channel>)> {
         self.paths.iter().enumerate().flat_map(|(path, known)| {
-            let directions = self.sky.link_id(path).directions().into_iter().zip(&known.offered);
-            directions.map(|(direction, state)| {
+            let directions = self.satellites.link_id(path).directions();
+            directions.into_iter().zip(&known.offered).map(|(direction, state)| {
                 (direction, Box::new(Fixed(state.clone())) as Box<dyn Channel>)
             })
         })
     }
 
     fn stage(&self, path: usize, pending: Pending, stage: Stage) -> Change {
-        let link = self.sky.link_id(path);
+        let link = self.satellites.link_id(path);
         Change::Handover(HandoverStage {
             number: pending.number,
-            node: self.sky.node(path),
+            node: self.satellites.node(path),
             from: Access::Satellite(link, pending.from),
             to: Access::Satellite(link, pending.to),
             overlaps: pending.overlaps,
@@ -88,7 +83,7 @@ impl Constellation {
     /// Ends a handover under way, as another one begins or its time is over.
     fn complete(&self, path: usize, pending: Pending, stage: Stage, changes: &mut Vec<Change>) {
         if pending.overlaps {
-            let link = self.sky.link_id(path);
+            let link = self.satellites.link_id(path);
             changes.push(Change::EndOverlap { link, left: self.left });
         }
         let stage = if pending.overlaps { Stage::End } else { stage };
@@ -107,8 +102,8 @@ impl Constellation {
     }
 
     /// Another satellite serves a link, or none.
-    fn hand_over(&mut self, now: SimTime, step: Move, changes: &mut Vec<Change>) {
-        let Move { path, from, to, outage, overlap } = step;
+    fn hand_over(&mut self, now: SimTime, step: ServingChange, changes: &mut Vec<Change>) {
+        let ServingChange { path, from, to, outage, overlap } = step;
         let before = self.paths[path].pending.take();
         if from.is_none() {
             // After a gap; at first, no satellite is left.
@@ -127,9 +122,9 @@ impl Constellation {
         self.number += 1;
         changes.push(self.stage(path, pending, Stage::Begin));
         if overlaps {
-            changes.push(Change::BeginOverlap { link: self.sky.link_id(path) });
+            changes.push(Change::BeginOverlap { link: self.satellites.link_id(path) });
         } else if to.is_some() && self.left != LeftPackets::Drain {
-            changes.push(Change::Leave { link: self.sky.link_id(path), left: self.left });
+            changes.push(Change::Leave { link: self.satellites.link_id(path), left: self.left });
         }
         if ends == Some(now) {
             changes.push(self.stage(path, pending, Stage::End));
@@ -139,23 +134,23 @@ impl Constellation {
     }
 }
 
-impl Topology for Constellation {
+impl Topology for ConstellationTopology {
     fn next_change(&self) -> Option<SimTime> {
         let ends = self.paths.iter().filter_map(|path| path.pending?.ends);
-        ends.chain([self.sky.next()]).min()
+        ends.chain([self.satellites.next()]).min()
     }
 
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
-        self.sky.advance(now);
+        self.satellites.advance(now);
         self.end(now, changes);
-        for index in 0..self.sky.moves().len() {
-            self.hand_over(now, self.sky.moves()[index], changes);
+        for index in 0..self.satellites.serving_changes().len() {
+            self.hand_over(now, self.satellites.serving_changes()[index], changes);
         }
         for (path, known) in self.paths.iter_mut().enumerate() {
             let in_outage = |pending: Pending| pending.ends.is_some() && !pending.overlaps;
             let silent = known.pending.is_some_and(in_outage);
-            let offered = states(&self.sky, self.sky.state(path), silent);
-            let directions = self.sky.link_id(path).directions();
+            let offered = states(&self.satellites, self.satellites.state(path), silent);
+            let directions = self.satellites.link_id(path).directions();
             for ((direction, state), known) in
                 directions.into_iter().zip(offered).zip(&mut known.offered)
             {
@@ -169,7 +164,7 @@ impl Topology for Constellation {
 }
 
 /// Returns the states of a link there and back: down without a way, at a rate of zero during an outage.
-fn states(sky: &Sky, state: &PathState, silent: bool) -> [ChannelState; 2] {
+fn states(satellites: &SatelliteLinks, state: &LinkState, silent: bool) -> [ChannelState; 2] {
     let Some(way) = &state.way else {
         let down = ChannelState { up: false, ..ChannelState::at_rate(BitRate::ZERO, NONE) };
         return [down.clone(), down];
@@ -179,7 +174,7 @@ fn states(sky: &Sky, state: &PathState, silent: bool) -> [ChannelState; 2] {
         if silent {
             ChannelState { service: Service::Rate(BitRate::ZERO), ..open }
         } else {
-            ChannelState { label: Cow::Owned(sky.name(way.satellite)), ..open }
+            ChannelState { label: Cow::Owned(satellites.name(way.satellite)), ..open }
         }
     };
     let [there, back] = state.rates;

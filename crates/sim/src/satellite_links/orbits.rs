@@ -7,11 +7,11 @@ use leobench_orbit::{
     SatelliteId, Sighting, TerminalId,
 };
 
-use super::{Move, PathState, WayState, nadir};
+use super::{LinkState, ServingChange, WayState, nadir};
 
 /// A gateway as a link uses it.
 #[derive(Clone)]
-pub(super) struct Exchange {
+pub(super) struct LinkGateway {
     /// Its number among all gateways.
     pub(super) number: usize,
     pub(super) observer: Observer,
@@ -20,10 +20,10 @@ pub(super) struct Exchange {
 }
 
 /// Terminals under satellites, one for each link.
-pub(super) struct OrbitSky {
+pub(super) struct OrbitLinks {
     fleet: Fleet,
     /// By link, its gateways.
-    exchanges: Vec<Vec<Exchange>>,
+    link_gateways: Vec<Vec<LinkGateway>>,
     routing: Option<Routing>,
 }
 
@@ -41,13 +41,13 @@ pub(super) struct Routing {
     pub(super) exits: Vec<Exit>,
 }
 
-impl OrbitSky {
+impl OrbitLinks {
     pub(super) fn new(
         fleet: Fleet,
-        exchanges: Vec<Vec<Exchange>>,
+        link_gateways: Vec<Vec<LinkGateway>>,
         routing: Option<Routing>,
     ) -> Self {
-        Self { fleet, exchanges, routing }
+        Self { fleet, link_gateways, routing }
     }
 
     pub(super) fn ephemeris(&self) -> &Ephemeris {
@@ -65,11 +65,11 @@ impl OrbitSky {
     pub(super) fn advance(
         &mut self,
         now: SimTime,
-        moves: &mut Vec<Move>,
-        states: &mut [PathState],
+        serving_changes: &mut Vec<ServingChange>,
+        states: &mut [LinkState],
     ) {
         let handovers = self.fleet.advance(now).expect("orbits were checked over the run");
-        moves.extend(handovers.iter().map(|handover| Move {
+        serving_changes.extend(handovers.iter().map(|handover| ServingChange {
             path: handover.terminal.index(),
             from: handover.from.map(SatelliteId::index),
             to: handover.to.map(SatelliteId::index),
@@ -77,7 +77,7 @@ impl OrbitSky {
             overlap: handover.overlap,
         }));
         if let Some(routing) = &mut self.routing {
-            routing.follow(now, &self.fleet, moves, &self.exchanges);
+            routing.follow(now, &self.fleet, serving_changes, &self.link_gateways);
         }
         for (path, state) in states.iter_mut().enumerate() {
             state.way = self.way(path);
@@ -96,7 +96,9 @@ impl OrbitSky {
         let up = light_delay(serving.look.range_m);
         let (gateway, hops, rest) = match &self.routing {
             None => self.bent_pipe(path, serving)?,
-            Some(routing) => routing.rest(path, self.fleet.ephemeris(), &self.exchanges[path])?,
+            Some(routing) => {
+                routing.rest(path, self.fleet.ephemeris(), &self.link_gateways[path])?
+            }
         };
         let satellite = self.fleet.ephemeris().position(serving.satellite);
         let ground = self.fleet.observer(TerminalId::from(path)).site().position();
@@ -116,12 +118,13 @@ impl OrbitSky {
 
     /// The gateway of the least delay that sees the serving satellite.
     fn bent_pipe(&self, path: usize, serving: &Sighting) -> Option<(usize, usize, SimDuration)> {
-        let down = |exchange: &Exchange| {
-            let sighting = exchange.observer.sight(self.fleet.ephemeris(), serving.satellite)?;
-            let delay = light_delay(sighting.look.range_m) + exchange.onwards;
-            Some((delay, exchange.number))
+        let down = |link_gateway: &LinkGateway| {
+            let sighting =
+                link_gateway.observer.sight(self.fleet.ephemeris(), serving.satellite)?;
+            let delay = light_delay(sighting.look.range_m) + link_gateway.onwards;
+            Some((delay, link_gateway.number))
         };
-        let (delay, gateway) = self.exchanges[path].iter().filter_map(down).min()?;
+        let (delay, gateway) = self.link_gateways[path].iter().filter_map(down).min()?;
         Some((gateway, 0, delay))
     }
 }
@@ -129,10 +132,16 @@ impl OrbitSky {
 impl Routing {
     /// Searches ways anew where that is due: all at the instants of the grid, or when a gateway has lost its satellite; that of
     /// a terminal when another satellite serves it.
-    fn follow(&mut self, now: SimTime, fleet: &Fleet, moves: &[Move], exchanges: &[Vec<Exchange>]) {
+    fn follow(
+        &mut self,
+        now: SimTime,
+        fleet: &Fleet,
+        serving_changes: &[ServingChange],
+        link_gateways: &[Vec<LinkGateway>],
+    ) {
         let ephemeris = fleet.ephemeris();
         let lost = (0..self.ways.len()).any(|path| {
-            self.ways[path].is_some() && self.rest(path, ephemeris, &exchanges[path]).is_none()
+            self.ways[path].is_some() && self.rest(path, ephemeris, &link_gateways[path]).is_none()
         });
         let due = now >= self.next || lost;
         if due {
@@ -146,7 +155,7 @@ impl Routing {
             }
         }
         for path in 0..self.ways.len() {
-            if due || moves.iter().any(|step| step.path == path) {
+            if due || serving_changes.iter().any(|step| step.path == path) {
                 self.ways[path] = fleet.serving(TerminalId::from(path)).and_then(|serving| {
                     let destination = DestinationId::from(self.of_path[path]);
                     let way = self.router.way(serving.satellite, destination)?;
@@ -161,17 +170,18 @@ impl Routing {
         &self,
         path: usize,
         ephemeris: &Ephemeris,
-        exchanges: &[Exchange],
+        link_gateways: &[LinkGateway],
     ) -> Option<(usize, usize, SimDuration)> {
         let (satellites, gateway) = self.ways[path].as_ref()?;
-        let exchange = exchanges.iter().find(|exchange| exchange.number == gateway.index())?;
-        let down = exchange.observer.sight(ephemeris, *satellites.last()?)?;
+        let link_gateway =
+            link_gateways.iter().find(|link_gateway| link_gateway.number == gateway.index())?;
+        let down = link_gateway.observer.sight(ephemeris, *satellites.last()?)?;
         let between = satellites.windows(2).map(|pair| {
             let [from, to] = [pair[0], pair[1]].map(|satellite| ephemeris.position(satellite));
             light_delay((to - from).norm())
         });
         let delay: SimDuration = between.sum();
-        let delay = delay + light_delay(down.look.range_m) + exchange.onwards;
+        let delay = delay + light_delay(down.look.range_m) + link_gateway.onwards;
         Some((gateway.index(), satellites.len() - 1, delay))
     }
 }

@@ -1,17 +1,17 @@
-//! A look at the constellation of a scenario.
+//! Reports of the constellation of a scenario.
 
 use leobench_base::SimDuration;
 use leobench_base::spec::Fault;
+use leobench_sim::orbit_report::KeepGoing;
 use leobench_sim::scenario::Scenario;
-use leobench_sim::survey::GoOn;
-use leobench_sim::{sky::Sky, survey};
+use leobench_sim::{orbit_report, satellite_links::SatelliteLinks};
 use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{PyScenario, as_json};
 
-/// Steps of a look between two questions for signals: some hundredths of a second.
+/// Steps of a report between two questions for signals: some hundredths of a second.
 const STEPS: u64 = 64;
 
 /// Passes, handovers and samples of a scenario's constellation as JSON, a sample every so many seconds; `None` without one.
@@ -21,7 +21,7 @@ pub(crate) fn orbit(
     scenario: &PyScenario,
     interval_s: f64,
 ) -> PyResult<Option<String>> {
-    look(py, scenario, interval_s, survey::survey)
+    as_json_of(py, scenario, interval_s, orbit_report::report)
 }
 
 /// Positions of satellites, terminals and gateways as JSON, a point every so many seconds; `None` without a
@@ -32,24 +32,24 @@ pub(crate) fn scene(
     scenario: &PyScenario,
     interval_s: f64,
 ) -> PyResult<Option<String>> {
-    look(py, scenario, interval_s, survey::scene)
+    as_json_of(py, scenario, interval_s, orbit_report::scene)
 }
 
-/// A look at the sky that may be told to stop.
-type See<T> = fn(&Scenario, u64, SimDuration, &mut GoOn<'_>) -> Result<Option<T>, Fault>;
+/// A report that may be told to stop.
+type Report<T> = fn(&Scenario, u64, SimDuration, &mut KeepGoing<'_>) -> Result<Option<T>, Fault>;
 
-/// The JSON of a look at the sky.
-fn look<T: Serialize + Send>(
+/// The JSON of a look at the satellites.
+fn as_json_of<T: Serialize + Send>(
     py: Python<'_>,
     scenario: &PyScenario,
     interval_s: f64,
-    see: See<T>,
+    report: Report<T>,
 ) -> PyResult<Option<String>> {
     let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
     let seed = scenario.0.spec.seed;
     let (mut asked, mut signal) = (0u64, None);
     let view = py.detach(|| {
-        see(&scenario.0, seed, interval, &mut || {
+        report(&scenario.0, seed, interval, &mut || {
             asked += 1;
             if asked.is_multiple_of(STEPS) && signal.is_none() {
                 signal = Python::attach(|py| py.check_signals().err());
@@ -66,9 +66,10 @@ fn look<T: Serialize + Send>(
 
 /// Warnings about the scenario's constellation, to read before a run.
 #[pyfunction]
-pub(crate) fn sky_warnings(scenario: &PyScenario) -> PyResult<Vec<String>> {
-    let sky = Sky::new(&scenario.0, scenario.0.spec.seed).map_err(|fault| wrong(&fault))?;
-    Ok(sky.map_or_else(Vec::new, |sky| sky.warnings().to_vec()))
+pub(crate) fn constellation_warnings(scenario: &PyScenario) -> PyResult<Vec<String>> {
+    let satellites =
+        SatelliteLinks::new(&scenario.0, scenario.0.spec.seed).map_err(|fault| wrong(&fault))?;
+    Ok(satellites.map_or_else(Vec::new, |satellites| satellites.warnings().to_vec()))
 }
 
 fn wrong(fault: &Fault) -> PyErr {

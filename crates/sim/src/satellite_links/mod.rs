@@ -1,59 +1,51 @@
-//! The sky of a scenario: its constellation over its terminals and gateways, as a state machine that is handed the time. It
-//! says what each link through the constellation offers; `topology/constellation` turns that into changes of the network, and
-//! `survey` into tables without a network.
+//! The links of a scenario through its constellation, as a state machine that is handed the time: rate, delay and serving
+//! satellite of each. `topology` turns them into changes of the network, and `orbit_report` into tables without a network.
 
 mod build;
 mod chain;
+mod fault;
 mod forwarded;
 mod orbits;
 mod rate;
+mod stations;
 mod topology;
 
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, LinkId, NodeId, RngTree, SimDuration, SimTime};
 use leobench_orbit::{Angle, Ephemeris, Epoch, SatelliteGrid, Vector};
 
-pub use build::Place;
-use chain::ChainSky;
-use forwarded::ForwardedSky;
-use orbits::OrbitSky;
+use chain::ChainLinks;
+use forwarded::ForwardedLinks;
+use orbits::OrbitLinks;
 use rate::Rates;
-pub use topology::Constellation;
+pub use stations::{EarthStation, EarthStations};
+pub use topology::ConstellationTopology;
 
 use crate::record::chain_name;
 use crate::scenario::Scenario;
 
-/// The sky of a scenario.
-pub struct Sky {
+/// The links of a scenario through its constellation, over its terminals and gateways.
+pub struct SatelliteLinks {
     kind: Kind,
-    paths: Vec<PathParts>,
-    states: Vec<PathState>,
-    moves: Vec<Move>,
+    paths: Vec<SatelliteLink>,
+    states: Vec<LinkState>,
+    serving_changes: Vec<ServingChange>,
     step: SimDuration,
     start: Epoch,
     now: SimTime,
     names: Vec<String>,
-    places: Places,
+    stations: EarthStations,
     warnings: Vec<String>,
 }
 
 enum Kind {
-    Orbits(Box<OrbitSky>),
-    Chain(ChainSky),
-    Forwarded(Box<ForwardedSky>),
-}
-
-/// Terminals and gateways by name.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// Terminals in the order of the scenario.
-    pub terminals: Vec<Place>,
-    /// Gateways in the order of the scenario, those of a list last.
-    pub gateways: Vec<Place>,
+    Orbits(Box<OrbitLinks>),
+    Chain(ChainLinks),
+    Forwarded(Box<ForwardedLinks>),
 }
 
 /// A link through the constellation.
-struct PathParts {
+struct SatelliteLink {
     link: LinkId,
     name: String,
     /// The node at its terminal.
@@ -64,7 +56,7 @@ struct PathParts {
 
 /// State of a link through the constellation at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PathState {
+pub struct LinkState {
     /// The way, if there is one.
     pub way: Option<WayState>,
     /// Rates there (uplink) and back (downlink); zero without a way.
@@ -100,7 +92,7 @@ pub struct WayState {
 
 /// A change of the satellite that serves a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
+pub struct ServingChange {
     /// Number of the link among those through the constellation.
     pub path: usize,
     /// The satellite before.
@@ -119,17 +111,17 @@ fn nadir(satellite: Vector, ground: Vector) -> Angle {
     Angle::acos(-sight.dot(satellite) / (sight.norm() * satellite.norm()))
 }
 
-impl Sky {
-    /// The sky of a scenario at the start of a run; `None` if it has no constellation.
+impl SatelliteLinks {
+    /// The links of a scenario at the start of a run; `None` if it has no constellation.
     ///
     /// # Errors
     /// What is wrong, by its place in the scenario.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Option<Self>, Fault> {
         let Some(spec) = &scenario.spec.constellation else { return Ok(None) };
         let rng = RngTree::new(seed).child("constellation");
-        let mut sky = build::build(scenario, spec, &rng)?;
-        sky.advance(SimTime::ZERO);
-        Ok(Some(sky))
+        let mut satellites = build::build(scenario, spec, &rng)?;
+        satellites.advance(SimTime::ZERO);
+        Ok(Some(satellites))
     }
 
     /// Number of links through the constellation.
@@ -172,9 +164,9 @@ impl Sky {
         self.names.get(satellite).cloned().unwrap_or_else(|| chain_name(satellite))
     }
 
-    /// Returns the places of terminals and gateways.
-    pub fn places(&self) -> &Places {
-        &self.places
+    /// Returns the terminals and gateways.
+    pub fn stations(&self) -> &EarthStations {
+        &self.stations
     }
 
     /// The instant at which the run starts.
@@ -190,8 +182,8 @@ impl Sky {
     /// The positions of all satellites; a chain has none.
     pub fn ephemeris(&self) -> Option<&Ephemeris> {
         match &self.kind {
-            Kind::Orbits(sky) => Some(sky.ephemeris()),
-            Kind::Forwarded(sky) => Some(sky.ephemeris()),
+            Kind::Orbits(satellites) => Some(satellites.ephemeris()),
+            Kind::Forwarded(satellites) => Some(satellites.ephemeris()),
             Kind::Chain(_) => None,
         }
     }
@@ -199,7 +191,7 @@ impl Sky {
     /// The satellites by place, for other observers; a chain has none, nor a forwarding state.
     pub fn grid(&self) -> Option<&SatelliteGrid> {
         match &self.kind {
-            Kind::Orbits(sky) => Some(sky.grid()),
+            Kind::Orbits(satellites) => Some(satellites.grid()),
             Kind::Chain(_) | Kind::Forwarded(_) => None,
         }
     }
@@ -222,19 +214,19 @@ impl Sky {
     /// Whether the terminal of a link sees any satellite now.
     pub fn sees_any(&self, path: usize) -> bool {
         match &self.kind {
-            Kind::Orbits(sky) => sky.sees_any(path),
+            Kind::Orbits(satellites) => satellites.sees_any(path),
             Kind::Chain(_) | Kind::Forwarded(_) => true,
         }
     }
 
     /// Returns the present state of a link.
-    pub fn state(&self, path: usize) -> &PathState {
+    pub fn state(&self, path: usize) -> &LinkState {
         &self.states[path]
     }
 
     /// The changes of serving satellites at the last instant advanced to.
-    pub fn moves(&self) -> &[Move] {
-        &self.moves
+    pub fn serving_changes(&self) -> &[ServingChange] {
+        &self.serving_changes
     }
 
     /// When something changes next.
@@ -242,9 +234,9 @@ impl Sky {
         let step = self.step.as_nanos();
         let regular = SimTime::from_nanos((self.now.as_nanos() / step + 1) * step);
         let due = match &self.kind {
-            Kind::Orbits(sky) => sky.next_due(self.now),
-            Kind::Chain(sky) => sky.next_due(),
-            Kind::Forwarded(sky) => sky.next_due(),
+            Kind::Orbits(satellites) => satellites.next_due(self.now),
+            Kind::Chain(satellites) => satellites.next_due(),
+            Kind::Forwarded(satellites) => satellites.next_due(),
         };
         due.map_or(regular, |due| due.min(regular))
     }
@@ -255,14 +247,20 @@ impl Sky {
     /// If an element set that had an orbit at the start and the end of the run has none between.
     pub fn advance(&mut self, now: SimTime) {
         self.now = now;
-        self.moves.clear();
+        self.serving_changes.clear();
         match &mut self.kind {
-            Kind::Orbits(sky) => sky.advance(now, &mut self.moves, &mut self.states),
-            Kind::Chain(sky) => sky.advance(now, &mut self.moves, &mut self.states),
-            Kind::Forwarded(sky) => sky.advance(now, &mut self.moves, &mut self.states),
+            Kind::Orbits(satellites) => {
+                satellites.advance(now, &mut self.serving_changes, &mut self.states)
+            }
+            Kind::Chain(satellites) => {
+                satellites.advance(now, &mut self.serving_changes, &mut self.states)
+            }
+            Kind::Forwarded(satellites) => {
+                satellites.advance(now, &mut self.serving_changes, &mut self.states)
+            }
         }
         for (parts, state) in self.paths.iter_mut().zip(&mut self.states) {
-            let (latitude, altitude_km) = self.places.terminals[parts.terminal].air();
+            let (latitude, altitude_km) = self.stations.terminals[parts.terminal].air();
             parts.rates.fill(now, latitude, altitude_km, state);
         }
     }
