@@ -140,10 +140,10 @@ impl Network {
         match left {
             LeftPackets::Drain => return Ok(()),
             LeftPackets::Deliver => {
-                self.directions[direction].drop_waiting(self.now, Cause::HANDOVER, out)
+                self.directions[direction].drop_waiting(self.now, Cause::HANDOVER, out);
             }
             LeftPackets::Drop => {
-                self.directions[direction].drop_all(self.now, Cause::HANDOVER, out)
+                self.directions[direction].drop_all(self.now, Cause::HANDOVER, out);
             }
             LeftPackets::Forward => {
                 let node = self.forwarding.edge(direction).from;

@@ -148,7 +148,7 @@ impl Losses {
                     row.declared = row.declared.or(Some((now, evidence)));
                 }
                 LossVerdictKind::Repeated(bytes) => {
-                    row.repeated = row.repeated.or(Some((now, bytes)))
+                    row.repeated = row.repeated.or(Some((now, bytes)));
                 }
             }
         })?;
