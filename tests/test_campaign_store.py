@@ -23,8 +23,8 @@ from leobench.campaign import Campaign, Status, store, task
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What the core returns of a run: summary, tables, stalls.
-Ran = tuple[str, dict[str, bytes], dict[str, tuple[float, float]]]
+# What the core returns of a run: summary, tables, stalls, flows that connected.
+Ran = tuple[str, dict[str, bytes], dict[str, tuple[float, float]], list[str]]
 
 
 @pytest.fixture
@@ -285,7 +285,7 @@ def test_a_disk_that_is_full_when_the_tables_are_put_together(
     genuine = pl.LazyFrame.sink_parquet
 
     def sink(frame: pl.LazyFrame, file: Any, **options: Any) -> None:
-        if not isinstance(file, Path):  # a table of one run, to memory
+        if not isinstance(file, Path):  # a dataset, to memory
             genuine(frame, file, **options)
             return
         file.write_bytes(b"PAR1")

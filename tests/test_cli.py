@@ -305,29 +305,41 @@ def test_without_a_command_there_is_help(capsys: Capture) -> None:
     assert alone.out.startswith("usage: leobench ")
 
 
-# Prints the modules that the program has loaded when its help is on the screen.
-LOADED_BY_HELP = """
+# Prints the modules that the program has loaded when it has run a command line.
+LOADED = """
 import sys
 from leobench import cli
 try:
-    cli.main(["--help"])
+    cli.main(sys.argv[1:])
 except SystemExit:
-    print("LOADED", *sys.modules)
+    pass
+print("LOADED", *sys.modules)
 """
+
+
+def loaded_by(*args: str) -> tuple[set[str], set[str]]:
+    """The modules of leobench, and all others, that a command line has loaded at its end."""
+    ran, bare = (
+        subprocess.run([sys.executable, "-c", program, *args], capture_output=True, text=True, check=True)
+        for program in (LOADED, "import sys; print('LOADED', *sys.modules)")
+    )
+    loaded = {*ran.stdout.rpartition("LOADED ")[2].split()} - {*bare.stdout.split()}
+    own = {name for name in loaded if name.partition(".")[0] == "leobench"}
+    return own, loaded - own
+
+
+def test_a_run_loads_no_library(tmp_path: Path, quick: Path) -> None:
+    """It is no longer than its engine takes: the core writes the tables, and nothing reads them."""
+    own, others = loaded_by("run", str(quick), "--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "summary.json").exists()
+    assert "leobench._core" in own
+    assert {name.partition(".")[0] for name in others} <= sys.stdlib_module_names
 
 
 def test_help_loads_no_library() -> None:
     """It answers at once: libraries, the core and what a command needs are loaded when the command runs."""
-    ran = subprocess.run([sys.executable, "-c", LOADED_BY_HELP], capture_output=True, text=True, check=True)
-    bare = subprocess.run(
-        [sys.executable, "-c", "import sys; print('LOADED', *sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {*ran.stdout.rpartition("LOADED ")[2].split()} - {*bare.stdout.split()}
-    own = {name for name in loaded if name.partition(".")[0] == "leobench"}
-    assert {name.partition(".")[0] for name in loaded - own} <= sys.stdlib_module_names
+    own, others = loaded_by("--help")
+    assert {name.partition(".")[0] for name in others} <= sys.stdlib_module_names
     rooms = {"leobench", "leobench.cli", "leobench.errors", "leobench.files"}
     assert {name for name in own if not name.startswith("leobench.cli.")} <= rooms
 
@@ -490,7 +502,7 @@ def test_an_interrupted_run_leaves_nothing(quick: Path, tmp_path: Path) -> None:
     for kill, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
         process = start("run", quick, "--out", "out/run", "--set", "duration=100000 s", cwd=tmp_path)
         running = tmp_path / "out"
-        while not (running.is_dir() and any(running.glob(".run.partial-*/arrow/*.arrow"))):
+        while not (running.is_dir() and any(running.glob(".run.partial-*/*.parquet"))):
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(kill)

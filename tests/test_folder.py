@@ -3,11 +3,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
 import leobench
-from leobench import InputError, folder
+from leobench import InputError, RunError, folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,24 +146,12 @@ def test_a_name_the_system_does_not_take_is_refused_before_the_run(tmp_path: Pat
     assert seed(long) == 1
 
 
-def test_tables_become_parquet_unchanged_and_in_order(tmp_path: Path) -> None:
-    arrow = tmp_path / "arrow"
-    arrow.mkdir()
-    rows = 250_000
-    frame = pl.DataFrame(
-        {
-            "t_ns": pl.int_range(rows, eager=True),
-            "label": ["line-of-sight", None] * (rows // 2),
-        }
-    )
-    frame.write_ipc(arrow / "channel.arrow")
-    frame.clear().write_ipc(arrow / "events.arrow")
-    folder.fill(tmp_path, arrow, {"seed": 1}, json.dumps({"scenario": "s"}))
-    assert not arrow.exists()
-    assert pl.read_parquet(tmp_path / "channel.parquet", glob=False).equals(frame)
-    assert pl.read_parquet(tmp_path / "events.parquet", glob=False).schema == frame.schema
-    assert {file.name for file in tmp_path.glob("*.parquet")} == {"channel.parquet", "events.parquet"}
+def test_the_manifest_and_the_summary_are_json_for_people(tmp_path: Path) -> None:
+    folder.describe(tmp_path, {"seed": 1}, {"scenario": "Höhe"})
     assert json.loads((tmp_path / folder.MANIFEST).read_text()) == {"seed": 1}
+    assert (tmp_path / folder.SUMMARY).read_text(encoding="utf-8") == '{\n  "scenario": "Höhe"\n}\n'
+    with pytest.raises(RunError, match=r"the results cannot be written: .*absent"):
+        folder.describe(tmp_path / "absent", {}, {})
 
 
 def test_folders_that_are_no_results_are_refused(tmp_path: Path) -> None:

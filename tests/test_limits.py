@@ -76,7 +76,7 @@ def test_ctrl_c_is_heard_while_messages_pile_up(source: str, tmp_path: Path) -> 
     process = subprocess.Popen(_command(tmp_path, source, *roomy), stderr=subprocess.PIPE, text=True)
     try:
         limit = time.monotonic() + 60
-        while not list(tmp_path.glob(".*out*/arrow/*")):
+        while not list(tmp_path.glob(".*out*/*.parquet")):
             assert process.poll() is None
             assert time.monotonic() < limit
             time.sleep(0.05)

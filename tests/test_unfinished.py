@@ -33,7 +33,7 @@ def begun(quick: Path, out: Path) -> tuple[subprocess.Popen[str], Path]:
     process = start("run", quick, "--set", "duration=100000 s", "--out", out, "--quiet", cwd=quick.parent)
     deadline = time.monotonic() + 60
     while not (
-        made := [entry for entry in set(out.parent.glob(".*")) - before if any(entry.glob("arrow/*"))]
+        made := [entry for entry in set(out.parent.glob(".*")) - before if any(entry.glob("*.parquet"))]
     ):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
@@ -61,7 +61,7 @@ def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_live_one(
         assert stale.is_dir()
         leobench.run(quick, out=results / "next")
         assert not stale.exists()
-        assert (used / "arrow").is_dir()
+        assert (used / "events.parquet").is_file()
         assert {entry.name for entry in results.iterdir()} == {"next", used.name}
     finally:
         live.send_signal(signal.SIGINT)

@@ -87,30 +87,26 @@ def run_loaded(
         started = time.perf_counter()
         ended = engine.run(scenario, engine.Recording(), progress)
         wall_s = time.perf_counter() - started
-        parsed, tables = json.loads(ended.summary), Tables.from_arrow(ended.tables)
-        connected = manifest.connected(tables.events.lazy())
-        described = manifest.describe(scenario, parsed, wall_s, connected, ended.stalls, ended.clock)
-        return Result(described, parsed, tables, None)
+        parsed = json.loads(ended.summary)
+        described = manifest.describe(scenario, parsed, wall_s, ended.connected, ended.stalls, ended.clock)
+        return Result(described, parsed, Tables.from_bytes(ended.tables), None)
 
     target = Path(out)
     with folder.writing(target, force=force) as partial:
-        tables_dir = partial / "arrow"
-        tables_dir.mkdir()
         qlog_dir = partial / folder.QLOG if qlog else None
         pcap_dir = partial / folder.PCAP if pcap else None
         for asked in (qlog_dir, pcap_dir):
             if asked is not None:
                 asked.mkdir()
         started = time.perf_counter()
-        recording = engine.Recording(tables_dir, qlog_dir, pcap_dir, snaplen)
+        recording = engine.Recording(partial, qlog_dir, pcap_dir, snaplen)
         ended = engine.run(scenario, recording, progress)
         wall_s = time.perf_counter() - started
         if qlog_dir is not None and not any(qlog_dir.iterdir()):
             qlog_dir.rmdir()
-        connected = manifest.connected(folder.scan(tables_dir, "events"))
         parsed = json.loads(ended.summary)
-        described = manifest.describe(scenario, parsed, wall_s, connected, ended.stalls, ended.clock)
-        folder.fill(partial, tables_dir, described, ended.summary)
+        described = manifest.describe(scenario, parsed, wall_s, ended.connected, ended.stalls, ended.clock)
+        folder.describe(partial, described, parsed)
     return open(target)
 
 
@@ -145,15 +141,13 @@ def emulate_loaded(
     settings = settings or session.Settings.of(scenario)
     programs = check.checked(scenario, programs)
     with ExitStack() as held:
-        partial = tables_dir = None
+        partial = None
         if out is not None:
             partial = held.enter_context(folder.writing(Path(out), force=force))
-            tables_dir = partial / "arrow"
-            tables_dir.mkdir()
-        ended = session.run(scenario, programs, settings, Recording(tables_dir))
-        if partial is not None and tables_dir is not None:
+        ended = session.run(scenario, programs, settings, Recording(partial))
+        if partial is not None:
             described = manifest.of_emulation(scenario, programs, ended)
-            folder.fill(partial, tables_dir, described, ended.summary)
+            folder.describe(partial, described, json.loads(ended.summary))
     return ended
 
 

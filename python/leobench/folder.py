@@ -17,8 +17,6 @@ from leobench.result import Result, Tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import polars as pl
-
     Ours = Callable[[Path], bool]
 
 MANIFEST = "manifest.json"
@@ -50,9 +48,6 @@ _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"
 
 # Folders within that are written on request, and what their files end in.
 _ON_REQUEST = {QLOG: ".sqlog", PCAP: ".pcapng"}
-
-# Rows in one group of a Parquet file. Stated, so that the bytes do not depend on how many threads wrote them.
-_ROW_GROUP = 100_000
 
 
 def refuse_existing(target: Path, *, force: bool, ours: Ours | None = None) -> None:
@@ -187,33 +182,16 @@ def _move(partial: Path, place: Path) -> None:
     shutil.rmtree(replaced)
 
 
-def scan(arrow: Path, table: str) -> pl.LazyFrame:
-    """A table among the Arrow files of a run."""
-    import polars as pl
-
-    return pl.scan_ipc(arrow / f"{table}.arrow", glob=False)
-
-
-def fill(partial: Path, arrow: Path, manifest: dict[str, Any], summary: str) -> None:
-    """Turns the Arrow files of a run into Parquet, and adds the manifest and the summary.
+def describe(partial: Path, manifest: dict[str, Any], summary: dict[str, Any]) -> None:
+    """Adds the manifest and the summary to the tables of a run.
 
     Raises:
         RunError: If they cannot be written: the disk is full, for instance.
     """
-    import polars as pl
-
     try:
-        for file in sorted(arrow.glob("*.arrow")):
-            pl.scan_ipc(file, glob=False).sink_parquet(
-                partial / f"{file.stem}.parquet",
-                compression="zstd",
-                row_group_size=_ROW_GROUP,
-                maintain_order=True,
-            )
-        shutil.rmtree(arrow)
-        (partial / SUMMARY).write_text(_pretty(json.loads(summary)), encoding="utf-8")
+        (partial / SUMMARY).write_text(_pretty(summary), encoding="utf-8")
         (partial / MANIFEST).write_text(_pretty(manifest), encoding="utf-8")
-    except (OSError, pl.exceptions.ComputeError) as error:
+    except OSError as error:
         raise RunError(f"the results cannot be written: {error}") from error
 
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
-    import polars as pl
-
     from leobench._core import Scenario
     from leobench.emulation.programs import Program
     from leobench.emulation.session import Ended
@@ -140,14 +138,6 @@ def machine() -> dict[str, Any]:
         "processors": os.cpu_count(),
         "python": platform.python_version(),
     }
-
-
-def connected(events: pl.LazyFrame) -> set[str]:
-    """Names of the flows that the `events` table calls established, at either end."""
-    import polars as pl
-
-    established = events.filter(pl.col("kind") == "established").select("subject").unique().collect()
-    return {subject.partition("/")[0] for subject in established["subject"]}
 
 
 def of_sky(scenario: Scenario, resolved: dict[str, Any]) -> list[Doubt]:

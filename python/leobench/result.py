@@ -29,8 +29,8 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         self._frames: dict[str, pl.DataFrame] = {}
 
     @classmethod
-    def from_arrow(cls, tables: Mapping[str, bytes]) -> Tables:
-        """Tables held in memory as Arrow IPC files."""
+    def from_bytes(cls, tables: Mapping[str, bytes]) -> Tables:
+        """Tables held in memory as Parquet files."""
         return cls({name: _InMemory(data) for name, data in tables.items()})
 
     @classmethod
@@ -125,14 +125,14 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
 @dataclass(frozen=True)
 class _InMemory:
-    """A table held as the bytes of an Arrow IPC file."""
+    """A table held as the bytes of a Parquet file."""
 
     data: bytes
 
     def __call__(self) -> pl.DataFrame:
         import polars as pl
 
-        return pl.read_ipc(io.BytesIO(self.data))
+        return pl.read_parquet(io.BytesIO(self.data), glob=False)
 
 
 @dataclass(frozen=True)

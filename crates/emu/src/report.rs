@@ -1,6 +1,9 @@
 //! Reports of a run in real time about itself.
 
-use leobench_base::{LogHistogram, SimDuration};
+use std::path::Path;
+
+use leobench_base::{LogHistogram, SimDuration, SimTime};
+use leobench_sim::record::{SinkError, SpinRow, write_spin};
 
 use crate::spin::SpinFlow;
 use crate::verdict::{Budget, Verdict};
@@ -58,6 +61,25 @@ impl SpinReport {
             spin_bit: flow.spin.name(),
             samples: samples.collect(),
         }
+    }
+
+    /// Writes the samples of all directions into the table `spin` of a folder, in the order of time.
+    ///
+    /// # Errors
+    /// If the table cannot be written.
+    pub fn write_table(reports: &[Self], folder: &Path) -> Result<(), SinkError> {
+        let mut rows: Vec<_> = reports.iter().flat_map(Self::rows).collect();
+        rows.sort_by_key(|row| row.at);
+        write_spin(folder, rows)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = SpinRow<'_>> {
+        self.samples.iter().map(|(at, rtt)| SpinRow {
+            at: SimTime::from_nanos(*at),
+            source: &self.from,
+            destination: &self.to,
+            rtt: SimDuration::from_nanos(*rtt),
+        })
     }
 }
 

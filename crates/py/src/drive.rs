@@ -29,10 +29,10 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// By flow, its longest stall: seconds of its start and its end.
 pub(crate) type Stalls = BTreeMap<String, (f64, f64)>;
 
-/// The summary as JSON, the tables by name, and the stalls.
-type Finished<'py> = (String, Bound<'py, PyDict>, Stalls);
+/// The summary as JSON, the tables by name, the stalls, and the flows that connected.
+type Finished<'py> = (String, Bound<'py, PyDict>, Stalls, Vec<String>);
 
-/// Runs a scenario. Tables go to Arrow files in `tables_dir`, or are returned as the bytes of such files.
+/// Runs a scenario. Tables go to Parquet files in `tables_dir`, or are returned as the bytes of such files.
 #[pyfunction]
 #[pyo3(signature = (
     scenario, tables_dir = None, qlog_dir = None, pcap_dir = None, snaplen = None, progress = None
@@ -77,7 +77,8 @@ pub(crate) fn run<'py>(
             tables.set_item(table.table.name(), PyBytes::new(py, &bytes))?;
         }
     }
-    Ok((as_json(&finished.summary)?, tables, told_stalls(finished.stalls)))
+    let stalls = told_stalls(finished.stalls);
+    Ok((as_json(&finished.summary)?, tables, stalls, finished.connected))
 }
 
 pub(crate) fn told_stalls(stalls: Vec<(String, Stall)>) -> Stalls {

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use leobench_base::{SimDuration, SimTime};
-use leobench_emu::{Budget, Framing, HostParts, Session, SessionError, Settings, flows};
+use leobench_emu::{
+    Budget, Framing, HostParts, Session, SessionError, Settings, SpinReport, flows,
+};
 use leobench_sim::capture::{CaptureOptions, DEFAULT_SNAPLEN};
 use leobench_sim::{RunOptions, network};
 use pyo3::exceptions::PyRuntimeError;
@@ -49,11 +51,16 @@ pub(crate) fn places(scenario: &PyScenario) -> Vec<HostRow> {
     network::host_addresses(&scenario.0.spec).into_iter().map(row).collect()
 }
 
+/// The summary and the verdict as JSON, the stalls, the flows that connected, and the report on the spin bit as JSON.
+type Ended = (String, String, Stalls, Vec<String>, String);
+
 /// A scenario's network between real hosts.
 #[pyclass(module = "leobench._core", frozen)]
 pub(crate) struct Emulation {
     /// None once it runs.
     session: Mutex<Option<Session>>,
+    /// The folder of the tables.
+    tables: Option<PathBuf>,
     stop: AtomicBool,
 }
 
@@ -92,28 +99,28 @@ impl Emulation {
         let snaplen = snaplen.unwrap_or(DEFAULT_SNAPLEN);
         let capture = pcap_dir.map(|folder| CaptureOptions { folder, snaplen });
         let options = RunOptions { qlog: qlog_dir, capture, plugins };
-        let sink = sink(tables_dir)?;
+        let sink = sink(tables_dir.clone())?;
         let session = Session::new(&scenario.0, hosts, (framing, settings), flows, options, sink);
         let session = Mutex::new(Some(session.map_err(ended)?));
-        Ok(Self { session, stop: AtomicBool::new(false) })
+        Ok(Self { session, tables: tables_dir, stop: AtomicBool::new(false) })
     }
 
     /// Follows the clock for so many seconds, without a number until the scenario's flows are over, or until it is stopped.
-    /// Returns the summary and the verdict as JSON, by flow its longest stall, and what QUIC's spin bit showed as JSON.
-    fn run(
-        &self,
-        py: Python<'_>,
-        seconds: Option<f64>,
-    ) -> PyResult<(String, String, Stalls, String)> {
+    /// Returns the summary and the verdict as JSON, by flow its longest stall, the flows that connected, and what QUIC's spin
+    /// bit showed as JSON.
+    fn run(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<Ended> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(session) = session else {
             return Err(PyRuntimeError::new_err("an emulation runs once"));
         };
         let until = seconds.map(|seconds| SimTime::from_nanos((seconds * 1e9) as u64));
         let outcome = py.detach(|| session.run(until, &self.stop)).map_err(ended)?;
+        if let Some(folder) = &self.tables {
+            SpinReport::write_table(&outcome.spin, folder).map_err(failed)?;
+        }
         let stalls = told_stalls(outcome.run.stalls);
-        let verdict = as_json(&outcome.verdict)?;
-        Ok((as_json(&outcome.run.summary)?, verdict, stalls, as_json(&outcome.spin)?))
+        let (summary, verdict) = (as_json(&outcome.run.summary)?, as_json(&outcome.verdict)?);
+        Ok((summary, verdict, stalls, outcome.run.connected, as_json(&outcome.spin)?))
     }
 
     /// Writes changes of interfaces to a pipe, a line for each: the address, and `up` or `down`. Does nothing once it runs.

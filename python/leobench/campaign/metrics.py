@@ -44,11 +44,11 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def frame(arrow: bytes) -> pl.DataFrame:
-    """A table of a run from its Arrow IPC bytes."""
+def frame(table: bytes) -> pl.DataFrame:
+    """A table of a run from the bytes of its Parquet file."""
     import polars as pl
 
-    return pl.read_ipc(io.BytesIO(arrow))
+    return pl.read_parquet(io.BytesIO(table), glob=False)
 
 
 def produced(campaign: Campaign) -> set[str] | None:
@@ -85,7 +85,7 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
         short[f"handovers.{name}"] = moved | {"at": ["0.5 ms"]}
     try:
         scenario = load_scenario(campaign.scenario, None, {**campaign.overrides(variant), **short})
-        summary, recorded, _ = _core.run(scenario)
+        summary, recorded, *_ = _core.run(scenario)
     except LeobenchError:
         return None
     numbers = json.loads(summary)

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from leobench.campaign import metrics, provenance, spreads
-from leobench.campaign.store import Outcome, as_parquet
+from leobench.campaign.store import Outcome
 from leobench.errors import InputError, RunError, ScenarioError
 from leobench.scenario import load as load_scenario
 
@@ -51,15 +51,12 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     numbers, recorded = json.loads(ended.summary), ended.tables
     if run.spreads:
         spreads.add(numbers, metrics.frame(recorded["messages"]))
-    connected = manifest.connected(metrics.frame(recorded["events"]).lazy())
     doubts = [
         *manifest.clock_doubts(ended.clock),
         *manifest.of_sky(scenario, resolved),
-        *manifest.doubts(resolved, numbers, connected, ended.stalls),
+        *manifest.doubts(resolved, numbers, ended.connected, ended.stalls),
     ]
-    return Outcome(
-        numbers, None, {name: as_parquet(metrics.frame(recorded[name])) for name in tables}, doubts
-    )
+    return Outcome(numbers, None, {name: recorded[name] for name in tables}, doubts)
 
 
 def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:

@@ -73,6 +73,7 @@ class Ended:
         summary: The summary of the network, as JSON.
         verdict: How far the times can be trusted; and the round-trip times of QUIC's spin bit, as `spin`.
         stalls: By flow of the scenario, from when to when (in seconds) it stood still, if it did.
+        connected: Names of the flows whose handshake was completed by at least one end.
         exits: How each program ended.
     """
 
@@ -80,6 +81,7 @@ class Ended:
     summary: str
     verdict: dict[str, Any]
     stalls: dict[str, tuple[float, float]] = field(default_factory=dict)
+    connected: Sequence[str] = ()
     exits: tuple[Exit, ...] = ()
 
 
@@ -120,11 +122,9 @@ def run(
         raise KeyboardInterrupt
     if "error" in told:
         raise RunError(told["error"])
-    if recording.tables is not None:
-        spin.write(told["spin"], recording.tables)
     verdict = {**told["verdict"], "spin": spin.summary(told["spin"])}
     exits = tuple(Exit(*each) for each in told["exits"])
-    return Ended(told["code"], told["summary"], verdict, told["stalls"], exits)
+    return Ended(told["code"], told["summary"], verdict, told["stalls"], told["connected"], exits)
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ def _drive(job: _Job, report: int) -> None:
     def follow() -> None:
         try:
             seconds = _FOREVER_S if job.programs else None
-            ended["summary"], verdict, ended["stalls"], shown = emulation.run(seconds)
+            ended["summary"], verdict, ended["stalls"], ended["connected"], shown = emulation.run(seconds)
             ended["verdict"], ended["spin"] = json.loads(verdict), json.loads(shown)
         except Exception as error:
             ended["error"] = str(error)

@@ -6,20 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
-
-# The table with the samples.
-TABLE = "spin"
-
-
-def write(flows: Sequence[dict[str, Any]], folder: Path) -> None:
-    """Writes a row per sample, in the order of time, as an Arrow file."""
-    import polars as pl
-
-    schema = {"t_ns": pl.Int64, "source": pl.String, "destination": pl.String, "rtt_ns": pl.Int64}
-    rows = [(at, flow["from"], flow["to"], rtt) for flow in flows for at, rtt in flow["samples"]]
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    frame.sort("t_ns", maintain_order=True).write_ipc(folder / f"{TABLE}.arrow")
 
 
 def summary(flows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,15 +1,11 @@
 //! Rows on their way into columns: a table's current batch, filled cell by cell in the order of its columns.
 
-use std::sync::Arc;
-
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, SchemaRef};
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
 
-use super::tables::{ColumnKind, Table};
+use super::tables::{Column, ColumnKind, Table};
 
-/// Rows in a batch: large enough that the cost of a batch vanishes, small enough to be nothing in memory.
+/// Rows in a batch, which is a row group of a file. Larger ones would save 2 % of the files, but a batch is written at
+/// once, and a run in real time has no time for anything else meanwhile: about a millisecond.
 pub(super) const BATCH_ROWS: usize = 8_192;
 
 /// One value of a row.
@@ -70,32 +66,23 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// The rows of a table that have not been handed to the sink.
+/// Rows of a table, by column.
 #[derive(Debug)]
-pub(super) struct Batch {
-    schema: SchemaRef,
-    columns: Vec<Builder>,
+pub struct Batch {
+    columns: Vec<Values>,
     rows: usize,
 }
 
-#[derive(Debug)]
-enum Builder {
-    Integer(Int64Builder),
-    Float(Float64Builder),
-    Flag(BooleanBuilder),
-    Text(StringBuilder),
-}
-
 impl Batch {
+    /// An empty batch.
     pub(super) fn new(table: Table) -> Self {
-        let columns = table.columns().iter().map(|column| Builder::new(column.kind)).collect();
-        Self { schema: table.schema(), columns, rows: 0 }
+        Self { columns: table.columns().iter().map(Values::new).collect(), rows: 0 }
     }
 
     /// Appends a row of one cell per column.
     ///
     /// # Panics
-    /// If a cell's type is not its column's.
+    /// If a cell's type is not its column's, or a cell is missing that must be there.
     pub(super) fn append<const WIDTH: usize>(&mut self, row: [Cell<'_>; WIDTH]) {
         assert_eq!(WIDTH, self.columns.len(), "a row is as wide as its table");
         for (column, cell) in self.columns.iter_mut().zip(row) {
@@ -112,44 +99,100 @@ impl Batch {
         self.rows == 0
     }
 
-    /// The rows so far, which are taken out.
-    pub(super) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+    /// Size of the values.
+    pub(super) fn size(&self) -> Bytes {
+        Bytes::new(self.columns.iter().map(Values::size).sum::<usize>() as u64)
+    }
+
+    /// The columns, in the order of the table's.
+    pub(super) fn columns(&self) -> &[Values] {
+        &self.columns
+    }
+
+    /// Removes all rows.
+    pub(super) fn clear(&mut self) {
         self.rows = 0;
-        let columns = self.columns.iter_mut().map(Builder::take).collect();
-        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+        for column in &mut self.columns {
+            column.clear();
+        }
     }
 }
 
-impl Builder {
-    fn new(kind: ColumnKind) -> Self {
-        match kind {
-            ColumnKind::Integer => Self::Integer(Int64Builder::new()),
-            ColumnKind::Float => Self::Float(Float64Builder::new()),
-            ColumnKind::Flag => Self::Flag(BooleanBuilder::new()),
-            ColumnKind::Text => Self::Text(StringBuilder::new()),
-        }
+/// The values of a column that are there.
+#[derive(Debug)]
+pub(super) struct Values {
+    pub(super) kind: Kind,
+    /// By row, 1 if the value is there and 0 if not: Parquet's definition levels. `None` if all must be there.
+    pub(super) levels: Option<Vec<i16>>,
+}
+
+/// Values of a type.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Integer(Vec<i64>),
+    Float(Vec<f64>),
+    Flag(Vec<bool>),
+    Text(Texts),
+}
+
+/// Texts, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    pub(super) bytes: Vec<u8>,
+    /// The end of each one.
+    pub(super) ends: Vec<usize>,
+}
+
+impl Values {
+    fn new(column: &Column) -> Self {
+        let kind = match column.kind {
+            ColumnKind::Integer => Kind::Integer(Vec::new()),
+            ColumnKind::Float => Kind::Float(Vec::new()),
+            ColumnKind::Flag => Kind::Flag(Vec::new()),
+            ColumnKind::Text => Kind::Text(Texts::default()),
+        };
+        Self { kind, levels: column.nullable.then(Vec::new) }
     }
 
     fn append(&mut self, cell: Cell<'_>) {
-        match (self, cell) {
-            (Self::Integer(builder), Cell::Integer(value)) => builder.append_value(value),
-            (Self::Integer(builder), Cell::Null) => builder.append_null(),
-            (Self::Float(builder), Cell::Float(value)) => builder.append_value(value),
-            (Self::Float(builder), Cell::Null) => builder.append_null(),
-            (Self::Flag(builder), Cell::Flag(value)) => builder.append_value(value),
-            (Self::Flag(builder), Cell::Null) => builder.append_null(),
-            (Self::Text(builder), Cell::Text(value)) => builder.append_value(value),
-            (Self::Text(builder), Cell::Null) => builder.append_null(),
-            (column, cell) => panic!("{cell:?} does not belong into {column:?}"),
+        match (&mut self.kind, cell) {
+            (Kind::Integer(values), Cell::Integer(value)) => values.push(value),
+            (Kind::Float(values), Cell::Float(value)) => values.push(value),
+            (Kind::Flag(values), Cell::Flag(value)) => values.push(value),
+            (Kind::Text(texts), Cell::Text(value)) => {
+                texts.bytes.extend_from_slice(value.as_bytes());
+                texts.ends.push(texts.bytes.len());
+            }
+            (_, Cell::Null) if self.levels.is_some() => {}
+            (kind, cell) => panic!("{cell:?} does not belong into {kind:?}"),
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.push(i16::from(!matches!(cell, Cell::Null)));
         }
     }
 
-    fn take(&mut self) -> ArrayRef {
-        match self {
-            Self::Integer(builder) => Arc::new(builder.finish()),
-            Self::Float(builder) => Arc::new(builder.finish()),
-            Self::Flag(builder) => Arc::new(builder.finish()),
-            Self::Text(builder) => Arc::new(builder.finish()),
+    fn size(&self) -> usize {
+        let values = match &self.kind {
+            Kind::Integer(values) => size_of_val(&values[..]),
+            Kind::Float(values) => size_of_val(&values[..]),
+            Kind::Flag(values) => size_of_val(&values[..]),
+            Kind::Text(texts) => size_of_val(&texts.ends[..]) + texts.bytes.len(),
+        };
+        values + self.levels.as_ref().map_or(0, |levels| size_of_val(&levels[..]))
+    }
+
+    fn clear(&mut self) {
+        match &mut self.kind {
+            Kind::Integer(values) => values.clear(),
+            Kind::Float(values) => values.clear(),
+            Kind::Flag(values) => values.clear(),
+            Kind::Text(texts) => {
+                texts.bytes.clear();
+                texts.ends.clear();
+            }
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.clear();
         }
     }
 }

@@ -1,14 +1,11 @@
-//! Sinks for tables: memory, or the files of a folder. Both store the Arrow IPC file format, whose record batches are
-//! written one by one and can be read one by one (Polars: `read_ipc`, `scan_ipc`).
+//! Sinks for tables: memory, or the files of a folder. Both store Parquet, whose row groups are written one by one.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-use arrow_ipc::writer::FileWriter;
-use arrow_schema::ArrowError;
-
+use super::file::ParquetFile;
+use super::rows::Batch;
 use super::tables::Table;
 
 /// Takes the rows of a run's tables in batches.
@@ -17,14 +14,14 @@ pub trait TableSink: Send {
     ///
     /// # Errors
     /// If they cannot be stored.
-    fn write(&mut self, table: Table, batch: &RecordBatch) -> Result<(), SinkError>;
+    fn write(&mut self, table: Table, batch: &Batch) -> Result<(), SinkError>;
 
     /// Whether it keeps the rows in memory.
     fn keeps(&self) -> bool {
         false
     }
 
-    /// Completes all tables, those without rows included, and says where each one is, in the order of [`Table::ALL`].
+    /// Completes all tables, those without rows included, and returns them in the order of [`Table::ALL`].
     ///
     /// # Errors
     /// If what is still buffered cannot be stored.
@@ -40,7 +37,7 @@ pub struct StoredTable {
     pub stored: Stored,
 }
 
-/// Location of a complete table in the Arrow IPC file format.
+/// Location of a complete table in the Parquet format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// Here.
@@ -58,7 +55,7 @@ pub enum SinkError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// Its rows could not be written.
     #[error("cannot write the table `{}`: {source}", table.name())]
@@ -66,7 +63,7 @@ pub enum SinkError {
         /// The table.
         table: Table,
         /// Why.
-        source: ArrowError,
+        source: io::Error,
     },
 }
 
@@ -75,7 +72,7 @@ pub enum SinkError {
 pub struct Nowhere;
 
 impl TableSink for Nowhere {
-    fn write(&mut self, _table: Table, _batch: &RecordBatch) -> Result<(), SinkError> {
+    fn write(&mut self, _table: Table, _batch: &Batch) -> Result<(), SinkError> {
         Ok(())
     }
 
@@ -84,40 +81,33 @@ impl TableSink for Nowhere {
     }
 }
 
-/// One writer per table, in the order of [`Table::ALL`].
-struct Writers<W: Write>(Vec<FileWriter<W>>);
+/// A table on its way into a file.
+struct TableWriter<W: Write + Send> {
+    table: Table,
+    file: ParquetFile<W>,
+}
 
-impl<W: Write> Writers<W> {
-    fn new(mut open: impl FnMut(Table) -> Result<W, SinkError>) -> Result<Self, SinkError> {
-        let writer = |table: Table| {
-            FileWriter::try_new(open(table)?, &table.schema())
-                .map_err(|source| SinkError::Write { table, source })
-        };
-        Ok(Self(Table::ALL.into_iter().map(writer).collect::<Result<_, _>>()?))
+impl<W: Write + Send> TableWriter<W> {
+    fn new(output: W, table: Table) -> Result<Self, SinkError> {
+        let file = ParquetFile::new(output, table);
+        let file = file.map_err(|source| SinkError::Write { table, source })?;
+        Ok(Self { table, file })
     }
 
-    fn write(&mut self, table: Table, batch: &RecordBatch) -> Result<(), SinkError> {
-        self.0[table as usize].write(batch).map_err(|source| SinkError::Write { table, source })
+    fn write(&mut self, batch: &Batch) -> Result<(), SinkError> {
+        let table = self.table;
+        self.file.write(batch).map_err(|source| SinkError::Write { table, source })
     }
 
-    /// Writes the end of every table, and hands its writer to `close`.
-    fn finish(
-        self,
-        mut close: impl FnMut(Table, W) -> Result<Stored, ArrowError>,
-    ) -> Result<Vec<StoredTable>, SinkError> {
-        let finish = |(table, mut writer): (Table, FileWriter<W>)| {
-            writer
-                .finish()
-                .and_then(|()| close(table, writer.into_inner()?))
-                .map(|stored| StoredTable { table, stored })
-                .map_err(|source| SinkError::Write { table, source })
-        };
-        Table::ALL.into_iter().zip(self.0).map(finish).collect()
+    /// Writes the end of the table.
+    fn finish(&mut self) -> Result<&mut W, SinkError> {
+        let table = self.table;
+        self.file.finish().map_err(|source| SinkError::Write { table, source })
     }
 }
 
 /// Keeps the tables in memory.
-pub struct MemorySink(Writers<Vec<u8>>);
+pub struct MemorySink(Vec<TableWriter<Vec<u8>>>);
 
 impl MemorySink {
     /// A sink with every table, empty.
@@ -125,13 +115,14 @@ impl MemorySink {
     /// # Errors
     /// If a table's head cannot be encoded.
     pub fn new() -> Result<Self, SinkError> {
-        Writers::new(|_| Ok(Vec::new())).map(Self)
+        let writers = Table::ALL.into_iter().map(|table| TableWriter::new(Vec::new(), table));
+        Ok(Self(writers.collect::<Result<_, _>>()?))
     }
 }
 
 impl TableSink for MemorySink {
-    fn write(&mut self, table: Table, batch: &RecordBatch) -> Result<(), SinkError> {
-        self.0.write(table, batch)
+    fn write(&mut self, table: Table, batch: &Batch) -> Result<(), SinkError> {
+        self.0[table as usize].write(batch)
     }
 
     fn keeps(&self) -> bool {
@@ -139,15 +130,41 @@ impl TableSink for MemorySink {
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<StoredTable>, SinkError> {
-        self.0.finish(|_, bytes| Ok(Stored::Memory(bytes)))
+        let finish = |mut writer: TableWriter<Vec<u8>>| {
+            let stored = Stored::Memory(std::mem::take(writer.finish()?));
+            Ok(StoredTable { table: writer.table, stored })
+        };
+        self.0.into_iter().map(finish).collect()
     }
 }
 
-/// Streams every table into a file `<table>.arrow` of a folder.
-pub struct FileSink {
-    folder: PathBuf,
-    writers: Writers<BufWriter<File>>,
+/// Streams a table into the file `<table>.parquet` of a folder.
+pub(super) struct TableFile {
+    path: PathBuf,
+    writer: TableWriter<File>,
 }
+
+impl TableFile {
+    pub(super) fn create(folder: &Path, table: Table) -> Result<Self, SinkError> {
+        let path = folder.join(table.name()).with_extension("parquet");
+        match File::create(&path) {
+            Ok(file) => Ok(Self { path, writer: TableWriter::new(file, table)? }),
+            Err(source) => Err(SinkError::Create { path, source }),
+        }
+    }
+
+    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), SinkError> {
+        self.writer.write(batch)
+    }
+
+    pub(super) fn finish(mut self) -> Result<StoredTable, SinkError> {
+        self.writer.finish()?;
+        Ok(StoredTable { table: self.writer.table, stored: Stored::File(self.path) })
+    }
+}
+
+/// Streams every table into a file of a folder.
+pub struct FileSink(Vec<TableFile>);
 
 impl FileSink {
     /// Creates the files in `folder`, which must exist.
@@ -155,31 +172,17 @@ impl FileSink {
     /// # Errors
     /// If a file cannot be created.
     pub fn new(folder: &Path) -> Result<Self, SinkError> {
-        let open = |table| {
-            let path = path_of(folder, table);
-            match File::create(&path) {
-                Ok(file) => Ok(BufWriter::new(file)),
-                Err(source) => Err(SinkError::Create { path, source }),
-            }
-        };
-        Ok(Self { folder: folder.to_path_buf(), writers: Writers::new(open)? })
+        let files = Table::ALL.into_iter().map(|table| TableFile::create(folder, table));
+        Ok(Self(files.collect::<Result<_, _>>()?))
     }
 }
 
 impl TableSink for FileSink {
-    fn write(&mut self, table: Table, batch: &RecordBatch) -> Result<(), SinkError> {
-        self.writers.write(table, batch)
+    fn write(&mut self, table: Table, batch: &Batch) -> Result<(), SinkError> {
+        self.0[table as usize].write(batch)
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<StoredTable>, SinkError> {
-        let folder = self.folder;
-        self.writers.finish(|table, file| {
-            file.into_inner().map_err(|error| ArrowError::from(error.into_error()))?;
-            Ok(Stored::File(path_of(&folder, table)))
-        })
+        self.0.into_iter().map(TableFile::finish).collect()
     }
-}
-
-fn path_of(folder: &Path, table: Table) -> PathBuf {
-    folder.join(table.name()).with_extension("arrow")
 }

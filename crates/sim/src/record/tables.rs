@@ -1,11 +1,7 @@
 //! The tables of a run: every column of every table, with its type, its unit and whether it may be missing.
 //!
-//! All integers are signed 64-bit, so that differences of columns come out right in every reader. Names are plain text;
-//! Parquet stores them as dictionaries by itself.
+//! All integers are signed 64-bit, so that differences of columns come out right in every reader. Names are plain text.
 
-use std::sync::Arc;
-
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use leobench_base::Bytes;
 
 /// A table of a run.
@@ -35,6 +31,8 @@ pub enum Table {
     Handovers,
     /// Packets that the network dropped, or that senders declared lost or repeated.
     Losses,
+    /// Round-trip times that QUIC's spin bit showed. Only runs in real time have it.
+    Spin,
 }
 
 /// Type of a column's values.
@@ -240,8 +238,15 @@ const LOSSES: &[Column] = &[
         .or_null(),
 ];
 
+const SPIN: &[Column] = &[
+    TIME,
+    Column::text("source", "address and port of the sender of the packets"),
+    Column::text("destination", "address and port of their receiver"),
+    Column::integer("rtt_ns", "round-trip time that ended then, nanoseconds"),
+];
+
 impl Table {
-    /// All tables, in the order of their numbers.
+    /// The tables of every run, in the order of their numbers.
     pub const ALL: [Self; 12] = [
         Self::Messages,
         Self::Transport,
@@ -272,6 +277,7 @@ impl Table {
             Self::Routes => "routes",
             Self::Handovers => "handovers",
             Self::Losses => "losses",
+            Self::Spin => "spin",
         }
     }
 
@@ -290,6 +296,7 @@ impl Table {
             Self::Routes => ROUTES,
             Self::Handovers => HANDOVERS,
             Self::Losses => LOSSES,
+            Self::Spin => SPIN,
         }
     }
 
@@ -301,19 +308,5 @@ impl Table {
             ColumnKind::Text => 12,
         });
         Bytes::new(bytes.sum())
-    }
-
-    /// Its columns as an Arrow schema.
-    pub fn schema(self) -> SchemaRef {
-        let fields = self.columns().iter().map(|column| {
-            let data_type = match column.kind {
-                ColumnKind::Integer => DataType::Int64,
-                ColumnKind::Float => DataType::Float64,
-                ColumnKind::Flag => DataType::Boolean,
-                ColumnKind::Text => DataType::Utf8,
-            };
-            Field::new(column.name, data_type, column.nullable)
-        });
-        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
 }

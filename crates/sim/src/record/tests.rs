@@ -1,14 +1,10 @@
-use std::io::Cursor;
-
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
-use arrow_ipc::reader::FileReader;
-use leobench_base::{BitRate, Bytes, FlowId, LinkId, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, LinkId, FlowId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::{Attributes, Message, SendBuffer};
 use leobench_transport::endpoint::{PathId, PathSample, Totals};
+use parquet::basic::{LogicalType, Type};
 
+use super::frame::Frame;
 use super::rows::BATCH_ROWS;
 use super::*;
 use crate::topology::{Access, HandoverStage, Stage};
@@ -155,34 +151,30 @@ const EVERYTHING: [(Table, &[&str]); 11] = [
     (Table::Handovers, &["9000000 moves 3 b uplink other begin"]),
 ];
 
-fn read(table: &StoredTable) -> Vec<RecordBatch> {
-    let bytes = match &table.stored {
+fn bytes(table: &StoredTable) -> Vec<u8> {
+    match &table.stored {
         Stored::Memory(bytes) => bytes.clone(),
         Stored::File(path) => std::fs::read(path).unwrap(),
-    };
-    let reader = FileReader::try_new(Cursor::new(bytes), None).unwrap();
-    assert_eq!(reader.schema(), table.table.schema());
-    reader.map(Result::unwrap).collect()
+    }
 }
 
-fn show(batch: &RecordBatch, row: usize) -> String {
-    let cell = |(index, column): (usize, &Column)| {
-        let values = batch.column(index);
-        match column.kind {
-            _ if values.is_null(row) => "-".to_owned(),
-            ColumnKind::Integer => values.as_primitive::<Int64Type>().value(row).to_string(),
-            ColumnKind::Float => values.as_primitive::<Float64Type>().value(row).to_string(),
-            ColumnKind::Flag => values.as_boolean().value(row).to_string(),
-            ColumnKind::Text => values.as_string::<i32>().value(row).to_owned(),
-        }
-    };
-    let columns = Table::ALL.into_iter().find(|table| table.schema() == batch.schema()).unwrap();
-    columns.columns().iter().enumerate().map(cell).collect::<Vec<_>>().join(" ")
+fn show<T: ToString>(values: Vec<Option<T>>) -> Vec<String> {
+    let cell = |value: Option<T>| value.map_or("-".to_owned(), |value| value.to_string());
+    values.into_iter().map(cell).collect()
 }
 
+/// The rows of a stored table, as a person would write them.
 fn rows(table: &StoredTable) -> Vec<String> {
-    let batches = read(table);
-    batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|row| show(batch, row))).collect()
+    let frame = Frame::read(&bytes(table));
+    let cells = |column: &Column| match column.kind {
+        ColumnKind::Integer => show(frame.maybe_integers(column.name)),
+        ColumnKind::Float => show(frame.maybe_floats(column.name)),
+        ColumnKind::Flag => show(frame.maybe_flags(column.name)),
+        ColumnKind::Text => show(frame.maybe_texts(column.name)),
+    };
+    let columns: Vec<_> = table.table.columns().iter().map(cells).collect();
+    let row = |row: usize| columns.iter().map(|cells| cells[row].as_str()).collect::<Vec<_>>();
+    (0..frame.rows()).map(|number| row(number).join(" ")).collect()
 }
 
 #[test]
@@ -198,8 +190,23 @@ fn every_column_holds_what_it_is_named_after() {
 
 #[test]
 fn tables_without_rows_are_there_with_their_columns() {
-    for table in in_memory(SETTINGS).finish().unwrap() {
+    let tables = in_memory(SETTINGS).finish().unwrap();
+    assert_eq!(tables.len(), Table::ALL.len());
+    for table in tables {
         assert_eq!(rows(&table), [""; 0], "{}", table.table.name());
+        let frame = Frame::read(&bytes(&table));
+        for (found, column) in frame.columns().into_iter().zip(table.table.columns()) {
+            let (kind, logical) = match column.kind {
+                ColumnKind::Integer => (Type::INT64, None),
+                ColumnKind::Float => (Type::DOUBLE, None),
+                ColumnKind::Flag => (Type::BOOLEAN, None),
+                ColumnKind::Text => (Type::BYTE_ARRAY, Some(LogicalType::String)),
+            };
+            assert_eq!((found.name(), found.physical_type()), (column.name, kind));
+            assert_eq!(found.logical_type_ref(), logical.as_ref(), "{}", column.name);
+            assert_eq!(found.self_type().is_optional(), column.nullable, "{}", column.name);
+        }
+        assert_eq!(frame.columns().len(), table.table.columns().len());
     }
 }
 
@@ -227,8 +234,7 @@ fn many_rows_go_out_in_batches_and_come_back_in_order() {
     }
     let tables = recorder.finish().unwrap();
     let events = &tables[Table::Events as usize];
-    let sizes: Vec<_> = read(events).iter().map(RecordBatch::num_rows).collect();
-    assert_eq!(sizes, [BATCH_ROWS, BATCH_ROWS, 5]);
+    assert_eq!(Frame::read(&bytes(events)).groups(), [BATCH_ROWS, BATCH_ROWS, 5]);
     for (row, text) in rows(events).into_iter().enumerate() {
         assert_eq!(text, format!("{} tick clock {row}", row * 1_000_000));
     }
@@ -246,7 +252,7 @@ fn files_hold_the_same_bytes_as_memory() {
         }
     }
     for (file, memory) in to_files.finish().unwrap().into_iter().zip(to_memory.finish().unwrap()) {
-        let path = folder.path().join(format!("{}.arrow", file.table.name()));
+        let path = folder.path().join(format!("{}.parquet", file.table.name()));
         assert_eq!(file, StoredTable { table: memory.table, stored: Stored::File(path.clone()) });
         assert_eq!(Stored::Memory(std::fs::read(path).unwrap()), memory.stored);
     }
@@ -264,7 +270,7 @@ fn a_folder_that_is_not_there_is_an_error_with_its_name() {
 #[test]
 fn a_full_disk_surfaces_as_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("events.arrow")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("events.parquet")).unwrap();
     let sink = FileSink::new(folder.path()).unwrap();
     let mut recorder = Recorder::new(SETTINGS, names(), Box::new(sink));
     let results: Vec<_> =
@@ -280,15 +286,52 @@ fn a_full_disk_surfaces_as_an_error() {
 #[test]
 fn a_full_disk_surfaces_even_when_everything_fits_the_buffer() {
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("events.arrow")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("events.parquet")).unwrap();
     let sink = FileSink::new(folder.path()).unwrap();
     let error = Recorder::new(SETTINGS, names(), Box::new(sink)).finish().unwrap_err();
     assert!(matches!(error, SinkError::Write { table: Table::Events, .. }), "{error}");
 }
 
 #[test]
+#[should_panic(expected = "Null does not belong into Text")]
+fn what_must_be_there_is_not_left_out() {
+    let mut batch = Batch::new(Table::Spin);
+    batch.append([1_u64.into(), rows::Cell::Null, "b".into(), 2_u64.into()]);
+}
+
+#[test]
+fn round_trip_times_have_a_file_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let rtt = SimDuration::from_micros(20);
+    let row = |at| SpinRow { at: ms(at), source: "[::1]:4433", destination: "10.0.0.1:5", rtt };
+    write_spin(folder.path(), (0..BATCH_ROWS as u64 + 2).map(row)).unwrap();
+    let path = folder.path().join("spin.parquet");
+    let stored = StoredTable { table: Table::Spin, stored: Stored::File(path) };
+    let shown = rows(&stored);
+    assert_eq!(shown.len(), BATCH_ROWS + 2);
+    assert_eq!(shown[0], "0 [::1]:4433 10.0.0.1:5 20000");
+    assert_eq!(shown[BATCH_ROWS + 1], "8193000000 [::1]:4433 10.0.0.1:5 20000");
+    write_spin(folder.path(), []).unwrap();
+    assert_eq!(rows(&stored), [""; 0]);
+}
+
+/// Limits count the size of the values, whatever the compression makes of it.
+#[test]
+fn rows_count_before_they_are_compressed() {
+    let mut recorder = in_memory(SETTINGS);
+    for _ in 0..BATCH_ROWS {
+        recorder.event(ms(1), "tick", "clock", "").unwrap();
+    }
+    let row = 8 + 3 * 8 + "tickclock".len();
+    assert_eq!(recorder.written(), Bytes::new((BATCH_ROWS * row) as u64));
+    assert_eq!(recorder.kept(), recorder.written());
+    let tables = recorder.finish().unwrap();
+    assert!(bytes(&tables[Table::Events as usize]).len() < BATCH_ROWS * row / 100);
+}
+
+#[test]
 fn names_of_columns_are_distinct_and_documented() {
-    for table in Table::ALL {
+    for table in Table::ALL.into_iter().chain([Table::Spin]) {
         let mut names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
         assert!(table.columns().iter().all(|column| !column.doc.is_empty()));
         names.sort_unstable();

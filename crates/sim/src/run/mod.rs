@@ -72,6 +72,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// The flows that delivered nothing for long while data waited and their path was open, and when.
     pub stalls: Vec<(String, Stall)>,
+    /// The flows at least one end of which completed its handshake.
+    pub connected: Vec<String>,
     /// Its tables, where the sink put them.
     pub tables: Vec<StoredTable>,
 }
@@ -239,8 +241,8 @@ impl Run {
         let ended = network.finish()?;
         let results = Results { spec: &scenario.spec, engine, end: run.end, ended: &ended };
         let summary = Summary::new(run, &results.flows(), &results.links(&queue_limits));
-        let stalls = results.stalls();
-        Ok(Outcome { summary, stalls, tables: ended.observed.recorder.finish()? })
+        let (stalls, connected) = (results.stalls(), results.connected());
+        Ok(Outcome { summary, stalls, connected, tables: ended.observed.recorder.finish()? })
     }
 }
 

@@ -83,6 +83,12 @@ impl<'a> Results<'a> {
         let stalls = self.spec.flows.iter().zip(&self.ended.observed.stalls);
         stalls.filter_map(|((name, _), stall)| Some((name.clone(), (*stall)?))).collect()
     }
+
+    /// The flows at least one end of which completed its handshake.
+    pub(super) fn connected(self) -> Vec<String> {
+        let flows = self.spec.flows.iter().zip(&self.ended.observed.connected);
+        flows.filter(|(_, connected)| **connected).map(|((name, _), _)| name.clone()).collect()
+    }
 }
 
 fn congestion(flow: &FlowSpec) -> Option<&'static str> {

@@ -9,11 +9,8 @@ use leobench_link::{
 
 use super::*;
 use crate::load::{Source, Syntax, load};
+use crate::record::frame::Frame;
 use crate::record::{MemorySink, Stored, Table};
-
-#[path = "../../tests/common/frame.rs"]
-#[expect(dead_code, reason = "the tests beside need more of it")]
-mod frame;
 
 /// Drops every tenth packet, and marks every other one that can be marked.
 #[derive(Default)]
@@ -102,7 +99,7 @@ fn a_new_cause_is_counted_in_summary_and_tables() {
     let Stored::Memory(bytes) = &outcome.tables[Table::Packets as usize].stored else {
         panic!("in memory")
     };
-    let packets = frame::Frame::read(bytes);
+    let packets = Frame::read(bytes);
     let (times, links) = (packets.integers("t_ns"), packets.texts("link"));
     let (events, causes) = (packets.texts("event"), packets.texts("cause"));
     let rows = |event: &str, cause: &str| {
@@ -130,7 +127,7 @@ fn a_new_cause_is_counted_in_summary_and_tables() {
     let Stored::Memory(bytes) = &outcome.tables[Table::Events as usize].stored else {
         panic!("in memory")
     };
-    let events = frame::Frame::read(bytes);
+    let events = Frame::read(bytes);
     let (kinds, details) = (events.texts("kind"), events.texts("detail"));
     let has = |kind: &str, cause: &str| {
         kinds

@@ -18,6 +18,9 @@ use super::{Addresses, Observer, PathRoutes};
 use crate::record::{DropRow, Location, PacketEvent, PacketRow, SinkError};
 use crate::topology::HandoverStage;
 
+/// Kind of the event that an end of a connection reports when its handshake is complete.
+const ESTABLISHED: &str = "established";
+
 /// Finds the routes of a path there and back, between these nodes and from and to these addresses.
 pub(in crate::network) type FindRoutes<'a> = &'a dyn Fn([NodeId; 2], Addresses) -> PathRoutes;
 
@@ -251,7 +254,7 @@ impl Observer {
         }
     }
 
-    /// For the recorder.
+    /// For the recorder; a completed handshake is remembered.
     fn endpoint(
         &mut self,
         now: SimTime,
@@ -259,6 +262,7 @@ impl Observer {
         end: End,
         event: &Event,
     ) -> Result<(), SinkError> {
+        self.connected[flow] |= event.kind == ESTABLISHED;
         self.recorder.event(now, event.kind, &self.ends[flow][end as usize], &event.detail)
     }
 

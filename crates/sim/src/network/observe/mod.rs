@@ -41,6 +41,8 @@ pub(super) struct Observer {
     kept: (u64, u64),
     /// `None` for flows whose data does not wait for anything.
     stalls: TiVec<FlowId, Option<StallWatch>>,
+    /// Whether an end of a flow has completed its handshake.
+    connected: TiVec<FlowId, bool>,
     directions: TiVec<DirectionId, LinkView>,
     /// The directions that are sampled: all that a flow can use.
     sampled: Vec<DirectionId>,
@@ -100,6 +102,7 @@ impl Observer {
             packets: settings.packets,
             ends: names.flows.iter().map(|flow| ends(&flow.name)).collect(),
             over: directions.iter().map(|_| Vec::new()).collect(),
+            connected: flows.iter().map(|_| false).collect(),
             dropped: flows.iter().map(|_| Tallies::new(Cause::OF_NETWORKS)).collect(),
             marked: flows.iter().map(|_| 0).collect(),
             losses: Losses::new(flows.len(), warm_up, !names.topologies.is_empty()),

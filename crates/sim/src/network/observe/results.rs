@@ -48,6 +48,8 @@ pub(crate) struct Observed {
     pub(crate) ledgers: TiVec<FlowId, FlowLedger>,
     /// The longest stall of every flow, if it has one.
     pub(crate) stalls: TiVec<FlowId, Option<Stall>>,
+    /// Whether at least one end of each flow completed its handshake.
+    pub(crate) connected: TiVec<FlowId, bool>,
     pub(crate) directions: TiVec<DirectionId, LinkView>,
     /// From when on what links did counts: the end of the warm-up, or the start if the run ended before.
     pub(crate) links_from: SimTime,
@@ -78,7 +80,7 @@ impl Observer {
         let handovers = self.handovers.map(|watch| {
             watch.finish(now, warm_up, |flow| routes[flow].at_handover(ledgers[flow].statistics()))
         });
-        let marked = self.marked;
+        let (marked, connected) = (self.marked, self.connected);
         let stalls = stalls.into_iter().zip(&routes).map(|(watch, routes)| {
             watch.and_then(|watch| watch.finish(now, routes.base_rtt(), warm_up))
         });
@@ -87,6 +89,7 @@ impl Observer {
             recorder,
             ledgers,
             stalls,
+            connected,
             directions,
             links_from,
             before,

@@ -414,7 +414,7 @@ impl Recorder {
         self.tables.append(Table::Handovers, row)
     }
 
-    /// Completes the tables and says where they are.
+    /// Completes the tables and returns them.
     ///
     /// # Errors
     /// If the sink fails.
@@ -447,11 +447,11 @@ impl Tables {
     }
 
     fn flush(&mut self, table: Table) -> Result<(), SinkError> {
-        let batch = self.batches[table as usize]
-            .take()
-            .map_err(|source| SinkError::Write { table, source })?;
-        self.written += Bytes::new(batch.get_array_memory_size() as u64);
-        self.sink.write(table, &batch)
+        let batch = &mut self.batches[table as usize];
+        self.written += batch.size();
+        self.sink.write(table, batch)?;
+        batch.clear();
+        Ok(())
     }
 
     fn finish(mut self) -> Result<Vec<StoredTable>, SinkError> {
