@@ -10,7 +10,6 @@ import hashlib
 import os
 import platform
 import re
-import secrets
 import shutil
 import time
 from contextlib import contextmanager, suppress
@@ -61,7 +60,7 @@ def partial(place: Path) -> Iterator[Path]:
 
 def beside(place: Path, what: str) -> Path:
     """A hidden name in the same folder, which no other process and no earlier one uses."""
-    return place.with_name(f".{_stem(place)}.{what}-{_machine()}-{secrets.token_hex(4)}")
+    return place.with_name(f".{_stem(place)}.{what}-{_machine()}-{os.urandom(4).hex()}")
 
 
 @contextmanager

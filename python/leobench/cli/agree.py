@@ -6,7 +6,6 @@ Exit code: 0 if nothing differs, 1 if a cell differs or a run failed, 2 for inva
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Compares, prints the findings, and returns 1 if something differs or failed."""
+    import tempfile
+
     from leobench import agreement
     from leobench.agreement import files
     from leobench.errors import InputError
