@@ -187,6 +187,14 @@ def test_the_spin_bit_agrees_with_the_round_trips_of_quic(tmp_path: Path) -> Non
         assert direction["rtt_ms"]["min"] > 50
         # An acknowledgement, and so an edge, may wait for 25 ms, and for the next message.
         assert known["p50"] * 0.9 < direction["rtt_ms"]["p50"] < known["p50"] + 27
+    samples = pl.read_parquet(out / "spin.parquet", glob=False)
+    types = {"t_ns": pl.Int64, "source": pl.String, "destination": pl.String, "rtt_ns": pl.Int64}
+    assert samples.schema == types
+    assert samples["t_ns"].is_sorted()
+    for direction in manifest["spin"]:
+        own = samples.filter(source=direction["from"], destination=direction["to"])
+        assert own.height == direction["samples"]
+        assert min(own["rtt_ns"].to_list()) / 1e6 == direction["rtt_ms"]["min"]
 
 
 def test_tcp_that_would_reconnect_is_for_virtual_time(tmp_path: Path) -> None:
