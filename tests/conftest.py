@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.support.paths import ROOT
+from tests.support.quick import QUICK
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # What was ignored where the tests were started (a background script ignores Ctrl-C) would stay ignored in
 # the programs that they start and interrupt, which are to behave as in a terminal.
@@ -19,27 +23,6 @@ for number, handler in (
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
-
-QUICK = """\
-name = "quick"
-duration = "2 s"
-until = "drained"
-
-[nodes.client]
-[nodes.server]
-
-[links.uplink]
-between = ["client", "server"]
-rate = "10 Mbps"
-delay = "10 ms"
-queue = { kind = "fifo", limit = "50 packets" }
-
-[flows.main]
-transport = { kind = "quic", congestion = "cubic" }
-from = "client"
-to = "server"
-source = { kind = "cbr", rate = "5 Mbps", size = "1000 B" }
-"""
 
 
 @pytest.fixture

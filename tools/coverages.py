@@ -1,6 +1,6 @@
 """How often intervals of the mean cover it, by SciPy: what ours are held to.
 
-`python tests/coverages.py` prints the table below again (four minutes).
+`python tools/coverages.py` prints the table below again (four minutes).
 """
 
 from __future__ import annotations
@@ -114,4 +114,4 @@ if __name__ == "__main__":
         for n in (5, 30, 200):
             for law in LAWS:
                 share = covered(method, n, law, DATA_SETS[method])
-                print(f'    ("{method}", {n}, "{law}"): {share:.4f},', flush=True)  # noqa: T201
+                print(f'    ("{method}", {n}, "{law}"): {share:.4f},', flush=True)

@@ -1,6 +1,6 @@
 """The pings measured over Starlink in Seattle beside those of `scenarios/starlink-seattle.toml`.
 
-`python tests/seattle.py [FIGURE]` prints the table of docs/constellations.md and draws its figure.
+`python tools/seattle.py [FIGURE]` prints the table of docs/constellations.md and draws its figure.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Pings:
     rtt_ms: Array
 
     def where(self, chosen: NDArray[np.bool_]) -> Pings:
+        """The pings that a mask selects."""
         return Pings(self.t_s[chosen], self.rtt_ms[chosen])
 
     def hour(self, hour: int) -> Pings:
@@ -59,6 +60,7 @@ class Pings:
         return self.where((self.t_s + _START_S) // 3600 == hour)
 
     def quantiles(self) -> Array:
+        """The round trips at `QUANTILES`, in milliseconds."""
         return np.quantile(self.rtt_ms, QUANTILES)
 
 

@@ -1,6 +1,6 @@
 """Starlink's choice of satellites at three sites: `scenarios/starlink-sites.toml` step by step, and measured.
 
-`python tests/sites.py [FOLDER]` prints the second table of docs/constellations.md on these sites. With the
+`python tools/sites.py [FOLDER]` prints the second table of docs/constellations.md on these sites. With the
 folder `paper_results` of the repository aliahan/SatInView, it adds the rows of the measurements and of the
 element sets of the day, and fits the weights of the choice. Where the list of gateways is, it adds the row in
 which satellites must see one.
@@ -266,6 +266,7 @@ def _print(line: str) -> None:
 
 
 def main() -> None:
+    """Prints the rows of the table; with a folder of measurements, those of the measurements too."""
     for name, overrides in VARIANTS.items():
         _print_row(name, overrides)
     with tempfile.TemporaryDirectory() as scratch:

@@ -7,11 +7,11 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import campaigns
 import pytest
 
 import leobench
 from leobench import _core, cli
+from tests.support import campaigns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,15 +6,15 @@ import json
 import statistics
 from typing import TYPE_CHECKING
 
-import campaigns
 import polars as pl
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import cli
 from leobench.campaign import Campaign, CampaignResult, Status, run_campaign
 from leobench.cli.progress import render_campaign
+from tests.support import campaigns
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,12 +6,12 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-import campaigns
 import pytest
 
 import leobench
 from leobench import cli
 from leobench.campaign import cluster
+from tests.support import campaigns
 
 if TYPE_CHECKING:
     from pathlib import Path

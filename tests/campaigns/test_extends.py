@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import campaigns
 import pytest
 
 from leobench import InputError, ScenarioError
 from leobench.campaign import Campaign, run_campaign
+from tests.support import campaigns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,13 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import campaigns
 import pytest
-from programs import children_of, start
-from programs import leobench as finish
 
 import leobench
 from leobench.campaign import processes
+from tests.support import campaigns
+from tests.support.programs import children_of, start
+from tests.support.programs import leobench as finish
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -7,9 +7,8 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-import campaigns
-
 import leobench
+from tests.support import campaigns
 
 if TYPE_CHECKING:
     from pathlib import Path

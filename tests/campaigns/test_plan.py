@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import campaigns
 import pytest
 
 import leobench
 from leobench.campaign import Campaign, names
 from leobench.campaign.plan import derive_seed
+from tests.support import campaigns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from leobench import InputError
 from leobench.campaign import Campaign, run_campaign
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,13 +12,13 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, Thre
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import campaigns
 import polars as pl
 import pytest
 
 import leobench
 from leobench import _core, cli
 from leobench.campaign import Campaign, Status, store, task
+from tests.support import campaigns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import agreement, cli
 from leobench.agreement import MEASURES, Cell, Report, Target, judge
 from leobench.campaign import CampaignResult, plan
 from leobench.plots import agreement as figure
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

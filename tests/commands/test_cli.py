@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import LEOBENCH, start
 
 from leobench import cli
+from tests.support.programs import LEOBENCH, start
 
 if TYPE_CHECKING:
     Capture = pytest.CaptureFixture[str]

@@ -7,10 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import _core, cli
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import campaigns
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import plots
+from tests.support import campaigns
+from tests.support.paths import ROOT
 
 NAMES = ["paper [draft]", "run?", "all*", "~nobody", "{a,b}", "100%20", "s3:"]
 

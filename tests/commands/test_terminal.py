@@ -7,14 +7,15 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-import campaigns
 import pytest
-from conftest import QUICK, ROOT
-from programs import LEOBENCH
 
 import leobench
 from leobench import cli
 from leobench.cli import terminal
+from tests.support import campaigns
+from tests.support.paths import ROOT
+from tests.support.programs import LEOBENCH
+from tests.support.quick import QUICK
 
 if TYPE_CHECKING:
     from pathlib import Path

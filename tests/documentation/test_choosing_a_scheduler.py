@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from conftest import ROOT
 
 from leobench import CampaignResult, sweep
 from leobench.campaign import Campaign
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import CampaignResult, sweep
 from leobench.campaign import Campaign
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

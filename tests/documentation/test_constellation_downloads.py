@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-import sites
 
 import leobench
+from tools import sites
 
 PAGE = (sites.ROOT / "docs" / "constellations.md").read_text(encoding="utf-8")
 HOUR = sites.ROOT / "scenarios" / "starlink-hour.toml"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import sites
 
 import leobench
+from tools import sites
 
 if TYPE_CHECKING:
     from leobench.orbit import Survey

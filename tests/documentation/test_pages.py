@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
 
 import leobench
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from conftest import ROOT
 
 from leobench.campaign import Campaign, run_campaign
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

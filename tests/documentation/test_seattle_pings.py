@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 import pytest
-import seattle
+
+from tools import seattle
 
 PAGE = (seattle.ROOT / "docs" / "constellations.md").read_text(encoding="utf-8")
 

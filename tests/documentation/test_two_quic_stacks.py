@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import agreement
 from leobench.agreement import MEASURES, Report, Target, rows
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

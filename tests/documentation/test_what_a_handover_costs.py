@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import stats, sweep
 from leobench.campaign import Campaign
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

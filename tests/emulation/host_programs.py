@@ -1,4 +1,4 @@
-"""Programs for hosts of an emulation: `python emulated.py WHAT ...` ends with 0 if all went well."""
+"""Programs for hosts of an emulation: `python host_programs.py WHAT ...` ends with 0 if all went well."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
-from programs import LEOBENCH, PATIENT, leobench, start, wait_until_gone
+
+from tests.support.paths import ROOT
+from tests.support.programs import LEOBENCH, PATIENT, leobench, start, wait_until_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("hosts")
 
 ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
-COUNT = (sys.executable, str(Path(__file__).with_name("emulated.py")), "count", "-")
+COUNT = (sys.executable, str(Path(__file__).with_name("host_programs.py")), "count", "-")
 
 
 def test_every_program_has_its_exit_code(tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-import real_scenarios
-from conftest import ROOT
-from programs import PATIENT, leobench, start, wait_until_gone
-from real_scenarios import Link
+
+from tests.emulation import real_scenarios
+from tests.emulation.real_scenarios import Link
+from tests.support.paths import ROOT
+from tests.support.programs import PATIENT, leobench, start, wait_until_gone
 
 if TYPE_CHECKING:
     from pathlib import Path

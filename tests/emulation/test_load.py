@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
 
 from leobench.emulation import hosts, session
 from leobench.emulation.programs import Program
 from leobench.engine import Recording
 from leobench.scenario import load
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
-PROGRAMS = Path(__file__).with_name("emulated.py")
+PROGRAMS = Path(__file__).with_name("host_programs.py")
 SCENARIO = """\
 name = "fast"
 duration = "1 s"

@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-import real_scenarios
-from busy_machine import witness
-from programs import leobench
-from real_scenarios import Link
 
 from leobench import api
+from tests.emulation import real_scenarios
+from tests.emulation.busy_machine import witness
+from tests.emulation.real_scenarios import Link
+from tests.support.programs import leobench
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
-PROGRAMS = Path(__file__).with_name("emulated.py")
+PROGRAMS = Path(__file__).with_name("host_programs.py")
 # Bytes of the headers of IPv4 and UDP.
 HEADERS = 28
 

@@ -14,14 +14,15 @@ import time
 from pathlib import Path
 
 import pytest
-import real_scenarios
-from conftest import ROOT
-from programs import PATIENT, children_of, leobench, start, wait_until_gone
-from real_scenarios import Link, two_ways
+
+from tests.emulation import real_scenarios
+from tests.emulation.real_scenarios import Link, two_ways
+from tests.support.paths import ROOT
+from tests.support.programs import PATIENT, children_of, leobench, start, wait_until_gone
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
-PROGRAMS = Path(__file__).with_name("emulated.py")
+PROGRAMS = Path(__file__).with_name("host_programs.py")
 ONE_FLOW = ROOT / "scenarios" / "one-flow.toml"
 
 

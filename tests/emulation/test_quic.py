@@ -10,13 +10,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import real_scenarios
-from conftest import ROOT
-from programs import PATIENT
-from programs import leobench as run_leobench
-from real_scenarios import Link, two_ways
 
 import leobench
+from tests.emulation import real_scenarios
+from tests.emulation.real_scenarios import Link, two_ways
+from tests.support.paths import ROOT
+from tests.support.programs import PATIENT
+from tests.support.programs import leobench as run_leobench
 
 if TYPE_CHECKING:
     from pathlib import Path

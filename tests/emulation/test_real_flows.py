@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from programs import PATIENT, leobench
-from real_scenarios import Link, scenario, two_ways
+
+from tests.emulation.real_scenarios import Link, scenario, two_ways
+from tests.support.programs import PATIENT, leobench
 
 pytestmark = pytest.mark.usefixtures("hosts")
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
-from programs import PATIENT, wait_until_gone
+
+from tests.support.paths import ROOT
+from tests.support.programs import PATIENT, wait_until_gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

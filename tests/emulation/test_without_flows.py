@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import PATIENT, leobench
 
-PROGRAMS = Path(__file__).with_name("emulated.py")
+from tests.support.programs import PATIENT, leobench
+
+PROGRAMS = Path(__file__).with_name("host_programs.py")
 
 # Three hosts in a row: what goes from one end to the other passes the one between.
 ROW = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-import made_up
 import numpy as np
 import polars as pl
 import pytest
@@ -14,6 +13,7 @@ from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 
 from leobench.plots import timeline
+from tests.support import made_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,9 +3,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from conftest import ROOT
-
 import leobench
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

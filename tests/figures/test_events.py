@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import made_up
 import numpy as np
 import polars as pl
 import pytest
 
 from leobench.plots import handovers, rates, sampling, shares, states, style, throughput, timeline, view
+from tests.support import made_up
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

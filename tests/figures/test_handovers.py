@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import made_up
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench.cli import summary_tables
 from leobench.manifest import doubts
 from leobench.plots import throughput, timeline
+from tests.support import made_up
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

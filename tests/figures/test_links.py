@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import made_up
 import numpy as np
 import polars as pl
 import pytest
 
 from leobench import InputError, plots
 from leobench.plots import timeline
+from tests.support import made_up
 
 if TYPE_CHECKING:
     from leobench.result import Result

@@ -3,13 +3,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import made_up
 import numpy as np
 import polars as pl
 import pytest
 
 from leobench import InputError, plots
 from leobench.plots import bands, routes, states, timeline, units
+from tests.support import made_up
 
 if TYPE_CHECKING:
     from pathlib import Path

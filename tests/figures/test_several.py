@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import made_up
 import numpy as np
 import pytest
 from matplotlib.patches import StepPatch
@@ -16,6 +15,7 @@ import leobench
 from leobench import InputError, cli, plots
 from leobench.plots import delays, names, several, shares, throughput, timeline
 from leobench.result import Result
+from tests.support import made_up
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import made_up
 import numpy as np
 import polars as pl
 import pytest
@@ -15,6 +14,7 @@ from matplotlib.patches import StepPatch
 import leobench
 from leobench import InputError, plots
 from leobench.plots import bands, rates, throughput, timeline, view
+from tests.support import made_up
 
 if TYPE_CHECKING:
     from pathlib import Path

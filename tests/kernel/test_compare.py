@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernel.compare import main
+from tools.kernel.compare import main
 
 if TYPE_CHECKING:
     import pytest

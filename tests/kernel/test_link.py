@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from kernel.link import SECOND, Link, Packet
-from kernel.setups import SETUPS, Setup
 
 import leobench
+from tools.kernel.link import SECOND, Link, Packet
+from tools.kernel.setups import SETUPS, Setup
 
 if TYPE_CHECKING:
     from pathlib import Path

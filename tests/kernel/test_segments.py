@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernel import compare, namespaces
-from kernel.figures import Figures
-from kernel.link import MILLISECOND, Packet
-from kernel.segments import (
+from tools.kernel import compare, namespaces
+from tools.kernel.figures import Figures
+from tools.kernel.link import MILLISECOND, Packet
+from tools.kernel.segments import (
     ACK,
     SYN,
     acknowledged,
@@ -22,7 +22,7 @@ from kernel.segments import (
     segments,
     since,
 )
-from kernel.setups import SETUPS
+from tools.kernel.setups import SETUPS
 
 if TYPE_CHECKING:
     import pytest

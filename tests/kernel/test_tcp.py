@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
-from kernel.compare import compare
-from kernel.namespaces import obstacle
-from kernel.setups import SETUPS
-from programs import children_of
+
+from tests.support.paths import ROOT
+from tests.support.programs import children_of
+from tools.kernel.compare import compare
+from tools.kernel.namespaces import obstacle
+from tools.kernel.setups import SETUPS
 
 if TYPE_CHECKING:
-    from kernel.figures import Figures
+    from tools.kernel.figures import Figures
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +94,7 @@ def test_overtaking_packets() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_behind(number: signal.Signals) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.kernel.compare", "--scenario", "queue"],
+        [sys.executable, "-m", "tools.kernel.compare", "--scenario", "queue"],
         cwd=ROOT,
         stderr=subprocess.DEVNULL,
     )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from conftest import ROOT
 from czml3.core import Document, Packet
 
 import leobench
 from leobench import cli
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from conftest import ROOT
 from matplotlib.colors import to_hex
 
 import leobench
 from leobench.orbit import SkyPart, Survey
 from leobench.plots import offered, orbit, sky, turns
+from tests.support.paths import ROOT
 
 SCENARIOS = ROOT / "scenarios"
 HOUR = SCENARIOS / "starlink-hour.toml"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from test_orbit_inputs import write_plane
 
 import leobench
 from leobench import cli
 from leobench.overrides import as_text
+from tests.orbit.test_inputs import write_plane
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from test_orbit_inputs import checked
 
 import leobench
 from leobench import cli, hypatia
+from tests.orbit.test_inputs import checked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from test_hypatia import DALIAN_RTT, PETERSBURG_RTT, STATE, folder
 
 import leobench
 from leobench import hypatia
 from leobench.campaign import provenance
 from leobench.errors import InputError
+from tests.orbit.test_hypatia import DALIAN_RTT, PETERSBURG_RTT, STATE, folder
 
 if TYPE_CHECKING:
     from pathlib import Path

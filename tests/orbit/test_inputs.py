@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import cli, orbit_exports
 from leobench.overrides import as_text
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import cli, plots
 from leobench.overrides import as_text
 from leobench.plots import orbit as orbit_plots
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from quic_parties import Aio, Lost, Own, Party
-from quic_plans import AIO, MS, NAMES, OWN, SECOND, Plan, Way
-
 from leobench import quic
+from tests.quic.parties import Aio, Lost, Own, Party
+from tests.quic.plans import AIO, MS, NAMES, OWN, SECOND, Plan, Way
 
 if TYPE_CHECKING:
     from collections import Counter

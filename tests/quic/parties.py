@@ -19,9 +19,9 @@ from aioquic.quic.packet import (
     pull_quic_header,
 )
 from aioquic.quic.retry import QuicRetryTokenHandler
-from quic_plans import AIO, HOST, OWN, SECOND, Plan, identity
 
 from leobench import quic
+from tests.quic.plans import AIO, HOST, OWN, SECOND, Plan, identity
 
 ADDRESS = ("10.0.0.1", 4433)
 PROTOCOL = "meeting"

@@ -6,9 +6,9 @@ import dataclasses
 from random import Random
 from typing import TYPE_CHECKING
 
-from quic_meetings import Link, Meeting
-from quic_parties import ADDRESS, Aio, Own
-from quic_plans import AIO, MS, OWN, SECOND, Plan, Trouble, Way, draw
+from tests.quic.meetings import Link, Meeting
+from tests.quic.parties import ADDRESS, Aio, Own
+from tests.quic.plans import AIO, MS, OWN, SECOND, Plan, Trouble, Way, draw
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -6,8 +6,9 @@ import os
 from collections import Counter
 
 import pytest
-from quic_meetings import Meeting
-from quic_plans import NAMES, draw
+
+from tests.quic.meetings import Meeting
+from tests.quic.plans import NAMES, draw
 
 # What must have happened in any set of meetings that is worth the name.
 EVERYTHING = [

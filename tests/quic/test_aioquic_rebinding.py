@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from quic_rebinding import RebindingMeeting, plan_of
+
+from tests.quic.rebinding import RebindingMeeting, plan_of
 
 
 def hold(seeds: range, *, own_is_client: bool) -> None:

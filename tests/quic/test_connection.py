@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import ROOT
-from quic_plans import HOST, MS, SECOND, identity
 
 from leobench import InputError, quic
+from tests.quic.plans import HOST, MS, SECOND, identity
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

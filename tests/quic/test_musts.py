@@ -6,7 +6,8 @@ import re
 import tomllib
 
 import pytest
-from conftest import ROOT
+
+from tests.support.paths import ROOT
 
 TABLE = tomllib.loads((ROOT / "docs" / "quic-musts.toml").read_text(encoding="utf-8"))
 

@@ -7,13 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import ROOT
-from qvis_loader import graph, load
-from test_qlog import records
 
 import leobench
 from leobench import cli, qvis
 from leobench.errors import InputError
+from tests.quic.qvis_loader import graph, load
+from tests.quic.test_qlog import records
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

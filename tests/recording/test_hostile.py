@@ -12,11 +12,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
-from measurements import SAMPLES, intervals, iperf3, irtt, ping, probes
-from programs import leobench, start
 
 from leobench import cli
+from tests.recording.measurements import SAMPLES, intervals, iperf3, irtt, ping, probes
+from tests.support.paths import ROOT
+from tests.support.programs import leobench, start
 
 sys.path.insert(0, str(ROOT / "tools" / "mutate"))
 import recordings

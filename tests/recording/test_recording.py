@@ -6,11 +6,12 @@ import gzip
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import QUICK, ROOT
-from measurements import intervals, iperf3, irtt, ping
-from programs import leobench
 
 import leobench as library
+from tests.recording.measurements import intervals, iperf3, irtt, ping
+from tests.support.paths import ROOT
+from tests.support.programs import leobench
+from tests.support.quick import QUICK
 
 if TYPE_CHECKING:
     from pathlib import Path

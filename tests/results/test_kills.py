@@ -6,9 +6,9 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import start
 
 import leobench
+from tests.support.programs import start
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import leobench
+
+from tests.support.programs import leobench
 
 if TYPE_CHECKING:
     from pathlib import Path

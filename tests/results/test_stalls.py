@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import made_up
 import pytest
 
 import leobench
 from leobench.manifest import doubts
+from tests.support import made_up
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import made_up
-
 from leobench.campaign import metrics
 from leobench.cli import summary_tables
 from leobench.manifest import doubts
+from tests.support import made_up
 
 
 def _objects(*delivered: float | None) -> list[dict[str, object]]:

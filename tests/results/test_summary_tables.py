@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import made_up
-
 from leobench.cli import progress, summary_tables
 from leobench.manifest import doubts
+from tests.support import made_up
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import start
 
 import leobench
 from leobench import folder, unfinished
 from leobench.errors import InputError
+from tests.support.programs import start
 
 if TYPE_CHECKING:
     import subprocess

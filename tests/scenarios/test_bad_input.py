@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import QUICK
 
 from leobench import cli
+from tests.support.quick import QUICK
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import QUICK
+
+from tests.support.quick import QUICK
 
 if TYPE_CHECKING:
     from pathlib import Path

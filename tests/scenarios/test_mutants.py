@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
+
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,6 +18,7 @@ import hostile
 import judge
 import mutations
 import pool
+
 import scenarios
 
 

@@ -6,10 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import ROOT
 
 import leobench
 from leobench import _core, cli, files
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from conftest import ROOT
 
 import leobench
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-import python_schedulers
-from python_schedulers import SCENARIO, TURNS, files
 
 import leobench
 from leobench import cli
+from tests.schedulers import python_schedulers
+from tests.schedulers.python_schedulers import SCENARIO, TURNS, files
 
 if TYPE_CHECKING:
     from pathlib import Path

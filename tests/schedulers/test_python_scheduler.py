@@ -12,11 +12,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import python_schedulers
-from python_schedulers import SCENARIO, TURNS, files
 
 import leobench
 from leobench import cli
+from tests.schedulers import python_schedulers
+from tests.schedulers.python_schedulers import SCENARIO, TURNS, files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

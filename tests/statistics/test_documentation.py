@@ -5,13 +5,13 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-import coverages
 import numpy as np
 import polars as pl
 import pytest
-from conftest import ROOT
 
 from leobench import CampaignResult
+from tests.support.paths import ROOT
+from tools import coverages
 
 if TYPE_CHECKING:
     from pathlib import Path

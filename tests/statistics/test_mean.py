@@ -3,7 +3,6 @@ from __future__ import annotations
 import itertools
 from typing import cast
 
-import coverages
 import numpy as np
 import pytest
 import scipy.stats
@@ -11,6 +10,7 @@ import scipy.stats
 from leobench import InputError, stats
 from leobench.stats.estimate import percent
 from leobench.stats.mean import percentile_coverage
+from tools import coverages
 
 # Student (1908), the additional hours of sleep gained by ten patients with two drugs.
 SLEEP_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

@@ -7,8 +7,9 @@ import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT
-from rust_modules import rooms
+
+from tests.structure.rust_modules import rooms
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""`python -m tests.kernel.compare`: figures of Linux's TCP beside those of leobench's over the same path."""
+"""`python -m tools.kernel.compare`: figures of Linux's TCP beside those of leobench's over the same path."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def report(found: Sequence[Comparison], *, markdown: bool) -> str:
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.kernel.compare", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.kernel.compare", description=__doc__)
     names = list(dict.fromkeys(setup.name for setup in SETUPS))
     parser.add_argument("--scenario", action="append", choices=names, help="only this one; may be repeated")
     parser.add_argument("--congestion", choices=("reno", "cubic"), help="only this controller")

@@ -97,6 +97,7 @@ class Source:
         return max(0, self.next - time.monotonic_ns()) / 1e9
 
     def write(self) -> None:
+        """Writes the messages that are due, as far as the socket takes them."""
         while time.monotonic_ns() >= self.next:
             self.next += self.interval
             self.rest += self.message
@@ -128,6 +129,7 @@ class End:
                 self.source.write()
 
     def on_command(self) -> bool:
+        """Executes one command and replies; false when the control socket is closed."""
         line = self.control.recv(1024).decode()
         if not line:
             return False
@@ -143,17 +145,20 @@ class End:
         return True
 
     def serve(self) -> dict[str, Any]:
+        """Listens for the connection."""
         listener = socket.create_server((ADDRESSES[self.role], PORT))
         listener.setblocking(False)
         self.selector.register(listener, selectors.EVENT_READ, lambda: self.accept(listener))
         return {}
 
     def accept(self, listener: socket.socket) -> None:
+        """Accepts the connection and reads from it from now on."""
         self.connection, _ = listener.accept()
         self.connection.setblocking(False)
         self.selector.register(self.connection, selectors.EVENT_READ, self.receive)
 
     def receive(self) -> None:
+        """Reads and discards data until the end of the stream."""
         if self.connection is not None and not self.connection.recv(1 << 20):
             self.selector.unregister(self.connection)
 
@@ -171,10 +176,12 @@ class End:
         return {"congestion": used}
 
     def fill(self) -> None:
+        """Fills the send buffer."""
         if self.connection is not None:
             self.connection.send(CHUNK)
 
     def report(self) -> dict[str, Any]:
+        """Counters of the kernel, `TCP_INFO` of the connection, and the sysctls in force."""
         info = {}
         if self.connection is not None:
             raw = self.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
@@ -184,6 +191,7 @@ class End:
 
 
 def main() -> None:
+    """Hands its TUN device to the parent, then executes commands until the control socket is closed."""
     role, mtu, descriptor = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends when its control socket does
     with suppress(PermissionError):

@@ -1,6 +1,6 @@
 """One direction of a link, told the time: a queue, a transmitter, loss, propagation, as in `crates/link`.
 
-`tests/test_kernel_link.py` holds it to leobench's own, packet by packet.
+`tests/kernel/test_link.py` holds it to leobench's own, packet by packet.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def _punctual() -> Iterator[None]:
 class _Shuttle:
     def __init__(self, setup: Setup, hosts: tuple[Host, Host], seed: int) -> None:
         changes = setup.changes()
-        draw = random.Random(f"{setup.name} {seed}")  # noqa: S311
+        draw = random.Random(f"{setup.name} {seed}")
         self.carried = Carried()
         self.tuns = [host.tun for host in hosts]
         self.links = [Link(changes, setup.queue, setup.loss, draw), Link(changes, None, 0.0, draw)]

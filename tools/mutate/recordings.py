@@ -2,10 +2,10 @@
 
     python tools/mutate/recordings.py --count 500 --seed 1
 
-Each file is a valid one of a random format (`tests/measurements.py`) with up to three mutations: bytes,
-tokens and numbers replaced by hostile ones, lines dropped, doubled, moved or cut. The command must either
-succeed and write a table that a scenario can use, or refuse with exit code 2 and one line, and leave nothing
-behind.
+Each file is a valid one of a random format (`tests/recording/measurements.py`) with up to three mutations:
+bytes, tokens and numbers replaced by hostile ones, lines dropped, doubled, moved or cut. The command must
+either succeed and write a table that a scenario can use, or refuse with exit code 2 and one line, and leave
+nothing behind.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, NoReturn
 import leobench
 from leobench import cli
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from measurements import SAMPLES
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.recording.measurements import SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -186,8 +186,8 @@ def _log_ratio(a: Array, b: Array, confidence: float) -> Estimate:
     Student's interval around the logarithm of the ratio of the means. Its standard error is the larger of
     two: that of the delta method, and that of the mean log ratio of the pairs, which a few large values
     cannot hide. Its degrees of freedom are those of the effective number of pairs, (sum x)**2 / sum x**2
-    (Kish, "Survey sampling", 1965), because large values dominate both means. `tests/test_stats_ratio.py`
-    checks the coverage.
+    (Kish, "Survey sampling", 1965), because large values dominate both means.
+    `tests/statistics/test_ratio.py` checks the coverage.
     """
     n, mean_a, mean_b = len(a), float(np.mean(a)), float(np.mean(b))
     residuals, ratios = b / mean_b - a / mean_a, np.log(b) - np.log(a)

@@ -1,0 +1,1 @@
+"""Campaigns: plan, worker processes, files, interruptions."""

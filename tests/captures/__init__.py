@@ -1,0 +1,1 @@
+"""Packet captures, as `tshark` reads them."""

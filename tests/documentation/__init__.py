@@ -1,0 +1,1 @@
+"""The pages of the guide, beside the output of their commands."""

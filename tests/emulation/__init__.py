@@ -1,0 +1,1 @@
+"""Programs and flows in real time on emulated hosts."""

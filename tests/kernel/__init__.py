@@ -1,0 +1,1 @@
+"""leobench's TCP beside that of Linux."""

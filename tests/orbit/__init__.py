@@ -1,0 +1,1 @@
+"""Constellations: their files, geometry, forwarding and figures."""

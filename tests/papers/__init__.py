@@ -1,0 +1,1 @@
+"""Reproductions of papers: campaigns, measures, claims."""

@@ -1,0 +1,1 @@
+"""leobench's own QUIC beside aioquic and the RFCs, and its logs."""

@@ -1,0 +1,1 @@
+"""Measurements of other tools as channels."""

@@ -1,0 +1,1 @@
+"""Results: the library, folders, summaries, repeatability."""

@@ -1,0 +1,1 @@
+"""Scenarios: those that are shipped, wrong ones, and limits."""

@@ -1,0 +1,1 @@
+"""Stream schedulers written in Python."""

@@ -1,0 +1,1 @@
+"""Imports between the modules of the source."""
