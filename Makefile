@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
 DEMO := results/demo
 
 # One interpreter everywhere: PyO3 rebuilds whenever it changes.
@@ -38,13 +39,15 @@ demo: install
 	$(BIN)/leobench plot $(DEMO) --out $(DEMO)/timeline.png
 	@echo "Tables, summary and figure: $(DEMO)/   Figure: $(DEMO)/timeline.png"
 
+# Tests in real time have the machine to themselves: beside others, they would be late.
 test: install
 	cargo test
-	$(BIN)/python -m pytest
+	$(PYTEST) --numprocesses logical --maxprocesses 8 --dist worksteal -m "not slow and not real_time"
+	$(PYTEST) -m "not slow and real_time"
 
 test-slow: install
 	cargo test --release -- --ignored
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 # All files by name: cargo fmt does not find the modules that the registries declare.
 format: $(VENV)/.requirements

@@ -25,6 +25,14 @@ for number, handler in (
         signal.signal(number, handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks tests on hosts as tests in real time, before tests are chosen by their marks."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "hosts" in item.fixturenames:
+            item.add_marker(pytest.mark.real_time)
+
+
 @pytest.fixture
 def quick(tmp_path: Path) -> Path:
     """A scenario that takes milliseconds to run."""
