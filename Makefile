@@ -39,11 +39,12 @@ demo: install
 	$(BIN)/leobench plot $(DEMO) --out $(DEMO)/timeline.png
 	@echo "Tables, summary and figure: $(DEMO)/   Figure: $(DEMO)/timeline.png"
 
-# Tests in real time have the machine to themselves: beside others, they would be late.
+# Tests in real time mostly wait, so more of them than processors run at a time. Those that judge times run alone.
 test: install
 	cargo test
-	$(PYTEST) --numprocesses logical --maxprocesses 8 --dist worksteal -m "not slow and not real_time"
-	$(PYTEST) -m "not slow and real_time"
+	$(PYTEST) --numprocesses logical --maxprocesses 8 --dist worksteal -m "not slow and not real_time and not alone"
+	$(PYTEST) --numprocesses 4 --dist worksteal -m "not slow and real_time and not alone"
+	$(PYTEST) -m "not slow and alone"
 
 test-slow: install
 	cargo test --release -- --ignored

@@ -100,6 +100,7 @@ def test_datagrams_that_a_socket_has_no_room_for_are_counted(tmp_path: Path) -> 
     assert not any("socket" in reason for reason in verdict["reasons"])
 
 
+@pytest.mark.alone
 def test_the_benchmark_runs() -> None:
     """`make bench` runs it with a relay beside the link."""
     ended = subprocess.run(

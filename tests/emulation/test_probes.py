@@ -24,7 +24,7 @@ from tests.support.programs import leobench
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.usefixtures("hosts")
+pytestmark = [pytest.mark.usefixtures("hosts"), pytest.mark.alone]
 
 PROGRAMS = Path(__file__).with_name("host_programs.py")
 # Bytes of the headers of IPv4 and UDP.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -45,10 +46,12 @@ def with_go(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def quic_go(tmp_path_factory: pytest.TempPathFactory, with_go: dict[str, str]) -> Path:
-    """The program in Go, built once."""
+    """The program in Go, compiled by one session at a time: the others find it in the cache of Go."""
     program = tmp_path_factory.mktemp("go") / "quic_go"
     go = shutil.which("go", path=with_go["PATH"])
-    built = run_go(with_go, str(go), "build", "-o", str(program), ".")
+    with (EXAMPLES / "quic_go" / "go.mod").open("rb") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        built = run_go(with_go, str(go), "build", "-o", str(program), ".")
     assert built.returncode == 0, built.stderr
     return program
 
@@ -214,6 +217,7 @@ def test_a_figure_beside_virtual_time(tmp_path: Path, quic_go: Path, with_go: di
     assert len([line for line in verdicts if line.startswith("| tcp-delay-above-quic | messages")]) == 3
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("server", "spins"), [("python", True), ("go", False)])
 def test_the_spin_bit_shows_the_round_trip(server: str, spins: bool, tmp_path: Path, quic_go: Path) -> None:
     """aioquic sets it: 60 ms, and what 300 kB wait in the queue of 20 Mbit/s. quic-go leaves it at zero."""

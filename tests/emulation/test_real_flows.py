@@ -63,6 +63,7 @@ def test_both_engines_carry_the_same_messages(transport: str, tmp_path: Path) ->
     assert found[0].equals(found[1])
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may set the size of a send buffer")
 def test_as_much_waits_in_the_send_buffer_in_both_engines(tmp_path: Path) -> None:
     """A blocking writer keeps the send buffer full, which grows with the window, by 4,352 bytes a segment.
@@ -86,6 +87,7 @@ def test_as_much_waits_in_the_send_buffer_in_both_engines(tmp_path: Path) -> Non
     assert real == pytest.approx(virtual, rel=0.12)
 
 
+@pytest.mark.alone
 def test_the_kernels_tcp_is_sampled(tmp_path: Path) -> None:
     """A transfer fills a queue of 100 packets: the network drops some, and the kernel repeats them.
 
@@ -176,6 +178,7 @@ def test_quic_migrates_in_both_engines(tmp_path: Path) -> None:
     assert real["messages"] == virtual["messages"]
 
 
+@pytest.mark.alone
 def test_the_spin_bit_agrees_with_the_round_trips_of_quic(tmp_path: Path) -> None:
     """Both ends of the own QUIC set it. Each sees 50 ms, and what is in the queue."""
     summary, out = run(tmp_path, "real", "--set", 'flows.main.transport="quic"')
