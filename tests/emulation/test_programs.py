@@ -379,6 +379,7 @@ def test_a_host_that_migrates_has_another_address(tmp_path: Path) -> None:
     assert {line for line in answered if line.startswith("old")} == {f"old {home}"}
 
 
+@pytest.mark.alone
 def test_the_kernels_tcp_goes_on_from_another_address(tmp_path: Path) -> None:
     """A connection ends with its address; a program that connects anew goes on. 4 MB take 1.6 s."""
     scenario = tmp_path / "migrate.toml"

@@ -49,7 +49,8 @@ def quic_go(tmp_path_factory: pytest.TempPathFactory, with_go: dict[str, str]) -
     """The program in Go, compiled by one session at a time: the others find it in the cache of Go."""
     program = tmp_path_factory.mktemp("go") / "quic_go"
     go = shutil.which("go", path=with_go["PATH"])
-    with (EXAMPLES / "quic_go" / "go.mod").open("rb") as locked:
+    # Go itself locks go.mod.
+    with (EXAMPLES / "quic_go" / "main.go").open("rb") as locked:
         fcntl.flock(locked, fcntl.LOCK_EX)
         built = run_go(with_go, str(go), "build", "-o", str(program), ".")
     assert built.returncode == 0, built.stderr
