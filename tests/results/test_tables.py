@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from programs import LEOBENCH
 
 import leobench
+from tests.support.programs import LEOBENCH
 
 if TYPE_CHECKING:
     from pathlib import Path
