@@ -47,7 +47,7 @@ class Network:
         """The ways between two stations: from when on (ns), and the nodes; `None` while there is no way."""
         origin, end = self.station(source), self.station(target)
         if origin == end:
-            raise InputError(f"{source}: is both ends of the way; allowed: two ground stations")
+            raise InputError(f"{source}: is both ends of the route; allowed: two different ground stations")
         following: dict[int, int | None] = {}
         ways: list[tuple[int, Way]] = []
         for at, file, changes in self._changes:
@@ -58,7 +58,7 @@ class Network:
         return ways
 
     def delays(self, source: str, target: str, every_ns: int) -> list[tuple[int, float | None]]:
-        """The delay one way in seconds, at each change of the way and every so many nanoseconds between."""
+        """The one-way delay in seconds, at each change of the way and every so many nanoseconds between."""
         ways = self.ways(source, target)
         last = self._changes[-1][0]
         ends = [*(at for at, _ in ways[1:]), last + every_ns]
@@ -86,7 +86,8 @@ class Network:
                 raise InputError(
                     f"{self._folder}/tles.txt: at {now} ns, "
                     f"{here} and {there} are {length / 1e3:.0f} km apart; "
-                    f"allowed: {longest / 1e3:.0f} km by description.txt, so elements and state of one run"
+                    f"allowed: at most {longest / 1e3:.0f} km by description.txt, "
+                    "with elements and forwarding state from one run"
                 )
 
 
@@ -103,7 +104,7 @@ def _walk(following: dict[int, int | None], file: str, origin: int, end: int) ->
             return None
         if after in way:
             raise InputError(
-                f"{file}: from {origin} to {end}, packets go in a circle at {after}; "
+                f"{file}: from {origin} to {end}, packets loop at {after}; "
                 "allowed: next hops that lead to the destination"
             )
         way.append(after)

@@ -165,7 +165,7 @@ def _address(source: tuple[str, int]) -> tuple[IPv4Address | IPv6Address, int]:
 
 
 def _unusable(value: object) -> object:
-    raise InputError(f"{value!r}: is no value of a parameter; allowed: what a scenario may hold")
+    raise InputError(f"{value!r}: is not a valid value; allowed: values that a scenario can hold")
 
 
 class Connection:

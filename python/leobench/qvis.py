@@ -46,7 +46,7 @@ def convert(source: Path) -> dict[str, Any]:
     header = next(records, None)
     trace = header.get("trace") if isinstance(header, dict) else None
     if not isinstance(trace, dict) or trace.get("event_schemas") != [_SCHEMA]:
-        raise InputError(f"{source}: is no qlog of the stack `own`; allowed: a file that `--qlog` wrote")
+        raise InputError(f"{source}: is not a qlog of the stack `own`; allowed: a file that `--qlog` wrote")
     traces: dict[str, dict[str, Any]] = {}
     # The trace that each of several paths continues, by its ID; the first one is not named.
     present: dict[str | None, list[dict[str, Any]]] = {}
@@ -101,7 +101,7 @@ def _records(source: Path) -> Iterator[dict[str, Any]]:
     except OSError as error:
         raise InputError(f"{source}: cannot be read: {error.strerror}; allowed: a qlog (.sqlog)") from None
     except ValueError:
-        raise InputError(f"{source}: is no JSON text sequence; allowed: a qlog (.sqlog)") from None
+        raise InputError(f"{source}: is not a JSON text sequence; allowed: a qlog (.sqlog)") from None
 
 
 def _trace(path: str, trace: dict[str, Any]) -> dict[str, Any]:

@@ -159,8 +159,8 @@ def read_table(file: Path) -> pl.DataFrame:
             return pl.read_parquet(opened)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(
-            f"{file}: is damaged or gone; delete it, and `leobench sweep --resume` (resume=True) makes it "
-            "again, or `leobench run --force` (force=True) that of a single run"
+            f"{file}: is damaged or missing; delete it and make it again with `leobench sweep --resume` "
+            "(resume=True), or with `leobench run --force` (force=True) for a single run"
         ) from error
 
 

@@ -70,7 +70,7 @@ def _refuse_other(file: Path) -> None:
         results = file if file.is_dir() else file.parent
         raise ScenarioError(
             f"{file}: is part of the results of a run, not a scenario; `leobench plot {results}` draws them; "
-            f"allowed: a scenario file, or a file with what `scenario` is in {results / folder.MANIFEST}"
+            f"allowed: a scenario file, or a file with the value of `scenario` in {results / folder.MANIFEST}"
         ) from None
     if is_campaign(file):
         raise ScenarioError(

@@ -127,23 +127,23 @@ WRONG = {
         NO_GRID,
         '[set]\n"links.uplink.queue.limit" = "2 packets"\n'
         '[[variants]]\nname = "a"\nset = { "links.uplink.queue" = "fifo" }',
-        ['set."links.uplink.queue.limit": is lost to variants[0].set."links.uplink.queue", which replaces'],
+        ['set."links.uplink.queue.limit": is overwritten by variants[0].set."links.uplink.queue", which'],
     ),
     "set lost to the grid": (
         LIMITS,
         '"links.uplink.queue" = ["fifo"]\n[set]\n"links.uplink.queue.limit" = "2 packets"',
-        ['set."links.uplink.queue.limit": is lost to grid[0]."links.uplink.queue", which replaces'],
+        ['set."links.uplink.queue.limit": is overwritten by grid[0]."links.uplink.queue", which replaces'],
     ),
     "set lost to set": (
         NO_GRID,
         '[set]\n"links.uplink.queue.limit" = "2 packets"\n"links.uplink.queue" = "fifo"',
-        ['set."links.uplink.queue.limit": is lost to set."links.uplink.queue"'],
+        ['set."links.uplink.queue.limit": is overwritten by set."links.uplink.queue"'],
     ),
     "variant lost to itself": (
         NO_GRID,
         '[[variants]]\nname = "a"\n'
         'set = { "links.uplink.queue.limit" = "2 packets", "links.uplink.queue" = "fifo" }',
-        ['variants[0].set."links.uplink.queue.limit": is lost to variants[0].set."links.uplink.queue"'],
+        ['variants[0].set."links.uplink.queue.limit": is overwritten by variants[0].set."links.uplink.queue'],
     ),
     "variants that are the same": (
         '"unlimited"]',
@@ -368,10 +368,10 @@ def test_a_damaged_dataset_is_told_of_and_made_again(half: Path, capsys: pytest.
     whole = runs.read_bytes()
     runs.write_bytes(whole[:100])
     assert cli.main(args) == 2
-    assert capsys.readouterr().err.startswith(f"leobench: {runs}: is damaged or gone; delete it, and ")
+    assert capsys.readouterr().err.startswith(f"leobench: {runs}: is damaged or missing; delete it and ")
     table = half.parent / "out" / "tables" / "messages.parquet"
     table.write_bytes(b"PAR1")
-    with pytest.raises(leobench.InputError, match=r"messages\.parquet: is damaged or gone"):
+    with pytest.raises(leobench.InputError, match=r"messages\.parquet: is damaged or missing"):
         _ = leobench.CampaignResult.open(half.parent / "out").tables.messages
     runs.unlink()
     assert cli.main(args) == 0
@@ -445,7 +445,9 @@ def test_a_changed_trace_is_not_resumed_and_not_run(
         if status.done == 6:
             trace.write_text("1\n3\n5\n")
 
-    with pytest.raises(leobench.InputError, match="has changed, or a file it names, while the campaign ran"):
+    with pytest.raises(
+        leobench.InputError, match="changed while the campaign ran, or a file that it names did"
+    ):
         leobench.sweep(file, tmp_path / "out", workers=1, progress=change)
     assert "a.trace: has changed since" in resume_refused(file, capsys)
     trace.write_text("1\n2\n5\n")

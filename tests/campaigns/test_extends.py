@@ -98,12 +98,12 @@ def test_files_that_extend_each_other(tmp_path: Path) -> None:
         (
             "", "",
             '[set]\n"links.uplink.queue.limit" = "2 packets"\n[[grid]]\n"links.uplink.queue" = ["fifo"]',
-            'longer.toml: set."links.uplink.queue.limit": is lost to grid[0]."links.uplink.queue", which',
+            'longer.toml: set."links.uplink.queue.limit": is overwritten by grid[0]."links.uplink.queue"',
         ),
         (
             "[[grid]]", '[set]\n"flows.main.source.rate" = "1 Mbps"\n[[grid]]',
             '[[grid]]\n"flows.main.source" = ["bulk"]',
-            'tiny.toml: set."flows.main.source.rate": is lost to grid[0]."flows.main.source" '
+            'tiny.toml: set."flows.main.source.rate": is overwritten by grid[0]."flows.main.source" '
             "of {folder}/longer.toml, which replaces",
         ),
     ],

@@ -174,7 +174,7 @@ def test_a_scaled_campaign_keeps_its_seeds(tmp_path: Path) -> None:
         ),
         (
             {"overrides": {"links.uplink.loss": "none"}},
-            'set."links.uplink.loss.probability": is lost to set."links.uplink.loss"',
+            'set."links.uplink.loss.probability": is overwritten by set."links.uplink.loss"',
         ),
     ],
 )

@@ -258,7 +258,7 @@ def test_a_result_folder_can_be_plotted(tmp_path: Path, quick: Path, capsys: Cap
         (["list", "channels", "lms", "x"], "leobench: unrecognized arguments: x; see `leobench --help`\n"),
         (
             ["emulate", "x.toml", "ping", "-c", "1"],
-            "leobench: -c: no such option; options of a program belong behind `--`, as in "
+            "leobench: -c: no such option; options of a program go after `--`, as in "
             "`leobench emulate SCENARIO -- PROGRAM ARGUMENTS`\n",
         ),
         (

@@ -51,7 +51,7 @@ def test_results_are_told_from_a_scenario(part: str, quick: Path, capsys: Captur
     said = capsys.readouterr().err
     assert said.startswith(f"leobench: {file}: is part of the results of a run, not a scenario; ")
     assert f"`leobench plot {out}`" in said
-    assert f"allowed: a scenario file, or a file with what `scenario` is in {out}/manifest.json" in said
+    assert f"allowed: a scenario file, or a file with the value of `scenario` in {out}/manifest.json" in said
     assert said.count("\n") == 1
 
 

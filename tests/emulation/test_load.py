@@ -88,7 +88,7 @@ def test_packets_that_a_device_has_no_room_for_are_counted(
     verdict = run(tmp_path)
     assert verdict["ring_overruns"] > 0
     assert verdict["verdict"] == "invalid"
-    assert any(reason.startswith("devices had no room for") for reason in verdict["reasons"])
+    assert any(reason.startswith("TUN devices dropped ") for reason in verdict["reasons"])
 
 
 def test_datagrams_that_a_socket_has_no_room_for_are_counted(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ def test_a_stopped_driver_makes_a_run_invalid(tmp_path: Path) -> None:
     (tmp_path / "over").touch()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert re.search(r"invalid: the driver stood still for \d+\.\d ms; allowed: 20 ms", said), said
+    assert re.search(r"invalid: the driver stalled for \d+\.\d ms; allowed: 20 ms", said), said
 
 
 def test_a_session_within_the_warm_up_is_summed_up_whole(tmp_path: Path) -> None:
@@ -337,20 +337,20 @@ def _driver(parent: int) -> int:
     [
         (
             ("--host", "cleint", "--", "true"),
-            "cleint: is no host of the scenario; allowed: `client`, `server`; did you mean `client`?",
+            "cleint: is not a host of the scenario; allowed: `client`, `server`; did you mean `client`?",
         ),
         (("--", "no-such-program"), "no-such-program: no such program; install it, or give its whole path"),
-        (("--host", "client"), "--host: is without a command; give one behind `--`"),
-        ((), "there is no command; give one behind `--`, or with --on HOST COMMAND"),
+        (("--host", "client"), "--host: has no command; give one after `--`"),
+        ((), "no command is given; give one after `--`, or with --on HOST COMMAND"),
         (("--on", "server", "'open"), '--on server: "\'open" cannot be read: No closing quotation'),
-        (("--on", "server", ""), "--on server: is without a command"),
+        (("--on", "server", ""), "--on server: has no command"),
         (("--busy", "much", "--", "true"), "--busy: much: is not a number; see `leobench emulate --help`"),
         (
             ("--busy", "95", "--", "true"),
             f"{ONE_FLOW}: real.busy = 95.0: is out of range; allowed: a number from 0 to 1",
         ),
-        (("--on", "server", "'' --help"), "--on server: is without a command"),
-        (("--", ""), "the command behind `--` is empty; allowed: a program and its arguments"),
+        (("--on", "server", "'' --help"), "--on server: has no command"),
+        (("--", ""), "the command after `--` is empty; allowed: a program and its arguments"),
         (
             ("--lateness", "soon", "--", "true"),
             "--lateness: soon: is not a number of milliseconds; see `leobench emulate --help`",

@@ -231,7 +231,7 @@ def test_what_cannot_run_in_real_time_leaves_nothing(tmp_path: Path) -> None:
     for change, message in [
         (
             "flows.main.transport.tls=true",
-            "flows.main.transport.tls = true: is not what the kernel's TCP does",
+            "flows.main.transport.tls = true: cannot be set for the kernel's TCP in real time",
         ),
         ("flows.main.transport.congestion=bbr3", f"allowed in real time: {listed}"),
     ]:

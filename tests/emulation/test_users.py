@@ -146,9 +146,9 @@ def test_a_users_flows_in_real_time(transport: str, home: Path) -> None:
 @pytest.mark.parametrize(
     ("device", "message"),
     [
-        ("absent", "does not exist; load the kernel's module `tun` (modprobe tun)"),
-        ("closed", "may not be opened by this user; run as root, or let the user open it"),
-        ("other", "is no TUN device; remove it, and make one (mknod /dev/net/tun c 10 200)"),
+        ("absent", "does not exist; load the kernel module `tun` (modprobe tun)"),
+        ("closed", "cannot be opened by this user; run as root, or let the user open it"),
+        ("other", "is not a TUN device; remove it and create one (mknod /dev/net/tun c 10 200)"),
     ],
 )
 def test_without_the_device(device: str, message: str, home: Path) -> None:

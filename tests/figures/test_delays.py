@@ -91,7 +91,7 @@ def test_a_part_of_a_page_can_be_shown() -> None:
     *_, panel = timeline.draw(page(), start_s=4.6, end_s=5).axes
     assert list(bars(panel)) == ["image", "font"]
     *_, panel = timeline.draw(page(), start_s=10).axes
-    assert panel.texts[0].get_text() == "no object was on its way in this time"
+    assert panel.texts[0].get_text() == "no object was in transit in this time"
 
 
 def test_two_pages_have_a_colour_each() -> None:

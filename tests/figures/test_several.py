@@ -186,7 +186,7 @@ def test_what_cannot_be_shown_together_is_refused(monkeypatch: pytest.MonkeyPatc
         timeline.overlay([paged, run(2)])
     with pytest.raises(InputError, match=r"seed 1: --flow = man: no such flow.*did you mean `main`"):
         several.runs("timeline", [run(1), run(2)], "man", None, None, None)
-    with pytest.raises(InputError, match="delays: --link = lms: delays are of flows"):
+    with pytest.raises(InputError, match="delays: --link = lms: delays belong to flows"):
         delays.overlay([run(1), run(2)], link="lms")
     few = made_up.tables()["messages"].head(1)
     with pytest.raises(InputError, match="delays: fewer than 10 messages of main were delivered"):

@@ -73,7 +73,7 @@ def test_a_flow_that_leaves_ends_the_time_in_common(scenarios: Path) -> None:
 
 def test_refusals(alike: leobench.Result, quick: Path) -> None:
     draw = plots.kind("shares")
-    with pytest.raises(InputError, match="a flow alone has no share"):
+    with pytest.raises(InputError, match="a single flow has no share"):
         draw(alike, flow="newcomer")
     with pytest.raises(InputError, match=r"shares: cannot show from 60 s to 90 s; allowed: .* to 70 s"):
         draw(alike, start_s=60, end_s=90)

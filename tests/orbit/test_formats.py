@@ -183,7 +183,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("omm.csv", as_csv().replace("2026-", "2025-"), elements("omm.csv"), "at most 30 days are allowed"),
     ("track.gpx", GPX.replace("</gpx>", ""), GPX_TRACK, "track.gpx, line"),
     ("track.gpx", GPX.replace("10000", "-1000"), GPX_TRACK, "is below ground"),
-    ("gateways.csv", FAR, {}, "none that may serve it leads to a gateway"),
+    ("gateways.csv", FAR, {}, "none of those that may serve it reaches a gateway"),
     ("gateways.csv", "%PDF-1.7\n", {}, 'gateways.csv, line 1: no column "name"'),
     ("none", "", {"constellation.terminals.plane.obstructions": ["89 deg"]}, "sees no satellite above"),
     ("none", "", {f"{DOWNLINK}.rate": {"kind": "modcod", "table": "dvb-s3"}}, "did you mean `dvb-s2`"),

@@ -115,17 +115,17 @@ def test_satellites_hand_over_and_links_go_down_as_the_state_says(scenario: Path
     ("overrides", "said"),
     [
         ({"constellation.start": "1999-12-31T00:00:00Z"}, "constellation.start"),
-        ({"duration": "300 s"}, "into a forwarding state of 200 s; allowed: at most 200 s"),
+        ({"duration": "300 s"}, "after the start of a forwarding state of 200 s; allowed: at most 200 s"),
         ({"links.sky.constellation.gateways": ["Dalien"]}, "did you mean `Dalian`?"),
-        ({"links.sky.constellation.gateways": ["Manila"]}, "is the station of the terminal, too"),
+        ({"links.sky.constellation.gateways": ["Manila"]}, "is also the station of the terminal"),
         ({"links.sky.constellation.gateways": ["Dalian", "Manila"]}, "names 2 stations; allowed: one"),
         (
             {"links.sky.constellation": {"terminal": "Manila"}},
             "is required with a folder of Hypatia",
         ),
-        ({"links.sky.constellation.policy": "highest"}, "the forwarding state says who serves"),
-        ({"constellation.policy": "highest"}, "is given beside a folder of Hypatia"),
-        ({"constellation.isl": {}}, "is given beside a folder of Hypatia"),
+        ({"links.sky.constellation.policy": "highest"}, "the forwarding state selects the satellites"),
+        ({"constellation.policy": "highest"}, "is given together with a folder of Hypatia"),
+        ({"constellation.isl": {}}, "is given together with a folder of Hypatia"),
         ({"constellation.satellites.hypatia": "kuiper"}, "kuiper/tles.txt: no such file"),
     ],
 )
@@ -145,9 +145,9 @@ def test_what_does_not_fit_the_folder_is_refused(
         ("tles.txt", "2 00185  51.9000", "2 00185  51.9001", "tles.txt, line 556: "),
         ("isls.txt", "0 1\n", "1 0\n", "isls.txt, line 1: has \"1 0\""),
         ("ground_stations.txt", "38.913811", "98.9", "ground_stations.txt, line 2: Dalian: latitude 98.9"),
-        ("description.txt", "1260000", "600000", "km apart; at most 606 km by description.txt"),
-        (STATE, "184,1157,183", "184,1157,900", "fstate_0.txt, line 2: leads from 184 on to 900"),
-        (STATE, "183,1157,217", "183,1157,184", "fstate_0.txt: from 1156 to 1157, packets go in a circle"),
+        ("description.txt", "1260000", "600000", "km apart, but description.txt allows at most 606 km"),
+        (STATE, "184,1157,183", "184,1157,900", "fstate_0.txt, line 2: has the next hop 900 for node 184"),
+        (STATE, "183,1157,217", "183,1157,184", "fstate_0.txt: from 1156 to 1157, packets loop"),
         (STATE, "183,1157,217,0,0\n", "", "fstate_0.txt: node 183 has no next hop to 1157 yet"),
     ],
 )  # fmt: skip
@@ -172,7 +172,7 @@ def test_programs_may_use_a_state_of_any_length(scenario: Path) -> None:
 def test_a_state_must_say_how_long_it_lasts(scenario: Path) -> None:
     state = scenario.parent / "kuiper_630" / "dynamic_state_100ms_for_200s"
     state.rename(state.with_name("dynamic_state_new"))
-    with pytest.raises(InputError, match="does not say how long it lasts"):
+    with pytest.raises(InputError, match="has no duration in its name"):
         leobench.survey(scenario)
 
 

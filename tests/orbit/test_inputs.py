@@ -138,7 +138,7 @@ def test_a_policy_by_signal_needs_a_budget(plane: Path) -> None:
     snr = {"constellation.policy": {"kind": "snr", "threshold": "8 dB"}}
     assert leobench.survey(plane, overrides=snr).samples["satellite"].drop_nulls().len() > 300
     plain = {"links.up.constellation": {"terminal": "plane"}, "links.up.backward": {"rate": "5 Mbps"}}
-    with pytest.raises(leobench.ScenarioError, match="`snr` needs a signal"):
+    with pytest.raises(leobench.ScenarioError, match="`snr` needs a signal level"):
         leobench.check(plane, snr | plain)
 
 

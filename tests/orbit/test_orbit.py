@@ -121,7 +121,7 @@ def test_a_scenario_without_a_constellation_is_refused(quick: Path, capsys: Capt
     for wrong in ("0", "-1", "nan", "inf", "1e-9"):
         assert cli.main(["orbit", str(HOUR), f"--interval={wrong}"]) == 2
         error = capsys.readouterr().err
-        assert f"--interval = {wrong.replace('1e-9', '1e-09')}: is not a time between two samples" in error
+        assert f"--interval = {wrong.replace('1e-9', '1e-09')}: is not a sampling interval" in error
         assert "allowed: 0.001 s or more" in error
 
 

@@ -76,7 +76,7 @@ def test_a_claim_without_readings_keeps_its_verdict() -> None:
 def test_readings_have_the_cases_of_the_claim() -> None:
     stated = claim(ONE)
     with pytest.raises(
-        InputError, match="reading one: case `b` is none of the claim as written; allowed: `a`"
+        InputError, match="reading one: case `b` is not a case of the claim as written; allowed: `a`"
     ):
         conclude(
             [
@@ -197,7 +197,7 @@ AGAIN = READING[: READING.index("[[claims]]")]
         ("overrides = {", "instead = {", "allowed: a string"),
         (
             'overrides = { "links.uplink.independent" = true }', 'instead = { x = "y" }',
-            r'claims\[0\].readings\[0\] = "other": changes nothing of this claim',
+            r'claims\[0\].readings\[0\] = "other": does not change this claim',
         ),
     ],
 )  # fmt: skip

@@ -101,7 +101,7 @@ def test_the_command_writes_it_and_refuses_what_is_none(
     assert cli.main(["qvis", str(moved / "upload-sender.sqlog")]) == 0
     check(json.loads((moved.parent.parent / "upload-sender.qlog").read_text(encoding="utf-8")))
     assert cli.main(["qvis", str(moved.parent / "summary.json")]) == 2
-    assert "summary.json: is no JSON text sequence; allowed: a qlog (.sqlog)" in capsys.readouterr().err
+    assert "summary.json: is not a JSON text sequence; allowed: a qlog (.sqlog)" in capsys.readouterr().err
     assert cli.main(["qvis", "nowhere.sqlog"]) == 2
     assert "nowhere.sqlog: cannot be read" in capsys.readouterr().err
 
@@ -109,7 +109,7 @@ def test_the_command_writes_it_and_refuses_what_is_none(
 def test_a_qlog_of_another_schema_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "other.sqlog"
     file.write_text('\x1e{"trace":{"event_schemas":["urn:other"]}}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="is no qlog of the stack `own`"):
+    with pytest.raises(InputError, match="is not a qlog of the stack `own`"):
         qvis.convert(file)
 
 

@@ -145,7 +145,7 @@ def test_a_wrong_answer_of_ping(text: str, message: str, tmp_path: Path) -> None
         ),
         (
             intervals((0, 1, 1e6), (1, 0, 2e6), (1, 1, 1e6)),
-            "file:16: the interval has no length; allowed: above 0 s, but in the last interval",
+            "file:16: the interval has no length; allowed: above 0 s, except in the last interval",
         ),
         (
             intervals((1, 1, 1e6), end=0.0),
@@ -153,7 +153,7 @@ def test_a_wrong_answer_of_ping(text: str, message: str, tmp_path: Path) -> None
         ),
         (
             "time,rtt\n1,0.04\n",
-            "file:1: the column `rtt` does not tell its unit, and its median is 0.04; "
+            "file:1: the column `rtt` does not state its unit, and its median is 0.04; "
             "allowed: `rtt_s`, `rtt_ms` or `rtt_us`",
         ),
     ],
@@ -247,7 +247,7 @@ def test_compressed_files_are_read(kind: str, tmp_path: Path) -> None:
     assert table(None, tmp_path) == plain
     (tmp_path / "file").write_bytes(gzip.compress(SAMPLES[kind].encode())[:-20])
     ended = leobench("record", "file", "--out", "none.csv", cwd=tmp_path)
-    assert ended.stderr == "leobench: file: is damaged; allowed: whole files of gzip\n"
+    assert ended.stderr == "leobench: file: is damaged; allowed: complete gzip files\n"
 
 
 def test_a_csv_of_probes_is_as_ping(tmp_path: Path) -> None:

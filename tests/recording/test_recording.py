@@ -188,12 +188,12 @@ def test_a_measured_hour_becomes_a_channel(tmp_path: Path) -> None:
         (
             "hello",
             "",
-            "file: is of no known format; name it with --kind; allowed: `dish`, `iperf3`, `irtt`, `ping`, "
+            "file: has an unknown format; name it with --kind; allowed: `dish`, `iperf3`, `irtt`, `ping`, "
             "`probes`; `probes` is a CSV with columns for a time (datetimestamp_utc, timestamp, unix_s, "
             "unix_time_s, time_s, time), a round trip (rtt_ms, rtt_s, rtt_us, rtt), and perhaps a number "
             "(sequence, seq, icmp_seq)",
         ),
-        ("hello", "--kind ping", "file: has no measurements that ping prints"),
+        ("hello", "--kind ping", "file: contains no measurements in the format of ping"),
         ('{"intervals": 3}', "", "file:1: has no array `intervals`"),
         ('{"error": "no route", "intervals": []}', "", "file: iperf3 failed: no route"),
         (

@@ -32,12 +32,12 @@ WRONG = {
         """channel = { kind = "lms", preset = "ka" }
         forward = { rate = "20 Mbps" }
         backward = { rate = "150 Mbps" }""",
-        ["links.uplink.channel", "is unused", '`rate_scale` of a direction, such as "20/150"'],
+        ["links.uplink.channel", "is unused", '`rate_scale` for a direction, such as "20/150"'],
     ),
     "Python class": (
         'congestion = "cubic"',
         'congestion = { python = "m:C" }',
-        ["flows.main.transport.congestion", "none is allowed here", "`flows.NAME.transport.scheduler`"],
+        ["flows.main.transport.congestion", "not allowed here", "`flows.NAME.transport.scheduler`"],
     ),
     "no unit at all": ('"10 Mbps"', "10", ["links.uplink.rate = 10", "allowed"]),
     "negative rate": ('"10 Mbps"', '"-10 Mbps"', ["links.uplink.rate", "negative"]),
@@ -180,7 +180,7 @@ IMPOSSIBLE = {
     "a peer with one path": (
         '{ kind = "quic", multipath = { links = ["uplink", "other"], peer_offers = false } }',
         [
-            "flow `main`: `client` offers several paths, and `server`",
+            "flow `main`: `client` offers several paths, but `server`",
             "does not; allowed: `multipath.peer_offers = true`, or no `multipath`",
         ],
     ),
@@ -221,4 +221,4 @@ def test_a_migration_needs_a_second_interface(tmp_path: Path, capsys: pytest.Cap
     scenario.write_text(text.replace('["uplink", "other"]', '["uplink"]'), encoding="utf-8")
     message = refused(scenario, capsys)
     assert "handovers.move.links" in message
-    assert "has no link to move to; allowed: two links or more" in message
+    assert "has no link to move to; allowed: two or more links" in message

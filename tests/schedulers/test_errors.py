@@ -47,13 +47,13 @@ BROKEN = {
     ),
     "too many bytes of a stream": (
         "return [(streams[0], streams[0].backlog + 1)]",
-        ["gave stream ", " bytes, of which ", " are waiting"],
+        ["gave stream ", " bytes, but only ", " are waiting"],
     ),
     "too many bytes for the packet": (
         "return [(s, min(s.backlog, room + 1)) for s in sorted(streams, key=lambda s: -s.backlog)]",
-        ["gave ", " bytes, to a packet with room for "],
+        ["gave ", " bytes to a packet with room for "],
     ),
-    "an unknown stream": ("return [(3, 1)]", ["chose stream 3, which there is not; allowed: 0 to 2"]),
+    "an unknown stream": ("return [(3, 1)]", ["chose stream 3, which does not exist; allowed: 0 to 2"]),
     "a negative stream": (
         "return [(-1, 1)]",
         ["chose -1, which is not a stream; allowed: one of the streams, "],
@@ -65,14 +65,14 @@ BROKEN = {
     ),
     "no stream": ("return [('s1', 1)]", ["chose 's1', which is not a stream; allowed: one of the streams, "]),
     "nothing": ("return None", ["returned None; allowed: a list of pairs of a stream and its bytes"]),
-    "an empty list": ("return []", ["chose no stream, with ", " bytes waiting"]),
-    "no bytes at all": ("return [(streams[0], 0)]", ["chose no stream, with ", " bytes waiting"]),
+    "an empty list": ("return []", ["chose no stream, but ", " bytes are waiting"]),
+    "no bytes at all": ("return [(streams[0], 0)]", ["chose no stream, but ", " bytes are waiting"]),
     "negative bytes": ("return [(streams[0], -1)]", ["bytes; allowed: a whole number from 0", " -1 "]),
     "half a byte": ("return [(streams[0], 0.5)]", ["bytes; allowed: a whole number from 0", " 0.5 "]),
-    "no pairs": ("return streams", ["returned <Stream ", "where a pair should be; allowed: a list of pairs"]),
-    "triples": ("return [(streams[0], 1, 2)]", ["where a pair should be"]),
-    "a list of three": ("return [[streams[0], 1, 2]]", ["where a pair should be"]),
-    "a set of two": ("return [{streams[0], 1}]", ["where a pair should be"]),
+    "no pairs": ("return streams", ["returned <Stream ", "instead of a pair; allowed: a list of pairs"]),
+    "triples": ("return [(streams[0], 1, 2)]", ["instead of a pair"]),
+    "a list of three": ("return [[streams[0], 1, 2]]", ["instead of a pair"]),
+    "a set of two": ("return [{streams[0], 1}]", ["instead of a pair"]),
     "no list": ("return 3", ["returned 3; allowed: a list of pairs"]),
     "pairs without bytes, without an end": (
         "return iter(lambda: (streams[0], 0), None)",
@@ -80,17 +80,17 @@ BROKEN = {
     ),
     "pairs without an end": (
         "if streams[0].backlog > room: return __import__('itertools').repeat((streams[0], 1))",
-        ["gave ", " bytes, to a packet with room for "],
+        ["gave ", " bytes to a packet with room for "],
     ),
     "a boolean": ("return [(streams[0], True)]", [" True bytes; allowed: a whole number from 0"]),
     "a boolean as a stream": ("return [(False, 1)]", ["chose False, which is not a stream"]),
     "a length that lies": (
         "return [type('L', (), {'__len__': lambda self: 2})()]",
-        ["where a pair should be"],
+        ["instead of a pair"],
     ),
     "a long and colourful repr": (
         "return [type('R', (), {'__repr__': lambda self: '\\x1b[2J' * 1_000_000})()]",
-        ["returned \\u{1b}[2J", "… (4000000 characters) where a pair should be"],
+        ["returned \\u{1b}[2J", "… (4000000 characters) instead of a pair"],
     ),
     "a long text": ("raise ValueError('x' * 1_000_000)", ["raised ValueError: xxx", " (1000012 characters)"]),
     "another connection": (

@@ -60,7 +60,7 @@ def test_a_broken_promise_to_fill_packets_stops_the_run(scenario: Path, tmp_path
     ran = program("run", scenario, "--quiet", "--out", tmp_path / "out")
     assert ran.returncode == 1
     assert "`turns:Turns`" in ran.stderr
-    assert "bytes of a packet empty, which it promised to fill" in ran.stderr
+    assert "bytes of a packet empty, although it declares `fills_packets`" in ran.stderr
 
 
 def test_random_choices_are_the_same_in_every_process(scenario: Path, tmp_path: Path) -> None:

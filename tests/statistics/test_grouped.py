@@ -57,9 +57,7 @@ def test_metrics_are_not_averaged() -> None:
 
 @pytest.mark.parametrize("name", ["n", "mean", "low", "high", "missing", "method", "note"])
 def test_no_group_is_overwritten(name: str) -> None:
-    with pytest.raises(
-        InputError, match=f"by: `{name}` is a column that is returned; allowed: any other name"
-    ):
+    with pytest.raises(InputError, match=f"by: `{name}` is a column of the result; allowed: any other name"):
         stats.mean_intervals(runs().rename({"variant": name}), [name])
 
 

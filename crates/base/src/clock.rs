@@ -29,7 +29,7 @@ fn check(spec: &ClockSpec) -> Result<(), Fault> {
     let Some(interval) = &spec.interval else { return Ok(()) };
     for (key, given) in [("every", spec.every.is_some()), ("phase", spec.phase.is_some())] {
         if given {
-            let problem = "is given beside `interval`, which is used in place of a grid";
+            let problem = "is given together with `interval`, which replaces the grid";
             return Err(Fault::new(key, problem, "either `every` and `phase`, or `interval`"));
         }
     }

@@ -40,7 +40,7 @@ pub enum WireError {
         to: SocketAddr,
     },
     /// The packet is longer than its length fields allow.
-    #[error("too long a packet: {0}")]
+    #[error("packet too long: {0}")]
     Length(String),
     /// The TCP options do not fit into a header.
     #[error("too many TCP options: {0}")]

@@ -96,7 +96,7 @@ pub(crate) fn compare() {
 
 /// The hour with so many terminals, in a process of its own.
 pub(crate) fn child(terminals: &str) {
-    let count = terminals.parse().unwrap_or_else(|_| panic!("{terminals} is no number"));
+    let count = terminals.parse().unwrap_or_else(|_| panic!("{terminals} is not a number"));
     let (time, totals) = timed(|| hour(count));
     let totals = totals.unwrap_or_else(|error| panic!("an orbit failed: {error}"));
     println!("{:.2} s, {} KiB ({totals})", time.as_secs_f64(), peak());

@@ -123,12 +123,12 @@ impl Verdict {
         if let Some(p99) = p99.filter(|p99| *p99 > budget.lateness) {
             let (p99, allowed) = (ms(p99), ms(budget.lateness));
             doubts.push(format!(
-                "one frame of programs in 100 waited up to {p99:.2} ms or longer before it was read; allowed: {allowed} ms"
+                "one frame in 100 from programs waited {p99:.2} ms or longer before it was read; allowed: {allowed} ms"
             ));
         }
         if self.longest_stall > budget.stall {
             let (stall, allowed) = (ms(self.longest_stall), ms(budget.stall));
-            doubts.push(format!("the driver stood still for {stall:.1} ms; allowed: {allowed} ms"));
+            doubts.push(format!("the driver stalled for {stall:.1} ms; allowed: {allowed} ms"));
         }
         // The driver goes before others, and flows of the network go with it.
         let busy = self.processors.share().filter(|_| !self.owns_sockets);
@@ -139,18 +139,18 @@ impl Verdict {
             ));
         }
         if self.refused > 0 {
-            doubts.push(format!("hosts did not take {} packets", self.refused));
+            doubts.push(format!("hosts rejected {} packets", self.refused));
         }
         if self.losses.ring > 0 {
             doubts.push(format!(
-                "devices had no room for {} packets of programs, as the driver read too late",
+                "TUN devices dropped {} packets from programs because the driver read too late",
                 self.losses.ring
             ));
         }
         // What programs do not read in time is up to them.
         if self.owns_sockets && self.losses.sockets > 0 {
             let count = self.losses.sockets;
-            doubts.push(format!("sockets had no room for {count} datagrams of flows"));
+            doubts.push(format!("socket buffers had no room for {count} datagrams of flows"));
         }
         doubts
     }
@@ -183,7 +183,7 @@ mod tests {
             Verdict { longest_stall, ..Verdict::default() }.doubts(&Budget::default())
         };
         assert_eq!(stalled(20), Vec::<String>::new());
-        assert_eq!(stalled(50), ["the driver stood still for 50.0 ms; allowed: 20 ms"]);
+        assert_eq!(stalled(50), ["the driver stalled for 50.0 ms; allowed: 20 ms"]);
     }
 
     /// On saturated processors, programs may send less than they would otherwise.
@@ -210,10 +210,10 @@ mod tests {
         let mut verdict = Verdict { losses, ..Verdict::default() };
         let doubts = verdict.doubts(&Budget::default());
         assert_eq!(doubts.len(), 1);
-        assert!(doubts[0].starts_with("devices had no room for 3 packets"), "{doubts:?}");
+        assert!(doubts[0].starts_with("TUN devices dropped 3 packets"), "{doubts:?}");
         verdict.owns_sockets = true;
         let doubts = verdict.doubts(&Budget::default());
-        assert_eq!(doubts[1..], ["sockets had no room for 5 datagrams of flows"]);
+        assert_eq!(doubts[1..], ["socket buffers had no room for 5 datagrams of flows"]);
     }
 
     /// A packet that waits in a device for long is not counted as late, because its time begins when it is read.
@@ -229,6 +229,6 @@ mod tests {
         assert_eq!(waited(0), Vec::<String>::new());
         let doubts = waited(4);
         assert_eq!(doubts.len(), 1);
-        assert!(doubts[0].starts_with("one frame of programs in 100 waited up to"), "{doubts:?}");
+        assert!(doubts[0].starts_with("one frame in 100 from programs waited"), "{doubts:?}");
     }
 }

@@ -111,7 +111,7 @@ impl Emulation {
     fn run(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<Ended> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(session) = session else {
-            return Err(PyRuntimeError::new_err("an emulation runs once"));
+            return Err(PyRuntimeError::new_err("an emulation can run only once"));
         };
         let until = seconds.map(|seconds| SimTime::from_nanos((seconds * 1e9) as u64));
         let outcome = py.detach(|| session.run(until, &self.stop)).map_err(ended)?;

@@ -25,13 +25,15 @@ pub(super) enum DatagramEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DatagramError {
     /// The handshake is not complete, the peer takes none, or the connection is over.
-    #[error("the peer takes no datagrams, or none yet")]
+    #[error("the peer does not accept datagrams, or not yet")]
     Unsupported,
     /// It has more than so many bytes, which is what a packet and the peer's limit have room for.
-    #[error("a datagram of more than {0} bytes fits in no packet, or exceeds what the peer takes")]
+    #[error(
+        "a datagram of more than {0} bytes does not fit in a packet, or exceeds the limit of the peer"
+    )]
     TooLarge(u64),
     /// So many bytes wait that it has no room in the queue.
-    #[error("{QUEUE_SIZE} bytes of datagrams wait to be sent already")]
+    #[error("{QUEUE_SIZE} bytes of datagrams are already waiting to be sent")]
     Full,
 }
 

@@ -97,21 +97,21 @@ leobench_base::spec! {
 fn check_multipath(spec: &MultipathSpec) -> Result<(), Fault> {
     let MultipathSpec { links, backup, .. } = spec;
     if links.len() < 2 {
-        let allowed = "two links of the node that opens the connection, or more";
-        return Err(Fault::new("links", "has too few for several paths", allowed));
+        let allowed = "two or more links of the node that opens the connection";
+        return Err(Fault::new("links", "has too few links for several paths", allowed));
     }
     if links.len() > MOST_PATHS {
-        return Err(Fault::new("links", "has too many", format!("{MOST_PATHS} at most")));
+        return Err(Fault::new("links", "has too many links", format!("{MOST_PATHS} at most")));
     }
     if (1..links.len()).any(|at| links[..at].contains(&links[at])) {
-        return Err(Fault::new("links", "names a link twice", "every link once"));
+        return Err(Fault::new("links", "names a link more than once", "each link once"));
     }
     if backup.iter().any(|link| !links.contains(link)) {
         let problem = "names a link that is not one of `links`";
         return Err(Fault::new("backup", problem, links.join(", ")));
     }
     if spec.idle_timeout.is_some_and(SimDuration::is_zero) {
-        let allowed = "a time above zero, or no `idle_timeout` for none";
+        let allowed = "a time above zero, or no `idle_timeout` to disable it";
         return Err(Fault::new("idle_timeout", "is zero", allowed));
     }
     Ok(())
@@ -231,8 +231,12 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
     check_stack(spec)?;
     check_resumption(spec)?;
     if spec.preferred_address.is_some() && spec.multipath.is_some() {
-        let problem = "is for connections with one path";
-        return Err(Fault::new("preferred_address", problem, "it or `multipath`"));
+        let problem = "applies only to connections with one path";
+        return Err(Fault::new(
+            "preferred_address",
+            problem,
+            "either `preferred_address` or `multipath`",
+        ));
     }
     if !(SMALLEST_PAYLOAD..=LARGEST_PAYLOAD).contains(&spec.payload) {
         let allowed =
@@ -243,7 +247,7 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
         return Err(Fault::new("initial_rtt", "is zero", "a time above zero"));
     }
     if spec.idle_timeout.is_some_and(SimDuration::is_zero) {
-        let allowed = "a time above zero, or no `idle_timeout` for none";
+        let allowed = "a time above zero, or no `idle_timeout` to disable it";
         return Err(Fault::new("idle_timeout", "is zero", allowed));
     }
     if !(SHORTEST_ACK_DELAY..TOO_LONG_ACK_DELAY).contains(&spec.max_ack_delay) {
@@ -271,8 +275,9 @@ fn check_resumption(spec: &QuicSpec) -> Result<(), Fault> {
     const OTHERS: &str = "`reset` or `keep`";
     if spec.after_migration != AfterMigration::CarefulResume {
         return if spec.careful_resume.is_some() {
-            let problem = "is of no use without `after_migration = \"careful_resume\"`";
-            Err(Fault::new("careful_resume", problem, "no `careful_resume`, or that"))
+            let problem = "has no effect without `after_migration = \"careful_resume\"`";
+            let allowed = "no `careful_resume`, or `after_migration = \"careful_resume\"`";
+            Err(Fault::new("careful_resume", problem, allowed))
         } else {
             Ok(())
         };
@@ -286,7 +291,8 @@ fn check_resumption(spec: &QuicSpec) -> Result<(), Fault> {
         // RFC 9959: packets of the unvalidated phase MUST be paced.
         ("is `careful_resume`, which needs pacing", format!("{OTHERS}, or `pacing = true`"))
     } else if spec.congestion.model().behaviour().model_based {
-        let problem = "is `careful_resume`, which needs a congestion controller that sets a window by acknowledgements and losses";
+        let problem = "is `careful_resume`, which needs a congestion controller that sets its window from \
+                       acknowledgements and losses";
         (problem, format!("{OTHERS}, or another `congestion` than `{}`", spec.congestion.name()))
     } else {
         return Ok(());
@@ -313,11 +319,11 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
         ));
     }
     if spec.multipath.is_some() {
-        let problem = "is for the stack `own`: `noq` uses one path here";
+        let problem = "requires the stack `own`: `noq` uses one path here";
         return Err(Fault::new("multipath", problem, "no `multipath`, or the stack `own`"));
     }
     if spec.on_forecast.is_some() {
-        let problem = "is for the stack `own`: `noq` asks no forecast when it sends";
+        let problem = "requires the stack `own`: `noq` does not use forecasts here";
         return Err(Fault::new("on_forecast", problem, "no `on_forecast`, or the stack `own`"));
     }
     if spec.retry {
@@ -325,16 +331,16 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
         return Err(Fault::new("retry", problem, "`false`, or the stack `own`"));
     }
     if spec.preferred_address.is_some() {
-        let problem = "is for the stack `own`: clients of `noq` stay where they are";
+        let problem = "requires the stack `own`: clients with `noq` do not migrate here";
         let allowed = "no `preferred_address`, or the stack `own`";
         return Err(Fault::new("preferred_address", problem, allowed));
     }
     if spec.probe_after.is_some() {
-        let problem = "is for the stack `own`: `noq` is not told of other addresses";
+        let problem = "requires the stack `own`: `noq` does not learn of other addresses here";
         return Err(Fault::new("probe_after", problem, "no `probe_after`, or the stack `own`"));
     }
     if spec.key_update.is_some() {
-        let problem = "is for the stack `own`: `noq` updates keys by itself";
+        let problem = "requires the stack `own`: `noq` chooses its own times for key updates";
         return Err(Fault::new("key_update", problem, "no `key_update`, or the stack `own`"));
     }
     Ok(())

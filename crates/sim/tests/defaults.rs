@@ -77,7 +77,7 @@ fn read(text: &str) -> BTreeMap<&str, Vec<&str>> {
         while let Some(line) = lines.next_if(|line| line.starts_with(' ')) {
             defaults.push(line);
         }
-        assert!(sections.insert(name, defaults).is_none(), "{name} is there twice");
+        assert!(sections.insert(name, defaults).is_none(), "{name} appears twice");
     }
     sections
 }

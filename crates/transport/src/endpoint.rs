@@ -378,7 +378,7 @@ pub enum EndpointError {
         path: String,
     },
     /// The connection offers several paths, as the scenario demands, and the peer does not.
-    #[error("at {at}, {local} offers several paths, and {remote} does not")]
+    #[error("at {at}, {local} offers several paths, but {remote} does not")]
     OnePath {
         /// When.
         at: SimTime,

@@ -12,7 +12,7 @@ use crate::buffer::SendBuffer;
 /// The key under which a scenario names a class, and which faults of a class name.
 pub const KEY: &str = "python";
 
-const NO_HOST: &str = "is written in Python, which leobench's Python package runs";
+const NO_HOST: &str = "is written in Python, which only leobench's Python package can run";
 
 /// A class, and what to build it with.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,7 @@ impl Plugins {
     pub fn check(&self, kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault> {
         match &self.0 {
             Some(host) => host.check(kind, class),
-            None => Err(Fault::new(KEY, NO_HOST, "anything that is not")),
+            None => Err(Fault::new(KEY, NO_HOST, "a kind that is not written in Python")),
         }
     }
 

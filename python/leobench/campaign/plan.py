@@ -76,8 +76,8 @@ class Campaign(Definition):
                 lost, winner = (f'{self._origins(variant)[place]}."{place}"' for place in pair)
                 loser, other = (self._file_of(variant, place) for place in pair)
                 raise InputError(
-                    f"{loser}: {lost}: is lost to {winner}{'' if other == loser else f' of {other}'}, "
-                    "which replaces the whole table; leave one of them out, or put the larger first"
+                    f"{loser}: {lost}: is overwritten by {winner}{'' if other == loser else f' of {other}'}, "
+                    "which replaces the whole table; remove one of them, or put the larger table first"
                 )
 
     @classmethod

@@ -39,7 +39,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     scenario = load_scenario(run.scenario, run.seed, run.overrides)
     resolved = json.loads(scenario.to_json())
     if provenance.fingerprint(resolved, run.scenario.parent) != run.fingerprint:
-        raise InputError(f"{run.scenario}: has changed, or a file it names, while the campaign ran")
+        raise InputError(f"{run.scenario}: changed while the campaign ran, or a file that it names did")
     try:
         ended = engine.run(scenario, engine.Recording())
     except (RunError, ScenarioError) as error:

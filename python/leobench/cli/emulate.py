@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NAME = "emulate"
 HELP = "run programs on the hosts of a scenario, in real time"
-ADVICE = "; options of a program belong behind `--`, as in `leobench emulate SCENARIO -- PROGRAM ARGUMENTS`"
+ADVICE = "; options of a program go after `--`, as in `leobench emulate SCENARIO -- PROGRAM ARGUMENTS`"
 EXAMPLE = "leobench emulate scenarios/one-flow.toml --host client -- ping -c 3 server"
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     options.add_scenario(parser)
     parser.add_argument(
-        "words", metavar="COMMAND", nargs="*", help="the main program and its arguments, behind `--`"
+        "words", metavar="COMMAND", nargs="*", help="the main program and its arguments, after `--`"
     )
     options.add_overrides(parser)
     parser.add_argument(
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: nothing is written)")
     parser.add_argument("--force", action="store_true", help="replace an existing result folder")
     options.add_real(parser, programs=True)
-    parser.add_argument("--quiet", action="store_true", help="say nothing beside what the programs say")
+    parser.add_argument("--quiet", action="store_true", help="print only the output of the programs")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -76,16 +76,16 @@ def _programs(args: argparse.Namespace) -> list[Program]:
         except ValueError as error:
             raise InputError(f"--on {host}: {command!r} cannot be read: {error}") from None
         if not any(words[:1]):
-            raise InputError(f"--on {host}: is without a command")
+            raise InputError(f"--on {host}: has no command")
         programs.append(Program(host, tuple(words)))
     if args.words[:1] == [""]:
-        raise InputError("the command behind `--` is empty; allowed: a program and its arguments")
+        raise InputError("the command after `--` is empty; allowed: a program and its arguments")
     if args.words:
         programs.append(Program(args.host or "", tuple(args.words)))
     elif args.host is not None:
-        raise InputError("--host: is without a command; give one behind `--`")
+        raise InputError("--host: has no command; give one after `--`")
     if not programs:
-        raise InputError("there is no command; give one behind `--`, or with --on HOST COMMAND")
+        raise InputError("no command is given; give one after `--`, or with --on HOST COMMAND")
     return programs
 
 

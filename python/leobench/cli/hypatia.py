@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
 NAME = "hypatia"
-HELP = "read a network that Hypatia generated as a table of the channel `schedule`"
+HELP = "convert a network that Hypatia generated to a table for the channel `schedule`"
 EXAMPLE = "leobench hypatia gen_data/kuiper_630 Manila Dalian --rate '10 Mbps' --out manila-dalian.csv"
 
 # Rows of the table of ways.
@@ -25,10 +25,10 @@ _ROWS = 12
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "folder", metavar="FOLDER", type=options.text, help="what Hypatia's satgenpy generated"
+        "folder", metavar="FOLDER", type=options.text, help="folder that Hypatia's satgenpy generated"
     )
     parser.add_argument("source", metavar="FROM", help="name of a ground station")
-    parser.add_argument("target", metavar="TO", help="name of another")
+    parser.add_argument("target", metavar="TO", help="name of another ground station")
     parser.add_argument(
         "--rate", metavar="RATE", default="10 Mbps", help="rate of the link (default: 10 Mbps)"
     )
@@ -57,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
     if args.out is not None:
         lines = hypatia.schedule(network, args.source, args.target, args.rate, every)
         write_text(args.out, "".join(lines))
-    head = [("from", "s"), ("delay one way", "ms"), ("way", "")]
+    head = [("from", "s"), ("one-way delay", "ms"), ("way", "")]
     rows = []
     for at, way in ways[:_ROWS]:
         delay = starts[at]

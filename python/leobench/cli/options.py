@@ -156,13 +156,13 @@ class _Real:
 
 
 _REAL = (
-    _Real("lateness", "time by which 99 of 100 packets may leave late"),
-    _Real("stall", "time for which the driver may stand still"),
-    _Real("spin", "time before something is due in which the driver does not sleep"),
-    _Real("settle", "time that the other programs have before the main one starts", of_programs=True),
+    _Real("lateness", "maximum lateness of 99 in 100 packets"),
+    _Real("stall", "longest stall of the driver"),
+    _Real("spin", "time before each event in which the driver spins instead of sleeping"),
+    _Real("settle", "head start of the other programs over the main one", of_programs=True),
     _Real(
         "busy",
-        "share of their time for which the processors may be at work",
+        "maximum share of time in which the processors are busy",
         "SHARE",
         _share,
         of_programs=True,

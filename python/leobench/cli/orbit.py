@@ -63,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
     from leobench.scenario import load
 
     if not SHORTEST_INTERVAL <= args.interval < math.inf:
-        problem = "is not a time between two samples"
+        problem = "is not a sampling interval"
         raise InputError(
             f"--interval = {args.interval:g}: {problem}; allowed: {SHORTEST_INTERVAL:g} s or more"
         )
@@ -151,7 +151,7 @@ def _links(seen: Survey) -> str:
     head = [
         ("link", ""),
         ("served", "%"),
-        ("delay one way", "p5 ms"),
+        ("one-way delay", "p5 ms"),
         ("", "p50 ms"),
         ("", "p95 ms"),
         ("handovers", "per hour"),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NAME = "record"
-HELP = "turn what ping, irtt, iperf3 or a dish measured into a channel"
+HELP = "turn measurements of ping, irtt, iperf3 or a dish into a channel"
 EXAMPLE = "leobench record ping.txt iperf3.json --out roof.csv --mahimahi roof.mahimahi"
 
 # Seconds of the shortest row.
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         type=Path,
-        help="measurements; several are put together by their times",
+        help="files of measurements; several are merged by time",
     )
     parser.add_argument(
         "--out", metavar="CSV", type=_file, required=True, help="the table of a `schedule` channel"
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mahimahi", metavar="FILE", type=_file, help="write the rates as a trace of Mahimahi, too"
     )
     parser.add_argument(
-        "--kind", choices=list(FORMATS), help="format of the files (default: found from each)"
+        "--kind", choices=list(FORMATS), help="format of the files (default: detected in each file)"
     )
     parser.add_argument("--rate", metavar="MBPS", type=float, help="rate where none was measured, in Mbit/s")
     parser.add_argument(
@@ -48,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=options.whole,
         default=3,
-        help="so many probes lost in a row are an interruption (default: 3)",
+        help="number of consecutive lost probes that count as an interruption (default: 3)",
     )
-    parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
 def main(args: argparse.Namespace) -> int:

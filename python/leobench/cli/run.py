@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--engine",
         metavar="ENGINE",
         type=options.text,
-        help="virtual or real: real runs flows on sockets, by the clock (default: the scenario's)",
+        help="virtual or real: real runs flows over sockets in real time (default: the scenario's)",
     )
     options.add_real(parser, programs=False)
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")

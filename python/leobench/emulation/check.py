@@ -33,7 +33,7 @@ def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
     placed = [replace(program, host=program.host or names[0]) for program in programs]
     for program in placed:
         if program.host not in names:
-            raise InputError(f"{program.host}: is no host of the scenario; {allowed(program.host, names)}")
+            raise InputError(f"{program.host}: is not a host of the scenario; {allowed(program.host, names)}")
         if shutil.which(program.words[0]) is None:
             raise InputError(f"{program.words[0]}: no such program; install it, or give its whole path")
     _check_count(len(names))
@@ -67,16 +67,16 @@ def check_machine() -> None:
     if platform.system() != "Linux":
         raise InputError(f"hosts are network namespaces of Linux, and this is {platform.system()}")
     if not hosts.DEVICE.exists():
-        raise InputError(f"{hosts.DEVICE}: does not exist; load the kernel's module `tun` (modprobe tun)")
+        raise InputError(f"{hosts.DEVICE}: does not exist; load the kernel module `tun` (modprobe tun)")
     if not os.access(hosts.DEVICE, os.R_OK | os.W_OK):
         raise InputError(
-            f"{hosts.DEVICE}: may not be opened by this user; run as root, or let the user open it"
+            f"{hosts.DEVICE}: cannot be opened by this user; run as root, or let the user open it"
         )
     fault = hosts.device_fault()
     if fault is not None:
         raise InputError(f"{hosts.DEVICE}: {fault}")
     if os.geteuid() != 0 and not _has_user_namespaces():
-        raise InputError("this kernel lets only root make network namespaces; run as root")
+        raise InputError("this kernel only lets root create network namespaces; run as root")
 
 
 def _has_user_namespaces() -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leobench._core import Scenario
 
 DEVICE = Path("/dev/net/tun")
-_OTHER_DEVICE = f"is no TUN device; remove it, and make one (mknod {DEVICE} c 10 200)"
+_OTHER_DEVICE = f"is not a TUN device; remove it and create one (mknod {DEVICE} c 10 200)"
 
 # `linux/if_tun.h`: the requests, and a device for IP packets with no header but that of offloads.
 _TUNSETIFF, _TUNSETOFFLOAD, _TUNGETFEATURES = 0x4004_54CA, 0x4004_54D0, 0x8004_54CF
@@ -61,9 +61,9 @@ def device_fault() -> str | None:
         descriptor = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in (errno.ENODEV, errno.ENXIO):
-            return "has no driver; load the kernel's module `tun` (modprobe tun)"
+            return "has no driver; load the kernel module `tun` (modprobe tun)"
         if error.errno == errno.EPERM:
-            return f"may not be opened in this container; start it with --device {DEVICE}"
+            return f"cannot be opened in this container; start it with --device {DEVICE}"
         if error.errno != errno.EISDIR:
             return f"cannot be opened: {error.strerror}"
         return _OTHER_DEVICE

@@ -220,7 +220,9 @@ def _enter_namespaces() -> None:
         kernel.write(Path("/proc/self/uid_map"), f"0 {user} 1")
         kernel.write(Path("/proc/self/gid_map"), f"0 {group} 1")
     except OSError as error:
-        raise RunError(f"this user may make no namespaces: {error.strerror}; run as root") from None
+        raise RunError(
+            f"this user is not allowed to create namespaces: {error.strerror}; run as root"
+        ) from None
 
 
 def _is_closed(pipe: int) -> bool:

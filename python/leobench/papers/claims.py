@@ -172,7 +172,7 @@ def _claim(entry: Any, known: Mapping[str, Reading], at: str) -> Claim:
     for index, reading in enumerate(listed):
         if not readings.changes(claim, reading):
             raise InputError(
-                f'{at}.readings[{index}] = "{reading.id}": changes nothing of this claim; '
+                f'{at}.readings[{index}] = "{reading.id}": does not change this claim; '
                 f"allowed: a reading whose `instead` names something that the claim names"
             )
     return claim

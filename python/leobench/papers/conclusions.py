@@ -75,8 +75,8 @@ def conclude(findings: Iterable[Finding]) -> list[Conclusion]:
         cases = grouped[finding.claim.id]
         if finding.case not in cases:
             raise InputError(
-                f"claim {finding.claim.id}: reading {finding.reading}: case `{finding.case}` is none of the "
-                f"claim as written; {allowed(finding.case, cases)}"
+                f"claim {finding.claim.id}: reading {finding.reading}: case `{finding.case}` is not a case "
+                f"of the claim as written; {allowed(finding.case, cases)}"
             )
         cases[finding.case].append(finding)
     return [_conclude(tuple(found)) for cases in grouped.values() for found in cases.values()]

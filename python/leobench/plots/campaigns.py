@@ -180,7 +180,7 @@ def _metric(word: str, known: Sequence[str]) -> str:
     ]
     if len(found) > 1:
         meant = ", ".join(f"`{metric}`" for metric in found)
-        raise InputError(f"--metric = {word}: may be any of several; allowed: {meant}")
+        raise InputError(f"--metric = {word}: is ambiguous; allowed: {meant}")
     if not found:
         raise InputError(f"--metric = {word}: the campaign has no such metric; {allowed(word, known)}")
     return found[0]

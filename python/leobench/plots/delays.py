@@ -79,7 +79,7 @@ def _choose(
     result: Result, flow: str | None, link: str | None, start_s: float | None, end_s: float | None
 ) -> View:
     if link is not None:
-        raise InputError(f"delays: --link = {link}: delays are of flows; leave it out, or give --flow")
+        raise InputError(f"delays: --link = {link}: delays belong to flows; leave it out, or give --flow")
     view.require_flows("delays", result)
     warm_up = seconds(result.scenario["warm_up"])
     chosen = view.choose("delays", result, flow, None, warm_up if start_s is None else start_s, end_s)
@@ -88,7 +88,7 @@ def _choose(
     if not any(chosen.has_delays(each) for each in chosen.flows):
         raise InputError(
             f"delays: fewer than 10 messages{chosen.whose} were delivered and recorded; "
-            "allowed: flows of many messages (files show their round-trip times in --kind timeline)"
+            "allowed: flows with many messages (files show their round-trip times in --kind timeline)"
         )
     return chosen
 

@@ -44,7 +44,7 @@ def draw(axes: Axes, view: View, colours: Sequence[str]) -> None:
     axes.set_ylim(rows.height - 0.25, -0.75)
     axes.set_yticks([])
     if rows.is_empty():
-        style.say(axes, "no object was on its way in this time")
+        style.say(axes, "no object was in transit in this time")
 
 
 def _objects(view: View, flow: Summary) -> pl.DataFrame:

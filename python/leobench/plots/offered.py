@@ -57,7 +57,7 @@ def draw(seen: Survey) -> Figure:
     """
     changes = seen.handovers.filter(pl.col("from").is_not_null()).height
     panels = [
-        (f"Delay one way, over {changes:,} handovers", "delay (ms)", _lines(seen, "delay_ms")),
+        (f"One-way delay, over {changes:,} handovers", "delay (ms)", _lines(seen, "delay_ms")),
         ("Rate", "rate (Mbit/s)", _rates(seen)),
         ("Elevation of the serving satellite", "elevation (°)", _lines(seen, "elevation_deg")),
     ]

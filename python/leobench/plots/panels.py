@@ -170,7 +170,7 @@ def _message_delays(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
     if rows.is_empty():
         style.say(axes, "no message was created in this time")
     elif worst is None:
-        style.say(axes, "no message of this time was delivered")
+        style.say(axes, "no message from this time was delivered")
     if len(lines) > 1 or missing:
         style.extend(axes, _ABOVE_MARKS if missing else 0.0)
         style.legend(axes)

@@ -97,7 +97,7 @@ def _choose(
     """The part of a run to show; the errors are those of `draw`."""
     if flow is not None:
         raise InputError(
-            f"shares: --flow = {flow}: a flow alone has no share; leave it out, or use --kind timeline"
+            f"shares: --flow = {flow}: a single flow has no share; leave it out, or use --kind timeline"
         )
     view.require_flows("shares", result)
     if "competition" not in result.summary:
@@ -157,9 +157,9 @@ def _title(view: View, arrival: float) -> str:
     """The outcome in words."""
     found, jain = view.result.summary["competition"], view.result.summary["fairness_jain"]
     if found["from_s"] is None:
-        return "The flows were never there at the same time"
+        return "The flows were never active at the same time"
     converged = found["convergence_s"]
-    after = "" if arrival == 0 else " after the last flow came"
+    after = "" if arrival == 0 else "after the last flow started"
     said = "No lasting fair shares" if converged is None else f"Fair shares {converged:.3g} s{after}"
     ratio = found["friendliness_ratio"]
     told = "" if ratio is None else f", friendliness ratio {units.number_text(ratio)}"

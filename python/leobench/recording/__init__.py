@@ -42,10 +42,10 @@ def read(file: Path, kind: str | None) -> Reading:
     found = kind or next((name for name, form in FORMATS.items() if form.detect(source)), None)
     if found is None:
         raise InputError(
-            f"{file}: is of no known format; name it with --kind; {allowed('', FORMATS)}; "
+            f"{file}: has an unknown format; name it with --kind; {allowed('', FORMATS)}; "
             f"`probes` is a CSV with columns for {probes.COLUMNS}"
         )
     reading = FORMATS[found].read(source)
     if not reading.probes and not reading.rates:
-        raise InputError(f"{file}: has no measurements that {found} prints")
+        raise InputError(f"{file}: contains no measurements in the format of {found}")
     return reading

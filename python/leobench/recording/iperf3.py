@@ -67,4 +67,6 @@ def _rates(start: float, intervals: Sequence[Item]) -> Iterator[Rate]:
         if length > 0:
             yield Rate(start + begin, length, bps, each.place, loss)
         elif each is not intervals[-1]:
-            raise each.place.wrong("the interval has no length; allowed: above 0 s, but in the last interval")
+            raise each.place.wrong(
+                "the interval has no length; allowed: above 0 s, except in the last interval"
+            )

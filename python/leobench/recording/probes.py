@@ -82,6 +82,6 @@ def _check_unit(probes: Sequence[Probe], source: Source) -> None:
     answered = [probe.rtt_s * 1e3 for probe in probes if probe.rtt_s is not None]
     if answered and statistics.median(answered) < _LEAST_MS:
         raise InputError(
-            f"{source.file}:1: the column `rtt` does not tell its unit, and its median is "
+            f"{source.file}:1: the column `rtt` does not state its unit, and its median is "
             f"{statistics.median(answered):.3g}; allowed: `rtt_s`, `rtt_ms` or `rtt_us`"
         )

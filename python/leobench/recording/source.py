@@ -41,7 +41,7 @@ class Source:
                 content = _content(opened)
             text = content.decode("utf-8-sig")
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise InputError(f"{file}: is damaged; allowed: whole files of gzip") from None
+            raise InputError(f"{file}: is damaged; allowed: complete gzip files") from None
         except UnicodeDecodeError as error:
             raise InputError(f"{file}: is not text, at byte {error.start}; allowed: UTF-8") from None
         except OSError as error:

@@ -73,9 +73,7 @@ def _check(frame: pl.DataFrame, by: Sequence[str], value: str) -> None:
             raise InputError(f"no column `{name}`; {allowed(name, frame.columns)}")
     for name in by:
         if name in _MADE:
-            raise InputError(
-                f"by: `{name}` is a column that is returned; allowed: any other name, so rename it"
-            )
+            raise InputError(f"by: `{name}` is a column of the result; allowed: any other name, so rename it")
     if "metric" in frame.columns and "metric" not in by and frame["metric"].n_unique() > 1:
         raise InputError(
             f"the rows are of {frame['metric'].n_unique()} metrics, whose common mean means nothing; "

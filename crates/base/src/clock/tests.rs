@@ -139,7 +139,7 @@ fn refused(json: &str, message: &str) {
 fn bad_clocks_are_refused_by_place() {
     refused(r#"{"every": "0 s"}"#, "every = \"0 s\": is zero; allowed: a time above zero");
     refused(r#"{"interval": "0 s"}"#, "interval = \"0 s\": is zero; allowed: times above zero");
-    let beside = "is given beside `interval`, which is used in place of a grid; \
+    let beside = "is given together with `interval`, which replaces the grid; \
                   allowed: either `every` and `phase`, or `interval`";
     refused(r#"{"every": "1 s", "interval": "2 s"}"#, &format!("every = \"1 s\": {beside}"));
     refused(r#"{"phase": "1 s", "interval": "2 s"}"#, &format!("phase = \"1 s\": {beside}"));

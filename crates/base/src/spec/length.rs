@@ -27,7 +27,7 @@ macro_rules! length {
             fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
                 match Limit::read(value, at) {
                     Ok(limit) if matches!(limit, $kinds) => Ok(Self(limit)),
-                    Ok(Limit::Unlimited) => Err(at.error(value, "is no length").allowed($allowed)),
+                    Ok(Limit::Unlimited) => Err(at.error(value, "is not a length").allowed($allowed)),
                     Ok(_) => Err(at.error(value, "depends on a link").allowed($allowed)),
                     Err(error) => Err(error.allowed($allowed)),
                 }

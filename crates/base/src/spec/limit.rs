@@ -107,7 +107,7 @@ impl Limit {
                 Span::Products((number * 1e6).round() as u64)
             }
             (None, Some(time)) => Span::Time(SimDuration::read(time, &at.key("time"))?),
-            _ => return Err(at.error(value, "is no limit").allowed("either `bdp` or `time`")),
+            _ => return Err(at.error(value, "is not a limit").allowed("either `bdp` or `time`")),
         };
         Ok(Self::Carried { span, link })
     }
@@ -128,7 +128,7 @@ impl Spec for Limit {
                 "time": time,
                 "link": {
                     "type": "string",
-                    "description": "The link; that of the queue unless given.",
+                    "description": "The link; by default the link of the queue.",
                 },
             }},
         ]})

@@ -225,7 +225,7 @@ fn what_has_no_form_on_the_wire_is_refused() {
     };
     assert!(write(&long(65_535 - 40), &mut Vec::new()).is_ok());
     for payload in [65_535 - 39, 70_000] {
-        assert!(refused(&long(payload)).starts_with("too long a packet: "), "{payload}");
+        assert!(refused(&long(payload)).starts_with("packet too long: "), "{payload}");
     }
     let mut segment = Segment::default();
     segment.options.timestamps = Some(Timestamps { value: 1, echo: 2 });

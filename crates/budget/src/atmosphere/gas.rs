@@ -43,7 +43,11 @@ fn check(spec: &GasSpec) -> Result<(), Fault> {
         return Ok(());
     }
     let field = if spec.column.is_some() { "column" } else { "vapour" };
-    Err(Fault::new(field, "is zero", "some water vapour, such as \"0.1 g/m3\" or \"0.2 kg/m2\""))
+    Err(Fault::new(
+        field,
+        "is zero",
+        "an amount of water vapour above zero, such as \"0.1 g/m3\" or \"0.2 kg/m2\"",
+    ))
 }
 
 /// Air at one place: the pressure of its dry part in hPa, its temperature in K, its water vapour in g/m3.

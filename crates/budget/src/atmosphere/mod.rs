@@ -53,7 +53,7 @@ fn check(spec: &AtmosphereSpec) -> Result<(), Fault> {
     match spec.exceeded {
         None => Err(Fault::new("exceeded", "is missing", allowed)),
         Some(share) if !bounds.contains(&share.percent()) => {
-            Err(Fault::new("exceeded", "is outside what the model covers", allowed))
+            Err(Fault::new("exceeded", "is outside the range of the model", allowed))
         }
         Some(_) => Ok(()),
     }

@@ -37,8 +37,8 @@ pub fn check_kernel(spec: &ScenarioSpec) -> io::Result<Option<String>> {
         if !offered.iter().any(|known| known == wanted) {
             let listed: Vec<_> = offered.iter().map(|known| format!("`{known}`")).collect();
             return Ok(Some(format!(
-                "flows.{name}.transport.congestion: {wanted} is not in this kernel; allowed in real time: {} \
-                 (`reno` is `newreno` here), or load its module",
+                "flows.{name}.transport.congestion: {wanted} is not available in this kernel; allowed in real time: {} \
+                 (leobench calls `reno` `newreno`), or load the module",
                 listed.join(", ")
             )));
         }

@@ -40,7 +40,7 @@ fn unquoted(mut rest: &str) -> Result<(String, &str), &'static str> {
             None => return Ok((text, after)),
         }
     }
-    Err("opens a quote and does not close it")
+    Err("has an opening quote but no closing quote")
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(cells("a,b").unwrap(), ["a", "b"]);
         assert_eq!(cells(" a , ,").unwrap(), ["a", "", ""]);
         assert_eq!(cells("").unwrap(), [""]);
-        assert_eq!(cells(r#""a","b c"#).unwrap_err(), "opens a quote and does not close it");
+        assert_eq!(cells(r#""a","b c"#).unwrap_err(), "has an opening quote but no closing quote");
         assert_eq!(cells(r#""a", "b, ""c""" ,"" "#).unwrap(), ["a", r#"b, "c""#, ""]);
         assert_eq!(cells(r#""a"b,c"#).unwrap_err(), "has text after a closing quote");
         assert_eq!(cells(r#"5" disk,c"#).unwrap(), [r#"5" disk"#, "c"]);

@@ -108,7 +108,7 @@ fn unreadable(field: &str, path: &Path, error: &io::Error) -> Fault {
         io::ErrorKind::NotFound => format!("there is no file {}", path.display()),
         _ => format!("{} cannot be read: {error}", path.display()),
     };
-    Fault::new(field, problem, "a file, named from the folder of the scenario")
+    Fault::new(field, problem, "a file, by its path from the scenario's folder")
 }
 
 /// A fault in one line (the first is 1) of the file `name` given under `field`.

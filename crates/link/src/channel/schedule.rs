@@ -15,7 +15,7 @@ const COLUMNS: [&str; 5] = ["time", "rate", "delay", "loss", "up"];
 const HEADER: &str =
     "a first line that names the columns: `time`, `rate`, and, if needed, `delay`, `loss`, `up`";
 
-const QUOTES: &str = "quotes around a whole cell, or none; a quote within them doubled";
+const QUOTES: &str = "quotes around a whole cell or none; quotes inside are doubled";
 
 leobench_base::spec! {
     /// A row of a schedule; omitted values repeat the row before.
@@ -154,7 +154,7 @@ fn history(
     };
     if let Some(row) = (1..steps.len()).find(|row| steps[*row].at <= steps[row - 1].at) {
         let problem = format!("is {} after {}", steps[row].at, steps[row - 1].at);
-        return Err(rows.fault(row, "at", problem, "a time after the row before"));
+        return Err(rows.fault(row, "at", problem, "a time after that of the previous row"));
     }
     let too_long = |step: &ScheduleStep| step.delay.is_some_and(|delay| delay > UpTo::DELAY.0);
     if let Some(row) = steps.iter().position(too_long) {
@@ -247,7 +247,7 @@ fn columns(titles: &[Cow<'_, str>]) -> Result<Vec<&'static str>, String> {
             return Err(format!("unknown column {}{}", quoted(title), hint.unwrap_or_default()));
         };
         if columns.contains(&column) {
-            return Err(format!("column {title:?} is there twice"));
+            return Err(format!("column {title:?} appears twice"));
         }
         columns.push(column);
     }

@@ -55,7 +55,9 @@ impl Spec for Above {
         let queue = QueueSpec::read(value, at)?;
         if let QueueSpec::Device(_) = queue {
             let kinds = Self::kinds().join(", ");
-            return Err(at.error(value, "is a second ring").allowed(format!("one of {kinds}")));
+            return Err(at
+                .error(value, "is a ring above another ring")
+                .allowed(format!("one of {kinds}")));
         }
         Ok(Self(Box::new(queue)))
     }

@@ -48,7 +48,7 @@ fn check(spec: &RedSpec) -> Result<(), Fault> {
         _ => {
             return fault(
                 "max_threshold",
-                "differs in kind",
+                "has another unit than `min_threshold`",
                 "both thresholds in packets, or both in bytes",
             );
         }
@@ -60,7 +60,7 @@ fn check(spec: &RedSpec) -> Result<(), Fault> {
         return fault(
             "min_threshold",
             "is not below `max_threshold`",
-            "a third of it, for instance",
+            "a lower threshold, such as a third of it",
         );
     }
     if spec.packet_time.is_some_and(SimDuration::is_zero) {

@@ -144,7 +144,10 @@ pub fn read(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
     };
     if all.is_empty() {
         let formats = "TLE, or OMM as CSV, JSON or XML";
-        return Err(FileError::whole(file, format!("no satellite in it; it should be {formats}")));
+        return Err(FileError::whole(
+            file,
+            format!("contains no satellites; it should be {formats}"),
+        ));
     }
     let mut numbers = BTreeSet::new();
     for placed in &all {
@@ -152,7 +155,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
         placed.elements.check().map_err(|problem| placed.error(file, problem))?;
         if !numbers.insert(*catalogue) {
             let problem =
-                format!("{name} ({catalogue}) is in the file twice; keep one of its sets");
+                format!("{name} ({catalogue}) appears twice; keep one of its element sets");
             return Err(placed.error(file, problem));
         }
     }
@@ -182,7 +185,7 @@ pub fn load(
             return Err(placed.error(
                 file,
                 format!(
-                    "the elements of {} are of {}, {age:.1} days from {far}; at most {} days are allowed",
+                    "the elements of {} have the epoch {}, {age:.1} days from {far}; at most {} days are allowed",
                     elements.name, elements.epoch, ages.refuse_days
                 ),
             ));

@@ -53,7 +53,7 @@ fn check_line(line: &str) -> Result<(), String> {
     if !line.is_ascii() || line.len() != LENGTH {
         let length = line.chars().count();
         return Err(format!(
-            "a line of an element set has {LENGTH} ASCII characters, this one {length}"
+            "a line of an element set has {LENGTH} ASCII characters, but this one has {length}"
         ));
     }
     let sum: u32 = line.as_bytes()[..LENGTH - 1]
@@ -68,7 +68,9 @@ fn check_line(line: &str) -> Result<(), String> {
     if found == right.to_string() {
         Ok(())
     } else {
-        Err(format!("the checksum is {found}, the line's digits give {right}: a digit is wrong"))
+        Err(format!(
+            "the checksum is {found}, but the digits of the line add up to {right}: a digit is wrong"
+        ))
     }
 }
 

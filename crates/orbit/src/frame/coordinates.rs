@@ -85,7 +85,7 @@ impl Geodetic {
         } else if longitude.is_nan() || longitude.abs() > 360.0 {
             Err(format!("longitude {longitude} is not from -360 to 360 degrees"))
         } else if !(-500.0..=100_000.0).contains(&altitude) {
-            let reason = if altitude < 0.0 { "below ground" } else { "no place for a terminal" };
+            let reason = if altitude < 0.0 { "below ground" } else { "too high for a terminal" };
             Err(format!("altitude {altitude} m is {reason}: from -500 to 100000 m"))
         } else {
             Ok(())

@@ -106,15 +106,17 @@ impl Network {
                 return Err(wrong(format!("has {}; it should have {right}", quoted(line))));
             };
             if !(0..nodes).contains(&node) || !(satellites..nodes).contains(&end) {
-                let right = format!("nodes are below {nodes}, destinations from {satellites} on");
-                return Err(wrong(format!("leads from {node} to {end}; {right}")));
+                let right =
+                    format!("nodes should be below {nodes}, destinations from {satellites} on");
+                return Err(wrong(format!("has node {node} and destination {end}; {right}")));
             }
             let pair = [node.min(next), node.max(next)].map(|node| node as u32);
             let touches_ground =
                 (0..nodes).contains(&next) && (node < satellites) != (next < satellites);
             if next != -1 && !touches_ground && !(next >= 0 && self.links.contains(&pair)) {
-                let right = "it should be a neighbour by isls.txt, a station, or -1 for none";
-                return Err(wrong(format!("leads from {node} on to {next}; {right}")));
+                let right =
+                    "it should be a neighbour listed in isls.txt, a station, or -1 for none";
+                return Err(wrong(format!("has the next hop {next} for node {node}; {right}")));
             }
             let next = u32::try_from(next).ok();
             hops.push(Hop { node: node as u32, end: end as u32, next });
@@ -136,14 +138,14 @@ fn read_satellites(tles: Text<'_>) -> Result<(Vec<Satellite>, Epoch), FileError>
     let counts =
         whole::<2>(head.split_whitespace()).filter(|counts| *counts.iter().min().unwrap_or(&0) > 0);
     let Some([orbits, each]) = counts else {
-        let right =
-            "it should have the numbers of orbits and of satellites in each, such as `34 34`";
+        let right = "it should have the number of orbits and the number of satellites in each, such as `34 34`";
         return Err(FileError::line(file, 1, format!("has {head:?}; {right}")));
     };
     // A comment in place of line 1 keeps the numbers of lines.
     let placed = elements::read(file, &format!("#\n{rest}"))?;
     if placed.len() as i64 != orbits.saturating_mul(each) {
-        let problem = format!("has {} element sets, but {orbits} x {each} by line 1", placed.len());
+        let problem =
+            format!("has {} element sets, but line 1 announces {orbits} x {each}", placed.len());
         return Err(FileError::whole(file, problem));
     }
     let epoch = placed[0].elements.epoch;
@@ -152,7 +154,7 @@ fn read_satellites(tles: Text<'_>) -> Result<(Vec<Satellite>, Epoch), FileError>
         let wrong = |problem: String| FileError::at(file, location.clone(), problem);
         if elements.name.split_whitespace().last() != Some(&number.to_string()) {
             let problem =
-                format!("is of {}; its name should end with {number}", quoted(&elements.name));
+                format!("has the name {}; it should end with {number}", quoted(&elements.name));
             return Err(wrong(problem));
         }
         if elements.epoch != epoch {
@@ -177,7 +179,7 @@ fn read_links(isls: Text<'_>, satellites: usize) -> Result<BTreeSet<[u32; 2]>, F
             return Err(wrong(format!("has {line:?}; it should have {right}")));
         };
         if !links.insert(pair.map(|node| node as u32)) {
-            return Err(wrong(format!("has the link {line:?} again")));
+            return Err(wrong(format!("repeats the link {line:?}")));
         }
     }
     Ok(links)
@@ -202,14 +204,14 @@ fn read_stations(stations: Text<'_>) -> Result<Vec<GroundStation>, FileError> {
             (cells[1].to_owned(), Geodetic::from_degrees(*latitude, *longitude, *altitude));
         position.check().map_err(|problem| wrong(format!("{name}: {problem}")))?;
         if all.iter().any(|other| other.name == name) {
-            return Err(wrong(format!("has the name {} again", quoted(&name))));
+            return Err(wrong(format!("repeats the name {}", quoted(&name))));
         }
         all.push(GroundStation { name, position });
     }
     if all.is_empty() {
         return Err(FileError::whole(
             stations.file,
-            "no station in it; it should have a line for each",
+            "contains no stations; it should have a line for each",
         ));
     }
     Ok(all)

@@ -51,7 +51,7 @@ fn wrong_files_are_refused_by_line() {
     for (result, problem) in [
         (
             read("1\n", "", STATIONS, LIMITS),
-            "tles.txt, line 1: has \"1\"; it should have the numbers",
+            "tles.txt, line 1: has \"1\"; it should have the number of orbits",
         ),
         (
             read(&TLES.replace("1 2\n", "1 3\n"), "", STATIONS, LIMITS),
@@ -59,19 +59,16 @@ fn wrong_files_are_refused_by_line() {
         ),
         (
             read(&TLES.replace("630 1", "630 7"), "", STATIONS, LIMITS),
-            "line 6: is of \"Kuiper-630 7\"",
+            "line 6: has the name \"Kuiper-630 7\"",
         ),
         (read(&TLES.replace("51.9000", "51.9001"), "", STATIONS, LIMITS), "tles.txt, line 4: "),
         (read(TLES, "1 0\n", STATIONS, LIMITS), "isls.txt, line 1: has \"1 0\""),
-        (
-            read(TLES, "0 1\n0 1\n", STATIONS, LIMITS),
-            "isls.txt, line 2: has the link \"0 1\" again",
-        ),
+        (read(TLES, "0 1\n0 1\n", STATIONS, LIMITS), "isls.txt, line 2: repeats the link \"0 1\""),
         (read(TLES, "", "0,A,95,0,0\n", LIMITS), "ground_stations.txt, line 1: A: latitude 95"),
         (read(TLES, "", "0,A,north,0,0\n", LIMITS), "line 1: has [\"north\""),
         (read(TLES, "", "1,A,5,0,0\n", LIMITS), "it should have 0, name"),
-        (read(TLES, "", &twice, LIMITS), "line 3: has the name \"Dalian\" again"),
-        (read(TLES, "", "", LIMITS), "no station in it"),
+        (read(TLES, "", &twice, LIMITS), "line 3: repeats the name \"Dalian\""),
+        (read(TLES, "", "", LIMITS), "contains no stations"),
         (read(TLES, "", STATIONS, "max_gsl_length_m=far\n"), "description.txt, line 1: has"),
         (read(TLES, "", STATIONS, "max_gsl_length_m=1\n"), "has no max_isl_length_m"),
     ] {
@@ -80,11 +77,11 @@ fn wrong_files_are_refused_by_line() {
     }
     for (state, problem) in [
         ("2,3,0,0\n", "fstate_0.txt, line 1: has \"2,3,0,0\"; it should have node"),
-        ("2,3,0,0,0\n4,3,0,0,0\n", "line 2: leads from 4 to 3; nodes are below 4"),
-        ("2,1,0,0,0\n", "leads from 2 to 1"),
-        ("2,3,3,0,0\n", "leads from 2 on to 3; it should be a neighbour"),
-        ("0,3,9,0,0\n", "leads from 0 on to 9"),
-        ("0,3,-2,0,0\n", "leads from 0 on to -2"),
+        ("2,3,0,0,0\n4,3,0,0,0\n", "line 2: has node 4 and destination 3; nodes should be below 4"),
+        ("2,1,0,0,0\n", "has node 2 and destination 1"),
+        ("2,3,3,0,0\n", "has the next hop 3 for node 2; it should be a neighbour"),
+        ("0,3,9,0,0\n", "has the next hop 9 for node 0"),
+        ("0,3,-2,0,0\n", "has the next hop -2 for node 0"),
     ] {
         let message = changes(state).unwrap_err().to_string();
         assert!(message.contains(problem), "{message}");

@@ -111,7 +111,7 @@ pub fn read_pairs(file: &str, text: &str, satellites: usize) -> Result<Vec<Isl>,
             return Err(wrong(format!("satellite {end} is not below {satellites}")));
         }
         if from == to {
-            return Err(wrong(format!("satellite {from} is linked with itself")));
+            return Err(wrong(format!("satellite {from} is linked to itself")));
         }
         links.push(Isl { from: (*from).into(), to: (*to).into(), across: false });
     }

@@ -53,15 +53,12 @@ pub fn read(file: &str, text: &str) -> Result<Vec<GroundStation>, FileError> {
         }
         position.check().map_err(|problem| at(format!("{name}: {problem}")))?;
         if stations.iter().any(|other| other.name == name) {
-            return Err(at(format!(
-                "the name {} should be one that no other place has",
-                quoted(&name)
-            )));
+            return Err(at(format!("the name {} should be unique in the file", quoted(&name))));
         }
         stations.push(GroundStation { name, position });
     }
     if stations.is_empty() {
-        return Err(FileError::whole(file, "no place in it; it should have a line for each"));
+        return Err(FileError::whole(file, "contains no places; it should have a line for each"));
     }
     Ok(stations)
 }
@@ -89,9 +86,9 @@ mod tests {
             ),
             (LIST.replace("52.05", "95"), "line 3: Aerzen: latitude 95 is not from -90 to 90"),
             (LIST.replace("longitude", "lon"), "line 1: no column \"longitude\""),
-            (LIST.replace("Aerzen", "\"Adelanto, CA\""), "that no other place has"),
+            (LIST.replace("Aerzen", "\"Adelanto, CA\""), "should be unique in the file"),
             (LIST.replace(",9.27", ""), "line 3: not CSV"),
-            ("name,latitude,longitude\n".to_owned(), "no place in it"),
+            ("name,latitude,longitude\n".to_owned(), "contains no places"),
         ] {
             let message = read("g.csv", &text).unwrap_err().to_string();
             assert!(message.contains(problem), "{message}");

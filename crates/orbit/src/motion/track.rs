@@ -54,14 +54,17 @@ impl Track {
             let next = point(*at, place);
             if let Some(last) = track.points.last() {
                 if last.at >= next.at {
-                    return Err((index, format!("time {at} is not after the point before")));
+                    return Err((
+                        index,
+                        format!("time {at} is not after the time of the previous point"),
+                    ));
                 }
                 let speed = last.way_to(&next) / (next.at - last.at).as_secs_f64();
                 if speed > FASTEST {
                     let speed = speed / 1e3;
                     return Err((
                         index,
-                        format!("{speed:.0} km/s from the point before; at most 8"),
+                        format!("{speed:.0} km/s from the previous point; at most 8"),
                     ));
                 }
                 track.fastest = track.fastest.max(speed);
@@ -242,11 +245,14 @@ fn time_of(text: &str, start: Epoch) -> Result<SimTime, String> {
         return if (0.0..1e9).contains(&seconds) {
             Ok(SimTime::ZERO + SimDuration::from_secs_f64(seconds))
         } else {
-            Err(format!("time {text} should be seconds of the run, from 0"))
+            Err(format!("time {text} should be seconds from the start of the run, 0 or more"))
         };
     }
     let at = Epoch::parse(text).ok_or_else(|| {
-        format!("time should be seconds or such as 2026-03-20T10:39:26Z, found {}", quoted(text))
+        format!(
+            "time should be in seconds, or a date such as 2026-03-20T10:39:26Z, found {}",
+            quoted(text)
+        )
     })?;
     let nanos = u64::try_from(at.unix_nanos() - start.unix_nanos())
         .map_err(|_| format!("{at} is before the run, which starts at {start}"))?;

@@ -92,7 +92,7 @@ impl Shell {
         let name = &self.name;
         if self.planes == 0 || self.per_plane == 0 {
             return Err(format!(
-                "shell {name} has no satellites: it needs at least one plane of one"
+                "shell {name} has no satellites: it needs at least one plane with one satellite"
             ));
         }
         if self.planes.saturating_mul(self.per_plane) > 1_000_000 {
@@ -105,7 +105,7 @@ impl Shell {
         if !(100e3..=100_000e3).contains(&self.altitude_m) {
             let altitude = self.altitude_m / 1e3;
             return Err(format!(
-                "shell {name}: {altitude} km is no altitude from 100 to 100000 km"
+                "shell {name}: altitude {altitude} km is not from 100 to 100000 km"
             ));
         }
         if !(0.0..=180.0).contains(&self.inclination.degrees()) {

@@ -21,7 +21,7 @@ impl PolicyModel for SnrSpec {
     fn build(&self, context: PolicyContext) -> Result<Box<dyn ServingPolicy>, Fault> {
         let Some(signal) = context.signal else {
             let allowed = "a link with a `downlink` budget, or another policy";
-            return Err(Fault::new("policy", "`snr` needs a signal", allowed));
+            return Err(Fault::new("policy", "`snr` needs a signal level", allowed));
         };
         let (threshold, hysteresis) = (self.threshold.db(), self.hysteresis.db());
         Ok(Box::new(Snr { signal, threshold, hysteresis }))

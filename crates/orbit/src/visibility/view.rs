@@ -32,7 +32,7 @@ impl Obstructions {
     pub fn new(sectors: &[f64]) -> Result<Self, String> {
         match sectors.iter().find(|elevation| !(0.0..=90.0).contains(*elevation)) {
             Some(elevation) => {
-                Err(format!("an obstruction up to {elevation} degrees; from 0 to 90"))
+                Err(format!("obstruction of {elevation} degrees is not from 0 to 90"))
             }
             None => Ok(Self { sectors: sectors.iter().map(|&d| Angle::from_degrees(d)).collect() }),
         }

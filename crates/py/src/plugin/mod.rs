@@ -60,7 +60,9 @@ impl Interpreter {
                     let kind = "stream scheduler";
                     modules.call_method1("build", (kind, class.name, given, seed, parameters))
                 }
-                _ => Err(PyTypeError::new_err(format!("no class can be {kind:?}"))),
+                _ => Err(PyTypeError::new_err(format!(
+                    "a Python class cannot be a plug-in of the kind {kind:?}"
+                ))),
             }
         };
         build().map_err(|error| {
@@ -70,7 +72,10 @@ impl Interpreter {
                     return Problem { problem, allowed };
                 }
             }
-            Problem { problem: raised(py, &error), allowed: "a class that can be built".into() }
+            Problem {
+                problem: raised(py, &error),
+                allowed: "a class whose constructor raises no exception".into(),
+            }
         })
     }
 }
@@ -96,7 +101,7 @@ impl PluginHost for Interpreter {
                     let scheduler = scheduler.map_err(|error| raised(py, &error))?;
                     Ok(Plugin::StreamScheduler(Box::new(scheduler)))
                 }
-                _ => Err(format!("no class can be {kind:?}")),
+                _ => Err(format!("a Python class cannot be a plug-in of the kind {kind:?}")),
             }
         })
     }

@@ -180,7 +180,7 @@ impl PythonScheduler {
             let item = item.map_err(|error| raised(py, &error))?;
             let Some((stream, bytes)) = pair(&item)? else {
                 return Err(format!(
-                    "returned {} where a pair should be; allowed: {PAIRS}",
+                    "returned {} instead of a pair; allowed: {PAIRS}",
                     shown(&item)
                 ));
             };

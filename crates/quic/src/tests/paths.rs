@@ -367,7 +367,7 @@ fn a_client_whose_server_offers_one_path_refuses_the_run() {
     assert!(error.refuses_scenario());
     let error = error.to_string();
     assert!(
-        error.contains("10.0.0.1:4433 offers several paths, and 10.0.0.2:4433 does not"),
+        error.contains("10.0.0.1:4433 offers several paths, but 10.0.0.2:4433 does not"),
         "{error}"
     );
 }

@@ -38,7 +38,7 @@ pub enum BuildError {
         error: EndpointError,
     },
     /// The scenario was not checked: it names what does not exist, or leaves out what it must say.
-    #[error("the scenario is not sound: {0}")]
+    #[error("the scenario is invalid: {0}")]
     Unsound(String),
     /// A qlog cannot be opened.
     #[error("the qlog of the {end} of flow `{flow}`: {error}")]

@@ -48,7 +48,7 @@ pub enum ScenarioError {
         file: String,
     },
     /// The bytes are not UTF-8.
-    #[error("{file}: is not a text, at byte {offset}; allowed: TOML or JSON in UTF-8")]
+    #[error("{file}: is not text, at byte {offset}; allowed: TOML or JSON in UTF-8")]
     NotText {
         /// The file.
         file: String,

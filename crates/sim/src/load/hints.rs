@@ -93,8 +93,8 @@ fn without_classes(error: SpecError, class: &Value, schema: &Schema) -> SpecErro
     SpecError {
         place: error.place.trim_end_matches(".kind").to_owned(),
         value: Some(class.to_string()),
-        problem: "is a Python class, and none is allowed here".into(),
-        allowed: Some(format!("{words}; a Python class only as {}", places.join(", "))),
+        problem: "is a Python class, which is not allowed here".into(),
+        allowed: Some(format!("{words}; Python classes are allowed only as {}", places.join(", "))),
         nearest: None,
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
             let missing = format!("there is no `{}`", steps[..=depth].join("."));
             if words.is_empty() {
                 let whole = steps[..depth].join(".");
-                return error(format!("{missing}, since `{whole}` has no parts"))
+                return error(format!("{missing}: `{whole}` is not a table"))
                     .allowed(format!("`{whole}`"));
             }
             let mut error = error(missing).words(step, &words);

@@ -179,7 +179,7 @@ fn shown_line(text: &str, (line, column): (usize, usize)) -> Option<String> {
 fn toml_problem(text: &str, span: Option<Range<usize>>, message: &str) -> String {
     match span.and_then(|span| text.get(span)) {
         Some(name) if message == "duplicate key" => {
-            format!("the name {} is given twice; allowed: a name of its own for each", quoted(name))
+            format!("the name {} is given twice; allowed: a different name for each", quoted(name))
         }
         _ => one_line(message),
     }

@@ -201,7 +201,7 @@ impl Run {
                 let spec = self.scenario.spec.flows.iter().find(|(name, _)| *name == flow);
                 let problem = match (&error, spec) {
                     (EndpointError::OnePath { at, .. }, Some((_, spec))) => format!(
-                        "`{}` offers several paths, and `{}`, which answers at {at}, does not; allowed: \
+                        "`{}` offers several paths, but `{}`, which answers at {at}, does not; allowed: \
                          `multipath.peer_offers = true`, or no `multipath`",
                         spec.opener(),
                         spec.answerer()

@@ -115,7 +115,7 @@ impl ForwardedLinks {
             if length > longest {
                 let (length, longest) = (length / 1e3, longest / 1e3);
                 return Err(format!(
-                    "{one} and {other} are {length:.0} km apart; at most {longest:.0} km by description.txt"
+                    "{one} and {other} are {length:.0} km apart, but description.txt allows at most {longest:.0} km"
                 ));
             }
         }
@@ -172,7 +172,7 @@ impl ForwardedLinks {
             };
             let Some(next) = next else { return Ok(None) };
             if way.contains(&next) {
-                return Err(format!("from {from} to {to}, packets go in a circle at {next}"));
+                return Err(format!("from {from} to {to}, packets loop at {next}"));
             }
             way.push(next);
             here = next;

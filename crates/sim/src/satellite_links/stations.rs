@@ -76,7 +76,7 @@ pub(super) fn stations_of(
     for GroundStation { name, position } in listed {
         if all.gateways.iter().any(|gateway| gateway.name == name) {
             let problem =
-                format!("{}: the gateway {} is in the scenario, too", cut(file), quoted(&name));
+                format!("{}: the gateway {} is also in the scenario", cut(file), quoted(&name));
             return Err(at(Fault::new("gateway_list", problem, allowed)));
         }
         let track = Track::fixed(&position)

@@ -37,11 +37,11 @@ pub(crate) fn capacity(
     let carrying = other.as_deref().unwrap_or(name);
     let Some((_, carrier)) = spec.links.iter().find(|(other, _)| other == carrying) else {
         let known: Vec<_> = spec.links.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let problem = format!("is of the link `{carrying}`, which is not there");
+        let problem = format!("refers to the link `{carrying}`, which does not exist");
         return Err(fault(problem, &format!("one of the links {}", known.join(", "))));
     };
     let none = || {
-        let problem = format!("is of the link `{carrying}`, whose channel has no mean rate");
+        let problem = format!("refers to the link `{carrying}`, whose channel has no mean rate");
         fault(problem, "a limit in packets or bytes, or a schedule with `repeat` or `mean_rate`")
     };
     let Some(Mean { rate, .. }) = mean(carrier, folder, direction)? else { return Err(none()) };
@@ -54,7 +54,7 @@ pub(crate) fn capacity(
                 round += carrier.delay(direction) + delay.unwrap_or(SimDuration::ZERO);
             }
             if round.is_zero() {
-                let problem = format!("is of the link `{carrying}`, which has no delay");
+                let problem = format!("refers to the link `{carrying}`, which has no delay");
                 return Err(fault(
                     problem,
                     "a limit in packets, bytes or time, or a link with a `delay`",

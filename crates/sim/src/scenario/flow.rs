@@ -114,14 +114,18 @@ fn check_forecast(spec: &ForecastSpec) -> Result<(), Fault> {
     }
     if spec.horizon < spec.every {
         let allowed = format!("at least `every`, {}", spec.every);
-        return Err(Fault::new("horizon", "ends before the next forecast", allowed));
+        return Err(Fault::new(
+            "horizon",
+            "is shorter than the time to the next forecast",
+            allowed,
+        ));
     }
     if spec.horizon > LONGEST_HORIZON {
         return Err(Fault::new("horizon", "is too long", format!("at most {LONGEST_HORIZON}")));
     }
     for (field, error) in [("rate_error", spec.rate_error), ("delay_error", spec.delay_error)] {
         if !(0.0..=1.0).contains(&error) {
-            return Err(Fault::new(field, "is no error", "a number from 0 to 1"));
+            return Err(Fault::new(field, "is not a relative error", "a number from 0 to 1"));
         }
     }
     Ok(())

@@ -62,25 +62,25 @@ fn check(spec: &HandoverSpec) -> Result<(), Fault> {
         [] => return Err(Fault::new("at", "is required but missing", WHEN)),
         [_] => {}
         [first, second, ..] => {
-            return Err(Fault::new(second, format!("is given beside `{first}`"), WHEN));
+            return Err(Fault::new(second, format!("is given together with `{first}`"), WHEN));
         }
     }
     if spec.clock.phase.is_some() && spec.clock.every.is_none() {
-        return Err(Fault::new("phase", "is given without `every`", "`phase` with `every` only"));
+        return Err(Fault::new("phase", "is given without `every`", "`phase` only with `every`"));
     }
     if spec.up_for.is_some() && spec.down_for.is_none() {
         return Err(Fault::new(
             "up_for",
             "is given without `down_for`",
-            "`up_for` with `down_for` only",
+            "`up_for` only with `down_for`",
         ));
     }
     if !spec.outage.is_zero() && !spec.overlap.is_zero() {
         let allowed = "either `outage` (break before make) or `overlap` (make before break)";
-        return Err(Fault::new("overlap", "is given beside `outage`", allowed));
+        return Err(Fault::new("overlap", "is given together with `outage`", allowed));
     }
     if spec.links.len() < 2 {
-        return Err(Fault::new("links", "has no link to move to", "two links or more"));
+        return Err(Fault::new("links", "has no link to move to", "two or more links"));
     }
     Ok(())
 }

@@ -66,8 +66,8 @@ fn a_topology_that_does_not_let_time_pass_ends_the_run() {
     builder.node("a");
     builder.topology("m", Box::new(Stuck(at(2))));
     let said = failure(builder.build().unwrap());
-    let expected = "at 2.000000000 s: 1.0e6 events in a row without time passing, of handovers `m`; the run would never end; \
-                    allowed: times, delays and rates with which time passes between them";
+    let expected = "at 2.000000000 s: 1.0e6 events in a row at the same instant, from handovers `m`, so the run would \
+                    never end; allowed: times, delays and rates that let time pass between events";
     assert_eq!(said, expected);
 }
 
@@ -79,7 +79,10 @@ fn a_channel_that_does_not_let_time_pass_ends_the_run() {
     let state = ChannelState::at_rate(BitRate::from_bps(1_000_000), "on");
     builder.channel(Box::new(Restless(at(2), state)), link.directions().to_vec());
     let said = failure(builder.build().unwrap());
-    assert!(said.contains("of the channel of link `path/a->b`; the run would never end"), "{said}");
+    assert!(
+        said.contains("from the channel of link `path/a->b`, so the run would never end"),
+        "{said}"
+    );
 }
 
 /// A node with two links, whose channels are as these tables say, and a flow that its first link cannot carry for long.

@@ -54,7 +54,7 @@ fn packets_that_pile_up_end_the_run() {
     "#;
     let said = failure(SMALL, r#"rate = "1 Mbps""#, flow);
     assert!(said.contains("packets in link `path/a->b`"), "{said}");
-    assert!(said.contains("a limit to `links.path.queue`"), "{said}");
+    assert!(said.contains("a limit for `links.path.queue`"), "{said}");
 }
 
 #[test]

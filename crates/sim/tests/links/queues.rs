@@ -196,7 +196,7 @@ fn limits_that_come_to_nothing_are_refused() {
     assert!(error.contains(place) && error.contains("no mean rate"), "{error}");
     let unknown = r#"{ kind = "codel", limit = { bdp = 1, link = "loe" } }"#;
     let error = refused(LINK, unknown, LEO);
-    assert!(error.contains("`loe`, which is not there") && error.contains("`leo`"), "{error}");
+    assert!(error.contains("`loe`, which does not exist") && error.contains("`leo`"), "{error}");
     let error = refused(LINK, r#"{ kind = "fifo", limit = "0.01 BDP" }"#, LEO);
     assert!(error.contains("comes to 1 kB, less than a packet"), "{error}");
     let error = refused(LINK, r#"{ kind = "fifo", limit = "0 BDP" }"#, LEO);

@@ -242,8 +242,8 @@ fn forecasts_that_cannot_be_are_refused() {
     };
     let timed = "every = \"3 s\"";
     let cases = [
-        (refused("", QUIC, "forecast = {}"), "flows.main.forecast", "nothing to foresee"),
-        (refused(timed, HOLD, ""), "flows.main.transport.on_forecast", "nobody makes"),
+        (refused("", QUIC, "forecast = {}"), "flows.main.forecast", "no handovers to predict"),
+        (refused(timed, HOLD, ""), "flows.main.transport.on_forecast", "but the flow has none"),
         (refused(timed, "\"udp\"", "forecast = {}"), "flows.main.forecast", "`udp`"),
         (
             refused(

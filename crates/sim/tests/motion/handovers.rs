@@ -249,12 +249,12 @@ fn triggers_that_cannot_fire_are_refused() {
         let error = load(&source, &[]).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains(problem), "{handover}: {error:?}");
     };
-    refused("down_for = \"1 s\"", "never comes: the channel of `old` is never down");
-    refused("every = \"10 s\"", "comes first at 10 s, after the end of the run");
-    refused("every = \"10 s\"\nphase = \"5 s\"", "comes first at 5 s, after the end of the run");
+    refused("down_for = \"1 s\"", "never occurs: the channel of `old` is never down");
+    refused("every = \"10 s\"", "first occurs at 10 s, after the end of the run");
+    refused("every = \"10 s\"\nphase = \"5 s\"", "first occurs at 5 s, after the end of the run");
     refused("at = [\"4 s\"]", "is after the end of the run");
-    refused("every = \"1 ns\"", "comes more than 100000 times");
-    refused("interval = \"1 us\"", "comes more than 100000 times");
+    refused("every = \"1 ns\"", "occurs more than 100000 times");
+    refused("interval = \"1 us\"", "occurs more than 100000 times");
     refused("every = \"1 s\"\noutage = \"1 s\"", "is as long as the time between handovers, 1 s");
     refused("every = \"1 s\"\noverlap = \"2 s\"", "is as long as the time between handovers, 1 s");
     refused("at = [\"1 s\", \"1.1 s\"]\noutage = \"200 ms\"", "time between handovers, 100 ms");

@@ -84,11 +84,11 @@ impl Multiplexer {
             Ok(())
                 if self.packet.shares().is_empty() && (ample || self.costs == FrameCosts::Noq) =>
             {
-                format!("chose no stream, with {} bytes waiting", self.buffer.backlog())
+                format!("chose no stream, but {} bytes are waiting", self.buffer.backlog())
             }
             Ok(()) if self.scheduler.fills_packets() && self.leaves_room() => {
                 format!(
-                    "left {} bytes of a packet empty, which it promised to fill",
+                    "left {} bytes of a packet empty, although it declares `fills_packets`",
                     self.packet.room()
                 )
             }

@@ -103,7 +103,7 @@ impl Python {
             let Some(buffer) = streams.streams().get(*stream) else {
                 let last = streams.streams().len() - 1;
                 return Err(format!(
-                    "chose stream {stream}, which there is not; allowed: 0 to {last}"
+                    "chose stream {stream}, which does not exist; allowed: 0 to {last}"
                 ));
             };
             let waiting = buffer.backlog();
@@ -111,19 +111,19 @@ impl Python {
                 return Err(format!("chose stream {stream}, which has no bytes waiting"));
             }
             if !streams.is_occupied(*stream) {
-                return Err(format!("chose stream {stream}, which flow control holds back"));
+                return Err(format!("chose stream {stream}, which flow control blocks"));
             }
             let requested = &mut self.requested[*stream];
             *requested = requested.saturating_add(*bytes);
             if *requested > waiting {
                 return Err(format!(
-                    "gave stream {stream} {requested} bytes, of which {waiting} are waiting"
+                    "gave stream {stream} {requested} bytes, but only {waiting} are waiting"
                 ));
             }
             sum = sum.saturating_add(*bytes);
         }
         if sum > room {
-            return Err(format!("gave {sum} bytes, to a packet with room for {room}"));
+            return Err(format!("gave {sum} bytes to a packet with room for {room}"));
         }
         Ok(())
     }

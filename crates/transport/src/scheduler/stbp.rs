@@ -45,8 +45,8 @@ fn check(spec: &SojournSpec) -> Result<(), Fault> {
     match spec.slot {
         Some(slot) if slot.is_zero() => Err(Fault::new("slot", "is zero", "a time above zero")),
         Some(_) if spec.per == Per::Packet => {
-            let needed = "no slot, or per = \"batch\"";
-            Err(Fault::new("slot", "is given where nothing is put into batches", needed))
+            let needed = "no `slot`, or `per = \"batch\"`";
+            Err(Fault::new("slot", "applies only to batches", needed))
         }
         _ => Ok(()),
     }

@@ -64,11 +64,7 @@ impl SourceModel for OnOffSpec {
         let on_times = self.size.bits() as f64 / (self.rate.bps() as f64 * self.on.as_secs_f64());
         if on_times > MAX_ON_TIMES {
             let problem = format!("takes {on_times:.1e} mean on-times per message");
-            return Err(Fault::new(
-                "rate",
-                problem,
-                "a message in a million mean on-times or fewer",
-            ));
+            return Err(Fault::new("rate", problem, "at most a million mean on-times per message"));
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ impl UdpSpec {
             return Ok(());
         }
         let allowed = format!("from 1 B to {MAX_PAYLOAD} B");
-        Err(Fault::new("payload", "does not fit a datagram", allowed))
+        Err(Fault::new("payload", "does not fit in a datagram", allowed))
     }
 }
 

@@ -198,7 +198,7 @@ fn bad_channels_are_refused_by_place() {
     refused(r#""outage": "2 s", "every": "2 s""#, "outage", "as long as");
     let long = r#""outage": {"kind": "exponential", "mean": "4 s"}, "interval": "4 s""#;
     refused(long, "outage", "as long as");
-    refused(r#""interval": "1 s", "every": "2 s""#, "every", "beside `interval`");
+    refused(r#""interval": "1 s", "every": "2 s""#, "every", "together with `interval`");
     refused(r#""interval": "0 s""#, "interval", "zero");
     let refused = |json: &str, place: &str, problem: &str| {
         assert_refused::<ReconfigurationSpec>(json, place, problem);

@@ -128,7 +128,7 @@ fn bad_files_are_refused_by_file_and_line() {
     refused("time,rate\n", "has no rows");
     refused("time,rat\n", "x.csv, line 1: unknown column \"rat\" (did you mean `rate`?)");
     refused("time,loss\n", "x.csv, line 1: column \"rate\" is missing");
-    refused("time,rate,rate\n", "x.csv, line 1: column \"rate\" is there twice");
+    refused("time,rate,rate\n", "x.csv, line 1: column \"rate\" appears twice");
     refused("time,rate\n0 s\n", "x.csv, line 2: has 1 cells");
     refused("time,rate\n,1 bps\n", "x.csv, line 2: time: is missing");
     refused(
@@ -149,7 +149,7 @@ fn bad_files_are_refused_by_file_and_line() {
     refused("time,rate\n0 s,0 bps\n", "is never up");
     refused(
         "time,rate\n0 s,\"1 bps\n1 s,\"\n",
-        "x.csv, line 2: opens a quote and does not close it",
+        "x.csv, line 2: has an opening quote but no closing quote",
     );
     let zeros = "0".repeat(900);
     refused(

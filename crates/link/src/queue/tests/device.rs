@@ -62,5 +62,9 @@ fn devices_that_make_no_sense_are_refused() {
     );
     refused(r#""ring": "7 packets", "queue": "codell""#, "queue", "unknown kind");
     let second = r#"{"kind": "device", "ring": "1 packet", "queue": "codel"}"#;
-    refused(&format!(r#""ring": "7 packets", "queue": {second}"#), "queue", "second ring");
+    refused(
+        &format!(r#""ring": "7 packets", "queue": {second}"#),
+        "queue",
+        "a ring above another ring",
+    );
 }

@@ -94,9 +94,9 @@ fn parameters_that_make_no_sense_are_refused() {
     };
     refused(r#""min_threshold": "15 packets""#, "min_threshold", "is not below `max_threshold`");
     refused(r#""min_threshold": "0 packets""#, "min_threshold", "is zero");
-    refused(r#""min_threshold": "5 kB""#, "max_threshold", "differs in kind");
+    refused(r#""min_threshold": "5 kB""#, "max_threshold", "has another unit than `min_threshold`");
     refused(r#""min_threshold": "1 BDP""#, "min_threshold", "depends on a link");
-    refused(r#""max_threshold": "unlimited""#, "max_threshold", "is no length");
+    refused(r#""max_threshold": "unlimited""#, "max_threshold", "is not a length");
     refused(r#""max_probability": 1.5"#, "max_probability", "out of range");
     refused(r#""weight": 0"#, "weight", "out of range");
     refused(r#""packet_time": "0 s""#, "packet_time", "is zero");

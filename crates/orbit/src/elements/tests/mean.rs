@@ -60,19 +60,19 @@ fn wrong_lines_are_named() {
         (
             format!("ISS\n{FIRST}\n{}\n", SECOND.replace("51.6461", "51.6471")),
             "line 3",
-            "the checksum is 8, the line's digits give 9",
+            "the checksum is 8, but the digits of the line add up to 9",
         ),
         (
             format!("{}\n{SECOND}", FIRST.replace("9992", "999")),
             "line 1",
-            "has 69 ASCII characters, this one 68",
+            "has 69 ASCII characters, but this one has 68",
         ),
         (format!("{FIRST}\n"), "line 1", "expected line 2"),
         (format!("ISS\n{SECOND}\n"), "line 1", "expected line 1"),
-        (format!("{}{}", tle(), tle()), "line 5", "in the file twice"),
+        (format!("{}{}", tle(), tle()), "line 5", "appears twice"),
         (format!("{FIRST}\n{}\n", SECOND.replace("25544", "25454")), "line 1", "NORAD mismatch"),
-        (String::new(), "x", "no satellite in it"),
-        ("<html><body>404</body></html>".to_owned(), "x", "no satellite in it"),
+        (String::new(), "x", "contains no satellites"),
+        ("<html><body>404</body></html>".to_owned(), "x", "contains no satellites"),
     ];
     for (text, place, problem) in wrong {
         let message = error("x", &text);

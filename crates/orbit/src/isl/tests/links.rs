@@ -100,7 +100,7 @@ fn wrong_pairs_are_refused() {
         ("0 1\n1 3\n", "isls.txt, line 2: satellite 3 is not below 3"),
         ("0\n", "line 1: a link is two satellite numbers"),
         ("0 1 2\n", "two satellite numbers"),
-        ("1 1\n", "linked with itself"),
+        ("1 1\n", "linked to itself"),
     ] {
         let message = read_pairs("isls.txt", text, 3).unwrap_err().to_string();
         assert!(message.contains(problem), "{message}");

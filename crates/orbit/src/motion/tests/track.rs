@@ -55,7 +55,7 @@ fn gpx_is_read_like_csv() {
 fn wrong_tracks_are_refused() {
     let wrong = [
         (CSV.replace("100,", "0,"), "line 3: time 0.000000000 s is not after"),
-        (CSV.to_owned(), "line 3: 14 km/s from the point before"),
+        (CSV.to_owned(), "line 3: 14 km/s from the previous point"),
         (CSV.replace("1000", "-1000"), "line 2: altitude -1000 m is below ground"),
         (CSV.replace("latitude", "lat"), "line 1: no column \"latitude\""),
         (CSV.replace("50,170", "91,170"), "line 2: latitude 91"),

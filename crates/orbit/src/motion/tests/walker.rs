@@ -46,7 +46,7 @@ fn what_is_no_shell_is_refused() {
     assert_eq!(shell.check(), Ok(()));
     let wrong = [
         (Shell { planes: 0, ..shell.clone() }, "no satellites"),
-        (Shell { altitude_m: 10.0, ..shell.clone() }, "0.01 km is no altitude"),
+        (Shell { altitude_m: 10.0, ..shell.clone() }, "altitude 0.01 km is not from"),
         (Shell { inclination: Angle::from_degrees(-3.0), ..shell.clone() }, "not from 0 to 180"),
         (shell.clone().phased(66), "below 66"),
         (Shell { planes: usize::MAX, ..shell }, "a million"),

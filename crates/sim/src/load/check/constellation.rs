@@ -16,18 +16,23 @@ const STEP: SimDuration = SimDuration::from_secs(10);
 pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let either = "either `channel` or `constellation`";
     if link.channel.is_some() {
-        return Err(at.key("channel").error("is given beside `constellation`").allowed(either));
+        return Err(at
+            .key("channel")
+            .error("is given together with `constellation`")
+            .allowed(either));
     }
     for direction in Direction::BOTH {
         if link.changes(direction).channel.is_some() {
             let at = at.key(direction.key());
-            let error = at.key("channel").error("is given beside the link's `constellation`");
+            let error =
+                at.key("channel").error("is given together with the link's `constellation`");
             return Err(error.allowed("a `rate`, or a budget of the `constellation`"));
         }
     }
     if spec.constellation.is_none() {
-        let error = at.key("constellation").error("leads through a constellation that is missing");
-        return Err(error.allowed("a table `constellation` of the scenario with its satellites"));
+        let error =
+            at.key("constellation").error("refers to a constellation, but the scenario has none");
+        return Err(error.allowed("a table `constellation` with satellites"));
     }
     Ok(())
 }
@@ -39,7 +44,7 @@ pub(super) fn check(scenario: &Scenario, root: &Place<'_>) -> Result<(), SpecErr
     let longest = spec.longest();
     let at = root.key("constellation");
     if longest.as_nanos() / constellation.step.as_nanos() > MOST_STEPS {
-        let error = at.key("step").error(format!("comes more than {MOST_STEPS} times in the run"));
+        let error = at.key("step").error(format!("occurs more than {MOST_STEPS} times in the run"));
         return Err(error.allowed("a longer time"));
     }
     let fault = |fault: Fault| match root.value {
@@ -73,17 +78,18 @@ fn unreachable(satellites: &SatelliteLinks, path: usize, seen: bool) -> Fault {
     let field = format!("links.{}.constellation", satellites.link(path));
     let (name, lowest) = (&terminal.name, terminal.view.lowest.degrees());
     if satellites.is_forwarded() {
-        let problem = "never has a way there and back in the forwarding state";
-        return Fault::new(field, problem, "stations between which packets get through");
+        let problem = "never has a route in both directions in the forwarding state";
+        return Fault::new(field, problem, "stations that are connected at some time");
     }
     if satellites.is_chain() {
         let problem =
-            "never has a way: no satellite of the chain serves its subflow during the run";
+            "never has a route: no satellite of the chain serves its subflow during the run";
         return Fault::new(field, problem, "a longer run, or another chain");
     }
     if seen {
         let problem = format!(
-            "never has a way: `{name}` sees satellites during the run, but none that may serve it leads to a gateway"
+            "never has a route: `{name}` sees satellites during the run, but none of those that may serve it reaches \
+             a gateway"
         );
         return Fault::new(
             field,
@@ -92,7 +98,7 @@ fn unreachable(satellites: &SatelliteLinks, path: usize, seen: bool) -> Fault {
         );
     }
     let problem = format!(
-        "never has a way: `{name}` sees no satellite above {lowest:.1} degrees during the run"
+        "never has a route: `{name}` sees no satellite above {lowest:.1} degrees during the run"
     );
     Fault::new(
         field,

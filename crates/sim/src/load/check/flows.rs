@@ -41,7 +41,10 @@ pub(super) fn check(
         let from = nodes.find(&flow.from, "node", &at.key("from"))?;
         let to = nodes.find(&flow.to, "node", &at.key("to"))?;
         if from == to {
-            return Err(at.key("to").error("is where the flow starts").allowed("another node"));
+            return Err(at
+                .key("to")
+                .error("is the node where the flow starts")
+                .allowed("another node"));
         }
         let connects = flow.transport.model().connects();
         if !connects && flow.opened_by == OpenedBy::To {
@@ -66,7 +69,7 @@ pub(super) fn check(
 
 fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), SpecError> {
     if flow.start >= duration {
-        let error = at.key("start").error("is after the sources stopped");
+        let error = at.key("start").error("is not before the end of the sources");
         return Err(error.allowed(format!("a time below the duration, {duration}")));
     }
     if flow.stop.is_some_and(|stop| stop <= flow.start) {
@@ -99,17 +102,20 @@ fn forecast(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), 
             return Ok(());
         }
         let transport = at.key("transport");
-        let error = transport.key("on_forecast").error("waits for forecasts that nobody makes");
-        return Err(error.allowed("a `forecast` of the flow, or no `on_forecast`"));
+        let error =
+            transport.key("on_forecast").error("reacts to forecasts, but the flow has none");
+        return Err(error.allowed("a `forecast` for the flow, or no `on_forecast`"));
     }
     let at = at.key("forecast");
     if matches!(flow.transport, TransportSpec::Udp(_)) {
-        let error = at.error("is for senders that adapt: `udp` sends what its source says");
+        let error = at.error(
+            "applies only to senders that adapt their rate: `udp` sends as fast as its source",
+        );
         return Err(error.allowed("no `forecast`, or the transport `quic` or `tcp`"));
     }
     let timed = spec.handovers.iter().any(|(_, handover)| handover.is_timed());
     if spec.constellation.is_none() && !timed {
-        let error = at.error("has nothing to foresee");
+        let error = at.error("has no handovers to predict");
         return Err(error.allowed(
             "a link through a `constellation`, or `handovers` with `at`, `every` or `interval`",
         ));
@@ -131,8 +137,10 @@ fn reconnect(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(),
             let error = at.key("after").error("is as long as the run");
             return Err(error.allowed(format!("a time below {longest}")));
         }
-        TransportSpec::Quic(_) => "is for `tcp`: a connection of `quic` survives a new address",
-        TransportSpec::Udp(_) => "is for `tcp`: `udp` has no connection",
+        TransportSpec::Quic(_) => {
+            "applies only to `tcp`: a QUIC connection survives a change of address"
+        }
+        TransportSpec::Udp(_) => "applies only to `tcp`: `udp` has no connection",
     };
     Err(at.error(problem).allowed("no `reconnect`, or the transport `tcp`"))
 }
@@ -143,7 +151,8 @@ fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let ways = "either `source` with a number of `streams`, or an array of `streams` with a source each, or the \
                 `objects` of a page";
     if flow.application == ApplicationSpec::Blocking && !flow.transport.model().connects() {
-        let error = at.key("application").error("the transport takes every message at once");
+        let error =
+            at.key("application").error("has no effect: the transport sends every message at once");
         return Err(error.allowed("`buffered`"));
     }
     match (&flow.streams, &flow.source) {
@@ -163,9 +172,12 @@ fn endless(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), S
             continue;
         }
         let (problem, allowed) = if !flow.transport.model().connects() {
-            ("is left out, but the transport takes the message at once", "a size")
+            ("is missing, but the transport sends the whole message at once", "a size")
         } else if spec.until == Until::Drained {
-            ("is left out, but the run waits for the end", "a size, or `until = \"time\"`")
+            (
+                "is missing, but the run waits for the end of the transfer",
+                "a size, or `until = \"time\"`",
+            )
         } else {
             continue;
         };
@@ -199,7 +211,7 @@ fn single(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     if flow.stream_count() > 1 {
         let error =
             at.key("streams").error(format!("a connection of `{kind}` has a single stream"));
-        return Err(error.allowed("1, a flow of its own for each, or the transport `quic`"));
+        return Err(error.allowed("1, a separate flow for each stream, or the transport `quic`"));
     }
     Ok(())
 }
@@ -220,10 +232,7 @@ fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
         }
         if let Some(first) = seen.get(&name) {
             let problem = format!("stream {first} is also named `{}`", cut(&name));
-            return Err(at
-                .key("name")
-                .error(problem)
-                .allowed("a name of its own for every stream"));
+            return Err(at.key("name").error(problem).allowed("a different name for every stream"));
         }
         seen.insert(name, index);
     }
@@ -255,7 +264,7 @@ pub(super) fn fits(
             let least = model.least_payload();
             return Err(error.allowed(if most < least {
                 format!(
-                    "{least} at least, for which `links.{name}.mtu` is {} or more",
+                    "{least} or more, for which `links.{name}.mtu` is {} or more",
                     least + headers
                 )
             } else {

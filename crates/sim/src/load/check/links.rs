@@ -81,10 +81,10 @@ fn channels(
         let key = if link.channel.is_some() { "channel" } else { "rate" };
         return Err(at
             .key(key)
-            .error("is unused: both directions have a channel of their own")
+            .error("is unused: both directions have their own channel")
             .allowed(
-                "nothing here, or a channel of its own for one direction only, or a `rate_scale` of a \
-                 direction, such as \"20/150\", in place of its own channel",
+                "no such key, or only one direction with its own channel, or a `rate_scale` for a direction, such \
+                 as \"20/150\", instead of its own channel",
             ));
     }
     let service = match (forward, backward) {
@@ -103,13 +103,13 @@ fn channels(
         if link.has_own_channel(direction) {
             return Err(at
                 .key("rate_scale")
-                .error("is given together with a channel of its own")
+                .error("is given together with the direction's own channel")
                 .allowed("a factor on the rate of the link's channel"));
         }
         if matches!(service, Some(Service::Opportunities(_))) {
             return Err(at
                 .key("rate_scale")
-                .error("has no rate to scale, as a trace has none")
+                .error("cannot scale a trace, which has no rate")
                 .allowed("a channel that has a rate"));
         }
     }
@@ -132,7 +132,7 @@ fn changes(
     let place = if link.has_own_channel(direction) { &own } else { at };
     let channel = place.key("channel");
     let place = channel.key(if spec.clock.interval.is_some() { "interval" } else { "every" });
-    let error = place.error(format!("comes more than {MOST_CHANGES} times in the run"));
+    let error = place.error(format!("occurs more than {MOST_CHANGES} times in the run"));
     Err(error.allowed("a longer time"))
 }
 

@@ -137,7 +137,7 @@ fn reference(spec: &ScenarioSpec, at: &Place<'_>) -> Result<(), SpecError> {
     for (index, name) in spec.competition.reference.iter().enumerate() {
         let at = at.index(index);
         if !seen.insert(name) {
-            return Err(at.error("is named twice").allowed("every flow once"));
+            return Err(at.error("appears twice").allowed("every flow once"));
         }
         let background = || spec.flows.iter().any(|(flow, _)| flow == name);
         if !competitors.places.contains_key(name.as_str()) {
@@ -152,7 +152,9 @@ fn times(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
     let above_zero = "a time above zero";
     if spec.duration.is_none() && !spec.flows.is_empty() {
         let error = root.key("duration").error("is required but missing");
-        return Err(error.allowed("a time above zero; only programs run without one"));
+        return Err(
+            error.allowed("a time above zero (optional only if programs run instead of flows)")
+        );
     }
     if spec.duration.is_some_and(SimDuration::is_zero) {
         return Err(root.key("duration").error("is zero").allowed(above_zero));
@@ -161,7 +163,7 @@ fn times(spec: &ScenarioSpec, root: &Place<'_>) -> Result<(), SpecError> {
         return Err(root.key("drain_limit").error("is zero").allowed(above_zero));
     }
     if let Some(duration) = spec.duration.filter(|duration| spec.warm_up >= *duration) {
-        let error = root.key("warm_up").error("leaves nothing of the run for the summary");
+        let error = root.key("warm_up").error("leaves no time for the summary");
         return Err(error.allowed(format!("a time below the duration, {duration}")));
     }
     if spec.record.interval.is_zero() {

@@ -28,7 +28,7 @@ pub(super) fn check(
         let known = spec.links.iter().position(|(known, _)| known == name);
         let ends = known.map(|known| &spec.links[known].1.between);
         let Some(ends) = ends.filter(|ends| ends.iter().any(|end| end == opener)) else {
-            let problem = format!("is no link of `{}`, which opens the connection", cut(opener));
+            let problem = format!("is not a link of `{}`, which opens the connection", cut(opener));
             return Err(at.error(problem).allowed(own.join(", ")));
         };
         if let Some(known) = known {
@@ -50,7 +50,7 @@ pub(super) fn check(
         });
         if !leads {
             let problem = format!("does not lead to `{}`", cut(answerer));
-            return Err(at.error(problem).allowed("a link from which there is a way to it"));
+            return Err(at.error(problem).allowed("a link with a route to it"));
         }
     }
     Ok(())

@@ -13,8 +13,8 @@ pub(super) fn check(
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
     if !flow.transport.model().connects() {
-        let error = at.key("transport").error("opens no connection, which a page needs");
-        return Err(error.allowed("a transport that does, such as `quic`, or no `objects`"));
+        let error = at.key("transport").error("has no connections, which a page needs");
+        return Err(error.allowed("a transport with connections, such as `quic`, or no `objects`"));
     }
     beside(flow, at)?;
     let array = at.key("objects");
@@ -34,9 +34,9 @@ fn beside(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         (
             "application",
             flow.application != ApplicationSpec::Buffered,
-            "nothing here: objects have no clock to stand still",
+            "no `application`: objects are requested, not written",
         ),
-        ("stop", flow.stop.is_some(), "nothing here: a page ends with its last object"),
+        ("stop", flow.stop.is_some(), "no `stop`: a page ends with its last object"),
     ];
     match given.into_iter().find(|(_, given, _)| *given) {
         None => Ok(()),
@@ -64,7 +64,7 @@ fn names(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
             if let Some(first) = seen.insert(name.clone(), index) {
                 let error =
                     at.key("name").error(format!("object {first} is also named `{}`", cut(&name)));
-                return Err(error.allowed("a name of its own for every object"));
+                return Err(error.allowed("a different name for every object"));
             }
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn check(
     let at_server = |link: &LinkSpec| link.between.iter().any(|end| end == answerer);
     let own: Vec<_> = spec.links.iter().filter(|(_, link)| at_server(link)).collect();
     let Some((_, link)) = own.iter().find(|(known, _)| known == name) else {
-        let problem = format!("is no link of `{}`, where the server is", cut(answerer));
+        let problem = format!("is not a link of `{}`, where the server is", cut(answerer));
         let names: Vec<_> = own.iter().map(|(name, _)| format!("`{name}`")).collect();
         return Err(at.error(problem).allowed(names.join(", ")));
     };
@@ -44,6 +44,6 @@ pub(super) fn check(
         Ok(())
     } else {
         let problem = format!("cannot be reached from `{}`", cut(opener));
-        Err(at.error(problem).allowed("a link to whose other end there is a way"))
+        Err(at.error(problem).allowed("a link whose other end can be reached"))
     }
 }

@@ -56,12 +56,13 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let model = flow.transport.model();
     let longest = LONGEST_PACKET - model.headers();
     if model.payload() > longest {
-        let error = transport.key(model.payload_key()).error("is too large for the hosts' devices");
+        let error =
+            transport.key(model.payload_key()).error("is too large for the TUN devices of hosts");
         return Err(error.allowed(format!("up to {longest} in real time")));
     }
     match &flow.transport {
         TransportSpec::Tcp(_) if flow.forecast.is_some() => {
-            let error = at.key("forecast").error("cannot be told to the kernel's TCP");
+            let error = at.key("forecast").error("cannot be passed to the kernel's TCP");
             Err(error.allowed("no `forecast`, or the transport `quic`, in real time"))
         }
         TransportSpec::Tcp(tcp) => check_tcp(tcp, &transport),
@@ -86,7 +87,7 @@ fn alike(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecError> {
         if let Some(key) = OF_HOSTS.iter().find(differs) {
             let at = flows.key(name);
             let transport = at.key("transport");
-            let error = transport.key(key).error("differs from that of another flow over TCP");
+            let error = transport.key(key).error("differs from the value of another TCP flow");
             let allowed = first.get(key).map(Value::to_string).unwrap_or_default();
             return Err(error.allowed(format!("{allowed} for all flows in real time")));
         }
@@ -95,7 +96,7 @@ fn alike(spec: &ScenarioSpec, flows: &Place<'_>) -> Result<(), SpecError> {
 }
 
 fn virtual_only(at: &Place<'_>, allowed: impl Into<String>) -> SpecError {
-    at.error("runs in virtual time only").allowed(allowed)
+    at.error("works in virtual time only").allowed(allowed)
 }
 
 /// The kernel's TCP can be told little.
@@ -121,7 +122,7 @@ fn check_tcp(tcp: &TcpSpec, at: &Place<'_>) -> Result<(), SpecError> {
 }
 
 fn not_the_kernel(at: &Place<'_>, default: &str) -> SpecError {
-    let error = at.error("is not what the kernel's TCP does, and it cannot be told");
+    let error = at.error("cannot be set for the kernel's TCP in real time");
     error.allowed(if default.is_empty() { "no such key".to_owned() } else { default.to_owned() })
 }
 

@@ -104,7 +104,7 @@ fn places_are_on_the_ground() {
     refused(
         "start = \"2026-03-20T12:00:00Z\"",
         "start = \"2026-02-30\"",
-        "constellation.start = \"2026-02-30\": is no instant; allowed: an instant of UTC from 1900 to 2199, such as \
+        "constellation.start = \"2026-02-30\": is not an instant; allowed: an instant of UTC from 1900 to 2199, such as \
          \"2026-03-20T12:00:00Z\"",
     );
 }
@@ -116,8 +116,8 @@ fn a_chain_that_never_serves() {
     let chain = std::fs::read_to_string(at).unwrap();
     let short = chain.replace("duration = \"2 min\"", "duration = \"14 s\"");
     let error = load_text(&short, &[]).unwrap_err();
-    let expected = "never has a way: no satellite of the chain serves its subflow during the run; allowed: a longer run, or \
-                    another chain";
+    let expected = "never has a route: no satellite of the chain serves its subflow during the run; allowed: a longer \
+                    run, or another chain";
     assert!(
         error.starts_with("t.toml: links.second.constellation = ") && error.ends_with(expected),
         "{error}"
@@ -129,14 +129,14 @@ fn ways_that_never_are() {
     refused(
         LINK,
         r#"constellation = { terminal = "seattle", gateways = ["sydney"] }"#,
-        "links.up.constellation = { terminal = \"seattle\", gateways = [\"sydney\"] }: never has a way: `seattle` sees \
-         satellites during the run, but none that may serve it leads to a gateway; allowed: a gateway that sees the same \
-         satellites, or `constellation.isl`",
+        "links.up.constellation = { terminal = \"seattle\", gateways = [\"sydney\"] }: never has a route: \
+         `seattle` sees satellites during the run, but none of those that may serve it reaches a gateway; allowed: a \
+         gateway that sees the same satellites, or `constellation.isl`",
     );
     refused(
         SATELLITES,
         r#"satellites = { walker = { low = { altitude = "550 km", inclination = "5 deg", planes = 3, per_plane = 9 } } }"#,
-        "links.up.constellation = { terminal = \"seattle\" }: never has a way: `seattle` sees no satellite above 25.0 \
+        "links.up.constellation = { terminal = \"seattle\" }: never has a route: `seattle` sees no satellite above 25.0 \
          degrees during the run; allowed: another `start`, a longer run, a lower `lowest_elevation`, or other satellites",
     );
 }
@@ -146,14 +146,14 @@ fn links_have_one_kind_of_channel() {
     refused(
         "rate = \"10 Mbps\"",
         "channel = { kind = \"steady\", rate = \"10 Mbps\" }",
-        "links.up.channel = { kind = \"steady\", rate = \"10 Mbps\" }: is given beside `constellation`; allowed: either \
-         `channel` or `constellation`",
+        "links.up.channel = { kind = \"steady\", rate = \"10 Mbps\" }: is given together with `constellation`; \
+         allowed: either `channel` or `constellation`",
     );
     refused(
         "rate = \"10 Mbps\"",
         "",
-        "links.up.rate: is required but missing; allowed: a `rate` of the link or of its direction `forward`, or a budget \
-         `uplink`",
+        "links.up.rate: is required but missing; allowed: a `rate` for the link or for its direction `forward`, or a \
+         budget `uplink`",
     );
     refused(
         "rate = \"10 Mbps\"",
@@ -163,21 +163,21 @@ fn links_have_one_kind_of_channel() {
     refused(
         LINK,
         "",
-        "constellation = { satellites = { preset = \"starlink\" }, start = \"2026-03-20T12:00:00Z\", terminal…: is used by \
-         no link; allowed: a link with `constellation = { terminal = ... }`, or no constellation",
+        "constellation = { satellites = { preset = \"starlink\" }, start = \"2026-03-20T12:00:00Z\", terminal…: is \
+         not used by any link; allowed: a link with `constellation = { terminal = ... }`, or no constellation",
     );
     refused(
         LINK,
         r#"constellation = { terminal = "seattle", policy = { kind = "snr", threshold = "8 dB" } }"#,
-        "links.up.constellation.policy = { kind = \"snr\", threshold = \"8 dB\" }: `snr` needs a signal; allowed: a link \
-         with a `downlink` budget, or another policy",
+        "links.up.constellation.policy = { kind = \"snr\", threshold = \"8 dB\" }: `snr` needs a signal level; \
+         allowed: a link with a `downlink` budget, or another policy",
     );
     let [head, tail] = [SKY.find("[constellation]").unwrap(), SKY.find("[links.up]").unwrap()];
     let without = format!("{}{}", &SKY[..head], &SKY[tail..]);
     assert_eq!(
         load_text(&without, &[]).unwrap_err(),
-        "t.toml: links.up.constellation = { terminal = \"seattle\" }: leads through a constellation that is missing; \
-         allowed: a table `constellation` of the scenario with its satellites"
+        "t.toml: links.up.constellation = { terminal = \"seattle\" }: refers to a constellation, but the scenario has \
+         none; allowed: a table `constellation` with satellites"
     );
 }
 
@@ -194,14 +194,14 @@ fn settings_that_do_not_fit() {
         (
             "old_packets",
             "\"forward\"",
-            "leads nowhere else",
-            "`drain`, `deliver` or `drop`: the queues stay where they are",
+            "is not possible in a constellation",
+            "`drain`, `deliver` or `drop`, because the link keeps its queue",
         ),
         (
             "reconfigure_every",
             "\"15 s\"",
-            "is given with `starlink`",
-            "another policy, or no grid: `starlink` has its own, every 15 s",
+            "is given together with the policy `starlink`",
+            "another policy, or no `reconfigure_every`: `starlink` reconfigures every 15 s",
         ),
     ] {
         let expected = format!("constellation.{key} = {value}: {problem}; allowed: {allowed}");
@@ -214,8 +214,8 @@ fn an_overlap_takes_the_place_of_an_outage() {
     refused(
         "start = ",
         "outage = \"40 ms\"\noverlap = \"15 ms\"\nstart = ",
-        "constellation.overlap = \"15 ms\": is given with an `outage`; allowed: an `outage` (break before make) or an `overlap` \
-         (make before break)",
+        "constellation.overlap = \"15 ms\": is given together with an `outage`; allowed: an `outage` (break before \
+         make) or an `overlap` (make before break)",
     );
 }
 
@@ -280,14 +280,16 @@ fn element_sets_are_checked() {
         SATELLITES,
         from,
         &format!(
-            "{place}one.tle, line 2: the checksum is {}, the line's digits give {digit}: a digit is wrong; {allowed}",
+            "{place}one.tle, line 2: the checksum is {}, but the digits of the line add up to {digit}: a digit is \
+             wrong; {allowed}",
             (digit + 1) % 10
         ),
     );
     file(&folder, "one.tle", sound.as_bytes());
     let late = SKY.replace(SATELLITES, from).replace("2026-03-20", "2026-06-20");
     let error = load_in(folder.path(), &late, &[]).unwrap_err();
-    let expected = "one.tle, line 2: the elements of STARLINK-1008 are of 2026-03-19T12:00:00.000Z, 93.0 days from";
+    let expected = "one.tle, line 2: the elements of STARLINK-1008 have the epoch 2026-03-19T12:00:00.000Z, 93.0 days \
+                    from";
     assert!(error.contains(expected), "{error}");
     // In epoch, but one satellite is not overhead within a minute.
     let error = load_in(folder.path(), &SKY.replace(SATELLITES, from), &[]).unwrap_err();

@@ -45,7 +45,7 @@ fn files_that_cannot_be_read_are_refused() {
     assert_eq!(refusal(&inner), is_folder);
     assert_eq!(
         refusal(&file(&folder, "binary.toml", b"name = \"\xff\xfe\"")),
-        ": is not a text, at byte 8; allowed: TOML or JSON in UTF-8"
+        ": is not text, at byte 8; allowed: TOML or JSON in UTF-8"
     );
 }
 
@@ -82,7 +82,7 @@ fn syntax_errors_name_the_line_and_the_column() {
     let twice = "the name \"a\" is given twice";
     assert_eq!(
         message,
-        format!(":2:8: {twice}; allowed: a name of its own for each; in the line `[nodes.a]`")
+        format!(":2:8: {twice}; allowed: a different name for each; in the line `[nodes.a]`")
     );
     let message = broken("a.json", "{\"name\": \"x\",\n \"duration\": }");
     assert!(message.starts_with(":2:14: "), "{message}");

@@ -64,19 +64,19 @@ links = ["bubble", "leo"]"#,
     refused(
         r#"["ground", "leo"]"#,
         r#"["ground", "leo", "leo"]"#,
-        "handovers.backhaul.links[1] = \"leo\": is followed by itself, and the first link follows the last; allowed: \
+        "handovers.backhaul.links[1] = \"leo\": is followed by itself (the first link follows the last); allowed: \
          another link next",
     );
     refused(
         r#"["ground", "leo"]"#,
         r#"["ground"]"#,
-        "handovers.backhaul.links = [\"ground\"]: has no link to move to; allowed: two links or more",
+        "handovers.backhaul.links = [\"ground\"]: has no link to move to; allowed: two or more links",
     );
     refused(
         "[flows.main]",
         "[handovers.again]\nnode = \"van\"\nlinks = [\"ground\", \"leo\"]\nevery = \"3 s\"\n[flows.main]",
-        "handovers.again.node = \"van\": `handovers.backhaul` moves this node already; allowed: one table of handovers for \
-         a node",
+        "handovers.again.node = \"van\": `handovers.backhaul` already moves this node; allowed: one table of \
+         handovers per node",
     );
 }
 
@@ -86,8 +86,8 @@ fn times_that_cannot_be() {
     refused(
         at,
         r#"at = ["2 s", "2 s"]"#,
-        "handovers.backhaul.at[1] = \"2 s\": is not after the one before, 2 s; allowed: times in order, one handover at a \
-         time",
+        "handovers.backhaul.at[1] = \"2 s\": is not after the previous one, 2 s; allowed: times in order, one \
+         handover at a time",
     );
     refused(
         at,
@@ -97,7 +97,7 @@ fn times_that_cannot_be() {
     refused(
         at,
         "every = \"1 ns\"",
-        "handovers.backhaul.every = \"1 ns\": comes more than 100000 times in the run; allowed: a longer time",
+        "handovers.backhaul.every = \"1 ns\": occurs more than 100000 times in the run; allowed: a longer time",
     );
     refused(at, "at = []", "handovers.backhaul.at = []: is empty; allowed: at least one time");
     let when = "one of `at`, `every`, `interval` and `down_for`";
@@ -105,18 +105,20 @@ fn times_that_cannot_be() {
     refused(
         at,
         "every = \"2 s\"\ndown_for = \"1 s\"",
-        &format!("handovers.backhaul.every = \"2 s\": is given beside `down_for`; allowed: {when}"),
+        &format!(
+            "handovers.backhaul.every = \"2 s\": is given together with `down_for`; allowed: {when}"
+        ),
     );
     refused(
         at,
         "every = \"2 s\"\nup_for = \"1 s\"",
-        "handovers.backhaul.up_for = \"1 s\": is given without `down_for`; allowed: `up_for` with `down_for` only",
+        "handovers.backhaul.up_for = \"1 s\": is given without `down_for`; allowed: `up_for` only with `down_for`",
     );
     refused(
         at,
         "every = \"2 s\"\noutage = \"1 s\"\noverlap = \"1 s\"",
-        "handovers.backhaul.overlap = \"1 s\": is given beside `outage`; allowed: either `outage` (break before make) or \
-         `overlap` (make before break)",
+        "handovers.backhaul.overlap = \"1 s\": is given together with `outage`; allowed: either `outage` (break \
+         before make) or `overlap` (make before break)",
     );
 }
 
@@ -125,8 +127,8 @@ fn connections_that_cannot_follow() {
     refused(
         "[handovers.backhaul]",
         "[handovers.backhaul]\nkind = \"migrate\"",
-        "handovers.backhaul.kind = \"migrate\": no flow ends at `van`, so no connection notices; allowed: `reroute`, or \
-         `rebind` for a node that translates addresses",
+        "handovers.backhaul.kind = \"migrate\": no flow starts or ends at `van`, so no connection would migrate; \
+         allowed: `reroute`, or `rebind` for a node that translates addresses",
     );
     let from = r#"transport = "tcp"
 from = "phone""#;
@@ -139,17 +141,17 @@ from = "phone""#;
     let said = |transport: &str, rest: &str| moved(transport, rest).unwrap_err();
     assert_eq!(
         said("\"tcp\"", ""),
-        "t.toml: handovers.backhaul.kind = \"migrate\": flow `main` loses its connection when the address changes, and does \
-         not reconnect; allowed: `flows.main.reconnect`, or `reroute` or `rebind`"
+        "t.toml: handovers.backhaul.kind = \"migrate\": flow `main` loses its connection when the address changes \
+         and does not reconnect; allowed: `flows.main.reconnect`, or `reroute` or `rebind`"
     );
     let noq = said("{ kind = \"quic\", stack = \"noq\" }", "");
-    assert!(noq.contains("flow `main` uses the QUIC stack `noq`, which is not told"), "{noq}");
+    assert!(noq.contains("flow `main` uses the QUIC stack `noq`, which does not learn"), "{noq}");
     let server = said("\"quic\"", "opened_by = \"to\"");
     assert!(server.contains("only clients migrate"), "{server}");
     let opened = said("\"tcp\"", "opened_by = \"to\"");
     assert!(opened.contains("the other end of flow `main` opens the connection"), "{opened}");
     assert!(
-        said("\"udp\"", "").contains("UDP has no connection that could move"),
+        said("\"udp\"", "").contains("UDP has no connection that could migrate"),
         "{}",
         said("\"udp\"", "")
     );

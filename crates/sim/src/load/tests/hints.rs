@@ -58,10 +58,10 @@ fn a_python_class_is_told_where_it_may_be() {
         let message =
             load_text(BASE, &[("flows.main.transport.congestion", class)]).expect_err(class);
         let start = format!(
-            "t.toml: flows.main.transport.congestion = {class}: is a Python class, and none is allowed here"
+            "t.toml: flows.main.transport.congestion = {class}: is a Python class, which is not allowed here"
         );
         assert!(message.starts_with(&start), "{message}");
-        let end = "; a Python class only as `flows.NAME.transport.scheduler`";
+        let end = "; Python classes are allowed only as `flows.NAME.transport.scheduler`";
         assert!(message.contains("`cubic`") && message.ends_with(end), "{message}");
     }
 }

@@ -86,10 +86,7 @@ fn a_transfer_without_an_end_needs_a_run_that_has_one() {
     let scenario = load_text(&with(endless, RUN), &[]).unwrap();
     assert!(matches!(&scenario.spec.flows[0].1.source, Some(source) if source.kind() == "bulk"));
     let drained = refusal(endless, &format!("{RUN}\nuntil = \"drained\""));
-    assert!(
-        drained.contains("flows.main.source.size: is left out, but the run waits"),
-        "{drained}"
-    );
+    assert!(drained.contains("flows.main.source.size: is missing, but the run waits"), "{drained}");
     let udp = load_text(&with(endless, RUN), &[("flows.main.transport", "udp")]).unwrap_err();
-    assert!(udp.contains("flows.main.source.size: is left out, but the transport"), "{udp}");
+    assert!(udp.contains("flows.main.source.size: is missing, but the transport"), "{udp}");
 }

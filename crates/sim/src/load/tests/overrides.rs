@@ -84,7 +84,7 @@ fn a_place_that_is_not_there_is_refused_with_the_nearest_that_is() {
         (
             "name.x",
             "1",
-            "t.toml: name.x = 1: there is no `name.x`, since `name` has no parts; allowed: `name`",
+            "t.toml: name.x = 1: there is no `name.x`: `name` is not a table; allowed: `name`",
         ),
         (
             "links..delay",

@@ -47,12 +47,13 @@ fn pages() {
         (
             SOURCE,
             r#"objects = [{ name = "a-2", size = "1 B" }, { name = "a", size = "1 B", count = 3 }]"#,
-            "flows.main.objects[1].name = \"a\": object 0 is also named `a-2`; allowed: a name of its own for every object",
+            "flows.main.objects[1].name = \"a\": object 0 is also named `a-2`; allowed: a different name for every \
+             object",
         ),
         (
             SOURCE,
             r#"objects = [{ name = "a", size = "1 B" }, { name = "a", size = "1 B", count = 3 }]"#,
-            "flows.main.objects[1].name = \"a\": object 0 is also named `a`; allowed: a name of its own for every object",
+            "flows.main.objects[1].name = \"a\": object 0 is also named `a`; allowed: a different name for every object",
         ),
         (
             SOURCE,
@@ -119,12 +120,12 @@ fn what_stands_beside_a_page() {
         (
             "application = \"blocking\"",
             format!(
-                "application = \"blocking\": {beside} nothing here: objects have no clock to stand still"
+                "application = \"blocking\": {beside} no `application`: objects are requested, not written"
             ),
         ),
         (
             "stop = \"5 s\"",
-            format!("stop = \"5 s\": {beside} nothing here: a page ends with its last object"),
+            format!("stop = \"5 s\": {beside} no `stop`: a page ends with its last object"),
         ),
     ] {
         refused(&[(SOURCE, &format!("{objects}\n{lines}"), &format!("flows.main.{message}"))]);
@@ -132,12 +133,13 @@ fn what_stands_beside_a_page() {
     let udp = changed("transport = \"quic\"", "transport = \"udp\"");
     assert_eq!(
         load_text(&udp.replace(SOURCE, objects), &[]).unwrap_err(),
-        "t.toml: flows.main.transport = \"udp\": opens no connection, which a page needs; allowed: a \
-         transport that does, such as `quic`, or no `objects`"
+        "t.toml: flows.main.transport = \"udp\": has no connections, which a page needs; allowed: a transport with \
+         connections, such as `quic`, or no `objects`"
     );
     let blocking = format!("{SOURCE}\napplication = \"blocking\"");
     assert_eq!(
         load_text(&udp.replace(SOURCE, &blocking), &[]).unwrap_err(),
-        "t.toml: flows.main.application = \"blocking\": the transport takes every message at once; allowed: `buffered`"
+        "t.toml: flows.main.application = \"blocking\": has no effect: the transport sends every message at once; \
+         allowed: `buffered`"
     );
 }

@@ -25,7 +25,7 @@ fn what_real_time_runs() {
 
 #[test]
 fn what_only_virtual_time_runs_is_refused_by_key() {
-    let kernel = "is not what the kernel's TCP does, and it cannot be told";
+    let kernel = "cannot be set for the kernel's TCP in real time";
     for (transport, expected) in [
         ("{ kind = \"tcp\", tls = true }", format!("tls = true: {kernel}; allowed: false")),
         ("{ kind = \"tcp\", ack_every = 3 }", format!("ack_every = 3: {kernel}; allowed: 2")),
@@ -47,15 +47,17 @@ fn what_only_virtual_time_runs_is_refused_by_key() {
         ),
         (
             "{ kind = \"tcp\", mss = \"1449 B\" }",
-            "mss = \"1449 B\": is too large for the hosts' devices; allowed: up to 1.448 kB in real time".to_owned(),
+            "mss = \"1449 B\": is too large for the TUN devices of hosts; allowed: up to 1.448 kB in real \
+             time".to_owned(),
         ),
         (
             "{ kind = \"quic\", payload = \"1473 B\" }",
-            "payload = \"1473 B\": is too large for the hosts' devices; allowed: up to 1.472 kB in real time".to_owned(),
+            "payload = \"1473 B\": is too large for the TUN devices of hosts; allowed: up to 1.472 kB in real \
+             time".to_owned(),
         ),
         (
             "{ kind = \"quic\", stack = \"noq\" }",
-            "stack = \"noq\": runs in virtual time only; allowed: `own`".to_owned(),
+            "stack = \"noq\": works in virtual time only; allowed: `own`".to_owned(),
         ),
     ] {
         let expected = format!("t.toml: flows.main.transport.{expected}");
@@ -70,7 +72,7 @@ fn a_new_connection_and_too_many_hosts_are_refused() {
     let text = format!("{}reconnect = {{ after = \"1 s\" }}\n", real("\"tcp\""));
     assert_eq!(
         load_text(&text, &[]).unwrap_err(),
-        "t.toml: flows.main.reconnect = { after = \"1 s\" }: runs in virtual time only; allowed: no `reconnect`"
+        "t.toml: flows.main.reconnect = { after = \"1 s\" }: works in virtual time only; allowed: no `reconnect`"
     );
     let nodes: Vec<_> = (0..199).map(|number| format!("[nodes.n{number}]\n")).collect();
     let error = load_text(&format!("{}{}", real("\"tcp\""), nodes.concat()), &[]).unwrap_err();
@@ -88,8 +90,8 @@ fn the_kernel_is_told_no_forecasts() {
     load("quic", "real").unwrap();
     assert_eq!(
         load("tcp", "real").unwrap_err(),
-        "t.toml: flows.upload.forecast = {}: cannot be told to the kernel's TCP; allowed: no `forecast`, or the transport \
-         `quic`, in real time"
+        "t.toml: flows.upload.forecast = {}: cannot be passed to the kernel's TCP; allowed: no `forecast`, or the \
+         transport `quic`, in real time"
     );
 }
 
@@ -99,7 +101,7 @@ fn hosts_have_one_setting_for_all_their_connections() {
                  source = { kind = \"cbr\", rate = \"1 Mbps\", size = \"1000 B\" }\n";
     assert_eq!(
         load_text(&format!("{}{other}", real("\"tcp\"")), &[]).unwrap_err(),
-        "t.toml: flows.other.transport.sack = false: differs from that of another flow over TCP; allowed: true for all \
+        "t.toml: flows.other.transport.sack = false: differs from the value of another TCP flow; allowed: true for all \
          flows in real time"
     );
 }

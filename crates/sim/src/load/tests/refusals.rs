@@ -32,7 +32,8 @@ fn keys_and_words() {
         (
             "duration = \"10 s\"",
             "",
-            "duration: is required but missing; allowed: a time above zero; only programs run without one",
+            "duration: is required but missing; allowed: a time above zero (optional only if programs run instead of \
+             flows)",
         ),
         (
             "duration = ",
@@ -97,7 +98,8 @@ fn names() {
     let twice = BASE.replace("[flows.main]", "[nodes.client]\n[flows.main]");
     assert_eq!(
         load_text(&twice, &[]).unwrap_err(),
-        "t.toml:12:8: the name \"client\" is given twice; allowed: a name of its own for each; in the line `[nodes.client]`"
+        "t.toml:12:8: the name \"client\" is given twice; allowed: a different name for each; in the line \
+         `[nodes.client]`"
     );
 }
 
@@ -123,7 +125,7 @@ fn nodes_that_are_not_there() {
         (
             "to = \"server\"",
             "to = \"client\"",
-            "flows.main.to = \"client\": is where the flow starts; allowed: another node",
+            "flows.main.to = \"client\": is the node where the flow starts; allowed: another node",
         ),
     ]);
     let lonely = changed("[nodes.client]", "[nodes.client]\n[nodes.island]")
@@ -195,12 +197,12 @@ fn times() {
         (
             duration,
             "duration = \"10 s\"\nwarm_up = \"10 s\"",
-            "warm_up = \"10 s\": leaves nothing of the run for the summary; allowed: a time below the duration, 10 s",
+            "warm_up = \"10 s\": leaves no time for the summary; allowed: a time below the duration, 10 s",
         ),
         (
             SOURCE,
             &format!("{SOURCE}\nstart = \"10 s\""),
-            "flows.main.start = \"10 s\": is after the sources stopped; allowed: a time below the duration, 10 s",
+            "flows.main.start = \"10 s\": is not before the end of the sources; allowed: a time below the duration, 10 s",
         ),
         (
             SOURCE,
@@ -240,7 +242,7 @@ fn channels() {
             RATE,
             "channel = { kind = \"schedule\", steps = [{ at = \"0 s\", rate = \"1 Mbps\" }, { at = \"2 s\" }, { at = \
              \"1 s\" }] }",
-            "links.wire.channel.steps[2].at = \"1 s\": is 1 s after 2 s; allowed: a time after the row before",
+            "links.wire.channel.steps[2].at = \"1 s\": is 1 s after 2 s; allowed: a time after that of the previous row",
         ),
         (
             RATE,
@@ -258,8 +260,8 @@ fn directions() {
         (
             RATE,
             "rate = \"1 Mbps\"\nforward = { rate = \"1 Mbps\", rate_scale = 0.5 }",
-            "links.wire.forward.rate_scale = 0.5: is given together with a channel of its own; allowed: a factor on the rate \
-             of the link's channel",
+            "links.wire.forward.rate_scale = 0.5: is given together with the direction's own channel; allowed: a \
+             factor on the rate of the link's channel",
         ),
         (
             RATE,
@@ -280,9 +282,9 @@ fn directions() {
         (
             RATE,
             &format!("rate = \"1 Mbps\"\n{own}\nback{}", own.replace("for", "")),
-            "links.wire.rate = \"1 Mbps\": is unused: both directions have a channel of their own; allowed: nothing \
-             here, or a channel of its own for one direction only, or a `rate_scale` of a direction, such as \"20/150\", in place of \
-             its own channel",
+            "links.wire.rate = \"1 Mbps\": is unused: both directions have their own channel; allowed: no such \
+             key, or only one direction with its own channel, or a `rate_scale` for a direction, such as \"20/150\", \
+             instead of its own channel",
         ),
         (
             RATE,
@@ -312,7 +314,7 @@ fn traces() {
         (
             "none",
             format!(
-                "there is no file {}; allowed: a file, named from the folder of the scenario",
+                "there is no file {}; allowed: a file, by its path from the scenario's folder",
                 missing.display()
             ),
         ),
@@ -327,7 +329,7 @@ fn traces() {
     let scaled = "channel = { kind = \"trace\", file = \"good\" }\nbackward = { rate_scale = 2 }";
     assert_eq!(
         load_in(folder.path(), &changed(RATE, scaled), &[]).unwrap_err(),
-        "t.toml: links.wire.backward.rate_scale = 2: has no rate to scale, as a trace has none; allowed: a channel \
+        "t.toml: links.wire.backward.rate_scale = 2: cannot scale a trace, which has no rate; allowed: a channel \
          that has a rate"
     );
 }
@@ -349,7 +351,7 @@ fn traffic() {
         (
             SOURCE,
             &format!("streams = [{stream}, {stream}]"),
-            "flows.main.streams[1].name = \"a\": stream 0 is also named `a`; allowed: a name of its own for every stream",
+            "flows.main.streams[1].name = \"a\": stream 0 is also named `a`; allowed: a different name for every stream",
         ),
         (
             SOURCE,
@@ -394,8 +396,8 @@ fn packets_that_do_not_fit() {
             RATE,
             "rate = \"1 Mbps\"\nmtu = \"1227 B\"",
             &format!(
-                "flows.main.transport.payload = \"1.252 kB\": {too_large}, 1.227 kB; allowed: 1.2 kB at \
-                 least, for which `links.wire.mtu` is 1.228 kB or more"
+                "flows.main.transport.payload = \"1.252 kB\": {too_large}, 1.227 kB; allowed: 1.2 kB or more, for \
+                 which `links.wire.mtu` is 1.228 kB or more"
             ),
         ),
         (
@@ -460,7 +462,7 @@ fn competition() {
         ),
         (
             "reference = [\"main\", \"main\"]",
-            "competition.reference[1] = \"main\": is named twice; allowed: every flow once",
+            "competition.reference[1] = \"main\": appears twice; allowed: every flow once",
         ),
     ];
     for (table, message) in cases {

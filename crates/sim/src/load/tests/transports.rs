@@ -42,22 +42,22 @@ fn several_paths() {
             quic,
             &over("links = [\"wire\"]"),
             &format!(
-                "{at}.links = [\"wire\"]: has too few for several paths; allowed: two links of the node that opens the \
-                 connection, or more"
+                "{at}.links = [\"wire\"]: has too few links for several paths; allowed: two or more links of the node \
+                 that opens the connection"
             ),
         ),
         (
             quic,
             &over("links = [\"wire\", \"wire\"]"),
             &format!(
-                "{at}.links = [\"wire\", \"wire\"]: names a link twice; allowed: every link once"
+                "{at}.links = [\"wire\", \"wire\"]: names a link more than once; allowed: each link once"
             ),
         ),
         (
             quic,
             &over("links = [\"wire\", \"radio\"]"),
             &format!(
-                "{at}.links[1] = \"radio\": is no link of `client`, which opens the connection; allowed: `wire`"
+                "{at}.links[1] = \"radio\": is not a link of `client`, which opens the connection; allowed: `wire`"
             ),
         ),
         (
@@ -70,8 +70,8 @@ fn several_paths() {
         (
             quic,
             "transport = { kind = \"quic\", stack = \"noq\", multipath = { links = [\"wire\", \"radio\"] } }",
-            "flows.main.transport.multipath = { links = [\"wire\", \"radio\"] }: is for the stack `own`: `noq` uses one path \
-             here; allowed: no `multipath`, or the stack `own`",
+            "flows.main.transport.multipath = { links = [\"wire\", \"radio\"] }: requires the stack `own`: `noq` \
+             uses one path here; allowed: no `multipath`, or the stack `own`",
         ),
     ]);
 }
@@ -86,7 +86,7 @@ fn a_preferred_address() {
             quic,
             &prefers("preferred_address = \"radio\""),
             &format!(
-                "{key} = \"radio\": is no link of `server`, where the server is; allowed: `wire`"
+                "{key} = \"radio\": is not a link of `server`, where the server is; allowed: `wire`"
             ),
         ),
         (
@@ -101,14 +101,15 @@ fn a_preferred_address() {
             quic,
             &prefers("preferred_address = \"wire\", multipath = { links = [\"wire\", \"radio\"] }"),
             &format!(
-                "{key} = \"wire\": is for connections with one path; allowed: it or `multipath`"
+                "{key} = \"wire\": applies only to connections with one path; allowed: either `preferred_address` or \
+                 `multipath`"
             ),
         ),
         (
             quic,
             &prefers("stack = \"noq\", preferred_address = \"wire\""),
             &format!(
-                "{key} = \"wire\": is for the stack `own`: clients of `noq` stay where they are; allowed: no \
+                "{key} = \"wire\": requires the stack `own`: clients with `noq` do not migrate here; allowed: no \
                  `preferred_address`, or the stack `own`"
             ),
         ),
@@ -129,8 +130,8 @@ fn what_a_quic_stack_lacks() {
         (
             quic,
             "transport = { kind = \"quic\", stack = \"noq\", key_update = 1000 }",
-            "flows.main.transport.key_update = 1000: is for the stack `own`: `noq` updates keys by itself; allowed: no \
-             `key_update`, or the stack `own`",
+            "flows.main.transport.key_update = 1000: requires the stack `own`: `noq` chooses its own times for key \
+             updates; allowed: no `key_update`, or the stack `own`",
         ),
         (
             quic,
@@ -176,14 +177,14 @@ fn careful_resumption() {
     case(
         &format!("{after}, congestion = \"bbr\""),
         &format!(
-            "{is} needs a congestion controller that sets a window by acknowledgements and losses; allowed: `reset` or `keep`, \
-             or another `congestion` than `bbr`"
+            "{is} needs a congestion controller that sets its window from acknowledgements and losses; allowed: \
+             `reset` or `keep`, or another `congestion` than `bbr`"
         ),
     );
     case(
         "stack = \"own\", careful_resume = { required = true }",
-        "careful_resume = { required = true }: is of no use without `after_migration = \"careful_resume\"`; allowed: no \
-         `careful_resume`, or that",
+        "careful_resume = { required = true }: has no effect without `after_migration = \"careful_resume\"`; allowed: no \
+         `careful_resume`, or `after_migration = \"careful_resume\"`",
     );
     case(
         &format!("{after}, careful_resume = {{ saved_cwnd = \"100 kB\" }}"),
@@ -195,8 +196,8 @@ fn careful_resumption() {
     );
     case(
         "stack = \"noq\", probe_after = 3",
-        "probe_after = 3: is for the stack `own`: `noq` is not told of other addresses; allowed: no `probe_after`, or the \
-         stack `own`",
+        "probe_after = 3: requires the stack `own`: `noq` does not learn of other addresses here; allowed: no \
+         `probe_after`, or the stack `own`",
     );
     let sound = format!(
         "transport = {{ kind = \"quic\", {after}, probe_after = 2, careful_resume = {{ saved_cwnd = \"100 kB\", saved_rtt = \"40 ms\", \
@@ -228,7 +229,7 @@ fn quic_of_our_own() {
         ("initial_rtt = \"0 s\"", "is zero; allowed: a time above zero"),
         (
             "idle_timeout = \"0 s\"",
-            "is zero; allowed: a time above zero, or no `idle_timeout` for none",
+            "is zero; allowed: a time above zero, or no `idle_timeout` to disable it",
         ),
         (
             "ack_eliciting_threshold = 65536",
@@ -269,8 +270,8 @@ fn tcp() {
         (
             quic,
             "transport = \"tcp\"\nstreams = 3",
-            "flows.main.streams = 3: a connection of `tcp` has a single stream; allowed: 1, a flow of its own for each, or the \
-             transport `quic`",
+            "flows.main.streams = 3: a connection of `tcp` has a single stream; allowed: 1, a separate flow for \
+             each stream, or the transport `quic`",
         ),
         (
             quic,
@@ -330,7 +331,8 @@ fn schedulers() {
         (
             quic,
             &flow("kind = \"stbp\", slot = \"50 ms\""),
-            "flows.main.transport.scheduler.slot = \"50 ms\": is given where nothing is put into batches; allowed: no slot, or per = \"batch\"",
+            "flows.main.transport.scheduler.slot = \"50 ms\": applies only to batches; allowed: no `slot`, or `per = \
+             \"batch\"`",
         ),
         (
             quic,
@@ -351,7 +353,7 @@ fn reconnecting() {
             transport,
             "transport = \"quic\"\nreconnect = { after = \"3 s\" }",
             &format!(
-                "{place} = {{ after = \"3 s\" }}: is for `tcp`: a connection of `quic` survives a new address; \
+                "{place} = {{ after = \"3 s\" }}: applies only to `tcp`: a QUIC connection survives a change of address; \
                  allowed: {only}"
             ),
         ),
@@ -359,7 +361,7 @@ fn reconnecting() {
             transport,
             "transport = \"udp\"\nreconnect = { after = \"3 s\" }",
             &format!(
-                "{place} = {{ after = \"3 s\" }}: is for `tcp`: `udp` has no connection; allowed: {only}"
+                "{place} = {{ after = \"3 s\" }}: applies only to `tcp`: `udp` has no connection; allowed: {only}"
             ),
         ),
         (transport, &tcp("{}"), &format!("{place}.after: is required but missing")),

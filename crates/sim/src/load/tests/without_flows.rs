@@ -85,7 +85,8 @@ fn only_programs_run_without_a_duration() {
     for flows in [FlowUse::Required, FlowUse::Optional] {
         assert_eq!(
             loaded(&endless(TCP), flows).unwrap_err(),
-            "t.toml: duration: is required but missing; allowed: a time above zero; only programs run without one"
+            "t.toml: duration: is required but missing; allowed: a time above zero (optional only if programs run \
+             instead of flows)"
         );
     }
 }

@@ -20,8 +20,8 @@ const MOST_NAMES: usize = 4;
 /// Virtual time has stopped.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "at {at}: {count} events in a row without time passing, of {parts}; the run would never end; \
-     allowed: times, delays and rates with which time passes between them"
+    "at {at}: {count} events in a row at the same instant, from {parts}, so the run would never end; \
+     allowed: times, delays and rates that let time pass between events"
 )]
 pub struct InstantError {
     at: SimTime,

@@ -102,7 +102,7 @@ impl Network {
                 flow.name
             ),
             advice: format!(
-                "less that waits: a lower rate or larger messages of the sources of `flows.{0}`, \
+                "fewer waiting messages: a lower rate or larger messages for the sources of `flows.{0}`, \
                  `flows.{0}.application = \"blocking\"`",
                 flow.name
             ),
@@ -114,7 +114,7 @@ impl Network {
             Kept {
                 bytes,
                 what: format!("{} packets in link `{name}`", number(packets as f64)),
-                advice: format!("a limit to `links.{table}.queue`, a shorter delay"),
+                advice: format!("a limit for `links.{table}.queue`, a shorter delay"),
             }
         });
         let tables = Kept {

@@ -63,13 +63,14 @@ fn offset(
     let into = start.seconds_since(epoch);
     if !(0.0..length.as_secs_f64()).contains(&into) {
         let allowed =
-            format!("an instant within the {length} from {epoch} on that the state is for");
-        return Err(Fault::new("constellation.start", "is not in the forwarding state", allowed));
+            format!("an instant in the {length} from {epoch}, which the forwarding state covers");
+        return Err(Fault::new("constellation.start", "is outside the forwarding state", allowed));
     }
     let into = SimDuration::from_secs_f64(into);
     let Some(longest) = scenario.spec.end() else { return Ok(into) };
     if into + longest > length {
-        let problem = format!("ends {into} + {longest} into a forwarding state of {length}");
+        let problem =
+            format!("ends {into} + {longest} after the start of a forwarding state of {length}");
         return Err(Fault::new("duration", problem, format!("at most {}", length - into)));
     }
     Ok(into)
@@ -88,7 +89,7 @@ fn stations(
         let terminal = station(network, format!("{table}.terminal"), terminal)?;
         let gateway = station(network, format!("{table}.gateways[0]"), gateway)?;
         if terminal == gateway {
-            let problem = "is the station of the terminal, too";
+            let problem = "is also the station of the terminal";
             return Err(Fault::new(format!("{table}.gateways[0]"), problem, "another station"));
         }
         for (number, list) in
@@ -108,8 +109,8 @@ fn stations_of<'a>(name: &str, link: &'a LinkSpec) -> Result<Option<(&'a str, &'
     let Some(spec) = &link.constellation else { return Ok(None) };
     let table = format!("links.{name}.constellation");
     if spec.policy.is_some() {
-        let problem = "is given beside a folder of Hypatia";
-        let allowed = "no policy: the forwarding state says who serves";
+        let problem = "is given together with a folder of Hypatia";
+        let allowed = "no `policy`, because the forwarding state selects the satellites";
         return Err(Fault::new(format!("{table}.policy"), problem, allowed));
     }
     match spec.gateways.as_deref() {
@@ -131,7 +132,7 @@ fn station(network: &Network, field: String, name: &str) -> Result<usize, Fault>
         let names: Vec<_> = network.stations.iter().map(|one| one.name.as_str()).collect();
         let hint = nearest(name, &names).map(|name| format!("; did you mean `{name}`?"));
         let hint = hint.unwrap_or_default();
-        Fault::new(field, "no such station", format!("a name of ground_stations.txt{hint}"))
+        Fault::new(field, "no such station", format!("a name in ground_stations.txt{hint}"))
     })
 }
 

@@ -114,12 +114,12 @@ fn subflow(passage: &Passage<'_>, is_chain: bool) -> Result<usize, Fault> {
         (Some(subflow), true) => Ok(subflow.get() as usize),
         (None, false) => Ok(0),
         (None, true) => {
-            let fault = Fault::new("subflow", "is required on a `chain` but missing", "0 or 1");
+            let fault = Fault::new("subflow", "is required with a `chain` but missing", "0 or 1");
             Err(passage.fault(fault))
         }
         (Some(_), false) => {
-            let allowed = "a `chain` as satellites, or no `subflow`";
-            Err(passage.fault(Fault::new("subflow", "is of a `chain` only", allowed)))
+            let allowed = "`satellites` of the kind `chain`, or no `subflow`";
+            Err(passage.fault(Fault::new("subflow", "applies only to a `chain`", allowed)))
         }
     }
 }
@@ -150,7 +150,7 @@ fn passages<'a>(
     }
     if all.is_empty() {
         let allowed = "a link with `constellation = { terminal = ... }`, or no constellation";
-        return Err(Fault::new("constellation", "is used by no link", allowed));
+        return Err(Fault::new("constellation", "is not used by any link", allowed));
     }
     Ok(all)
 }
@@ -186,13 +186,13 @@ fn rate(
     budget: Option<&BudgetSpec>,
 ) -> Result<Rate, Fault> {
     let either = format!(
-        "a `rate` of the link or of its direction `{}`, or a budget `{key}`",
+        "a `rate` for the link or for its direction `{}`, or a budget `{key}`",
         direction.key()
     );
     let own = passage.link.changes(direction).rate;
     match (own.or(passage.link.rate), budget) {
         (_, Some(_)) if own.is_some() => {
-            let problem = "is given beside a rate of this direction";
+            let problem = "is given together with a rate of this direction";
             Err(passage.fault(Fault::new(key, problem, either)))
         }
         (_, Some(spec)) => {
@@ -358,8 +358,12 @@ fn routing(
         None => plus_grid(constellation),
     };
     if links.is_empty() {
-        let problem = "finds no neighbours, as element sets have no planes";
-        return Err(Fault::new("isl", problem, "`isl.file`, or a preset or shells"));
+        let problem = "cannot find neighbours, because element sets have no planes";
+        return Err(Fault::new(
+            "isl",
+            problem,
+            "`isl.file`, or satellites from a preset or shells",
+        ));
     }
     let limits = Limits {
         longest_m: spec.longest.map_or(f64::INFINITY, Distance::m),

@@ -107,7 +107,7 @@ impl HypatiaSpec {
         let [name] = dynamic.as_slice() else {
             let found = if dynamic.is_empty() { "none".to_owned() } else { dynamic.join(", ") };
             return Err(fault(format!(
-                "{}: has {found}, not one folder `dynamic_state_*`",
+                "{}: should contain one folder `dynamic_state_*`, found {found}",
                 self.hypatia
             )));
         };
@@ -115,8 +115,8 @@ impl HypatiaSpec {
         let seconds =
             name.strip_suffix('s').and_then(|name| name.rsplit_once("ms_for_")?.1.parse().ok());
         let Some(seconds) = seconds else {
-            let right = "its name should end as in `dynamic_state_100ms_for_200s`";
-            return Err(fault(format!("{state}: does not say how long it lasts; {right}")));
+            let right = "it should end as in `dynamic_state_100ms_for_200s`";
+            return Err(fault(format!("{state}: has no duration in its name; {right}")));
         };
         let mut files = Vec::new();
         for name in names(&folder.join(&state), &state)? {

@@ -106,26 +106,30 @@ impl ConstellationSpec {
             return Err(Fault::new("knots", "is too long for interpolation", allowed));
         }
         if self.reconfigure_phase.is_some() && self.reconfigure_every.is_none() {
-            let allowed = "`reconfigure_phase` with `reconfigure_every` only";
-            return Err(Fault::new("reconfigure_phase", "is given without a period", allowed));
+            let allowed = "`reconfigure_phase` only with `reconfigure_every`";
+            return Err(Fault::new(
+                "reconfigure_phase",
+                "is given without `reconfigure_every`",
+                allowed,
+            ));
         }
         let own_period = self.policy.model().period();
         if self.reconfigure_every.is_some()
             && let Some(period) = own_period
         {
             let policy = self.policy.kind();
-            let problem = format!("is given with `{policy}`");
+            let problem = format!("is given together with the policy `{policy}`");
             let allowed =
-                format!("another policy, or no grid: `{policy}` has its own, every {period}");
+                format!("another policy, or no `reconfigure_every`: `{policy}` reconfigures every {period}");
             return Err(Fault::new("reconfigure_every", problem, allowed));
         }
         if self.old_packets == LeftPackets::Forward {
-            let allowed = "`drain`, `deliver` or `drop`: the queues stay where they are";
-            return Err(Fault::new("old_packets", "leads nowhere else", allowed));
+            let allowed = "`drain`, `deliver` or `drop`, because the link keeps its queue";
+            return Err(Fault::new("old_packets", "is not possible in a constellation", allowed));
         }
         if self.overlap.mean() > 0.0 && self.outage.mean() > 0.0 {
             let allowed = "an `outage` (break before make) or an `overlap` (make before break)";
-            return Err(Fault::new("overlap", "is given with an `outage`", allowed));
+            return Err(Fault::new("overlap", "is given together with an `outage`", allowed));
         }
         let grid = match self.satellites {
             SatellitesSpec::Hypatia(_) => None,
@@ -163,8 +167,8 @@ impl ConstellationSpec {
         match given.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((key, _)) => {
-                let allowed = "no such key: stations and ways are those of the folder";
-                Err(Fault::new(key, "is given beside a folder of Hypatia", allowed))
+                let allowed = "no such key, because the folder defines stations and routes";
+                Err(Fault::new(key, "is given together with a folder of Hypatia", allowed))
             }
         }
     }
@@ -190,7 +194,7 @@ impl Spec for Instant {
             }
         };
         let epoch = Epoch::parse(&text);
-        epoch.map(Self).ok_or_else(|| at.error(value, "is no instant").allowed(INSTANT))
+        epoch.map(Self).ok_or_else(|| at.error(value, "is not an instant").allowed(INSTANT))
     }
 
     fn write(&self) -> Value {

@@ -33,7 +33,7 @@ impl PassageSpec {
     fn check(&self) -> Result<(), Fault> {
         let budget = self.uplink.is_some() || self.downlink.is_some();
         if self.fading.is_some() && !budget {
-            let allowed = "`fading` with `uplink` or `downlink` only";
+            let allowed = "`fading` only with `uplink` or `downlink`";
             return Err(Fault::new("fading", "has no budget to act on", allowed));
         }
         if self.gateways.as_ref().is_some_and(Vec::is_empty) {

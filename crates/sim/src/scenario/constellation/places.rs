@@ -65,7 +65,7 @@ impl TerminalSpec {
         let either = "`latitude` and `longitude`, or a `track`";
         match &self.track {
             Some(_) if placed || self.altitude.metres() != 0.0 => {
-                Err(Fault::new("track", "is given beside a place", either))
+                Err(Fault::new("track", "is given together with a place", either))
             }
             None if self.latitude.is_none() => {
                 Err(Fault::new("latitude", "is required but missing", either))

@@ -62,12 +62,12 @@ fn wishes_are_granted_in_order_and_the_last_is_cut_for_the_headers() {
 #[test]
 fn what_no_packet_can_hold_is_refused() {
     let refused = |requests| scheduled(requests).unwrap_err();
-    assert_eq!(refused(&[(4, 1)]), "chose stream 4, which there is not; allowed: 0 to 3");
+    assert_eq!(refused(&[(4, 1)]), "chose stream 4, which does not exist; allowed: 0 to 3");
     assert_eq!(refused(&[(2, 1)]), "chose stream 2, which has no bytes waiting");
-    assert_eq!(refused(&[(3, 1)]), "chose stream 3, which flow control holds back");
-    assert_eq!(refused(&[(0, 601)]), "gave stream 0 601 bytes, of which 600 are waiting");
-    assert_eq!(refused(&[(0, 400), (0, 201)]), "gave stream 0 601 bytes, of which 600 are waiting");
-    assert_eq!(refused(&[(0, 500), (1, 501)]), "gave 1001 bytes, to a packet with room for 1000");
+    assert_eq!(refused(&[(3, 1)]), "chose stream 3, which flow control blocks");
+    assert_eq!(refused(&[(0, 601)]), "gave stream 0 601 bytes, but only 600 are waiting");
+    assert_eq!(refused(&[(0, 400), (0, 201)]), "gave stream 0 601 bytes, but only 600 are waiting");
+    assert_eq!(refused(&[(0, 500), (1, 501)]), "gave 1001 bytes to a packet with room for 1000");
     let huge = refused(&[(1, u64::MAX), (1, u64::MAX)]);
     assert!(huge.starts_with("gave stream 1 18446744073709551615 bytes"), "{huge}");
 }
@@ -86,7 +86,7 @@ fn a_connection_names_the_class_that_failed() {
     let error = streams.schedule(SimTime::from_nanos(1_500_000_000), 100).unwrap_err().to_string();
     assert_eq!(
         error,
-        "scheduler `mymodule:MyScheduler` at 1.500000000 s: chose no stream, with 0 bytes waiting"
+        "scheduler `mymodule:MyScheduler` at 1.500000000 s: chose no stream, but 0 bytes are waiting"
     );
 }
 

@@ -24,15 +24,15 @@ pub(super) fn links(
         let at = handovers.key(name);
         nodes.find(&handover.node, "node", &at.key("node"))?;
         if let Some(other) = moving.insert(&handover.node, name) {
-            let problem = format!("`handovers.{}` moves this node already", cut(other));
-            return Err(at.key("node").error(problem).allowed("one table of handovers for a node"));
+            let problem = format!("`handovers.{}` already moves this node", cut(other));
+            return Err(at.key("node").error(problem).allowed("one table of handovers per node"));
         }
         attached(spec, handover, &links, &at.key("links"))?;
         for (index, link) in handover.links.iter().enumerate() {
             if let Some(other) = taken.insert(link, name).filter(|other| *other != name) {
-                let problem = format!("`handovers.{}` uses this link already", cut(other));
+                let problem = format!("`handovers.{}` already uses this link", cut(other));
                 let error = at.key("links").index(index).error(problem);
-                return Err(error.allowed("a link that only one end of it attaches and detaches"));
+                return Err(error.allowed("a link that no other table of handovers uses"));
             }
         }
         times::check(scenario, handover, &at)?;
@@ -71,7 +71,7 @@ fn attached(
             return Err(error.words(name, &own));
         }
         if handover.links[(index + 1) % handover.links.len()] == *name {
-            let error = at.error("is followed by itself, and the first link follows the last");
+            let error = at.error("is followed by itself (the first link follows the last)");
             return Err(error.allowed("another link next"));
         }
     }
@@ -96,32 +96,32 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
                     "the other end of flow `{flow_name}` opens the connection, and only clients migrate (RFC 9000 section 9)"
                 ));
                 return Err(error.allowed(format!(
-                    "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` the end that moves"
+                    "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` set to the end that moves"
                 )));
             }
             TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
                 let error = at.error(format!(
-                    "flow `{flow_name}` uses the QUIC stack `noq`, which is not told of new addresses"
+                    "flow `{flow_name}` uses the QUIC stack `noq`, which does not learn of new addresses here"
                 ));
                 return Err(error.allowed("`reroute` or `rebind`, or the stack `own`"));
             }
             TransportSpec::Udp(_) => {
                 let error = at.error(format!(
-                    "flow `{flow_name}` keeps to its addresses, as UDP has no connection that could move"
+                    "flow `{flow_name}` keeps its addresses, because UDP has no connection that could migrate"
                 ));
                 return Err(error.allowed("`reroute` or `rebind`"));
             }
             TransportSpec::Tcp(_) if !opens => {
                 let error = at.error(format!(
-                    "the other end of flow `{flow_name}` opens the connection, and does not learn the new address"
+                    "the other end of flow `{flow_name}` opens the connection and does not learn the new address"
                 ));
                 return Err(error.allowed(format!(
-                    "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` the end that moves"
+                    "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` set to the end that moves"
                 )));
             }
             TransportSpec::Tcp(_) if flow.reconnect.is_none() => {
                 let error = at.error(format!(
-                    "flow `{flow_name}` loses its connection when the address changes, and does not reconnect"
+                    "flow `{flow_name}` loses its connection when the address changes and does not reconnect"
                 ));
                 return Err(error
                     .allowed(format!("`flows.{flow_name}.reconnect`, or `reroute` or `rebind`")));
@@ -133,8 +133,10 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
     if any || spec.flows.is_empty() {
         return Ok(());
     }
-    let error =
-        at.error(format!("no flow ends at `{}`, so no connection notices", cut(&handover.node)));
+    let error = at.error(format!(
+        "no flow starts or ends at `{}`, so no connection would migrate",
+        cut(&handover.node)
+    ));
     Err(error.allowed("`reroute`, or `rebind` for a node that translates addresses"))
 }
 

@@ -38,8 +38,9 @@ fn listed(spec: &ScenarioSpec, times: &[SimDuration], at: &Place<'_>) -> Result<
             return Err(error.allowed(format!("a time below {end}")));
         }
         if index > 0 && *time <= times[index - 1] {
-            let error =
-                at.index(index).error(format!("is not after the one before, {}", times[index - 1]));
+            let error = at
+                .index(index)
+                .error(format!("is not after the previous one, {}", times[index - 1]));
             return Err(error.allowed("times in order, one handover at a time"));
         }
     }
@@ -55,7 +56,7 @@ fn by_the_clock(
     let at = at.key(key);
     let interval = handover.clock.mean_interval(SimDuration::MAX);
     if spec.longest().as_nanos() / interval.as_nanos().max(1) > MOST_HANDOVERS {
-        let error = at.error(format!("comes more than {MOST_HANDOVERS} times in the run"));
+        let error = at.error(format!("occurs more than {MOST_HANDOVERS} times in the run"));
         return Err(error.allowed("a longer time"));
     }
     if handover.clock.every.is_none() || handover.clock.phase == Some(Phase::Random) {
@@ -64,7 +65,7 @@ fn by_the_clock(
     // Neither seed nor random numbers play a part.
     let first = handover.clock(&RngTree::new(0)).next(SimTime::ZERO) - SimTime::ZERO;
     if let Some(end) = spec.end().filter(|end| first >= *end) {
-        let problem = format!("comes first at {first}, after the end of the run");
+        let problem = format!("first occurs at {first}, after the end of the run");
         return Err(at.error(problem).allowed(format!("a handover before {end}")));
     }
     Ok(())
@@ -109,7 +110,7 @@ fn goes_down(
         }
     }
     let first = cut(first);
-    let error = at.error(format!("never comes: the channel of `{first}` is never down"));
+    let error = at.error(format!("never occurs: the channel of `{first}` is never down"));
     let allowed = "a channel that goes down (`on_off` with `outage = \"drop\"`, `schedule` with `up = false`), or `at`, \
                    `every` or `interval`";
     Err(error.allowed(allowed))
