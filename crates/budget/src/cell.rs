@@ -23,7 +23,7 @@ leobench_base::spec! {
         pub load: [Probability; 24],
         /// Local time of day at the start of the run, from midnight.
         pub start: SimDuration = SimDuration::ZERO,
-        /// The most that one terminal gets; the capacity without it.
+        /// Largest rate of one terminal; the capacity by default.
         pub ceiling: Option<BitRate>,
     }
 }

@@ -27,9 +27,9 @@ leobench_base::spec! {
         pub receiver: ReceiverSpec,
         /// Losses that change neither with time nor with place: pointing, polarisation, implementation.
         pub losses: Decibels = Decibels::constant(0.0),
-        /// Carrier over interference from other beams and systems; there is none without it.
+        /// Carrier over interference from other beams and systems; no interference by default.
         pub interference: Option<Level>,
-        /// Atmosphere; without it nothing attenuates.
+        /// Atmosphere; no attenuation by default.
         pub atmosphere: Option<AtmosphereSpec>,
         /// Rate for a carrier over noise.
         pub rate: RateSpec = RateSpec::default(),

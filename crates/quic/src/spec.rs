@@ -32,21 +32,21 @@ pub type Timeouts = Whole<1, 1_000>;
 pub type AckElicitingThreshold = Whole<0, 65_535>;
 
 leobench_base::words! {
-    /// Which implementation of QUIC.
+    /// The implementation of QUIC.
     pub enum Stack {
         /// Leobench's own.
         Own = "own",
-        /// The crate `noq-proto`, the reference that the own one is held to.
+        /// The crate `noq-proto`, the reference for leobench's own.
         Noq = "noq",
     }
 }
 
 leobench_base::words! {
-    /// How packets are protected.
+    /// The protection of packets.
     pub enum Protected {
-        /// By nothing: a handshake and packets of the sizes that TLS 1.3 gives them, at no cost.
+        /// None: a handshake and packets of the same sizes as with TLS 1.3, without its computing cost.
         Null = "null",
-        /// By TLS 1.3 and its ciphers (RFC 9001).
+        /// TLS 1.3 and its ciphers (RFC 9001).
         Tls = "tls",
     }
 }
@@ -58,14 +58,14 @@ leobench_base::words! {
         Reset = "reset",
         /// Both stay as they are, as if the network behind the new address were the same.
         Keep = "keep",
-        /// Both start anew, and the window jumps back to half of what was used on the same path before, once the path is
-        /// confirmed (RFC 9959). On a path of which nothing is saved it is `reset`.
+        /// Both start anew, and the window jumps back to half of what was used on the same path before, once the path
+        /// is confirmed (RFC 9959). On a path without saved parameters it acts as `reset`.
         CarefulResume = "careful_resume",
     }
 }
 
 leobench_base::words! {
-    /// Which path acknowledges the packets of a path.
+    /// The path that acknowledges the packets of a path.
     pub enum AckPath {
         /// The same one.
         SamePath = "same_path",
@@ -81,13 +81,14 @@ leobench_base::spec! {
     pub struct MultipathSpec example = r#"{"links": ["terrestrial", "leo"]}"# check = check_multipath {
         /// Links of the node that opens the connection, at least two. The handshake takes the first.
         pub links: Vec<String>,
-        /// Those of them that are used only if no other one can be.
+        /// Those of `links` that are used only if no other link can be.
         pub backup: Vec<String> = Vec::new(),
-        /// Path scheduler: which path takes the next packet.
+        /// Path scheduler: it chooses the path of the next packet.
         pub scheduler: PathSchedulerSpec = PathSchedulerSpec::default(),
-        /// Which path acknowledges the packets of a path.
+        /// The path that acknowledges the packets of a path.
         pub ack: AckPath = AckPath::SamePath,
-        /// How long a path survives without a packet of the other end if there is another one; for ever if not given.
+        /// Time for which a path survives without packets from the other end if there is another path; unlimited by
+        /// default.
         pub idle_timeout: Option<SimDuration> = None,
         /// Whether the other end offers several paths as well. If not, the run is refused, as soon as the ends know it.
         pub peer_offers: bool = true,
@@ -121,15 +122,15 @@ leobench_base::spec! {
     /// Parameters of `after_migration = "careful_resume"` (RFC 9959).
     #[derive(Copy)]
     pub struct CarefulResumeSpec: Default check = check_careful_resume {
-        /// Bytes that paths are said to carry in a round trip until the connection has observed them itself.
+        /// Bytes that paths are assumed to carry in a round trip until the connection has observations of its own.
         pub saved_cwnd: Option<Bytes> = None,
         /// Their shortest round trip.
         pub saved_rtt: Option<SimDuration> [UpTo::DELAY] = None,
         /// Largest window to jump to; half of the saved one if not given.
         pub max_jump: Option<Bytes> = None,
-        /// How long what was observed on a path can be used after it was left.
+        /// Time for which the observations of a path can be used after it was left.
         pub lifetime: SimDuration = SimDuration::from_secs(300),
-        /// Whether the run ends with an error if the connection moves to a path of which nothing is saved.
+        /// Whether the run ends with an error if the connection moves to a path without saved parameters.
         pub required: bool = false,
     }
 }
@@ -159,11 +160,11 @@ leobench_base::spec! {
     pub struct QuicSpec: Default check = check {
         /// Implementation.
         pub stack: Stack = Stack::Own,
-        /// Protection of packets. It changes no size but those of the handshake.
+        /// Protection of packets. It changes only the sizes of handshake packets.
         pub protection: Protected = Protected::Null,
         /// Congestion controller.
         pub congestion: CongestionSpec = default_congestion(),
-        /// Stream scheduler: which streams' bytes fill the next packet.
+        /// Stream scheduler: it chooses the streams whose bytes fill the next packet.
         pub scheduler: SchedulerSpec = SchedulerSpec::default(),
         /// UDP payload of a full packet.
         pub payload: Bytes = Bytes::new(1_252),
@@ -192,7 +193,8 @@ leobench_base::spec! {
         /// Probe timeouts in a row without an answer after which the client probes another address of its host, and moves there if
         /// the server answers (RFC 9000 section 9.1). If not given, it moves only when its address goes away.
         pub probe_after: Option<Timeouts> = None,
-        /// How long the connection survives without a packet of the other end (RFC 9000 section 10.1); for ever if not given.
+        /// Time for which the connection survives without packets from the other end (RFC 9000 section 10.1); unlimited
+        /// by default.
         pub idle_timeout: Option<SimDuration> = None,
         /// Whether the server answers the client's first packet with a Retry, so that the client shows that it receives at its
         /// address (RFC 9000 section 8.1.2). It costs a round trip.
@@ -200,13 +202,13 @@ leobench_base::spec! {
         /// Whether packets show their round trip to observers by the spin bit (RFC 9000 section 17.4). The stack
         /// `noq` never does here.
         pub spin: bool = true,
-        /// Packets after which each end updates its keys (RFC 9001 section 6). If not given, keys are updated before their AEAD
-        /// wears out, which only `protection = "tls"` does.
+        /// Packets after which each end updates its keys (RFC 9001 section 6). If not given, keys are updated before
+        /// their AEAD reaches its limits, which happens only with `protection = "tls"`.
         pub key_update: Option<KeyUpdate> = None,
         /// Several paths at a time, over several links of the node that opens the connection; one path if not given.
         pub multipath: Option<MultipathSpec> = None,
-        /// A link of the node that answers: once the handshake is confirmed, the server has its client move to the address of that
-        /// interface (RFC 9000 section 9.6). If not given, it prefers none.
+        /// A link of the node that answers: once the handshake is confirmed, the server has its client move to the
+        /// address of that interface (RFC 9000 section 9.6). If not given, it has no preferred address.
         pub preferred_address: Option<String> = None,
         /// Actions of the sender on the forecasts of its flow; none by default.
         pub on_forecast: Option<OnForecastSpec> = None,

@@ -72,7 +72,7 @@ impl Stateless {
         }
     }
 
-    /// How packets are protected.
+    /// The protection of packets.
     pub(super) fn cipher(&self) -> Cipher {
         self.cipher
     }

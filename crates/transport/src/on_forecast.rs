@@ -12,8 +12,9 @@ leobench_base::spec! {
     /// Actions of a sender on the forecasts of its flow. Without a key, it takes none.
     #[derive(Copy)]
     pub struct OnForecastSpec: Default check = check {
-        /// The sender sends no data on a path from so long before a forecast handover until it is over, as in Freeze-TCP (Goff et
-        /// al. 2000): with the one-way delay, the last packet arrives before the old way is left.
+        /// Time before a forecast handover from which the sender sends no data on the path, until the handover is over,
+        /// as in Freeze-TCP (Goff et al. 2000): with the one-way delay, the last packet arrives before the old route is
+        /// left.
         pub hold: Option<SimDuration> [UpTo::DELAY],
         /// The congestion window is at most this many times the forecast rate times the forecast round-trip time.
         pub window: Option<f64> [Range::from(0.0).to(1_000.0)],

@@ -6,7 +6,7 @@ use leobench_base::spec::Fault;
 use super::{AntennaModel, Pointing, check_beamwidth, roll_off_db};
 
 leobench_base::spec! {
-    /// A given gain, the same in all directions unless a beamwidth says how it falls.
+    /// A given gain, the same in all directions unless there is a beamwidth.
     ///
     /// With a beamwidth b, the gain falls by 12 (θ/b)² dB off the axis, down to the level of the side lobes (ITU-R S.672-4,
     /// annex 1, which has 3 (θ/ψ)² dB for half the beamwidth ψ).

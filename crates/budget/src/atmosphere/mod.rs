@@ -20,7 +20,7 @@ use scintillation::{Scintillation, ScintillationSpec};
 const MEDIUM_K: f64 = 275.0;
 
 leobench_base::spec! {
-    /// The atmosphere between a terminal and a satellite; what is left out attenuates nothing.
+    /// The atmosphere between a terminal and a satellite; parts that are left out attenuate nothing.
     ///
     /// The state is one of the year's statistics, not a time series: with `exceeded = "0.1 %"`, the attenuation is less during
     /// 99.9 % of the year. Water in clouds and vapour are those exceeded for the same share, but for 1 % at least (ITU-R P.618-13,
@@ -36,7 +36,7 @@ leobench_base::spec! {
         pub gas: Option<GasSpec>,
         /// Scintillation (ITU-R P.618-13).
         pub scintillation: Option<ScintillationSpec>,
-        /// Whether what attenuates also radiates noise into the receiver: true for a receiver on the ground.
+        /// Whether the atmosphere also radiates noise into the receiver: true for a receiver on the ground.
         pub noise: bool = false,
     }
 }

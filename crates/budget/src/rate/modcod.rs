@@ -31,9 +31,9 @@ leobench_base::words! {
 }
 
 leobench_base::spec! {
-    /// A modulation and coding of one's own.
+    /// A custom modulation and coding.
     pub struct EntrySpec example = r#"{"threshold": "1 dB", "efficiency": 0.99}"# {
-        /// The least Es/N0 at which it is decodable.
+        /// The lowest Es/N0 at which it is decodable.
         pub threshold: Level,
         /// Bits of payload per symbol.
         pub efficiency: f64 [Range::above(0.0).to(20.0)],
@@ -47,7 +47,7 @@ leobench_base::spec! {
     pub struct ModcodSpec example = r#"{"table": "dvb-s2x"}"# check = ModcodSpec::check {
         /// A published table, whose thresholds are those of an ideal receiver.
         pub table: Option<ModcodTable>,
-        /// A table of one's own instead.
+        /// A custom table instead.
         pub entries: Option<Vec<EntrySpec>>,
         /// Roll-off α of the pulse: the bandwidth is (1 + α) times the symbol rate (DVB-S2 has 0.2 to 0.35, DVB-S2X also 0.05
         /// to 0.15).

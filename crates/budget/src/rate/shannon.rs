@@ -15,7 +15,7 @@ leobench_base::spec! {
         pub efficiency: f64 [Range::above(0.0).to(1.0)] = 1.0,
         /// Gap Γ to the capacity.
         pub gap: Decibels = Decibels::constant(0.0),
-        /// The most bits per second and hertz that the modem can do; there is no limit without it.
+        /// The largest number of bits per second and hertz of the modem; unlimited by default.
         pub ceiling: Option<f64> [Range::above(0.0).to(20.0)],
     }
 }

@@ -1,4 +1,4 @@
-//! An antenna and the noise of what follows it.
+//! An antenna and the noise of the receiver behind it.
 
 use leobench_base::decibel::db;
 use leobench_base::quantity::Frequency;
@@ -8,7 +8,7 @@ use crate::antenna::{AntennaSpec, Pointing};
 use crate::noise::NoiseSpec;
 
 leobench_base::spec! {
-    /// An antenna and the noise of what follows it.
+    /// An antenna and the noise of the receiver behind it.
     pub struct ChainSpec
         example = r#"{"antenna": {"kind": "phased", "gain": "33 dBi"}, "noise": {"temperature": "250 K"}}"#
     {

@@ -18,13 +18,13 @@ const HOUR: u64 = 3_600_000_000_000;
 const DAY: SimDuration = SimDuration::from_secs(86_400);
 
 leobench_base::spec! {
-    /// Packets leave at the start of a frame only; frames that others use are let pass.
+    /// Packets leave only at the start of a frame; frames that others use are skipped.
     ///
-    /// Each frame is another's with the same probability, independently of all others: a packet that is ready at a random
-    /// instant waits for the next frame, period / 2 on average, and then for a geometric number of frames, `wait` on average.
-    /// All packets that are ready by then leave together, so the mean rate remains that of the link. With a random `wait`,
-    /// each reassignment draws another one, at the times of `every` and `phase` or `interval`: every 15 s unless given, at
-    /// the seconds 12, 27, 42 and 57 of a minute of the run.
+    /// Each frame is used by others with the same probability, independently of all other frames: a packet that is
+    /// ready at a random instant waits for the next frame, period / 2 on average, and then for a geometric number of
+    /// frames, `wait` on average. All packets that are ready by then leave together, so the mean rate remains that of
+    /// the link. With a random `wait`, each reassignment draws another one, at the times of `every` and `phase` or
+    /// `interval`: every 15 s unless given, at the seconds 12, 27, 42 and 57 of a minute of the run.
     pub struct FramesSpec example = r#"{"period": "5 ms", "wait": "10 ms"}"# check = check {
         ..pub clock: ClockSpec,
         /// Time from the start of a frame to the start of the next. Starlink's downlink has 750 frames per second (Humphreys
@@ -32,8 +32,8 @@ leobench_base::spec! {
         pub period: SimDuration,
         /// Start of one of the frames; `random` draws it.
         pub start: Phase = Phase::Random,
-        /// Mean time to wait for frames that others use, after the next frame has begun. A distribution is drawn from
-        /// at each reassignment.
+        /// Mean time to wait for frames that others use, after the next frame has begun. A distribution is sampled at
+        /// each reassignment.
         pub wait: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
         /// Factors on `wait` for each hour of the day, from midnight to one o'clock onwards.
         pub day: Option<[Weight; 24]>,

@@ -24,7 +24,7 @@ const OUTAGE: &str = "outage";
 leobench_base::spec! {
     /// Reconfigurations at fixed or random times: each draws a new delay and rate, and may begin with an outage.
     ///
-    /// Models what a terminal of a LEO network sees of its constellation. As Starlink, it reconfigures every 15 s, at the
+    /// Models how a terminal in a LEO network sees its constellation. Like Starlink, it reconfigures every 15 s, at the
     /// seconds 12, 27, 42 and 57 of a minute (Tanveer et al. 2023), unless `every`, `phase` or `interval` is given. A
     /// delay, a rate or an outage is a quantity or a distribution.
     pub struct ReconfigurationSpec

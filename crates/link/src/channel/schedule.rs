@@ -18,7 +18,7 @@ const HEADER: &str =
 const QUOTES: &str = "quotes around a whole cell or none; quotes inside are doubled";
 
 leobench_base::spec! {
-    /// A row of a schedule; omitted values repeat the row before.
+    /// A row of a schedule; omitted values repeat those of the previous row.
     pub struct ScheduleStep {
         /// Time from which the row applies.
         pub at: SimDuration,
@@ -37,7 +37,7 @@ leobench_base::spec! {
     /// Rate, delay, loss and availability from a table over time.
     ///
     /// The rows come from `steps` or from the CSV `file` with the columns `time,rate,delay,loss,up`, whose cells are
-    /// written as in a scenario (`1.5 s,45 Mbps,10 ms,0.01,true`); an empty cell repeats the row before.
+    /// written as in a scenario (`1.5 s,45 Mbps,10 ms,0.01,true`); an empty cell repeats the value of the previous row.
     pub struct ScheduleSpec
         example = r#"{"repeat": "4 s", "steps": [{"at": "0 s", "rate": "50 Mbps", "delay": "10 ms"},
             {"at": "2 s", "rate": "20 Mbps", "delay": "12 ms"}, {"at": "3 s", "up": false}]}"#
@@ -49,7 +49,7 @@ leobench_base::spec! {
         pub file: Option<String>,
         /// Period after which the table starts again; without it the last row holds to the end.
         pub repeat: Option<SimDuration>,
-        /// Mean rate that limits in `BDP` and in time go by; that of a period unless given.
+        /// Mean rate that converts limits in `BDP` and in time to bytes; the mean over a period by default.
         pub mean_rate: Option<BitRate>,
     }
 }

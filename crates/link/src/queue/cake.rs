@@ -53,7 +53,8 @@ leobench_base::spec! {
         pub isolation: Isolation = Isolation::Triple,
         /// Whether ECN-capable packets are marked instead of dropped by `CoDel`; BLUE always drops.
         pub ecn: bool = true,
-        /// How much may wait in all queues; beyond it, the fattest flow loses packets (4 MB, as `tc-cake` at most rates).
+        /// Capacity of all queues together; beyond it, the flow with the most waiting bytes loses packets (4 MB, as
+        /// `tc-cake` at most rates).
         pub limit: Limit = Limit::Bytes(Bytes::new(4_000_000)),
     }
 }

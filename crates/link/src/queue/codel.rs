@@ -29,7 +29,7 @@ leobench_base::spec! {
         pub interval: SimDuration [UpTo::DELAY] = INTERVAL,
         /// Whether ECN-capable packets are marked instead of dropped (RFC 8289 section 1).
         pub ecn: bool = true,
-        /// How much may wait; what arrives when it is full is dropped (1,000 packets, Linux's `tc-codel`).
+        /// Capacity; packets that arrive when it is full are dropped (1,000 packets, Linux's `tc-codel`).
         pub limit: Limit = Limit::Packets(1_000),
     }
 }

@@ -18,8 +18,8 @@ leobench_base::spec! {
         example = r#"{"ring": "7 packets", "queue": "fq_codel"}"#
         check = check
     {
-        /// How much the ring holds, the packet on the wire not counted. One in bytes takes packets until it is reached,
-        /// as Linux's byte queue limits do.
+        /// Capacity of the ring, not counting the packet on the wire. A ring with a capacity in bytes takes packets
+        /// until it is reached, as Linux's byte queue limits do.
         pub ring: Ring,
         /// The discipline above the ring.
         pub queue: Above,

@@ -8,9 +8,9 @@ use super::{
 };
 
 leobench_base::spec! {
-    /// First in, first out; drops what arrives when it is full.
+    /// First in, first out; drops arriving packets when it is full.
     pub struct FifoSpec example = r#"{"limit": "7 packets"}"# check = check {
-        /// How much may wait, in packets or in bytes by IP length, the packet on the wire not counted.
+        /// Capacity in packets, or in bytes by IP length, not counting the packet on the wire.
         pub limit: Limit = Limit::Unlimited,
     }
 }

@@ -33,7 +33,8 @@ leobench_base::spec! {
         pub interval: SimDuration [UpTo::DELAY] = INTERVAL,
         /// Whether ECN-capable packets are marked instead of dropped (RFC 8290 section 5.2.6).
         pub ecn: bool = true,
-        /// How much may wait in all queues; beyond it, the fattest flow loses packets (RFC 8290 section 5.2.3).
+        /// Capacity of all queues together; beyond it, the flow with the most waiting bytes loses packets (RFC 8290
+        /// section 5.2.3).
         pub limit: Limit = Limit::Packets(10_240),
     }
 }

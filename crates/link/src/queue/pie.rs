@@ -44,7 +44,7 @@ leobench_base::words! {
 }
 
 leobench_base::spec! {
-    /// `PIE` (RFC 8033): drops what arrives with a probability that a controller of the delay sets.
+    /// `PIE` (RFC 8033): drops arriving packets with a probability that a delay controller sets.
     pub struct PieSpec: Default check = check {
         /// Delay that the controller aims at (RFC 8033 section 4.2).
         pub target: SimDuration [UpTo::DELAY] = SimDuration::from_millis(15),
@@ -54,7 +54,7 @@ leobench_base::spec! {
         pub alpha: f64 [Range::above(0.0).to(1_000.0)] = 0.125,
         /// Weight of the change of the delay, per second (RFC 8033 sections 4.2 and 6).
         pub beta: f64 [Range::above(0.0).to(1_000.0)] = 1.25,
-        /// Time for which a burst passes after a quiet time (RFC 8033 section 4.4).
+        /// Time for which a burst passes without drops after a quiet period (RFC 8033 section 4.4).
         pub burst: SimDuration [UpTo::DELAY] = SimDuration::from_millis(150),
         /// How the delay is estimated (RFC 8033 sections 4.3 and 5.2; `timestamp` is Linux's choice).
         pub estimate: Estimate = Estimate::Timestamp,
@@ -62,9 +62,9 @@ leobench_base::spec! {
         pub derandomised: bool = true,
         /// Whether ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1).
         pub ecn: bool = true,
-        /// Probability above which packets are dropped even so (RFC 8033 section 5.1).
+        /// Drop probability above which ECN-capable packets are dropped, too (RFC 8033 section 5.1).
         pub ecn_threshold: Probability = ten_percent(),
-        /// How much may wait; what arrives when it is full is dropped (1,000 packets, Linux's `tc-pie`).
+        /// Capacity; packets that arrive when it is full are dropped (1,000 packets, Linux's `tc-pie`).
         pub limit: Limit = Limit::Packets(1_000),
     }
 }

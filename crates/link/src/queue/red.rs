@@ -17,7 +17,7 @@ const RED: Cause = Cause::new("red");
 const FORCED: Cause = Cause::new("red_forced");
 
 leobench_base::spec! {
-    /// `RED` (Floyd and Jacobson 1993): drops what arrives at random, by the average length of the queue.
+    /// `RED` (Floyd and Jacobson 1993): drops arriving packets at random, depending on the average length of the queue.
     pub struct RedSpec: Default check = check {
         /// Average length from which packets are dropped, in packets or bytes (Floyd and Jacobson 1993, section 8).
         pub min_threshold: Length = Length::packets(5),
@@ -34,7 +34,7 @@ leobench_base::spec! {
         pub packet_time: Option<SimDuration>,
         /// Whether ECN-capable packets are marked instead of dropped at random (Floyd and Jacobson 1993, section 7).
         pub ecn: bool = true,
-        /// How much may wait; what arrives when it is full is dropped.
+        /// Capacity; packets that arrive when it is full are dropped.
         pub limit: Limit = Limit::Packets(1_000),
     }
 }

@@ -7,7 +7,7 @@ use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, best};
 use crate::motion::SatelliteId;
 
 leobench_base::spec! {
-    /// A satellite until it is lost; then the one that serves the fewest terminals.
+    /// Keeps a satellite until it is lost, then chooses the one that serves the fewest terminals.
     pub struct LeastLoadedSpec: Default {}
 }
 

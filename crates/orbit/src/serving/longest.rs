@@ -1,4 +1,4 @@
-//! A satellite until it is lost; then the one that can be used for longest.
+//! Keeps a satellite until it is lost, then chooses the one that can be used for longest.
 
 use leobench_base::SimTime;
 use leobench_base::spec::Fault;
@@ -7,7 +7,7 @@ use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, best};
 use crate::motion::SatelliteId;
 
 leobench_base::spec! {
-    /// A satellite until it is lost; then the one that can be used for longest.
+    /// Keeps a satellite until it is lost, then chooses the one that can be used for longest.
     pub struct LongestSpec: Default {}
 }
 

@@ -43,7 +43,7 @@ leobench_base::spec! {
         pub square: f64 [WEIGHTS] = -0.9,
         /// Weight of the satellite that serves already.
         pub kept: f64 [WEIGHTS] = 1.7,
-        /// Candidates closer to the arc of the geostationary satellites are out.
+        /// Candidates closer to the arc of the geostationary satellites are excluded.
         pub exclusion: AngleSpec = AngleSpec::constant(18.0),
     }
 }

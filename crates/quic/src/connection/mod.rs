@@ -105,7 +105,7 @@ pub(super) struct Settings {
     pub(super) spin: bool,
     /// Treatment of the window and the round-trip time on a new route.
     pub(super) after_migration: AfterMigration,
-    /// Whether the run fails if the connection moves to a path of which nothing is saved.
+    /// Whether the run fails if the connection moves to a path without saved parameters.
     pub(super) requires_saved: bool,
     /// Probe timeouts in a row after which a client probes another address of its host.
     pub(super) probe_after: Option<u32>,

@@ -8,7 +8,7 @@ use crate::wire::{ConnectionId, TAG_SIZE, null_tag};
 /// Bytes of the authentication tag.
 pub(super) const TAG: usize = TAG_SIZE as usize;
 
-/// How packets are protected.
+/// The protection of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cipher {
     /// Tags that tell the packet number only, and no header protection.

@@ -58,7 +58,7 @@ impl Crypto {
         }
     }
 
-    /// How packets are protected.
+    /// The protection of packets.
     pub(crate) const fn cipher(&self) -> Cipher {
         match self {
             Self::Null => Cipher::Null,

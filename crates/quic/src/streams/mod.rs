@@ -281,7 +281,7 @@ impl Streams {
         occupied && self.established || !self.ready.is_empty()
     }
 
-    /// Whether new data waits, all of which flow control holds back.
+    /// Whether new data waits, all of which flow control blocks.
     pub(crate) fn is_blocked(&self) -> bool {
         let backlog = self.flows.as_ref().map_or(0, |flows| flows.buffer().backlog());
         let waits = backlog > self.abandoned || self.waiting > 0;

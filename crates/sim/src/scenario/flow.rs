@@ -16,7 +16,7 @@ use crate::topology::ForecastConfig;
 const LONGEST_HORIZON: SimDuration = SimDuration::from_secs(600);
 
 leobench_base::words! {
-    /// Which end of a flow opens the connection.
+    /// The end of a flow that opens the connection.
     pub enum OpenedBy {
         /// The end that sends the data.
         From = "from",
@@ -31,7 +31,7 @@ leobench_base::words! {
         /// Into a buffer of its own, in which messages wait: sources keep to their clocks.
         Buffered = "buffered",
         /// With calls that block while more than a packet's worth of their stream is unsent (QUIC), or the send buffer
-        /// is full (TCP): sources stand still.
+        /// is full (TCP): meanwhile, sources pause.
         Blocking = "blocking",
     }
 }
@@ -45,7 +45,7 @@ leobench_base::spec! {
         pub from: String,
         /// The node that receives the data.
         pub to: String,
-        /// Which end opens the connection.
+        /// The end that opens the connection.
         pub opened_by: OpenedBy = OpenedBy::From,
         /// When the flow starts.
         pub start: SimDuration = SimDuration::ZERO,
@@ -58,7 +58,7 @@ leobench_base::spec! {
         pub streams: Streams = Streams::Dealt(1),
         /// The source whose messages are distributed over the streams.
         pub source: Option<SourceSpec>,
-        /// When the application replaces a connection that it has lost; it never does unless given.
+        /// When the application replaces a connection that it has lost; by default never.
         pub reconnect: Option<ReconnectSpec>,
         /// How the application writes messages: into its own buffer, or with blocking calls.
         pub application: ApplicationSpec = ApplicationSpec::Buffered,

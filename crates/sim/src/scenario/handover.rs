@@ -8,12 +8,12 @@ use crate::topology::LeftPackets;
 leobench_base::words! {
     /// The address that a handover changes along with the route of packets.
     pub enum HandoverKind {
-        /// Nothing: the node keeps its own address, as a terminal does whose address lives behind the satellites.
+        /// No address: the node keeps its own, like a terminal whose address is assigned beyond the satellites.
         Reroute = "reroute",
         /// The node's address: it uses that of the interface to the link in use, and knows of the change.
         Migrate = "migrate",
-        /// The address that the node gives to what it forwards: it translates addresses (NAT), and those behind it do not
-        /// know.
+        /// The address that the node gives to packets that it forwards: it translates addresses (NAT), and hosts behind
+        /// it do not notice.
         Rebind = "rebind",
     }
 }
@@ -26,8 +26,8 @@ leobench_base::spec! {
         ..pub clock: ClockSpec,
         /// The node that moves.
         pub node: String,
-        /// Its links in the order of use: the first is in use at the start, each handover leads to the next one, and the
-        /// first follows the last. A link may come more than once.
+        /// Its links in the order of use: the first is in use at the start, each handover leads to the next one, and
+        /// the first follows the last. A link may appear more than once.
         pub links: Vec<String>,
         /// The address that changes along with the route of packets.
         pub kind: HandoverKind = HandoverKind::Reroute,
@@ -36,12 +36,12 @@ leobench_base::spec! {
         /// How long the channel of the link in use must have been down, since the node came to it, before the node moves on to the
         /// next link whose channel is up.
         pub down_for: Option<SimDuration>,
-        /// With `down_for`: how long the channel of the first link must have been up again before the node moves back to it;
-        /// without, it stays where it is.
+        /// With `down_for`: how long the channel of the first link must have been up again before the node moves back
+        /// to it; without it, the node stays where it is.
         pub up_for: Option<SimDuration>,
         /// Break before make: how long the node has no link.
         pub outage: SimDuration = SimDuration::ZERO,
-        /// Make before break: how long the link that is left goes on for the packets that are on it, or addressed to it.
+        /// Make before break: how long the old link keeps carrying the packets that are on it, or addressed to it.
         pub overlap: SimDuration = SimDuration::ZERO,
         /// Fate of the packets on the link that is left.
         pub old_packets: LeftPackets = LeftPackets::Deliver,

@@ -19,7 +19,7 @@ leobench_base::spec! {
         pub channel: Option<ChannelSpec>,
         /// A constant rate, short for `channel = { kind = "steady", rate = ... }`.
         pub rate: Option<BitRate>,
-        /// The way through the scenario's constellation, in place of a channel.
+        /// The route through the scenario's constellation, instead of a channel.
         pub constellation: Option<PassageSpec>,
         /// Propagation delay, in addition to the channel's own.
         pub delay: SimDuration [UpTo::DELAY] = SimDuration::ZERO,
@@ -48,9 +48,9 @@ leobench_base::spec! {
     /// Values of one direction of a link that differ from the link as a whole.
     #[derive(Default)]
     pub struct DirectionSpec {
-        /// A channel of this direction's own.
+        /// A channel for this direction only.
         pub channel: Option<ChannelSpec>,
-        /// A constant rate of this direction's own.
+        /// A constant rate for this direction only.
         pub rate: Option<BitRate>,
         /// Factor on the rate of the link's channel: a number, or a ratio such as `"20/150"`.
         pub rate_scale: Option<Ratio>,

@@ -8,7 +8,7 @@ leobench_base::words! {
     pub enum Engine {
         /// The next event sets the time; all transports are leobench's own.
         Virtual = "virtual",
-        /// A clock: flows go over sockets of hosts, TCP is that of the kernel.
+        /// A clock: flows use sockets of hosts, and TCP is the kernel's.
         Real = "real",
     }
 }
@@ -17,17 +17,17 @@ leobench_base::spec! {
     /// How a run in real time follows the clock, and when its times can be trusted.
     #[derive(Copy)]
     pub struct RealSpec {
-        /// Time by which one packet in 100 may leave late; later ones make the run invalid.
+        /// Maximum lateness of 99 in 100 packets; if it is exceeded, the run is invalid.
         pub lateness: SimDuration = Self::DEFAULT.lateness,
-        /// Time for which the driver may stand still; a longer one makes the run invalid.
+        /// Longest stall of the driver; a longer one makes the run invalid.
         pub stall: SimDuration = Self::DEFAULT.stall,
-        /// Share of their time for which the processors may be at work while programs of `leobench emulate` need them; more
+        /// Maximum share of time in which the processors are busy while programs of `leobench emulate` need them; more
         /// makes the run invalid.
         pub busy: f64 [Range::from(0.0).to(1.0)] = Self::DEFAULT.busy,
-        /// Time before something is due in which the driver does not sleep: more is more punctual, and takes more of a
-        /// processor.
+        /// Time before each event in which the driver spins instead of sleeping: a longer time is more punctual and
+        /// takes more of a processor.
         pub spin: SimDuration = Self::DEFAULT.spin,
-        /// Time that the other programs of `leobench emulate` have before the main one starts.
+        /// Head start of the other programs of `leobench emulate` over the main one.
         pub settle: SimDuration = Self::DEFAULT.settle,
     }
 }

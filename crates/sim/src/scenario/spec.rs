@@ -16,7 +16,7 @@ use crate::routes::{Edge, Routes};
 leobench_base::words! {
     /// When a run ends.
     pub enum Until {
-        /// At `duration`, whatever is still under way.
+        /// At `duration`, even if bytes are still in flight.
         Time = "time",
         /// When every byte has arrived after the sources stopped at `duration`, or `drain_limit` later.
         Drained = "drained",

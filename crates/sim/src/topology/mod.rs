@@ -98,7 +98,8 @@ leobench_base::words! {
         Drain = "drain",
         /// All are lost.
         Drop = "drop",
-        /// Those on the wire arrive; those in the queues go back to the node where they wait, and from there the new way.
+        /// Those on the wire arrive; those in the queues go back to the node where they wait, and take the new route
+        /// from there.
         Forward = "forward",
     }
 }

@@ -63,13 +63,13 @@ leobench_base::spec! {
 }
 
 leobench_base::spec! {
-    /// When the application gives up a TCP connection for a new one, and where it goes on.
+    /// When the application replaces a TCP connection by a new one, and where it resumes.
     #[derive(Copy)]
     pub struct ReconnectSpec check = check_reconnect {
-        /// Longest time without progress while the application waits for some; a reset is answered at once.
+        /// Longest time without progress while the application waits for it; after a reset it reconnects at once.
         pub after: SimDuration,
-        /// Whether the sending end goes on where the receiving end is, after an exchange of 100 bytes each way, or starts
-        /// over from the first byte.
+        /// Whether the sending end resumes where the receiving end stopped, after an exchange of 100 bytes each way, or
+        /// starts over from the first byte.
         pub resume: bool = true,
     }
 }

@@ -7,7 +7,7 @@ leobench_base::words! {
     pub enum NoConnection {
         /// With a reset (RFC 9293 section 3.10.7.1): the other end loses its connection.
         Reset = "reset",
-        /// Not at all, as behind a firewall that drops such segments: the other end goes on trying.
+        /// Not at all, as behind a firewall that drops such segments: the other end keeps trying.
         Silence = "silence",
     }
 }

@@ -39,17 +39,17 @@ leobench_base::spec! {
         pub gateway_elevation: Option<Elevation>,
         /// The choice of the serving satellite.
         pub policy: PolicySpec = PolicySpec::default(),
-        /// Period of a grid outside of which no policy gives up a satellite that can still be used.
+        /// Period of a grid; policies leave a satellite that can still be used only at its instants.
         pub reconfigure_every: Option<SimDuration>,
         /// Offset of the grid from the start of a minute of UTC.
         pub reconfigure_phase: Option<SimDuration>,
-        /// Time at each handover in which packets wait.
+        /// Time at each handover during which packets wait.
         pub outage: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
-        /// Make before break: time at each handover in which the old satellite goes on for the packets that are on the link. New ones
-        /// go over the new satellite.
+        /// Make before break: time at each handover in which the old satellite keeps serving the packets that are on
+        /// the link. New ones go over the new satellite.
         pub overlap: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
-        /// Fate of packets that are under way at a handover, or at the end of its overlap. By default all arrive; those in
-        /// queues take the new satellite.
+        /// Fate of packets that are in flight at a handover, or at the end of its overlap. By default all arrive; those
+        /// in queues take the new satellite.
         pub old_packets: LeftPackets = LeftPackets::Drain,
         /// Links between satellites; without them, each satellite needs a gateway in view (bent pipe).
         pub isl: Option<IslSpec>,
@@ -63,16 +63,16 @@ leobench_base::spec! {
 leobench_base::spec! {
     /// Links between satellites.
     pub struct IslSpec: Default {
-        /// A file of pairs of satellite numbers, one link a line; without it, each satellite has links to its neighbours in
-        /// its plane and in both planes beside (+grid).
+        /// A file of pairs of satellite numbers, one link per line; without it, each satellite has links to its
+        /// neighbours in its plane and in both adjacent planes (+grid).
         pub file: Option<String>,
         /// Longest link.
         pub longest: Option<Distance>,
-        /// Height above the ground that a beam keeps, as the air bends and absorbs it.
+        /// Lowest height of a beam above the ground, where the air bends and absorbs it.
         pub clearance: Distance = Distance::constant(80e3),
         /// Latitude beyond which links into other planes are off.
         pub highest_latitude: Option<Angle>,
-        /// Time between two searches for the shortest way.
+        /// Time between two searches for the shortest route.
         pub every: SimDuration = SimDuration::from_secs(1),
     }
 }

@@ -5,16 +5,16 @@ use leobench_budget::{BudgetSpec, CellSpec, FadingSpec};
 use leobench_orbit::PolicySpec;
 
 leobench_base::spec! {
-    /// The way of a link from a terminal over its serving satellite to a gateway.
+    /// The route of a link from a terminal via its serving satellite to a gateway.
     ///
-    /// The first node of the link's `between` is at the terminal, the second behind the gateway. Both directions have the delay
-    /// of the way, in addition to the link's own; their rates are the link's `rate`, or those of budgets.
+    /// The first node of the link's `between` is at the terminal, the second behind the gateway. Both directions have
+    /// the delay of the route, in addition to the link's own; their rates are the link's `rate`, or those of budgets.
     pub struct PassageSpec check = PassageSpec::check {
         /// Name of the terminal.
         pub terminal: String,
-        /// Names of the gateways; all of the constellation unless given.
+        /// Names of the gateways; by default all of the constellation.
         pub gateways: Option<Vec<String>>,
-        /// A policy of this link's own.
+        /// Policy of this link; by default that of the constellation.
         pub policy: Option<PolicySpec>,
         /// Budget of the radio link from the terminal to the satellite, for the rate in the direction `forward`.
         pub uplink: Option<BudgetSpec>,
@@ -24,7 +24,7 @@ leobench_base::spec! {
         pub fading: Option<FadingSpec>,
         /// A cell whose capacity limits the rate of the downlink.
         pub cell: Option<CellSpec>,
-        /// Which of the two subflows of a `chain` it is: 0 or 1.
+        /// Subflow of a `chain`: 0 or 1.
         pub subflow: Option<Whole<0, 1>>,
     }
 }

@@ -40,7 +40,7 @@ leobench_base::spec! {
         pub azimuth: Bearing,
         /// Elevation of its normal.
         pub elevation: Elevation,
-        /// How far from its normal it reaches.
+        /// Largest angle from its normal.
         pub reach: Angle,
     }
 }

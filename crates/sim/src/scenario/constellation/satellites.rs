@@ -77,7 +77,7 @@ leobench_base::words! {
 leobench_base::words! {
     /// How the chain of Yang et al. 2024 is read.
     pub enum ReadingWord {
-        /// Its states last as long as the text prints.
+        /// Its states last as long as printed in the text.
         Printed = "printed",
         /// Its states follow from the satellites in view.
         Geometric = "geometric",
