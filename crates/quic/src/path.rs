@@ -263,6 +263,26 @@ impl Path {
         }
     }
 
+    /// Begins to validate the present route.
+    pub(super) fn begin_validation(&mut self, now: SimTime) {
+        let pto = self.validation_timeout();
+        self.route.challenge(now, pto);
+    }
+
+    /// The larger one of the present probe timeout and that of a new route (RFC 9000 section 8.2.4).
+    pub(super) fn validation_timeout(&self) -> SimDuration {
+        self.recovery.probe_timeout(Space::Data).max(self.recovery.initial_probe_timeout())
+    }
+
+    /// Forgets routes that are of no use any more. This end still probes the `candidate`, if there is one.
+    pub(super) fn forget_routes(&mut self, candidate: Option<FourTuple>) {
+        if self.route.is_validated() && !self.route.is_in_validation() {
+            self.others.retain(|route| {
+                route.wants_probe() || route.is_in_validation() || candidate == Some(route.tuple)
+            });
+        }
+    }
+
     /// Nothing that was measured holds on the present route.
     pub(super) fn restart_pacer(&mut self) {
         self.pacer = self.pacer.is_some().then(|| pacer(self.mtu));

@@ -6,39 +6,58 @@ use leobench_transport::endpoint::{PathId, PathSample};
 
 use super::path::Path;
 
-/// The paths of a connection by number, which is never used again (draft-ietf-quic-multipath section 3.1). Those that are gone are
+/// The paths of a connection by ID, which is never used again (draft-ietf-quic-multipath section 3.1). Those that are gone are
 /// taken out, all but the first, whose connection IDs the handshake has agreed on.
 pub(super) struct PathSet {
     first: Path,
     /// The others, in order.
     others: Vec<Path>,
-    /// The number of the next path to be made.
-    next: usize,
+    /// The ID of the next path to be made.
+    next: PathId,
     /// The last samples of those that were taken out.
     former: Vec<PathSample>,
 }
 
 impl PathSet {
+    /// The path of the handshake, and the only one unless both ends have agreed on several.
+    pub(super) const FIRST: PathId = PathId(0);
+
     /// The first path alone.
     pub(super) fn new(first: Path) -> Self {
-        Self { first, others: Vec::new(), next: 1, former: Vec::new() }
+        Self { first, others: Vec::new(), next: PathId(1), former: Vec::new() }
     }
 
-    /// The number of the next path to be made.
-    pub(super) fn next(&self) -> usize {
+    #[inline]
+    pub(super) fn first(&self) -> &Path {
+        &self.first
+    }
+
+    #[inline]
+    pub(super) fn first_mut(&mut self) -> &mut Path {
+        &mut self.first
+    }
+
+    /// The path for packets that any path may carry: the first usable one or, if there is none, the first open one.
+    pub(super) fn current(&self) -> PathId {
+        let usable = self.position(Path::is_usable);
+        usable.or_else(|| self.position(Path::is_open)).unwrap_or(Self::FIRST)
+    }
+
+    /// The ID of the next path to be made.
+    pub(super) fn next(&self) -> PathId {
         self.next
     }
 
-    /// Adds a path of the next number.
+    /// Adds a path of the next ID.
     pub(super) fn push(&mut self, path: Path) {
-        debug_assert_eq!(path.id, PathId(self.next as u32), "paths are made in order");
+        debug_assert_eq!(path.id, self.next, "paths are made in order");
         self.others.push(path);
-        self.next += 1;
+        self.next.0 += 1;
     }
 
     /// Takes a path but the first out, and keeps what its last sample says.
-    pub(super) fn remove(&mut self, at: usize, last: Option<PathSample>) {
-        if let Some(place) = self.place(at) {
+    pub(super) fn remove(&mut self, id: PathId, last: Option<PathSample>) {
+        if let Some(place) = self.place(id) {
             self.others.remove(place);
         }
         self.former.extend(last);
@@ -50,16 +69,19 @@ impl PathSet {
     }
 
     #[inline]
-    pub(super) fn get(&self, at: usize) -> Option<&Path> {
-        if at == 0 { Some(&self.first) } else { self.place(at).map(|place| &self.others[place]) }
+    pub(super) fn get(&self, id: PathId) -> Option<&Path> {
+        if id == Self::FIRST {
+            return Some(&self.first);
+        }
+        self.place(id).map(|place| &self.others[place])
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Path> {
-        if at == 0 {
+    pub(super) fn get_mut(&mut self, id: PathId) -> Option<&mut Path> {
+        if id == Self::FIRST {
             return Some(&mut self.first);
         }
-        self.place(at).map(|place| &mut self.others[place])
+        self.place(id).map(|place| &mut self.others[place])
     }
 
     /// The paths that are there, in order.
@@ -73,36 +95,35 @@ impl PathSet {
         std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
-    /// The paths that are there, with their numbers.
-    #[inline]
-    pub(super) fn numbered(&self) -> impl DoubleEndedIterator<Item = (usize, &Path)> + Clone {
-        self.iter().map(|path| (path.id.0 as usize, path))
+    /// The paths that are there but for one.
+    pub(super) fn except(&self, id: PathId) -> impl Iterator<Item = &Path> {
+        self.iter().filter(move |path| path.id != id)
     }
 
-    /// The number of the first path of which this holds.
+    /// The first path of which this holds.
     #[inline]
-    pub(super) fn position(&self, holds: impl Fn(&Path) -> bool) -> Option<usize> {
-        self.iter().find(|path| holds(path)).map(|path| path.id.0 as usize)
+    pub(super) fn position(&self, holds: impl Fn(&Path) -> bool) -> Option<PathId> {
+        self.iter().find(|path| holds(path)).map(|path| path.id)
     }
 
     /// The place of a path among those after the first.
-    fn place(&self, at: usize) -> Option<usize> {
-        self.others.binary_search_by_key(&PathId(at as u32), |path| path.id).ok()
+    fn place(&self, id: PathId) -> Option<usize> {
+        self.others.binary_search_by_key(&id, |path| path.id).ok()
     }
 }
 
-impl Index<usize> for PathSet {
+impl Index<PathId> for PathSet {
     type Output = Path;
 
     #[inline]
-    fn index(&self, at: usize) -> &Path {
-        self.get(at).expect("a path that is there")
+    fn index(&self, id: PathId) -> &Path {
+        self.get(id).expect("a path that is there")
     }
 }
 
-impl IndexMut<usize> for PathSet {
+impl IndexMut<PathId> for PathSet {
     #[inline]
-    fn index_mut(&mut self, at: usize) -> &mut Path {
-        self.get_mut(at).expect("a path that is there")
+    fn index_mut(&mut self, id: PathId) -> &mut Path {
+        self.get_mut(id).expect("a path that is there")
     }
 }

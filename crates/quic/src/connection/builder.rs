@@ -1,5 +1,6 @@
 //! A packet under construction.
 
+use leobench_transport::endpoint::PathId;
 use smallvec::SmallVec;
 
 use crate::sent_frame::{SentFrame, SentFrames};
@@ -10,6 +11,8 @@ pub(super) type Packets = SmallVec<[Packet; 1]>;
 
 /// A packet under construction, in the datagram that it will travel in if it is the first one there.
 pub(super) struct PacketBuilder {
+    /// The path that it leaves on.
+    pub(super) path: PathId,
     pub(super) space: Space,
     pub(super) number: Number,
     pub(super) datagram: Box<Datagram>,
@@ -30,6 +33,7 @@ impl PacketBuilder {
     #[inline]
     pub(super) fn new(
         used: Option<Box<Datagram>>,
+        path: PathId,
         space: Space,
         header: Header,
         room: u64,
@@ -49,6 +53,7 @@ impl PacketBuilder {
             None => Box::new(single(header)),
         };
         Self {
+            path,
             space,
             number,
             datagram,

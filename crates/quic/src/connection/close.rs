@@ -3,13 +3,14 @@
 use bytes::Bytes as Payload;
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::Loss;
+use leobench_transport::endpoint::{Loss, PathId};
 
 use super::builder::Packets;
 use super::commit::Departure;
 use super::transmit::Output;
 use super::{Connection, SPACES};
 use crate::MINIMUM_DATAGRAM;
+use crate::path::Path;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
 use crate::sent_frame::SentFrames;
@@ -40,6 +41,8 @@ pub(super) enum State {
 #[derive(Clone, Debug)]
 pub(super) struct Closing {
     close: Close,
+    /// The path to close on: the one of the packet that was wrong or, later, that arrived last.
+    path: PathId,
     until: SimTime,
     /// Whether it is to be sent now.
     due: bool,
@@ -64,22 +67,22 @@ impl Connection {
     pub(crate) fn close(&mut self, now: SimTime, code: u64, reason: &str) {
         let close =
             Close { code, frame_type: None, reason: Payload::copy_from_slice(reason.as_bytes()) };
-        self.begin_close(now, close, "closed by the application".to_owned());
+        self.begin_close(now, self.paths.current(), close, "closed by the application".to_owned());
     }
 
-    /// The peer broke the protocol, or this end cannot go on.
-    pub(super) fn fail(&mut self, now: SimTime, error: &TransportError) {
+    /// The peer broke the protocol in a packet of a path, or this end cannot go on there.
+    pub(super) fn fail(&mut self, now: SimTime, id: PathId, error: &TransportError) {
         let reason = format!("closed by an error of the other end: {error}");
-        self.begin_close(now, error.close(), reason);
+        self.begin_close(now, id, error.close(), reason);
     }
 
-    fn begin_close(&mut self, now: SimTime, close: Close, reason: String) {
+    fn begin_close(&mut self, now: SimTime, path: PathId, close: Close, reason: String) {
         if !self.is_open() {
             return;
         }
         let until = now + self.linger();
         self.log_end(now, Ending::Local(&close), &reason);
-        let closing = Closing { close, until, due: true, received: 0, patience: 1 };
+        let closing = Closing { close, path, until, due: true, received: 0, patience: 1 };
         self.state = State::Closing(closing);
         self.reports.lost = Some(Loss { at: now, reason });
     }
@@ -113,9 +116,10 @@ impl Connection {
         self.state = State::Closed;
     }
 
-    /// A packet arrived while closing.
-    pub(super) fn on_packet_while_closing(&mut self) {
+    /// A packet of a path arrived while closing.
+    pub(super) fn on_packet_while_closing(&mut self, id: PathId) {
         let State::Closing(closing) = &mut self.state else { return };
+        closing.path = id;
         closing.received += 1;
         if closing.received >= closing.patience {
             (closing.received, closing.due) = (0, true);
@@ -154,6 +158,13 @@ impl Connection {
         }
     }
 
+    /// The path to send the close on, if it is still open, or another one.
+    fn closing_path(&self) -> Option<PathId> {
+        let State::Closing(Closing { path, due: true, .. }) = self.state else { return None };
+        let is_open = self.paths.get(path).is_some_and(Path::is_open);
+        Some(if is_open { path } else { self.paths.current() })
+    }
+
     fn linger(&self) -> leobench_base::SimDuration {
         self.longest_probe_timeout() * LINGER
     }
@@ -161,13 +172,15 @@ impl Connection {
     /// Sends the datagram that closes the connection, if it is due. Returns whether it was.
     #[cold]
     pub(super) fn transmit_close(&mut self, now: SimTime, out: &mut Output<'_>) -> bool {
-        self.turn_to_open();
+        let Some(id) = self.closing_path() else { return false };
         let mut packets = Packets::new();
         let mut size = 0;
         for space in SPACES {
             let Some(frame) = self.close_frame(space) else { continue };
-            let number = self.path().recovery.next_number(space);
-            let mut packet = Packet { header: self.header(space, number), frames: Frames::new() };
+            let path = &self.paths[id];
+            let number = path.recovery.next_number(space);
+            let header = self.header(path, space, number);
+            let mut packet = Packet { header, frames: Frames::new() };
             packet.frames.push(frame);
             let missing = packet.missing_padding();
             if missing > 0 {
@@ -176,14 +189,15 @@ impl Connection {
             size += packet.size();
             let mut sent = SentPacket::new(number.value, now, packet.size(), SentFrames::new());
             (sent.ack_eliciting, sent.in_flight) = (false, false);
-            self.paths[self.active].recovery.on_sent(now, space, sent, &mut self.control);
+            self.paths[id].recovery.on_sent(now, space, sent, &mut self.control);
             packets.push(packet);
         }
-        if packets.is_empty() || size > self.path().datagram_limit() {
+        let limit = self.paths[id].datagram_limit();
+        if packets.is_empty() || size > limit {
             return false;
         }
         self.on_close_sent();
-        let short = MINIMUM_DATAGRAM.min(self.path().datagram_limit()).saturating_sub(size);
+        let short = MINIMUM_DATAGRAM.min(limit).saturating_sub(size);
         if self.role == Role::Client
             && packets[0].header.level() == Level::Initial
             && short > 0
@@ -193,10 +207,10 @@ impl Connection {
             size += short;
         }
         for packet in &packets {
-            self.log_sent(now, &packet.header, &packet.frames, packet.size());
+            self.log_sent(now, id, &packet.header, &packet.frames, packet.size());
         }
-        self.path_mut().on_sent(None, size);
-        let departure = Departure::of_size(size);
+        self.paths[id].on_sent(None, size);
+        let departure = Departure::of_size(id, size);
         self.hand_out(now, &departure, Box::new(Datagram::Packets(packets)), out);
         true
     }

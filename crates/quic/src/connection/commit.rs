@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::{Body, Bytes, Ecn, Meta, Protocol, SimTime};
 use leobench_transport::Role;
+use leobench_transport::endpoint::PathId;
 
 use super::Connection;
 use super::builder::{PacketBuilder, coalesce, packet};
@@ -15,9 +16,10 @@ use crate::recovery::SentPacket;
 use crate::route::FourTuple;
 use crate::wire::{Datagram, Packet, Space};
 
-/// A datagram that leaves on the active path.
+/// A datagram that leaves.
 #[derive(Clone, Copy)]
 pub(super) struct Departure {
+    path: PathId,
     /// The route, if it is another one than the present.
     elsewhere: Option<FourTuple>,
     /// Whether the datagram is marked with ECT(0).
@@ -32,9 +34,10 @@ pub(super) struct Departure {
 }
 
 impl Departure {
-    /// A datagram of `size` bytes over the present route, without mark, that counts towards no window.
-    pub(super) const fn of_size(size: u64) -> Self {
+    /// A datagram of `size` bytes over the present route of a path, without mark, that counts towards no window.
+    pub(super) const fn of_size(path: PathId, size: u64) -> Self {
         Self {
+            path,
             elsewhere: None,
             marked: false,
             size,
@@ -45,8 +48,8 @@ impl Departure {
     }
 
     /// An empty datagram over another route.
-    const fn over(tuple: FourTuple) -> Self {
-        Self { elsewhere: Some(tuple), ..Self::of_size(0) }
+    const fn over(path: PathId, tuple: FourTuple) -> Self {
+        Self { elsewhere: Some(tuple), ..Self::of_size(path, 0) }
     }
 }
 
@@ -54,8 +57,8 @@ impl Connection {
     /// Registers a packet as sent, alone in its datagram, and hands it out.
     #[inline]
     pub(super) fn commit(&mut self, now: SimTime, builder: PacketBuilder, out: &mut Output<'_>) {
-        let mut departure = Departure::of_size(0);
-        departure.marked = self.path_mut().recovery.marks_ecn(now);
+        let mut departure = Departure::of_size(builder.path, 0);
+        departure.marked = self.paths[builder.path].recovery.marks_ecn(now);
         let datagram = self.commit_packet(now, builder, &mut departure);
         self.commit_datagram(now, &departure, datagram, out);
     }
@@ -64,11 +67,12 @@ impl Connection {
     pub(super) fn commit_all(
         &mut self,
         now: SimTime,
+        id: PathId,
         builders: impl IntoIterator<Item = PacketBuilder>,
         out: &mut Output<'_>,
     ) {
-        let mut departure = Departure::of_size(0);
-        departure.marked = self.path_mut().recovery.marks_ecn(now);
+        let mut departure = Departure::of_size(id, 0);
+        departure.marked = self.paths[id].recovery.marks_ecn(now);
         let mut whole = None;
         for builder in builders {
             whole = Some(coalesce(whole, self.commit_packet(now, builder, &mut departure)));
@@ -87,7 +91,7 @@ impl Connection {
         builder: PacketBuilder,
         out: &mut Output<'_>,
     ) {
-        let mut departure = Departure::over(tuple);
+        let mut departure = Departure::over(builder.path, tuple);
         let datagram = self.commit_packet(now, builder, &mut departure);
         self.commit_datagram(now, &departure, datagram, out);
     }
@@ -103,14 +107,15 @@ impl Connection {
         let bytes = builder.size();
         let elsewhere = departure.elsewhere.is_some();
         let in_flight = builder.in_flight && !elsewhere;
-        let PacketBuilder { space, number, datagram, carried, ack_eliciting, .. } = builder;
+        let PacketBuilder { path: id, space, number, datagram, carried, ack_eliciting, .. } =
+            builder;
         let Packet { header, frames } = packet(&datagram);
-        self.log_sent(now, header, frames, bytes);
+        self.log_sent(now, id, header, frames, bytes);
         departure.size += bytes;
         departure.paced += if in_flight { bytes } else { 0 };
         departure.challenges |= builder.probes_route;
         if ack_eliciting {
-            let acks = self.acks_mut(space);
+            let acks = self.acks_mut(id, space);
             acks.probes = acks.probes.saturating_sub(1);
             self.on_eliciting_sent(now);
         }
@@ -118,7 +123,7 @@ impl Connection {
         (sent.ack_eliciting, sent.in_flight, sent.ect) =
             (ack_eliciting, in_flight, departure.marked);
         sent.elsewhere = elsewhere;
-        let path = &mut self.paths[self.active];
+        let path = &mut self.paths[id];
         if ack_eliciting && space == Space::Data {
             departure.transmission = transmission_of(path.id, number.value);
         }
@@ -136,7 +141,7 @@ impl Connection {
         datagram: Box<Datagram>,
         out: &mut Output<'_>,
     ) {
-        let path = &mut self.paths[self.active];
+        let path = &mut self.paths[departure.path];
         if departure.paced > 0 {
             path.pace(now, departure.paced, &self.control);
         }
@@ -147,7 +152,7 @@ impl Connection {
         }
         if !path.route.is_validated() {
             // What may be sent decides whether a probe is due.
-            self.update_handshake_state(now);
+            self.update_handshake_state(now, departure.path);
         }
         self.hand_out(now, departure, datagram, out);
     }
@@ -163,15 +168,16 @@ impl Connection {
         out: &mut Output<'_>,
     ) {
         let Datagram::Packets(packets) = &*datagram else { return };
+        let id = departure.path;
         let body = if self.keys.as_bytes {
-            let Some(bytes) = self.seal(now, packets, out.content) else { return };
+            let Some(bytes) = self.seal(now, id, packets, out.content) else { return };
             Body::UdpBytes(bytes)
         } else {
-            packets.iter().for_each(|packet| self.on_sent_unprotected(now, &packet.header));
+            packets.iter().for_each(|packet| self.on_sent_unprotected(now, id, &packet.header));
             Body::Udp(datagram)
         };
         let FourTuple { local, remote } =
-            departure.elsewhere.unwrap_or_else(|| self.path().route.tuple);
+            departure.elsewhere.unwrap_or_else(|| self.paths[id].route.tuple);
         let size = Bytes::new(departure.size) + IPV4_UDP_HEADER;
         let ecn = if departure.marked { Ecn::Ect0 } else { Ecn::NotEct };
         let meta = Meta::new(now, Protocol::Udp, local, remote, size);

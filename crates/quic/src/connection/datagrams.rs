@@ -5,6 +5,7 @@ use bytes::Bytes as Payload;
 use super::Connection;
 use super::builder::PacketBuilder;
 use crate::datagrams::{DatagramError, DatagramEvent, DatagramTotals};
+use crate::path::Path;
 use crate::sent_frame::SentFrame;
 use crate::wire::TAG_SIZE;
 
@@ -21,13 +22,13 @@ impl Connection {
         if !self.is_open() || !self.handshake.complete {
             return Err(DatagramError::Unsupported);
         }
-        let room = self.datagram_room();
+        let room = Self::datagram_room(&self.paths[self.paths.current()]);
         self.datagrams.send(data, room)
     }
 
     /// Bytes of the largest datagram that can be sent; none if the peer takes none.
     pub(crate) fn largest_datagram(&self) -> Option<u64> {
-        self.datagrams.largest(self.datagram_room())
+        self.datagrams.largest(Self::datagram_room(&self.paths[self.paths.current()]))
     }
 
     /// The next event of a datagram, if events are kept.
@@ -46,10 +47,10 @@ impl Connection {
         self.datagrams.on_peer_params(bytes);
     }
 
-    /// Room for frames in a packet that carries nothing but a datagram.
-    fn datagram_room(&self) -> u64 {
-        let header = 1 + self.path().ids.remote.current().size() + LONGEST_NUMBER;
-        self.path().mtu.saturating_sub(header + TAG_SIZE)
+    /// Room for frames in a packet of a path that carries nothing but a datagram.
+    fn datagram_room(path: &Path) -> u64 {
+        let header = 1 + path.ids.remote.current().size() + LONGEST_NUMBER;
+        path.mtu.saturating_sub(header + TAG_SIZE)
     }
 
     /// Adds the datagrams that fit.
@@ -57,7 +58,7 @@ impl Connection {
         if self.datagrams.is_empty() {
             return;
         }
-        let whole = self.datagram_room();
+        let whole = Self::datagram_room(&self.paths[builder.path]);
         while let Some((frame, number)) = self.datagrams.frame(builder.room, whole) {
             builder.push(frame, Some(SentFrame::Datagram(number)));
         }

@@ -5,16 +5,18 @@ use std::net::SocketAddr;
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
+use leobench_transport::endpoint::PathId;
 
 use super::Connection;
 use crate::route::FourTuple;
 use crate::wire::Space;
 
 impl Connection {
-    /// A probe timeout expired. After as many in a row as the scenario says, the path has failed.
+    /// A probe timeout of a path expired. After as many in a row as the scenario says, the path has failed.
     #[cold]
-    pub(super) fn look_elsewhere(&mut self, now: SimTime) {
-        let has_failed = |after| self.path().recovery.pto_count() >= after;
+    pub(super) fn look_elsewhere(&mut self, now: SimTime, id: PathId) {
+        let path = &self.paths[id];
+        let has_failed = |after| path.recovery.pto_count() >= after;
         let fails = self.settings.probe_after.is_some_and(has_failed);
         if !fails
             || self.role == Role::Server
@@ -23,19 +25,20 @@ impl Connection {
         {
             return;
         }
-        let present = self.path().route.tuple;
+        let present = path.route.tuple;
         let Some(address) = self.mobility.interfaces.other_than(present.local.ip()) else { return };
         let local = SocketAddr::new(address, present.local.port());
-        self.probe_candidate(now, FourTuple { local, ..present });
+        self.probe_candidate(now, id, FourTuple { local, ..present });
     }
 
-    /// A client probes a route on which it may go on, with a connection ID of its own, unless it probes one already.
-    pub(super) fn probe_candidate(&mut self, now: SimTime, tuple: FourTuple) {
-        if self.mobility.candidate.is_some() || !self.path_mut().ids.remote.begin_probing() {
+    /// A client probes a route on which a path may go on, with a connection ID of its own, unless it probes one already.
+    pub(super) fn probe_candidate(&mut self, now: SimTime, id: PathId, tuple: FourTuple) {
+        let path = &mut self.paths[id];
+        if self.mobility.candidate.is_some() || !path.ids.remote.begin_probing() {
             return;
         }
-        let timeout = self.validation_timeout();
-        let route = self.path_mut().find_or_add(tuple, 0);
+        let timeout = path.validation_timeout();
+        let route = path.find_or_add(tuple, 0);
         // No limit holds: the server's address is known to be its own, or the server has told it.
         route.validate();
         route.challenge(now, timeout);
@@ -45,36 +48,37 @@ impl Connection {
 
     /// The route that was probed carries packets both ways. If the present one has recovered meanwhile, the client stays, unless the
     /// server prefers the other.
-    pub(super) fn on_candidate_answered(&mut self, now: SimTime) {
+    pub(super) fn on_candidate_answered(&mut self, now: SimTime, id: PathId) {
         if let (Role::Server, Some(tuple)) = (self.role, self.mobility.candidate) {
-            self.follow_to_preferred(now, tuple);
+            self.follow_to_preferred(now, id, tuple);
             return;
         }
         let Some(tuple) = self.mobility.candidate.take() else { return };
-        let prefers = self.is_preferred(tuple) && !self.is_preferred(self.path().route.tuple);
-        if self.path().recovery.pto_count() == 0 && !prefers {
-            self.path_mut().ids.remote.end_probing();
+        let path = &self.paths[id];
+        let prefers = self.is_preferred(tuple) && !self.is_preferred(path.route.tuple);
+        if path.recovery.pto_count() == 0 && !prefers {
+            self.paths[id].ids.remote.end_probing();
             return;
         }
         if prefers {
             self.settle_preferred();
         }
-        self.path_mut().ids.remote.use_probed();
-        self.move_to(now, tuple);
+        self.paths[id].ids.remote.use_probed();
+        self.move_to(now, id, tuple);
         if prefers {
             // Validation of the server's first address is abandoned (section 9.6.3).
-            self.path_mut().others.clear();
+            self.paths[id].others.clear();
         }
         // The server follows what does more than probe (section 9.2).
-        self.path_mut().acks.probes = 1;
-        self.refill_probe(Space::Data);
-        self.prefer(now);
+        self.paths[id].acks.probes = 1;
+        self.refill_probe(id, Space::Data);
+        self.prefer(now, id);
     }
 
     /// Nobody answered over the route that was probed: the next probe timeout begins anew.
-    pub(super) fn give_up_candidate(&mut self) {
+    pub(super) fn give_up_candidate(&mut self, id: PathId) {
         if self.mobility.candidate.take().is_some() {
-            self.path_mut().ids.remote.end_probing();
+            self.paths[id].ids.remote.end_probing();
         }
     }
 }

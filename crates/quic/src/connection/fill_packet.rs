@@ -9,7 +9,7 @@ use super::Connection;
 use super::builder::PacketBuilder;
 use super::plan::{Contents, Plan};
 use crate::MINIMUM_DATAGRAM;
-use crate::path::Ids;
+use crate::path::{Ids, Path};
 use crate::route::FourTuple;
 use crate::sent_frame::SentFrame;
 use crate::wire::{Frame, Header, LongHeader, Number, Space};
@@ -64,8 +64,8 @@ impl Connection {
         }
     }
 
-    pub(super) fn header(&self, space: Space, number: Number) -> Header {
-        let Ids { local, remote } = &self.path().ids;
+    pub(super) fn header(&self, path: &Path, space: Space, number: Number) -> Header {
+        let Ids { local, remote } = &path.ids;
         let (destination, source) = (remote.current(), local.first());
         match space {
             Space::Initial => {
@@ -78,7 +78,7 @@ impl Connection {
             }
             Space::Data => Header::OneRtt {
                 destination,
-                spin: self.path().spin,
+                spin: path.spin,
                 key_phase: self.keys.protection.key_phase(),
                 number,
             },
@@ -90,7 +90,7 @@ impl Connection {
         if builder.space == Space::Data && self.multipath.is_some() {
             return self.add_path_acks(now, builder);
         }
-        let received = &mut self.acks_mut(builder.space).received;
+        let received = &mut self.acks_mut(builder.path, builder.space).received;
         if !due && !received.is_pending() {
             return;
         }
@@ -112,7 +112,7 @@ impl Connection {
             return;
         }
         builder.push(Frame::Ping, Some(SentFrame::Ping));
-        self.ack_control.next_ask = now + self.path().recovery.rtt().smoothed();
+        self.ack_control.next_ask = now + self.paths[builder.path].recovery.rtt().smoothed();
     }
 
     /// Adds whatever there is to send in the space.
@@ -130,7 +130,7 @@ impl Connection {
         if builder.space != Space::Data {
             return Ok(());
         }
-        if self.has_control(self.path()) {
+        if self.has_control(&self.paths[builder.path]) {
             self.add_control(now, builder);
             self.add_datagrams(builder);
         }
@@ -141,7 +141,7 @@ impl Connection {
             let used = self.streams.fill(now, room, frames, carried)?;
             if let Some(before) = before {
                 let after = self.streams.totals();
-                let again = &mut self.paths[self.active].retransmitted;
+                let again = &mut self.paths[builder.path].retransmitted;
                 again.0 += after.retransmitted - before.retransmitted;
                 again.1 += after.retransmitted_packets - before.retransmitted_packets;
             }
@@ -171,32 +171,35 @@ impl Connection {
             }
             return;
         }
-        while let Some(new) = self.path().ids.local.announcement() {
+        let Ids { local, remote } = &mut self.paths[builder.path].ids;
+        while let Some(new) = local.announcement() {
             let frame = Frame::NewConnectionId(Box::new(new));
             if !builder.fits(&frame) {
                 return;
             }
-            self.path_mut().ids.local.on_announced();
+            local.on_announced();
             builder.push(frame, Some(SentFrame::NewConnectionId(new.sequence)));
         }
-        while let Some(sequence) = self.path().ids.remote.retirement() {
+        while let Some(sequence) = remote.retirement() {
             let frame = Frame::RetireConnectionId(sequence);
             if !builder.fits(&frame) {
                 return;
             }
-            self.path_mut().ids.remote.on_retirement_sent();
+            remote.on_retirement_sent();
             builder.push(frame, Some(SentFrame::RetireConnectionId(sequence)));
         }
     }
 
     /// Adds challenges and responses for the route in use.
     fn add_probes(&mut self, now: SimTime, builder: &mut PacketBuilder) {
-        if !self.path().route.wants_probe() {
+        let path = &self.paths[builder.path];
+        if !path.route.wants_probe() {
             return;
         }
-        let moves = self.role == Role::Client && self.path().route.wants_challenge();
-        self.add_route_probes(now, builder, self.path().route.tuple);
-        if !self.path().proven {
+        let moves = self.role == Role::Client && path.route.wants_challenge();
+        let (tuple, proven) = (path.route.tuple, path.proven);
+        self.add_route_probes(now, builder, tuple);
+        if !proven {
             self.add_path_status(builder);
         } else if moves && builder.fits(&Frame::Ping) {
             // The server follows a packet that does more than probe (RFC 9000 section 9.2).
@@ -212,7 +215,7 @@ impl Connection {
         tuple: FourTuple,
     ) {
         let data = self.mobility.challenges.bits();
-        let path = &mut self.paths[self.active];
+        let path = &mut self.paths[builder.path];
         let wait = path.recovery.probe_timeout(Space::Data);
         let Some(route) = path.find(tuple) else { return };
         while builder.room >= ROUTE_PROBE

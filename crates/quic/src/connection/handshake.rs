@@ -3,10 +3,11 @@
 use bytes::Bytes as Payload;
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::Event;
+use leobench_transport::endpoint::{Event, PathId};
 
 use super::{AckState, Connection, SPACES, level_of, violation};
 use crate::crypto_stream::CryptoStream;
+use crate::path_set::PathSet;
 use crate::recovery::HandshakeState;
 use crate::wire::{
     ConnectionId, ErrorCode, Frame, HandshakeIds, ServerIds, Space, TransportError,
@@ -19,14 +20,18 @@ const MISSING_EXTENSION: u8 = 109;
 impl Connection {
     /// The client's first flight.
     pub(crate) fn start(&mut self, now: SimTime) {
-        if let Err(error) = self.advance_handshake(now) {
-            self.fail(now, &error);
+        if let Err(error) = self.advance_handshake(now, PathSet::FIRST) {
+            self.fail(now, PathSet::FIRST, &error);
         }
     }
 
-    /// Passes handshake data between the packets and TLS.
+    /// Passes handshake data between the packets, the last of which came on a path, and TLS.
     #[cold]
-    pub(super) fn advance_handshake(&mut self, now: SimTime) -> Result<(), TransportError> {
+    pub(super) fn advance_handshake(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+    ) -> Result<(), TransportError> {
         for space in SPACES {
             while let Some(data) = self.crypto_mut(space).read() {
                 self.handshake.tls.read(level_of(space), &data)?;
@@ -52,7 +57,7 @@ impl Connection {
         if !self.handshake.complete && self.handshake.tls.is_complete() {
             self.on_complete(now)?;
         }
-        self.update_handshake_state(now);
+        self.update_handshake_state(now, id);
         Ok(())
     }
 
@@ -66,20 +71,20 @@ impl Connection {
             Role::Server => TransportParameters::of_client(encoded)?,
         };
         params.authenticate(&HandshakeIds {
-            initial_source: self.path().ids.remote.first(),
+            initial_source: self.paths.first().ids.remote.first(),
             server: (self.role == Role::Client).then_some(ServerIds {
                 original_destination: self.handshake.original_destination,
                 retry_source: self.handshake.retry_source,
             }),
         })?;
         if let Some(token) = params.stateless_reset_token {
-            self.path_mut().ids.remote.set_first_token(token);
+            self.paths.first_mut().ids.remote.set_first_token(token);
         }
         self.take_preferred(&params)?;
-        self.path_mut().ids.local.set_limit(params.active_connection_id_limit);
+        self.paths.first_mut().ids.local.set_limit(params.active_connection_id_limit);
         self.streams.on_peer_params(&params);
         self.datagrams.on_peer_params(params.max_datagram_frame_size);
-        let path = &mut self.paths[self.active];
+        let path = self.paths.first_mut();
         path.mtu = path.mtu.min(params.max_udp_payload_size);
         path.recovery.set_max_ack_delay(SimDuration::from_millis(params.max_ack_delay));
         self.idle.timeout = effective_idle(self.settings.idle_timeout, params.max_idle_timeout);
@@ -108,7 +113,7 @@ impl Connection {
             let detail =
                 format!("asks for an acknowledgement after {} packets, or {delay}", threshold + 1);
             self.reports.events.push(Event { kind: "ack-frequency", detail });
-            self.path_mut().recovery.set_max_ack_delay(delay);
+            self.paths.first_mut().recovery.set_max_ack_delay(delay);
         }
         if self.role == Role::Server {
             self.handshake.announces_confirmation = true;
@@ -143,9 +148,9 @@ impl Connection {
         if !self.handshake.confirmed {
             self.handshake.confirmed = true;
             self.discard(now, Space::Handshake);
-            self.update_handshake_state(now);
+            self.update_handshake_state(now, PathSet::FIRST);
             self.open_wanted(now);
-            self.prefer(now);
+            self.prefer(now, PathSet::FIRST);
         }
     }
 
@@ -165,19 +170,19 @@ impl Connection {
         }
         self.keys.protection.discard(level_of(space));
         self.handshake.streams[space as usize] = CryptoStream::default();
-        *self.acks_mut(space) = AckState::new(space);
-        self.path_mut().recovery.discard(now, space);
-        self.update_handshake_state(now);
+        self.handshake.acks[space as usize] = AckState::new(space);
+        self.paths.first_mut().recovery.discard(now, space);
+        self.update_handshake_state(now, PathSet::FIRST);
     }
 
-    /// Tells recovery how far the handshake is, which decides about its probes (RFC 9002 section 6.2.2.1).
-    pub(super) fn update_handshake_state(&mut self, now: SimTime) {
+    /// Tells the recovery of a path how far the handshake is, which decides about its probes (RFC 9002 section 6.2.2.1).
+    pub(super) fn update_handshake_state(&mut self, now: SimTime, id: PathId) {
         let state = HandshakeState {
             has_handshake_keys: self.can_send(Space::Handshake),
             confirmed: self.handshake.confirmed,
-            amplification_limited: self.path().is_amplification_limited(),
+            amplification_limited: self.paths[id].is_amplification_limited(),
         };
-        self.path_mut().recovery.set_handshake(now, state);
+        self.paths[id].recovery.set_handshake(now, state);
     }
 
     /// The server demands that the client shows that it receives at its address (RFC 9000 section 8.1.2). Returns whether the
@@ -189,9 +194,9 @@ impl Connection {
         token: &Payload,
     ) -> bool {
         if self.role == Role::Server
-            || destination != self.path().ids.local.first()
+            || destination != self.paths.first().ids.local.first()
             // RFC 9000 section 17.2.5.1.
-            || source == self.path().ids.remote.current()
+            || source == self.paths.first().ids.remote.current()
             || self.handshake.heard
             || self.handshake.retry_source.is_some()
             || token.is_empty()
@@ -201,12 +206,12 @@ impl Connection {
         }
         self.log_retry(now, [destination, source], token);
         self.handshake.retry_source = Some(source);
-        self.path_mut().ids.remote.replace_first(source);
+        self.paths.first_mut().ids.remote.replace_first(source);
         self.handshake.token = token.clone();
         self.keys.protection.on_retry(source);
-        let recovery = &mut self.paths[self.active].recovery;
+        let recovery = &mut self.paths.first_mut().recovery;
         recovery.give_up(now, Space::Initial, &mut self.outcome);
-        self.settle_outcome();
+        self.settle_outcome(PathSet::FIRST);
         true
     }
 
@@ -219,7 +224,7 @@ impl Connection {
     ) {
         let ours = versions.contains(&crate::wire::VERSION_1);
         // RFC 9000 section 17.2.1: the IDs of the client's packet show that the server received it.
-        let ids = &self.path().ids;
+        let ids = &self.paths.first().ids;
         let echoed = destination == ids.local.first() && source == ids.remote.current();
         let first = !self.handshake.heard && self.handshake.retry_source.is_none();
         if self.role == Role::Client && self.is_open() && first && echoed && !ours {

@@ -46,7 +46,7 @@ impl Connection {
                 | Interests::HANDSHAKE.when(!self.handshake.confirmed)
                 | Interests::KEYS.when(worn)
                 | Interests::PATHS.when(self.multipath.is_some())
-                | Interests::ROUTES.when(!self.path().others.is_empty()),
+                | Interests::ROUTES.when(!self.paths.first().others.is_empty()),
         )
     }
 }

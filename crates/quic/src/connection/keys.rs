@@ -32,7 +32,7 @@ impl Connection {
     /// Whether the spin bit of the path spins.
     #[cfg(test)]
     pub(crate) fn spins(&self) -> bool {
-        self.path().spins
+        self.paths.first().spins
     }
 
     #[cold]

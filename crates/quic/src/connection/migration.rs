@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::congestion::Remote;
 use leobench_transport::endpoint::{
@@ -10,6 +10,7 @@ use leobench_transport::endpoint::{
 };
 
 use super::Connection;
+use crate::path_set::PathSet;
 use crate::recovery::Control;
 use crate::route::{Due, FourTuple, RecvMeta};
 use crate::spec::AfterMigration;
@@ -30,7 +31,7 @@ fn save(control: &mut Control, path: PathId, now: SimTime, tuple: FourTuple) {
 impl Connection {
     /// The peer's address.
     pub(crate) fn peer_address(&self) -> SocketAddr {
-        self.path().route.tuple.remote
+        self.paths[self.paths.current()].route.tuple.remote
     }
 
     /// The paths in use.
@@ -49,12 +50,13 @@ impl Connection {
             self.on_interface_of_paths(now);
             return;
         }
-        self.leave_lost_address(now);
+        self.leave_lost_address(now, PathSet::FIRST);
     }
 
-    /// Moves the active path, if its address is gone.
-    pub(super) fn leave_lost_address(&mut self, now: SimTime) {
-        let present = self.path().route.tuple;
+    /// Moves a path, if its address is gone.
+    pub(super) fn leave_lost_address(&mut self, now: SimTime, id: PathId) {
+        let path = &self.paths[id];
+        let present = path.route.tuple;
         if self.role == Role::Server
             || !self.is_open()
             || self.mobility.interfaces.has(present.local.ip())
@@ -64,8 +66,9 @@ impl Connection {
         let Some(address) = self.mobility.interfaces.choose(present.local.ip()) else { return };
         let local = SocketAddr::new(address, present.local.port());
         let tuple = FourTuple { local, ..present };
-        self.give_up_candidate();
-        if !self.handshake.confirmed && self.path().recovery.largest_acked(Space::Data).is_some() {
+        let acked_data = path.recovery.largest_acked(Space::Data).is_some();
+        self.give_up_candidate(id);
+        if !self.handshake.confirmed && acked_data {
             // The server has read 1-RTT packets (RFC 9001 section 4.1.2).
             self.confirm(now);
         }
@@ -73,20 +76,20 @@ impl Connection {
             self.lineage.restart = Some(tuple);
         } else if let Some(reason) = self.may_not_move() {
             self.abandon(now, reason, "aborted");
-        } else if !self.take_fresh_id() {
+        } else if !self.take_fresh_id(id) {
             self.abandon(now, "no connection ID is left for another address", "aborted");
         } else {
             // The server's address is known to be its own: only the way to it is new.
-            self.path_mut().find_or_add(tuple, 0).validate();
-            self.move_to(now, tuple);
-            self.validate_route(now);
-            self.prefer(now);
+            self.paths[id].find_or_add(tuple, 0).validate();
+            self.move_to(now, id, tuple);
+            self.paths[id].begin_validation(now);
+            self.prefer(now, id);
         }
     }
 
     /// Takes a fresh connection ID for another address and retires the present one. Returns whether there was one.
-    fn take_fresh_id(&mut self) -> bool {
-        let took = self.path_mut().ids.remote.advance();
+    fn take_fresh_id(&mut self, id: PathId) -> bool {
+        let took = self.paths[id].ids.remote.advance();
         self.tell_peer();
         took
     }
@@ -100,14 +103,14 @@ impl Connection {
             .then_some("its address went away before the handshake was confirmed")
     }
 
-    /// A 1-RTT packet was processed. A server follows its client to another address by the newest packet that does more than
-    /// probe (section 9.3).
+    /// A 1-RTT packet of a path was processed. A server follows its client to another address by the newest packet that does
+    /// more than probe (section 9.3).
     #[inline]
-    pub(super) fn follow(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) {
+    pub(super) fn follow(&mut self, now: SimTime, id: PathId, meta: &RecvMeta, packet: &Packet) {
         let destination = packet.header.destination();
-        let path = self.path_mut();
+        let path = &mut self.paths[id];
         if path.route.tuple != meta.tuple {
-            return self.follow_elsewhere(now, meta, packet);
+            return self.follow_elsewhere(now, id, meta, packet);
         }
         path.route.used_id = Some(destination);
         if !path.ids.local.is_latest(destination) {
@@ -117,33 +120,32 @@ impl Connection {
 
     /// A 1-RTT packet was processed that came over another route than the present one.
     #[cold]
-    fn follow_elsewhere(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) {
+    fn follow_elsewhere(&mut self, now: SimTime, id: PathId, meta: &RecvMeta, packet: &Packet) {
         let destination = packet.header.destination();
         let RecvMeta { tuple, size, .. } = *meta;
-        let newest = self.path().acks.received.largest() == Some(packet.header.number().value);
+        let newest = self.paths[id].acks.received.largest() == Some(packet.header.number().value);
         if self.role == Role::Client || !newest || packet.frames.iter().all(Frame::is_probing) {
             return;
         }
-        if self.mobility.preferred.is_some() && !self.follows_beside_preferred(now, meta) {
+        if self.mobility.preferred.is_some() && !self.follows_beside_preferred(now, id, meta) {
             return;
         }
-        let path = self.path_mut();
+        let path = &mut self.paths[id];
         let changes_id = path.route.used_id.is_some_and(|used| used != destination);
         path.find_or_add(tuple, size).used_id = Some(destination);
         if changes_id {
             // A client that moves on purpose changes IDs, and so does its peer (section 9.5). Without another one at hand it
             // goes on with the present one.
-            self.take_fresh_id();
+            self.take_fresh_id(id);
         }
-        self.move_to(now, tuple);
-        if !self.path().route.is_validated() {
-            self.validate_route(now);
+        self.move_to(now, id, tuple);
+        let path = &mut self.paths[id];
+        if !path.route.is_validated() {
+            path.begin_validation(now);
         }
         // Somebody may have copied the packet and sent it from elsewhere (section 9.3.3).
-        let pto = self.validation_timeout();
-        if let Some(former) =
-            self.path_mut().others.first_mut().filter(|former| former.is_validated())
-        {
+        let pto = path.validation_timeout();
+        if let Some(former) = path.others.first_mut().filter(|former| former.is_validated()) {
             former.challenge(now, pto);
         }
     }
@@ -152,23 +154,22 @@ impl Connection {
     /// a NAT may have mapped its client anew.
     pub(super) fn follow_handshake(&mut self, now: SimTime, meta: &RecvMeta) {
         let RecvMeta { tuple, size, .. } = *meta;
-        if self.role == Role::Client || self.handshake.complete || self.path().route.tuple == tuple
-        {
+        let path = self.paths.first_mut();
+        if self.role == Role::Client || self.handshake.complete || path.route.tuple == tuple {
             return;
         }
-        let path = self.path_mut();
         path.find_or_add(tuple, size);
         path.switch(tuple);
         path.others.clear();
-        self.note_route("moved in the handshake");
-        self.update_handshake_state(now);
+        self.note_route(PathSet::FIRST, "moved in the handshake");
+        self.update_handshake_state(now, PathSet::FIRST);
     }
 
-    /// Moves the path to another route.
-    pub(super) fn move_to(&mut self, now: SimTime, tuple: FourTuple) {
+    /// Moves a path to another route.
+    pub(super) fn move_to(&mut self, now: SimTime, id: PathId, tuple: FourTuple) {
         let resets = self.settings.after_migration != AfterMigration::Keep;
         let mtu = self.settings.mtu;
-        let path = &mut self.paths[self.active];
+        let path = &mut self.paths[id];
         let former = path.route.tuple;
         path.switch(tuple);
         path.spin = false;
@@ -176,20 +177,20 @@ impl Connection {
             save(&mut self.control, path.id, now, former);
             path.recovery.on_moved(now, &mut self.control, mtu);
             path.restart_pacer();
-            self.resume(now);
+            self.resume(now, id);
         }
-        self.path_mut().recovery.restart_backoff(now);
-        let validated = self.path().route.is_validated();
+        let path = &mut self.paths[id];
+        path.recovery.restart_backoff(now);
+        let validated = path.route.is_validated();
         self.reports.moves.push(if validated { MoveStep::Noticed } else { MoveStep::Validating });
-        self.note_route("moved");
-        self.log_route(now);
-        self.update_handshake_state(now);
+        self.note_route(id, "moved");
+        self.log_route(now, id);
+        self.update_handshake_state(now, id);
     }
 
-    /// Resumes what is saved of the present route, if the scenario wants that (RFC 9959).
-    fn resume(&mut self, now: SimTime) {
-        let path = &self.paths[self.active];
-        let (id, remote) = (path.id, remote(path.route.tuple));
+    /// Resumes what is saved of the present route of a path, if the scenario wants that (RFC 9959).
+    fn resume(&mut self, now: SimTime, id: PathId) {
+        let remote = remote(self.paths[id].route.tuple);
         let Some(careful) = self.control.careful_resume() else { return };
         if !careful.resume(id, now, remote) && self.settings.requires_saved {
             self.reports.missing =
@@ -197,8 +198,8 @@ impl Connection {
         }
     }
 
-    fn note_route(&mut self, what: &str) {
-        self.note(what, self.path().route.tuple);
+    fn note_route(&mut self, id: PathId, what: &str) {
+        self.note(what, self.paths[id].route.tuple);
     }
 
     pub(super) fn note(&mut self, what: &str, FourTuple { local, remote }: FourTuple) {
@@ -207,66 +208,50 @@ impl Connection {
             .push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
     }
 
-    pub(super) fn validate_route(&mut self, now: SimTime) {
-        let pto = self.validation_timeout();
-        self.path_mut().route.challenge(now, pto);
-    }
-
-    /// RFC 9000 section 8.2.4.
-    pub(super) fn validation_timeout(&self) -> SimDuration {
-        let recovery = &self.path().recovery;
-        recovery.probe_timeout(Space::Data).max(recovery.initial_probe_timeout())
-    }
-
     /// The peer wants to know whether we receive over the route that its packet came over.
-    pub(super) fn on_path_challenge(&mut self, now: SimTime, meta: &RecvMeta, data: u64) {
+    pub(super) fn on_path_challenge(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        meta: &RecvMeta,
+        data: u64,
+    ) {
         let RecvMeta { tuple, size, .. } = *meta;
-        self.path_mut().find_or_add(tuple, size).on_challenge(data);
+        self.paths[id].find_or_add(tuple, size).on_challenge(data);
         if self.mobility.preferred.is_some() {
-            self.on_preferred_probed(now, tuple);
+            self.on_preferred_probed(now, id, tuple);
         }
     }
 
     /// The peer answers a challenge; what answers none is ignored.
-    pub(super) fn on_path_response(&mut self, now: SimTime, data: u64) {
-        let path = self.path_mut();
+    pub(super) fn on_path_response(&mut self, now: SimTime, id: PathId, data: u64) {
+        let path = &mut self.paths[id];
         let known = path.route.is_validated();
         if path.route.on_response(now, data) {
             path.proven = true;
             if !known || self.role == Role::Client {
-                self.note_route("validated");
+                self.note_route(id, "validated");
                 self.reports.moves.push(MoveStep::Ready);
             }
-            self.update_handshake_state(now);
+            self.update_handshake_state(now, id);
         } else if let Some(route) = path
             .others
             .iter_mut()
             .find_map(|route| route.on_response(now, data).then_some(route.tuple))
             && self.mobility.candidate == Some(route)
         {
-            self.on_candidate_answered(now);
+            self.on_candidate_answered(now, id);
         }
-        self.forget_routes();
+        self.paths[id].forget_routes(self.mobility.candidate);
     }
 
-    /// Routes that are of no use any more.
-    pub(super) fn forget_routes(&mut self) {
-        let candidate = self.mobility.candidate;
-        let path = self.path_mut();
-        if path.route.is_validated() && !path.route.is_in_validation() {
-            path.others.retain(|route| {
-                route.wants_probe() || route.is_in_validation() || candidate == Some(route.tuple)
-            });
-        }
-    }
-
-    /// Does what is due on the routes.
-    pub(super) fn on_route_timer(&mut self, now: SimTime) {
-        if self.path().route_timer().is_none_or(|timer| timer > now) {
+    /// Does what is due on the routes of a path.
+    pub(super) fn on_route_timer(&mut self, now: SimTime, id: PathId) {
+        let path = &mut self.paths[id];
+        if path.route_timer().is_none_or(|timer| timer > now) {
             return;
         }
         let (candidate, mut unanswered) = (self.mobility.candidate, false);
-        let path = self.path_mut();
         let failed = path.route.on_timer(now) == Due::Failed;
         // An address that was validated once is one to go back to, even if nobody answers there at present.
         path.others.retain_mut(|route| {
@@ -281,34 +266,35 @@ impl Connection {
                 Some(tuple) => self.mobility.interfaces.postpone(tuple.local.ip()),
                 None => {}
             }
-            self.give_up_candidate();
+            self.give_up_candidate(id);
         }
         if failed {
-            self.on_route_failed(now);
+            self.on_route_failed(now, id);
         }
-        self.forget_routes();
+        self.paths[id].forget_routes(self.mobility.candidate);
     }
 
-    /// Nobody answers at the present route. A server goes back to an address that it knows (section 9.3.2). A client knows no
-    /// other way, and goes on asking until the connection is idle for too long.
-    fn on_route_failed(&mut self, now: SimTime) {
-        if self.abandon_if_spare(now, "abandoned: nobody answers on it") {
+    /// Nobody answers at the present route of a path. A server goes back to an address that it knows (section 9.3.2). A client
+    /// knows no other way, and goes on asking until the connection is idle for too long.
+    fn on_route_failed(&mut self, now: SimTime, id: PathId) {
+        if self.abandon_if_spare(now, id, "abandoned: nobody answers on it") {
             return;
         }
+        let path = &mut self.paths[id];
         if self.role == Role::Client {
-            self.validate_route(now);
+            path.begin_validation(now);
             return;
         }
-        if self.path().route.is_validated() {
+        if path.route.is_validated() {
             // Only whether the route carries large datagrams is not known.
             return;
         }
-        match self.path().others.iter().find(|route| route.is_validated()) {
+        match path.others.iter().find(|route| route.is_validated()) {
             Some(known) => {
                 let known = known.tuple;
-                self.move_to(now, known);
+                self.move_to(now, id, known);
                 // The route that failed is now the first of the others.
-                self.path_mut().others.remove(0);
+                self.paths[id].others.remove(0);
             }
             None => self.abandon(now, "no address of the client is validated", "aborted"),
         }

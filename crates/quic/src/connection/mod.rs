@@ -128,8 +128,6 @@ pub(super) struct Connection {
     keys: KeyState,
     handshake: Handshaking,
     paths: PathSet,
-    /// The path that is being worked on.
-    active: usize,
     offered: Offered,
     /// Several paths, if both ends have agreed on them.
     multipath: Option<Box<Multipath>>,
@@ -293,7 +291,7 @@ impl Connection {
             SimDuration::from_millis(params.max_ack_delay),
             SimDuration::from_micros(params.min_ack_delay.unwrap_or_default()),
         );
-        let id = PathId::default();
+        let id = PathSet::FIRST;
         control.open(id, now, Bytes::new(settings.mtu));
         let ids = Ids { local: local_ids, remote: RemoteIds::new(parts.remote_id) };
         let recovery = Recovery::new(id, &config);
@@ -326,7 +324,6 @@ impl Connection {
                 announces_confirmation: false,
             },
             paths: PathSet::new(path),
-            active: 0,
             offered: Offered { paths: parts.offer, alone: None },
             multipath: None,
             mobility: Mobility {
@@ -356,29 +353,19 @@ impl Connection {
         random_id(&mut rng.child(name).rng())
     }
 
+    /// Acknowledgements and probes of a space; each path has its own of the Data space.
     #[inline]
-    fn path(&self) -> &Path {
-        &self.paths[self.active]
-    }
-
-    #[inline]
-    fn path_mut(&mut self) -> &mut Path {
-        &mut self.paths[self.active]
-    }
-
-    /// Acknowledgements and probes of a space; those of the Data space are the active path's.
-    #[inline]
-    fn acks(&self, space: Space) -> &AckState {
+    fn acks(&self, id: PathId, space: Space) -> &AckState {
         match space {
-            Space::Data => &self.path().acks,
+            Space::Data => &self.paths[id].acks,
             space => &self.handshake.acks[space as usize],
         }
     }
 
     #[inline]
-    fn acks_mut(&mut self, space: Space) -> &mut AckState {
+    fn acks_mut(&mut self, id: PathId, space: Space) -> &mut AckState {
         match space {
-            Space::Data => &mut self.path_mut().acks,
+            Space::Data => &mut self.paths[id].acks,
             space => &mut self.handshake.acks[space as usize],
         }
     }

@@ -2,7 +2,7 @@
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::Forecast;
+use leobench_transport::endpoint::{Forecast, PathId};
 
 use super::{Cargo, Connection};
 use crate::path::Path;
@@ -52,8 +52,8 @@ pub(super) struct Limits {
 impl Connection {
     /// The next packet of the only path: its contents, and the limits on them.
     #[inline]
-    pub(super) fn plan_data(&self, now: SimTime, at: usize) -> (Plan, Limits) {
-        let path = &self.paths[at];
+    pub(super) fn plan_data(&self, now: SimTime, id: PathId) -> (Plan, Limits) {
+        let path = &self.paths[id];
         let limits = self.limits(path);
         let probe = path.acks.probes > 0;
         let allowed = limits.wanted && limits.has_window && limits.ready <= now;
@@ -61,34 +61,35 @@ impl Connection {
         let contents = if content { Contents::Everything } else { Contents::Nothing };
         let ack = match self.multipath {
             None => path.acks.received.is_due(now),
-            Some(_) => self.owes_ack(now, at),
+            Some(_) => self.owes_ack(now, id),
         };
         (Plan { ack, probe, contents }, limits)
     }
 
     /// The next packet of a space before the handshake is confirmed.
-    pub(super) fn plan_handshake(&self, now: SimTime, space: Space) -> Plan {
+    pub(super) fn plan_handshake(&self, now: SimTime, id: PathId, space: Space) -> Plan {
         if space == Space::Data {
-            return self.plan_data(now, self.active).0;
+            return self.plan_data(now, id).0;
         }
-        let acks = self.acks(space);
+        let acks = self.acks(id, space);
+        let path = &self.paths[id];
         let probe = acks.probes > 0;
-        let content = probe || self.has_content(space) && self.may_send(now, space);
+        let content = probe || self.has_content(path, space) && self.may_send(now, path, space);
         let contents = if content { Contents::Everything } else { Contents::Nothing };
         Plan { ack: acks.received.is_due(now), probe, contents }
     }
 
     /// The next packet of one of several paths, for a cargo.
-    pub(super) fn plan_cargo(&self, now: SimTime, at: usize, cargo: Cargo) -> Plan {
-        let path = &self.paths[at];
+    pub(super) fn plan_cargo(&self, now: SimTime, id: PathId, cargo: Cargo) -> Plan {
+        let path = &self.paths[id];
         let probe = path.acks.probes > 0;
         let contents = match cargo {
             Cargo::Content => Contents::Everything,
-            Cargo::Probes if probe && self.is_alone(at) => Contents::Everything,
+            Cargo::Probes if probe && self.is_alone(id) => Contents::Everything,
             Cargo::Probes if probe || path.route.wants_probe() => Contents::Probes,
             Cargo::Probes | Cargo::Acks => Contents::Nothing,
         };
-        Plan { ack: self.owes_ack(now, at), probe, contents }
+        Plan { ack: self.owes_ack(now, id), probe, contents }
     }
 
     /// The limits on content of 1-RTT packets on a path.
@@ -108,12 +109,11 @@ impl Connection {
     /// rate of the algorithm's own says nothing of the kind. Nor is it the application's doing if flow control blocks, or if
     /// a scheduler prefers another path.
     #[inline]
-    pub(super) fn on_sent_all(&mut self, now: SimTime, at: usize, limits: Limits) {
+    pub(super) fn on_sent_all(&mut self, now: SimTime, id: PathId, limits: Limits) {
         let Limits { wanted, window, has_window, ready } = limits;
         let is_declined = self.has_several_paths() && has_window && ready <= now;
-        let path = &mut self.paths[at];
+        let path = &mut self.paths[id];
         path.paced = (wanted && has_window && ready > now).then_some(ready);
-        let id = path.id;
         if !has_window {
             return self.control.set_limits(id, false, true);
         }
@@ -126,24 +126,25 @@ impl Connection {
 
     /// The same before the handshake is confirmed, when content of other spaces may wait for the pacer as well.
     #[cold]
-    pub(super) fn on_sent_all_of_handshake(&mut self, now: SimTime) {
-        let at = self.active;
-        let limits = self.limits(&self.paths[at]);
-        self.on_sent_all(now, at, limits);
-        let path = &self.paths[at];
+    pub(super) fn on_sent_all_of_handshake(&mut self, now: SimTime, id: PathId) {
+        let limits = self.limits(&self.paths[id]);
+        self.on_sent_all(now, id, limits);
+        let path = &self.paths[id];
         let ready = path.ready(limits.window, &self.control);
         let waits = ready > now
             && self.spaces().iter().any(|space| {
-                self.can_send(*space) && self.has_content(*space) && self.has_room(*space)
+                self.can_send(*space)
+                    && self.has_content(path, *space)
+                    && self.has_room(path, *space)
             });
-        self.paths[at].paced = waits.then_some(ready);
+        self.paths[id].paced = waits.then_some(ready);
     }
 
-    /// Whether there is anything to send in `space` but acknowledgements.
+    /// Whether there is anything to send in `space` on a path but acknowledgements.
     #[inline]
-    pub(super) fn has_content(&self, space: Space) -> bool {
+    pub(super) fn has_content(&self, path: &Path, space: Space) -> bool {
         match space {
-            Space::Data => self.has_content_on(self.path()),
+            Space::Data => self.has_content_on(path),
             space => self.handshake.streams[space as usize].is_pending(),
         }
     }
@@ -180,17 +181,15 @@ impl Connection {
     }
 
     /// Whether window and pacing let a packet go that counts.
-    fn may_send(&self, now: SimTime, space: Space) -> bool {
-        let path = self.path();
-        self.has_room(space) && path.ready(self.control.window(path.id), &self.control) <= now
+    fn may_send(&self, now: SimTime, path: &Path, space: Space) -> bool {
+        self.has_room(path, space) && path.ready(self.control.window(path.id), &self.control) <= now
     }
 
     /// Whether the window lets a packet go that counts.
     ///
     /// The handshake passes a full window if nothing of its space is outstanding: 1-RTT packets fill the window that the peer
     /// cannot read before the handshake is complete, and no timer runs for them until then (RFC 9002 section 6.2.1).
-    fn has_room(&self, space: Space) -> bool {
-        let path = self.path();
+    fn has_room(&self, path: &Path, space: Space) -> bool {
         let has_window = path.recovery.in_flight() + path.mtu <= self.control.window(path.id);
         let stuck = || space != Space::Data && !path.recovery.is_ack_eliciting_in_flight(space);
         has_window || stuck()
@@ -206,13 +205,15 @@ impl Connection {
     /// server can start with it, while it may take an Initial packet without CRYPTO frames for a violation there (RFC 9000
     /// section 17.2.2).
     pub(super) fn probes_first_flight(&self, space: Space) -> bool {
-        space == Space::Initial && self.role == Role::Client && self.acks(space).probes > 0
+        space == Space::Initial
+            && self.role == Role::Client
+            && self.handshake.acks[space as usize].probes > 0
     }
 
     /// The sender is told what will become of a path.
     pub(crate) fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) {
         self.control.on_forecast(forecast);
-        let path = self.paths.get_mut(forecast.path.0 as usize);
+        let path = self.paths.get_mut(forecast.path);
         if let Some((path, before)) = path.zip(self.settings.hold) {
             path.hold.plan(now, before, forecast);
         }

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, SocketAddrV6};
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
+use leobench_transport::endpoint::PathId;
 
 use super::Connection;
 use crate::cids::LocalIds;
@@ -57,7 +58,8 @@ impl Connection {
         params: &TransportParameters,
     ) -> Result<(), TransportError> {
         let Some(preferred) = params.preferred_address else { return Ok(()) };
-        let ids = &mut self.path_mut().ids.remote;
+        let path = self.paths.first_mut();
+        let ids = &mut path.ids.remote;
         if ids.first().size() == 0 {
             return Err(TransportError::new(
                 ErrorCode::TRANSPORT_PARAMETER_ERROR,
@@ -65,7 +67,7 @@ impl Connection {
             ));
         }
         ids.add_preferred(preferred.id, preferred.token);
-        let original = self.path().route.tuple.remote;
+        let original = path.route.tuple.remote;
         let address = SocketAddr::V4(preferred.v4);
         let is_given = preferred.v4.port() != 0 && !preferred.v4.ip().is_unspecified();
         // A program that keeps the server's address to itself stays there.
@@ -84,15 +86,15 @@ impl Connection {
             .is_some_and(|known| known.address == address || known.original == Some(address))
     }
 
-    /// Probes the server's preferred address from the present one of the client (section 9.6.1).
+    /// Probes the server's preferred address from the client's present one on a path (section 9.6.1).
     #[cold]
-    pub(super) fn prefer(&mut self, now: SimTime) {
+    pub(super) fn prefer(&mut self, now: SimTime, id: PathId) {
         let Some(preferred) = self.mobility.preferred.filter(|preferred| !preferred.settled) else {
             return;
         };
-        let tuple = FourTuple { remote: preferred.address, ..self.path().route.tuple };
+        let tuple = FourTuple { remote: preferred.address, ..self.paths[id].route.tuple };
         if self.role == Role::Client && self.handshake.confirmed && self.multipath.is_none() {
-            self.probe_candidate(now, tuple);
+            self.probe_candidate(now, id, tuple);
         }
     }
 
@@ -112,52 +114,58 @@ impl Connection {
     }
 
     /// A server is probed at its preferred address: it validates the way back from there (section 9.6.2).
-    pub(super) fn on_preferred_probed(&mut self, now: SimTime, tuple: FourTuple) {
+    pub(super) fn on_preferred_probed(&mut self, now: SimTime, id: PathId, tuple: FourTuple) {
         if self.role == Role::Client
             || !self.is_preferred(tuple)
-            || self.path().route.tuple.local == tuple.local
+            || self.paths[id].route.tuple.local == tuple.local
             || self.mobility.candidate == Some(tuple)
         {
             return;
         }
         // No ID is used from two addresses (section 9.5). If there is no other one, the present one has to do.
-        self.path_mut().ids.remote.begin_probing();
+        let path = &mut self.paths[id];
+        path.ids.remote.begin_probing();
         self.mobility.candidate = Some(tuple);
-        let pto = self.validation_timeout();
-        if let Some(route) = self.path_mut().find(tuple) {
+        let pto = path.validation_timeout();
+        if let Some(route) = path.find(tuple) {
             route.challenge(now, pto);
         }
     }
 
     /// The client sent more than a probe to one of the server's two addresses, over a route that is not the present one. Returns
     /// whether the server follows it as it follows any client.
-    pub(super) fn follows_beside_preferred(&mut self, now: SimTime, meta: &RecvMeta) -> bool {
+    pub(super) fn follows_beside_preferred(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        meta: &RecvMeta,
+    ) -> bool {
         let RecvMeta { tuple, size, .. } = *meta;
-        let is_there = self.is_preferred(self.path().route.tuple);
+        let is_there = self.is_preferred(self.paths[id].route.tuple);
         if is_there || !self.is_preferred(tuple) {
             // A server that has moved there stays (section 9.6.2).
             return is_there == self.is_preferred(tuple);
         }
-        self.path_mut().find_or_add(tuple, size);
-        self.on_preferred_probed(now, tuple);
+        self.paths[id].find_or_add(tuple, size);
+        self.on_preferred_probed(now, id, tuple);
         if let Some(preferred) = &mut self.mobility.preferred {
             preferred.awaited = Some(tuple);
         }
-        self.follow_to_preferred(now, tuple);
+        self.follow_to_preferred(now, id, tuple);
         false
     }
 
     /// A server moves to its preferred address, if the client did and the way to it is validated.
-    pub(super) fn follow_to_preferred(&mut self, now: SimTime, tuple: FourTuple) {
+    pub(super) fn follow_to_preferred(&mut self, now: SimTime, id: PathId, tuple: FourTuple) {
         let is_awaited = self.mobility.preferred.is_some_and(|known| known.awaited == Some(tuple));
-        let is_validated = self.path_mut().find(tuple).is_some_and(|route| route.is_validated());
+        let is_validated = self.paths[id].find(tuple).is_some_and(|route| route.is_validated());
         if !is_awaited || !is_validated {
             return;
         }
         self.mobility.candidate = None;
         self.settle_preferred();
-        self.path_mut().ids.remote.use_probed();
-        self.move_to(now, tuple);
-        self.forget_routes();
+        self.paths[id].ids.remote.use_probed();
+        self.move_to(now, id, tuple);
+        self.paths[id].forget_routes(self.mobility.candidate);
     }
 }

@@ -2,6 +2,7 @@
 
 use bytes::BytesMut;
 use leobench_base::SimTime;
+use leobench_transport::endpoint::PathId;
 
 use super::{Connection, SPACES};
 use crate::cids::ID_SIZE;
@@ -26,27 +27,26 @@ impl Connection {
         }
     }
 
-    /// Counts a packet that leaves as a struct.
-    pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, header: &Header) {
-        let path = self.path().id;
-        if let Err(error) = self.keys.protection.on_sent(path, header) {
-            self.fail(now, &error);
+    /// Counts a packet that leaves as a struct on a path.
+    pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, id: PathId, header: &Header) {
+        if let Err(error) = self.keys.protection.on_sent(id, header) {
+            self.fail(now, id, &error);
         }
     }
 
-    /// The bytes of a datagram; none if the keys are used up, which closes the connection.
+    /// The bytes of a datagram that leaves on a path; none if the keys are used up, which closes the connection.
     #[inline(never)]
     pub(crate) fn seal(
         &mut self,
         now: SimTime,
+        id: PathId,
         packets: &[Packet],
         content: &dyn Content,
     ) -> Option<BytesMut> {
-        let path = self.path().id;
-        let mut bytes = BytesMut::with_capacity(self.path().mtu as usize);
+        let mut bytes = BytesMut::with_capacity(self.paths[id].mtu as usize);
         for packet in packets {
-            if let Err(error) = self.keys.protection.seal(path, packet, content, &mut bytes) {
-                self.fail(now, &error);
+            if let Err(error) = self.keys.protection.seal(id, packet, content, &mut bytes) {
+                self.fail(now, id, &error);
                 return None;
             }
         }
@@ -69,10 +69,12 @@ impl Connection {
     ) {
         self.on_datagram(now, meta, short_destination(&bytes));
         let tail = bytes.last_chunk().copied().map(ResetToken);
-        while let Some(opened) = self.open(now, &mut bytes, content).transpose() {
-            match opened {
-                Ok(opened) => self.on_opened(now, meta, opened, tail),
-                Err(error) => self.fail(now, &error),
+        loop {
+            let id = self.receiving_path(short_destination(&bytes));
+            match self.open(now, id, &mut bytes, content) {
+                Ok(Some(opened)) => self.on_opened(now, id, meta, opened, tail),
+                Ok(None) => return,
+                Err(error) => self.fail(now, id, &error),
             }
         }
     }
@@ -81,18 +83,16 @@ impl Connection {
     fn open(
         &mut self,
         now: SimTime,
+        id: PathId,
         bytes: &mut BytesMut,
         content: &dyn Content,
     ) -> Result<Option<Opened>, TransportError> {
-        if let Some(destination) = short_destination(bytes).filter(|_| self.multipath.is_some()) {
-            self.turn_to(destination);
-        }
         let receive = Receive {
             now,
-            path: self.path().id,
+            path: id,
             pto: self.longest_probe_timeout(),
             id_len: ID_SIZE,
-            largest: SPACES.map(|space| self.acks(space).received.largest()),
+            largest: SPACES.map(|space| self.acks(id, space).received.largest()),
             content,
         };
         self.keys.protection.open(bytes, &receive)
@@ -103,6 +103,7 @@ impl Connection {
     fn on_opened(
         &mut self,
         now: SimTime,
+        id: PathId,
         meta: &RecvMeta,
         opened: Opened,
         tail: Option<ResetToken>,
@@ -110,7 +111,7 @@ impl Connection {
         match opened {
             Opened::Packet { packet, .. } => {
                 if self.is_addressed_by(packet.header.destination()) {
-                    self.on_authentic(now, meta, &packet);
+                    self.on_authentic(now, id, meta, &packet);
                 }
             }
             Opened::Failed { tail, .. } => {

@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 
 use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind};
+use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind, PathId};
 
 use super::transmit::transmission_of;
 use super::{Connection, violation};
 use crate::MINIMUM_DATAGRAM;
+use crate::path_set::PathSet;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
 use crate::route::RecvMeta;
@@ -26,56 +27,60 @@ impl Connection {
         meta: &RecvMeta,
         destination: Option<ConnectionId>,
     ) {
-        if self.multipath.is_some() {
-            match destination {
-                Some(destination) => _ = self.turn_to(destination),
-                None => self.active = 0,
-            }
-        }
-        let path = self.path_mut();
+        let id = self.receiving_path(destination);
+        let path = &mut self.paths[id];
         path.on_received(meta.tuple, meta.size);
         if !path.is_unlimited() {
-            self.update_handshake_state(now);
+            self.update_handshake_state(now, id);
         }
+    }
+
+    /// The path of a datagram whose first packet goes to `destination`, if that has a short header. Long headers, and IDs that
+    /// nobody has issued, belong to the first path.
+    #[inline]
+    pub(super) fn receiving_path(&self, destination: Option<ConnectionId>) -> PathId {
+        let destination = destination.filter(|_| self.multipath.is_some());
+        destination.and_then(|id| self.path_of(id)).unwrap_or(PathSet::FIRST)
     }
 
     /// A packet of the datagram arrived as a struct. Returns whether it is addressed to this connection.
     pub(crate) fn on_packet(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) -> bool {
-        if !self.turn_to(packet.header.destination()) {
-            return false;
-        }
-        if !self.can_expand(&packet.header) {
+        let Some(id) = self.path_of(packet.header.destination()) else { return false };
+        if !self.can_expand(id, &packet.header) {
             return true;
         }
-        let path = self.path().id;
-        let is_readable = self.keys.protection.on_usual(path, &packet.header)
-            || match self.read_unusual(now, &packet.header) {
+        let is_readable = self.keys.protection.on_usual(id, &packet.header)
+            || match self.read_unusual(now, id, &packet.header) {
                 Ok(is_readable) => is_readable,
                 Err(error) => {
-                    self.fail(now, &error);
+                    self.fail(now, id, &error);
                     false
                 }
             };
         if is_readable {
-            self.on_authentic(now, meta, packet);
+            self.on_authentic(now, id, meta, packet);
         }
         true
     }
 
     /// Whether the keys of a packet are available that is not of the present key phase, or not of the last level.
     #[cold]
-    fn read_unusual(&mut self, now: SimTime, header: &Header) -> Result<bool, TransportError> {
+    fn read_unusual(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        header: &Header,
+    ) -> Result<bool, TransportError> {
         let pto = self.longest_probe_timeout();
-        let path = self.path().id;
-        self.keys.protection.on_received(now, pto, path, header)
+        self.keys.protection.on_received(now, pto, id, header)
     }
 
     /// Whether the packet number is still the one that its truncated form is expanded to (RFC 9000 appendix A.3). After too many
     /// larger ones it is not, and the packet as bytes would not be authentic: the number is in the nonce (RFC 9001 section 5.3).
     #[inline]
-    pub(super) fn can_expand(&self, header: &Header) -> bool {
+    pub(super) fn can_expand(&self, id: PathId, header: &Header) -> bool {
         let number = header.number();
-        let largest = self.acks(header.level().space()).received.largest();
+        let largest = self.acks(id, header.level().space()).received.largest();
         // The next number is what every truncated one is expanded to that fits.
         largest.is_some_and(|largest| number.value == largest + 1)
             || Number::expanded(number.on_wire(), number.len, largest) == number
@@ -99,16 +104,22 @@ impl Connection {
                 Role::Server => (long.source, meta.size < MINIMUM_DATAGRAM),
             },
         };
-        is_misplaced || self.handshake.heard && source != self.path().ids.remote.first()
+        is_misplaced || self.handshake.heard && source != self.paths.first().ids.remote.first()
     }
 
-    /// A packet arrived that the peer has sent.
-    pub(super) fn on_authentic(&mut self, now: SimTime, meta: &RecvMeta, packet: &Packet) {
+    /// A packet of a path arrived that the peer has sent.
+    pub(super) fn on_authentic(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        meta: &RecvMeta,
+        packet: &Packet,
+    ) {
         if self.is_discarded(meta, &packet.header) {
             return;
         }
         if !self.is_open() {
-            self.on_packet_while_closing();
+            self.on_packet_while_closing(id);
             if let Some(Frame::ConnectionClose(close)) =
                 packet.frames.iter().find(|frame| matches!(frame, Frame::ConnectionClose(_)))
             {
@@ -116,23 +127,24 @@ impl Connection {
             }
             return;
         }
-        if let Err(error) = self.take_in(now, meta, packet) {
-            self.fail(now, &error);
+        if let Err(error) = self.take_in(now, id, meta, packet) {
+            self.fail(now, id, &error);
         }
     }
 
     fn take_in(
         &mut self,
         now: SimTime,
+        id: PathId,
         meta: &RecvMeta,
         packet: &Packet,
     ) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         let number = packet.header.number().value;
-        if self.multipath.is_some() && !self.takes_on_path(now, meta) {
+        if self.multipath.is_some() && !self.takes_on_path(now, id, meta) {
             return Ok(());
         }
-        if self.acks(space).received.is_duplicate(number)
+        if self.acks(id, space).received.is_duplicate(number)
             || space == Space::Data && self.lineage.provisional
         {
             return Ok(());
@@ -142,16 +154,16 @@ impl Connection {
         }
         let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
         let acks = match space {
-            Space::Data => &mut self.paths[self.active].acks,
+            Space::Data => &mut self.paths[id].acks,
             space => &mut self.handshake.acks[space as usize],
         };
         let frequency = &self.ack_control.frequency.current;
         acks.received.on_packet(now, number, eliciting, meta.ecn, frequency);
-        self.log_received(now, packet);
+        self.log_received(now, id, packet);
         self.on_alive(now);
         match &packet.header {
             Header::OneRtt { spin, .. } => {
-                self.paths[self.active].on_spin(self.role, number, *spin);
+                self.paths[id].on_spin(self.role, number, *spin);
             }
             header => {
                 self.follow_handshake(now, meta);
@@ -162,17 +174,17 @@ impl Connection {
             if !frame.is_allowed_in(packet.header.level()) {
                 return Err(violation("a frame of another encryption level"));
             }
-            self.on_frame(now, meta, packet, frame)?;
+            self.on_frame(now, id, meta, packet, frame)?;
             if !self.is_open() {
                 return Ok(());
             }
         }
         if space != Space::Data || !self.handshake.confirmed || self.crypto_mut(space).has_arrived()
         {
-            self.advance_handshake(now)?;
+            self.advance_handshake(now, id)?;
         }
         if space == Space::Data {
-            self.follow(now, meta, packet);
+            self.follow(now, id, meta, packet);
         }
         Ok(())
     }
@@ -181,14 +193,14 @@ impl Connection {
     fn on_long_header(&mut self, now: SimTime, space: Space, header: &Header) {
         let (Header::Initial(long) | Header::Handshake(long)) = header else { return };
         if !self.handshake.heard {
-            self.path_mut().ids.remote.replace_first(long.source);
+            self.paths.first_mut().ids.remote.replace_first(long.source);
             self.handshake.heard = true;
         }
         // Only somebody who received our Initial packets can have Handshake keys (RFC 9000 section 8.1).
         if space == Space::Handshake && self.role == Role::Server {
-            self.path_mut().validate();
+            self.paths.first_mut().validate();
             self.discard(now, Space::Initial);
-            self.update_handshake_state(now);
+            self.update_handshake_state(now, PathSet::FIRST);
         }
     }
 
@@ -196,15 +208,16 @@ impl Connection {
     fn on_frame(
         &mut self,
         now: SimTime,
+        id: PathId,
         meta: &RecvMeta,
         packet: &Packet,
         frame: &Frame,
     ) -> Result<(), TransportError> {
         match frame {
             Frame::Stream { .. } => self.streams.on_frame(now, frame).map(|_| ()),
-            Frame::Ack(ack) => self.on_plain_ack(now, packet, ack),
+            Frame::Ack(ack) => self.on_ack(now, PathSet::FIRST, packet, ack),
             Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
-            _ => self.on_rare_frame(now, meta, packet, frame),
+            _ => self.on_rare_frame(now, id, meta, packet, frame),
         }
     }
 
@@ -213,6 +226,7 @@ impl Connection {
     fn on_rare_frame(
         &mut self,
         now: SimTime,
+        id: PathId,
         meta: &RecvMeta,
         packet: &Packet,
         frame: &Frame,
@@ -223,7 +237,7 @@ impl Connection {
                 let taken = self.datagrams.on_frame(data, frame.size());
                 taken.map_err(|error| error.in_frame(frame.frame_type()))
             }
-            Frame::Ack(ack) => self.on_plain_ack(now, packet, ack),
+            Frame::Ack(ack) => self.on_ack(now, PathSet::FIRST, packet, ack),
             Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
             Frame::Path(frame) => self.on_path_frame(now, packet, frame),
             Frame::Crypto { offset, data } => {
@@ -235,17 +249,17 @@ impl Connection {
                 Ok(())
             }
             Frame::HandshakeDone => self.on_handshake_done(now),
-            Frame::NewConnectionId(new) => self.paths[0].ids.remote.on_new(new),
+            Frame::NewConnectionId(new) => self.paths.first_mut().ids.remote.on_new(new),
             Frame::RetireConnectionId(sequence) => {
-                self.paths[0].ids.local.on_retired(*sequence, packet.header.destination())
+                self.paths.first_mut().ids.local.on_retired(*sequence, packet.header.destination())
             }
             Frame::NewToken(token) => self.on_new_token(token),
             Frame::PathChallenge(data) => {
-                self.on_path_challenge(now, meta, *data);
+                self.on_path_challenge(now, id, meta, *data);
                 Ok(())
             }
             Frame::PathResponse(data) => {
-                self.on_path_response(now, *data);
+                self.on_path_response(now, id, *data);
                 Ok(())
             }
             Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
@@ -258,7 +272,7 @@ impl Connection {
                 asked.map_err(|problem| violation(problem.0))
             }
             Frame::ImmediateAck => {
-                self.path_mut().acks.received.on_immediate_ack();
+                self.paths[id].acks.received.on_immediate_ack();
                 Ok(())
             }
             Frame::ResetStream { .. }
@@ -273,33 +287,21 @@ impl Connection {
         }
     }
 
-    /// Takes in an ACK frame, which is about path 0.
-    #[inline]
-    fn on_plain_ack(
-        &mut self,
-        now: SimTime,
-        packet: &Packet,
-        ack: &Ack,
-    ) -> Result<(), TransportError> {
-        match packet.header.level().space() {
-            Space::Data if self.multipath.is_some() => self.on_ack_of(now, packet, 0, ack),
-            space => self.on_ack(now, packet, space, ack),
-        }
-    }
-
+    /// Takes in an acknowledgement of packets that left on a path, in the space that it came in. An ACK frame is about the first
+    /// path.
     pub(super) fn on_ack(
         &mut self,
         now: SimTime,
+        id: PathId,
         packet: &Packet,
-        space: Space,
         ack: &Ack,
     ) -> Result<(), TransportError> {
+        let space = packet.header.level().space();
         if let Header::OneRtt { key_phase, .. } = packet.header {
-            let path = self.path().id;
-            self.keys.protection.on_ack(path, ack.largest(), key_phase)?;
+            self.keys.protection.on_ack(id, ack.largest(), key_phase)?;
         }
         let delay = self.ack_delay(space, ack.delay);
-        let recovery = &mut self.paths[self.active].recovery;
+        let recovery = &mut self.paths[id].recovery;
         recovery
             .on_ack(now, space, ack, delay, &mut self.control, &mut self.outcome)
             .map_err(|problem| violation(problem.0))?;
@@ -307,8 +309,8 @@ impl Connection {
             let rtt = if self.multipath.is_some() { self.longest_rtt(rtt) } else { rtt };
             self.streams.set_rtt(rtt);
         }
-        self.log_losses(now);
-        self.settle_outcome();
+        self.log_losses(now, id);
+        self.settle_outcome(id);
         Ok(())
     }
 
@@ -321,17 +323,17 @@ impl Connection {
         SimDuration::from_micros(micros.min(u64::MAX / 1_000))
     }
 
-    /// Tells those whose data was acknowledged or lost.
-    pub(super) fn settle_outcome(&mut self) {
-        self.settle_acked();
+    /// Tells those whose data was acknowledged or lost, in packets of a path.
+    pub(super) fn settle_outcome(&mut self, id: PathId) {
+        self.settle_acked(id);
         if !self.outcome.lost.is_empty() {
-            self.settle_lost();
+            self.settle_lost(id);
         }
         self.outcome.empty();
     }
 
     /// Tells those whose data was acknowledged.
-    fn settle_acked(&mut self) {
+    fn settle_acked(&mut self, id: PathId) {
         let Self { outcome, streams, paths, handshake, datagrams, .. } = self;
         let space = outcome.space;
         let acked = outcome.acked.iter().chain(&outcome.late);
@@ -339,13 +341,13 @@ impl Connection {
             match carried {
                 SentFrame::Ack { largest } => {
                     let acks = match space {
-                        Space::Data => &mut paths[self.active].acks,
+                        Space::Data => &mut paths[id].acks,
                         space => &mut handshake.acks[space as usize],
                     };
                     acks.received.on_ack_acked(*largest);
                 }
                 SentFrame::PathAck { path, largest } => {
-                    if let Some(path) = paths.get_mut(*path as usize) {
+                    if let Some(path) = paths.get_mut(PathId(*path)) {
                         path.acks.received.on_ack_acked(*largest);
                     }
                 }
@@ -354,10 +356,10 @@ impl Connection {
                 }
                 SentFrame::Datagram(number) => datagrams.on_acked(*number),
                 SentFrame::RetireConnectionId(sequence) => {
-                    paths[0].ids.remote.on_retirement_acked(*sequence);
+                    paths.first_mut().ids.remote.on_retirement_acked(*sequence);
                 }
                 SentFrame::PathRetireConnectionId { path, sequence } => {
-                    if let Some(path) = paths.get_mut(*path as usize) {
+                    if let Some(path) = paths.get_mut(PathId(*path)) {
                         path.ids.remote.on_retirement_acked(*sequence);
                     }
                 }
@@ -368,11 +370,11 @@ impl Connection {
 
     /// Tells those whose data was lost.
     #[cold]
-    fn settle_lost(&mut self) {
+    fn settle_lost(&mut self, id: PathId) {
         let (space, mut lost) = (self.outcome.space, std::mem::take(&mut self.outcome.lost));
         for packet in &lost {
             if space == Space::Data && packet.ack_eliciting {
-                self.judge(packet);
+                self.judge(id, packet);
             }
             for carried in &packet.carried {
                 match carried {
@@ -388,9 +390,9 @@ impl Connection {
 
     /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
     #[cold]
-    fn judge(&mut self, packet: &SentPacket) {
-        let Some(transmission) = transmission_of(self.path().id, packet.number) else { return };
-        let probed = packet.number < self.path().probed_from;
+    fn judge(&mut self, id: PathId, packet: &SentPacket) {
+        let Some(transmission) = transmission_of(id, packet.number) else { return };
+        let probed = packet.number < self.paths[id].probed_from;
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
         self.reports
             .verdicts
@@ -411,9 +413,11 @@ impl Connection {
                 self.crypto_mut(space).on_lost(*start, *end);
             }
             SentFrame::HandshakeDone => self.handshake.announces_confirmation = true,
-            SentFrame::NewConnectionId(sequence) => self.paths[0].ids.local.on_lost(*sequence),
+            SentFrame::NewConnectionId(sequence) => {
+                self.paths.first_mut().ids.local.on_lost(*sequence)
+            }
             SentFrame::RetireConnectionId(sequence) => {
-                self.paths[0].ids.remote.on_retirement_lost(*sequence);
+                self.paths.first_mut().ids.remote.on_retirement_lost(*sequence);
             }
             SentFrame::AckFrequency(sequence) => {
                 self.ack_control.request.pending |= *sequence == self.ack_control.request.sequence;

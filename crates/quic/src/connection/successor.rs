@@ -9,6 +9,7 @@ use leobench_transport::plugin::Plugins;
 use leobench_transport::scheduler::SchedulerSpec;
 
 use super::{Connection, Parts};
+use crate::path_set::PathSet;
 use crate::recovery::Control;
 use crate::route::FourTuple;
 use crate::streams::{ReceiveWindow, StreamConfig, Streams};
@@ -100,16 +101,16 @@ impl Connection {
     /// Takes the place of another connection, with its streams and its congestion control.
     pub(crate) fn inherit(&mut self, old: &mut Self, now: SimTime) {
         // What was in flight on it is lost, for nobody will acknowledge it.
-        let recovery = &mut old.paths[old.active].recovery;
+        let recovery = &mut old.paths.first_mut().recovery;
         recovery.give_up(now, Space::Data, &mut old.outcome);
-        old.settle_outcome();
+        old.settle_outcome(PathSet::FIRST);
         self.lineage.provisional = false;
-        let id = self.path().id;
+        let id = PathSet::FIRST;
         let handshake = self.control.totals(id);
         std::mem::swap(&mut self.streams, &mut old.streams);
         std::mem::swap(&mut self.control, &mut old.control);
         *self.control.totals_mut(id) += handshake;
-        self.control.open(id, now, Bytes::new(self.path().mtu));
+        self.control.open(id, now, Bytes::new(self.paths.first().mtu));
         if let Some(peer) = &self.handshake.peer {
             self.streams.on_peer_params(peer);
         }
@@ -120,13 +121,13 @@ impl Connection {
         std::mem::swap(&mut self.reports.events, &mut old.reports.events);
         self.reports.verdicts.append(&mut old.reports.verdicts);
         self.qlog = self.qlog.take().or_else(|| old.qlog.take());
-        let former = &old.paths[old.active];
-        let path = &mut self.paths[self.active];
+        let former = old.paths.first();
+        let path = self.paths.first_mut();
         path.sent_packets += former.sent_packets;
         path.sent_bytes += former.sent_bytes;
         path.received_packets += former.received_packets;
         if self.role == Role::Client {
-            self.note("restarts", self.path().route.tuple);
+            self.note("restarts", self.paths.first().route.tuple);
         }
     }
 }

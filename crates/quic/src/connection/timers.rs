@@ -1,9 +1,11 @@
 //! When a connection has something to do by itself.
 
 use leobench_base::{SimDuration, SimTime};
+use leobench_transport::endpoint::PathId;
 
 use super::Connection;
 use super::close::State;
+use crate::path_set::PathSet;
 use crate::timers::earliest;
 use crate::wire::Space;
 
@@ -17,7 +19,7 @@ impl Connection {
             return self.close_timer();
         }
         let mut first = match self.multipath {
-            None => earliest(self.path().timer(), self.ack_timer(now)),
+            None => earliest(self.paths.first().timer(), self.ack_timer(now)),
             Some(_) => self.timer_of_paths(now),
         };
         if !self.handshake.confirmed {
@@ -30,11 +32,11 @@ impl Connection {
         }
     }
 
-    /// When an acknowledgement of 1-RTT packets is due. One that is due by now cannot be sent: an arrival from the peer will
-    /// change that.
+    /// When an acknowledgement of 1-RTT packets of the only path is due. One that is due by now cannot be sent: an arrival from
+    /// the peer will change that.
     #[inline]
     fn ack_timer(&self, now: SimTime) -> Option<SimTime> {
-        let due = self.path().acks.received.timer().filter(|due| *due > now);
+        let due = self.paths.first().acks.received.timer().filter(|due| *due > now);
         due.filter(|_| self.can_send(Space::Data))
     }
 
@@ -44,7 +46,7 @@ impl Connection {
         let spaces = [Space::Initial, Space::Handshake].into_iter();
         let due = spaces
             .filter(|space| self.can_send(*space))
-            .filter_map(|space| self.acks(space).received.timer());
+            .filter_map(|space| self.handshake.acks[space as usize].received.timer());
         due.filter(|due| *due > now).min()
     }
 
@@ -53,7 +55,7 @@ impl Connection {
         let acks = self.paths.iter().filter_map(|path| path.acks.received.timer());
         let acks = acks.filter(|due| *due > now).min();
         let open = self.open_paths();
-        let paths = open.iter().filter_map(|at| self.paths[*at].timer()).min();
+        let paths = open.iter().filter_map(|id| self.paths[*id].timer()).min();
         earliest(self.paths_timer(), earliest(acks, paths))
     }
 
@@ -72,61 +74,61 @@ impl Connection {
             return;
         }
         if self.multipath.is_none() {
-            return self.on_path_timer(now);
+            return self.on_path_timer(now, PathSet::FIRST);
         }
         if self.paths_timer().is_some_and(|due| due <= now) {
             self.on_paths_timer(now);
         }
-        for at in self.open_paths() {
-            if self.paths[at].is_open() && self.is_open() {
-                self.active = at;
-                self.on_path_timer(now);
+        for id in self.open_paths() {
+            if self.paths[id].is_open() && self.is_open() {
+                self.on_path_timer(now, id);
             }
         }
-        self.turn_to_open();
     }
 
-    /// Does what is due on the active path.
-    fn on_path_timer(&mut self, now: SimTime) {
-        if !self.path().is_settled() {
-            self.on_route_timer(now);
-            if !self.path().is_open() {
+    /// Does what is due on a path.
+    fn on_path_timer(&mut self, now: SimTime, id: PathId) {
+        if !self.paths[id].is_settled() {
+            self.on_route_timer(now, id);
+            if !self.paths[id].is_open() {
                 return;
             }
         }
-        let path = &mut self.paths[self.active];
+        let path = &mut self.paths[id];
         if path.recovery.timer().is_none_or(|timer| timer > now) {
             return;
         }
         let probe = path.recovery.on_timeout(now, &mut self.control, &mut self.outcome);
-        self.log_losses(now);
-        self.settle_outcome();
+        self.log_losses(now, id);
+        self.settle_outcome(id);
         if let Some(probe) = probe {
-            self.path_mut().probed_from = self.path().recovery.next_number(Space::Data).value;
-            self.acks_mut(probe.space).probes = probe.packets;
-            if self.is_alone(self.active) {
-                self.refill_probe(probe.space);
+            let path = &mut self.paths[id];
+            path.probed_from = path.recovery.next_number(Space::Data).value;
+            self.acks_mut(id, probe.space).probes = probe.packets;
+            if self.is_alone(id) {
+                self.refill_probe(id, probe.space);
             } else {
-                self.repeat_elsewhere(self.active);
+                self.repeat_elsewhere(id);
             }
             if probe.space != Space::Data && self.handshake.complete {
                 // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
                 // section 6.2.4: probes of other spaces too).
-                self.path_mut().acks.probes = 1;
-                self.refill_probe(Space::Data);
+                self.paths[id].acks.probes = 1;
+                self.refill_probe(id, Space::Data);
             }
-            self.look_elsewhere(now);
+            self.look_elsewhere(now, id);
         }
     }
 
-    /// Gives a probe something to carry: what the oldest packet in flight carried, if there is nothing else (RFC 9002
+    /// Gives a probe of a path something to carry: what the oldest packet in flight carried, if there is nothing else (RFC 9002
     /// section 6.2.4).
     #[cold]
-    pub(super) fn refill_probe(&mut self, space: Space) {
-        if self.has_content(space) {
+    pub(super) fn refill_probe(&mut self, id: PathId, space: Space) {
+        let path = &self.paths[id];
+        if self.has_content(path, space) {
             return;
         }
-        let Some(oldest) = self.path().recovery.oldest_unacked(space) else { return };
+        let Some(oldest) = path.recovery.oldest_unacked(space) else { return };
         let contents = oldest.carried.clone();
         for carried in &contents {
             self.requeue(space, carried);

@@ -1,7 +1,7 @@
 //! Logs the events of a connection to its qlog, if it has one.
 
 use leobench_base::{Bytes, SimTime};
-use leobench_transport::endpoint::EndpointError;
+use leobench_transport::endpoint::{EndpointError, PathId};
 
 use super::fill_packet::ACK_DELAY_EXPONENT;
 use super::{Connection, level_of};
@@ -12,7 +12,7 @@ use crate::wire::{ConnectionId, Frames, Header, Level, Packet};
 impl Connection {
     /// Writes a qlog from now on.
     pub(crate) fn write_qlog(&mut self, now: SimTime, writer: QlogWriter) {
-        let path = self.path();
+        let path = self.paths.first();
         let (id, local, remote) = (path.id, path.route.tuple.local, path.route.tuple.remote);
         let mut trace =
             Trace::new(writer, self.role, id, Some(self.handshake.original_destination));
@@ -30,8 +30,14 @@ impl Connection {
     }
 
     #[inline]
-    pub(super) fn log_sent(&mut self, now: SimTime, header: &Header, frames: &Frames, size: u64) {
-        let id = self.paths[self.active].id;
+    pub(super) fn log_sent(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        header: &Header,
+        frames: &Frames,
+        size: u64,
+    ) {
         if let Some(trace) = &mut self.qlog {
             trace.turn_to(id);
             let exponent = u64::from(ACK_DELAY_EXPONENT);
@@ -40,8 +46,7 @@ impl Connection {
     }
 
     #[inline]
-    pub(super) fn log_received(&mut self, now: SimTime, packet: &Packet) {
-        let id = self.paths[self.active].id;
+    pub(super) fn log_received(&mut self, now: SimTime, id: PathId, packet: &Packet) {
         if let Some(trace) = &mut self.qlog {
             trace.turn_to(id);
             let default = u64::from(ACK_DELAY_EXPONENT);
@@ -53,10 +58,9 @@ impl Connection {
         }
     }
 
-    /// Logs the losses in the outcome at hand.
+    /// Logs the losses in the outcome at hand, which is about packets of a path.
     #[inline]
-    pub(super) fn log_losses(&mut self, now: SimTime) {
-        let id = self.paths[self.active].id;
+    pub(super) fn log_losses(&mut self, now: SimTime, id: PathId) {
         let Some(trace) = &mut self.qlog else { return };
         trace.turn_to(id);
         let kind = packet_type(level_of(self.outcome.space));
@@ -82,9 +86,9 @@ impl Connection {
         }
     }
 
-    /// The path runs between other addresses.
-    pub(super) fn log_route(&mut self, now: SimTime) {
-        let (id, tuple) = (self.path().id, self.path().route.tuple);
+    /// A path runs between other addresses.
+    pub(super) fn log_route(&mut self, now: SimTime, id: PathId) {
+        let tuple = self.paths[id].route.tuple;
         if let Some(trace) = &mut self.qlog {
             trace.turn_to(id);
             trace.moved(now, tuple.local, tuple.remote);
@@ -101,10 +105,7 @@ impl Connection {
     #[inline]
     pub(crate) fn log_recovery(&mut self, now: SimTime) {
         let Some(trace) = &mut self.qlog else { return };
-        let several = self.multipath.is_some();
-        let paths = self.paths.numbered();
-        for (_, path) in paths.filter(|(at, path)| *at == self.active || several && path.is_open())
-        {
+        for path in self.paths.iter().filter(|path| path.is_open()) {
             trace.turn_to(path.id);
             let rtt = path.recovery.rtt();
             let metrics = Metrics {

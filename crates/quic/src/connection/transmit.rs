@@ -12,6 +12,7 @@ use super::builder::PacketBuilder;
 use super::interests::Interests;
 use super::plan::Plan;
 use crate::MINIMUM_DATAGRAM;
+use crate::path_set::PathSet;
 use crate::wire::{Content, Datagram, Header, Space, TAG_SIZE};
 
 /// The least that a route must let pass for a probe of it to be worth a datagram.
@@ -48,7 +49,7 @@ impl Connection {
     ) -> Result<bool, EndpointError> {
         let interests = self.interests();
         if interests.is_empty() {
-            return self.transmit_data(now, out);
+            return self.transmit_data(now, PathSet::FIRST, out);
         }
         self.transmit_rare(now, interests, out)
     }
@@ -71,31 +72,33 @@ impl Connection {
         if self.has_several_paths() {
             return self.transmit_over_paths(now, out);
         }
-        if interests.has(Interests::PATHS) {
-            self.turn_to_open();
-        }
-        if self.probe_other_route(now, out) {
+        let id = self.paths.current();
+        if self.probe_other_route(now, id, out) {
             return Ok(true);
         }
         if interests.has(Interests::HANDSHAKE) {
-            return self.transmit_handshake(now, out);
+            return self.transmit_handshake(now, id, out);
         }
-        self.transmit_data(now, out)
+        self.transmit_data(now, id, out)
     }
 
     /// Sends a 1-RTT packet on the only path.
     #[inline]
-    fn transmit_data(&mut self, now: SimTime, out: &mut Output<'_>) -> Result<bool, EndpointError> {
-        let at = self.active;
-        let (plan, limits) = self.plan_data(now, at);
+    fn transmit_data(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        out: &mut Output<'_>,
+    ) -> Result<bool, EndpointError> {
+        let (plan, limits) = self.plan_data(now, id);
         if plan.is_empty() {
-            self.on_sent_all(now, at, limits);
+            self.on_sent_all(now, id, limits);
             return Ok(false);
         }
-        let sent = self.transmit_packet(now, at, plan, out)?;
+        let sent = self.transmit_packet(now, id, plan, out)?;
         if !sent {
-            let limits = self.limits(&self.paths[at]);
-            self.on_sent_all(now, at, limits);
+            let limits = self.limits(&self.paths[id]);
+            self.on_sent_all(now, id, limits);
         }
         Ok(sent)
     }
@@ -104,12 +107,12 @@ impl Connection {
     pub(super) fn transmit_packet(
         &mut self,
         now: SimTime,
-        at: usize,
+        id: PathId,
         plan: Plan,
         out: &mut Output<'_>,
     ) -> Result<bool, EndpointError> {
-        let limit = self.paths[at].datagram_limit();
-        let Some(mut builder) = self.begin_packet(Space::Data, limit) else { return Ok(false) };
+        let limit = self.paths[id].datagram_limit();
+        let Some(mut builder) = self.begin_packet(id, Space::Data, limit) else { return Ok(false) };
         self.fill_packet(now, &mut builder, plan)?;
         if builder.is_empty() {
             self.keep_box(builder.datagram);
@@ -127,9 +130,10 @@ impl Connection {
     fn transmit_handshake(
         &mut self,
         now: SimTime,
+        id: PathId,
         out: &mut Output<'_>,
     ) -> Result<bool, EndpointError> {
-        let limit = self.path().datagram_limit();
+        let limit = self.paths[id].datagram_limit();
         let mut builders = SmallVec::<[PacketBuilder; 3]>::new();
         let mut left = limit;
         for space in self.spaces().iter().copied() {
@@ -138,13 +142,13 @@ impl Connection {
                 continue;
             }
             if self.probes_first_flight(space) {
-                self.refill_probe(space);
+                self.refill_probe(id, space);
             }
-            let plan = self.plan_handshake(now, space);
+            let plan = self.plan_handshake(now, id, space);
             if plan.is_empty() {
                 continue;
             }
-            let Some(mut builder) = self.begin_packet(space, left) else { continue };
+            let Some(mut builder) = self.begin_packet(id, space, left) else { continue };
             self.fill_packet(now, &mut builder, plan)?;
             if !builder.is_empty() {
                 left -= builder.size();
@@ -152,22 +156,23 @@ impl Connection {
             }
         }
         if builders.is_empty() {
-            self.on_sent_all_of_handshake(now);
+            self.on_sent_all_of_handshake(now, id);
             return Ok(false);
         }
         self.pad(&mut builders, limit, left);
-        self.commit_all(now, builders, out);
+        self.commit_all(now, id, builders, out);
         Ok(true)
     }
 
-    /// An empty packet of at most `room` bytes on the active path, if that is worth it.
+    /// An empty packet of at most `room` bytes on a path, if that is worth it.
     #[inline]
-    fn begin_packet(&mut self, space: Space, room: u64) -> Option<PacketBuilder> {
-        let number = self.path().recovery.next_number(space);
-        let header = self.header(space, number);
+    fn begin_packet(&mut self, id: PathId, space: Space, room: u64) -> Option<PacketBuilder> {
+        let path = &self.paths[id];
+        let number = path.recovery.next_number(space);
+        let header = self.header(path, space, number);
         let overhead = header.size(room) + TAG_SIZE;
         let room = room.checked_sub(overhead).filter(|room| *room >= WORTHWHILE)?;
-        Some(PacketBuilder::new(self.buffers.spares.pop(), space, header, room))
+        Some(PacketBuilder::new(self.buffers.spares.pop(), id, space, header, room))
     }
 
     /// A datagram was taken in: the next one may travel in its box.
@@ -178,9 +183,14 @@ impl Connection {
         }
     }
 
-    /// Sends challenges and responses for a route that is not in use. Returns whether there were any.
-    pub(super) fn probe_other_route(&mut self, now: SimTime, out: &mut Output<'_>) -> bool {
-        let path = self.path();
+    /// Sends challenges and responses for a route of a path that is not in use. Returns whether there were any.
+    pub(super) fn probe_other_route(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        out: &mut Output<'_>,
+    ) -> bool {
+        let path = &self.paths[id];
         if path.others.is_empty() || !self.can_send(Space::Data) || !self.handshake.complete {
             return false;
         }
@@ -190,15 +200,16 @@ impl Connection {
         });
         let Some((route, limit)) = wanted else { return false };
         let number = path.recovery.next_number(Space::Data);
-        let mut header = self.header(Space::Data, number);
-        if let (Header::OneRtt { destination, .. }, Some(id)) = (
+        let mut header = self.header(path, Space::Data, number);
+        if let (Header::OneRtt { destination, .. }, Some(probing)) = (
             &mut header,
-            self.path().ids.remote.probing().filter(|_| self.mobility.candidate == Some(route)),
+            path.ids.remote.probing().filter(|_| self.mobility.candidate == Some(route)),
         ) {
-            *destination = id;
+            *destination = probing;
         }
         let room = limit.saturating_sub(header.size(limit) + TAG_SIZE);
-        let mut builder = PacketBuilder::new(self.buffers.spares.pop(), Space::Data, header, room);
+        let mut builder =
+            PacketBuilder::new(self.buffers.spares.pop(), id, Space::Data, header, room);
         self.add_route_probes(now, &mut builder, route);
         builder.pad(builder.room);
         self.commit_elsewhere(now, route, builder, out);

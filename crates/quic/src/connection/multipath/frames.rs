@@ -2,10 +2,11 @@
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
+use leobench_transport::endpoint::PathId;
 
 use super::super::{Connection, violation};
-use crate::path::Stage;
-use crate::wire::{Ack, NewConnectionId, Packet, PathFrame, Space, TransportError};
+use crate::path::{Path, Stage};
+use crate::wire::{Ack, NewConnectionId, Packet, PathFrame, TransportError};
 
 impl Connection {
     /// Takes in a frame about paths.
@@ -19,25 +20,25 @@ impl Connection {
         if let PathFrame::MaxPathId(limit) = frame {
             return self.on_max_path_id(now, *limit);
         }
-        let Some(at) = self.known_path(frame.path())? else { return Ok(()) };
+        let Some(id) = self.known_path(frame.path())? else { return Ok(()) };
         match frame {
-            PathFrame::Abandon { .. } => self.on_abandon(now, at),
+            PathFrame::Abandon { .. } => self.on_abandon(now, id),
             PathFrame::Status { sequence, backup, .. } => {
-                let status = &mut self.paths[at].status;
+                let status = &mut self.paths[id].status;
                 if status.peer_sequence.is_none_or(|last| last < *sequence) {
                     (status.peer_backup, status.peer_sequence) = (*backup, Some(*sequence));
                 }
                 Ok(())
             }
-            PathFrame::NewConnectionId { new, .. } => self.on_new_path_id(now, at, new),
+            PathFrame::NewConnectionId { new, .. } => self.on_new_path_id(now, id, new),
             PathFrame::RetireConnectionId { sequence, .. } => {
                 let used = packet.header.destination();
-                self.paths[at].ids.local.on_retired(*sequence, used)?;
+                self.paths[id].ids.local.on_retired(*sequence, used)?;
                 self.tell_peer();
                 Ok(())
             }
             PathFrame::CidsBlocked { next, .. } => {
-                if *next > self.paths[at].ids.local.next_sequence() {
+                if *next > self.paths[id].ids.local.next_sequence() {
                     return Err(violation("PATH_CIDS_BLOCKED beyond the IDs that were issued"));
                 }
                 Ok(())
@@ -46,19 +47,19 @@ impl Connection {
         }
     }
 
-    /// The place of the path that a frame names; none if it is gone, and the frame is to be ignored.
+    /// The path that a frame names; none if it is gone, and the frame is to be ignored.
     ///
     /// # Errors
     /// `PROTOCOL_VIOLATION` if several paths are not in use, or this end does not allow this one.
-    fn known_path(&self, id: u32) -> Result<Option<usize>, TransportError> {
+    fn known_path(&self, number: u32) -> Result<Option<PathId>, TransportError> {
         let Some(multipath) = &self.multipath else {
             return Err(violation("a frame of multipath, which was not agreed on"));
         };
-        if id > multipath.local_max {
+        if number > multipath.local_max {
             return Err(violation("a path ID beyond the limit"));
         }
-        let path = self.paths.get(id as usize).filter(|path| path.stage != Stage::Gone);
-        Ok(path.map(|path| path.id.0 as usize))
+        let path = self.paths.get(PathId(number)).filter(|path| path.stage != Stage::Gone);
+        Ok(path.map(|path| path.id))
     }
 
     fn on_max_path_id(&mut self, now: SimTime, limit: u32) -> Result<(), TransportError> {
@@ -79,10 +80,10 @@ impl Connection {
     fn on_new_path_id(
         &mut self,
         now: SimTime,
-        at: usize,
+        id: PathId,
         new: &NewConnectionId,
     ) -> Result<(), TransportError> {
-        let path = &mut self.paths[at];
+        let path = &mut self.paths[id];
         if !matches!(path.stage, Stage::Unused | Stage::Open) {
             return Ok(());
         }
@@ -101,48 +102,32 @@ impl Connection {
         &mut self,
         now: SimTime,
         packet: &Packet,
-        id: u32,
+        number: u32,
         ack: &Ack,
     ) -> Result<(), TransportError> {
-        match self.known_path(id)? {
+        match self.known_path(number)? {
             None => Ok(()),
-            Some(at) if self.paths[at].stage == Stage::Unused => {
+            Some(id) if self.paths[id].stage == Stage::Unused => {
                 Err(violation("PATH_ACK of a path that was not used"))
             }
-            Some(at) => self.on_ack_of(now, packet, at, ack),
+            Some(id) => self.on_ack(now, id, packet, ack),
         }
     }
 
-    /// Takes in an acknowledgement of 1-RTT packets of a path.
-    pub(in crate::connection) fn on_ack_of(
-        &mut self,
-        now: SimTime,
-        packet: &Packet,
-        at: usize,
-        ack: &Ack,
-    ) -> Result<(), TransportError> {
-        let came_on = std::mem::replace(&mut self.active, at);
-        let taken = self.on_ack(now, packet, Space::Data, ack);
-        self.active = came_on;
-        taken
-    }
-
-    fn on_abandon(&mut self, now: SimTime, at: usize) -> Result<(), TransportError> {
+    fn on_abandon(&mut self, now: SimTime, id: PathId) -> Result<(), TransportError> {
         let until = now + self.longest_probe_timeout() * super::life::LINGER;
-        match self.paths[at].stage {
-            Stage::Open
-                if !self.paths.numbered().any(|(other, path)| other != at && path.is_open()) =>
-            {
+        match self.paths[id].stage {
+            Stage::Open if !self.paths.except(id).any(Path::is_open) => {
                 let who = if self.role == Role::Client { "server" } else { "client" };
                 return Err(TransportError::new(
                     crate::wire::ErrorCode::NO_VIABLE_PATH,
                     format!("the {who} abandoned the last path"),
                 ));
             }
-            Stage::Unused | Stage::Open => self.abandon_path(now, at, 0, "abandoned by the peer"),
+            Stage::Unused | Stage::Open => self.abandon_path(now, id, 0, "abandoned by the peer"),
             Stage::Abandoned { .. } | Stage::Gone => {}
         }
-        self.paths[at].stage = Stage::Abandoned { until: Some(until) };
+        self.paths[id].stage = Stage::Abandoned { until: Some(until) };
         Ok(())
     }
 

@@ -4,12 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{Event, MoveStep};
+use leobench_transport::endpoint::{Event, MoveStep, PathId};
 use smallvec::SmallVec;
 
 use super::super::Connection;
 use super::Blocked;
 use crate::path::{Path, Stage};
+use crate::path_set::PathSet;
 use crate::route::{FourTuple, RecvMeta, Route};
 use crate::wire::ErrorCode;
 
@@ -58,10 +59,10 @@ impl Connection {
         let Some(multipath) = &mut self.multipath else { return false };
         let most = multipath.peer_max.min(multipath.local_max);
         let unused = self.paths.position(|path| path.stage == Stage::Unused);
-        let unused = unused.filter(|at| *at <= most as usize);
+        let unused = unused.filter(|id| id.0 <= most);
         let blocked = match unused {
             None => Some(Blocked::Limit(multipath.peer_max)),
-            Some(at) if !self.paths[at].ids.remote.has_spare() => Some(Blocked::Ids(at as u32)),
+            Some(id) if !self.paths[id].ids.remote.has_spare() => Some(Blocked::Ids(id)),
             Some(_) => None,
         };
         if blocked.is_some() {
@@ -72,25 +73,23 @@ impl Connection {
             multipath.blocked = blocked;
             return false;
         }
-        let Some(at) = unused else { return false };
-        let present = self.path().route.tuple;
+        let Some(id) = unused else { return false };
+        let present = self.paths[self.paths.current()].route.tuple;
         let local = SocketAddr::new(address, present.local.port());
-        let before = std::mem::replace(&mut self.active, at);
-        let path = &mut self.paths[at];
+        let path = &mut self.paths[id];
         path.route = Route::new(FourTuple { local, ..present });
         // The server's address is known to be its own: no limit holds, but only an answer shows that the way leads there.
         path.validate();
         path.proven = false;
-        self.choose_status(at);
-        self.begin_path(now, "opened");
-        self.active = before;
+        self.choose_status(id);
+        self.begin_path(now, id, "opened");
         true
     }
 
     /// A client makes the path from an address a backup, if it is to be one.
-    pub(super) fn choose_status(&mut self, at: usize) {
+    pub(super) fn choose_status(&mut self, id: PathId) {
         let Some(multipath) = &self.multipath else { return };
-        let path = &mut self.paths[at];
+        let path = &mut self.paths[id];
         let address = path.route.tuple.local.ip();
         let known = multipath.offer.addresses.iter().position(|known| *known == address);
         let backup = known.is_some_and(|known| multipath.offer.backups.get(known) == Some(&true));
@@ -99,33 +98,33 @@ impl Connection {
 
     /// A packet of the client came on a path that was not in use.
     #[cold]
-    pub(in crate::connection) fn accept_path(&mut self, now: SimTime, meta: &RecvMeta) {
+    fn accept_path(&mut self, now: SimTime, id: PathId, meta: &RecvMeta) {
         let RecvMeta { tuple, size, .. } = *meta;
         let is_known =
             |path: &Path| path.is_open() && path.route.tuple == tuple && path.route.is_validated();
         let known = self.paths.iter().any(is_known);
-        let path = self.path_mut();
+        let path = &mut self.paths[id];
         path.route = Route::new(tuple);
         path.route.on_received(size);
         if known {
             path.validate();
         }
         path.proven = true;
-        self.begin_path(now, "accepted");
+        self.begin_path(now, id, "accepted");
     }
 
-    /// The active path comes into use.
-    fn begin_path(&mut self, now: SimTime, how: &str) {
+    /// A path comes into use.
+    fn begin_path(&mut self, now: SimTime, id: PathId, how: &str) {
         let mtu = Bytes::new(self.settings.mtu);
-        let path = &mut self.paths[self.active];
+        let path = &mut self.paths[id];
         path.stage = Stage::Open;
         path.heard = now;
         path.ids.remote.begin();
-        self.control.open(path.id, now, mtu);
-        self.validate_route(now);
-        self.update_handshake_state(now);
-        self.note_path(self.active, how);
-        self.log_route(now);
+        path.begin_validation(now);
+        self.control.open(id, now, mtu);
+        self.update_handshake_state(now, id);
+        self.note_path(id, how);
+        self.log_route(now, id);
         self.count_paths();
         self.tell_peer();
     }
@@ -134,47 +133,51 @@ impl Connection {
     pub(in crate::connection) fn abandon_path(
         &mut self,
         now: SimTime,
-        at: usize,
+        id: PathId,
         code: u64,
         why: &str,
     ) {
-        let used = self.paths[at].is_open();
-        self.paths[at].stage = Stage::Abandoned { until: None };
-        self.paths[at].farewell = (code, true);
-        self.note_path(at, why);
+        let path = &mut self.paths[id];
+        let used = path.is_open();
+        path.stage = Stage::Abandoned { until: None };
+        path.farewell = (code, true);
+        self.note_path(id, why);
         self.reports.moves.push(MoveStep::Noticed);
-        self.repeat_elsewhere(at);
-        let path = &mut self.paths[at];
+        self.repeat_elsewhere(id);
+        let path = &mut self.paths[id];
         path.ids.remote.end();
         path.acks.probes = 0;
         path.others.clear();
         if used {
-            self.control.close(path.id);
+            self.control.close(id);
         }
         self.count_paths();
         self.replace_path();
         self.want_paths(now);
     }
 
-    /// Abandons the active path if another one can be used; whether it did.
-    pub(in crate::connection) fn abandon_if_spare(&mut self, now: SimTime, why: &str) -> bool {
-        let at = self.active;
-        let spare = self.has_usable_path_but(at);
+    /// Abandons a path if another one can be used; whether it did.
+    pub(in crate::connection) fn abandon_if_spare(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        why: &str,
+    ) -> bool {
+        let spare = self.has_usable_path_but(id);
         if spare {
-            self.abandon_path(now, at, ErrorCode::PATH_UNSTABLE_OR_POOR.0, why);
+            self.abandon_path(now, id, ErrorCode::PATH_UNSTABLE_OR_POOR.0, why);
         }
         spare
     }
 
     /// Whether data may be sent on another path.
-    pub(in crate::connection) fn has_usable_path_but(&self, at: usize) -> bool {
-        let mut others = self.paths.numbered();
-        self.multipath.is_some() && others.any(|(other, path)| other != at && path.is_usable())
+    pub(in crate::connection) fn has_usable_path_but(&self, id: PathId) -> bool {
+        self.multipath.is_some() && self.paths.except(id).any(Path::is_usable)
     }
 
     /// Sends what is on a path on others too, once.
-    pub(in crate::connection) fn repeat_elsewhere(&mut self, at: usize) {
-        let contents = self.paths[at].recovery.repeat();
+    pub(in crate::connection) fn repeat_elsewhere(&mut self, id: PathId) {
+        let contents = self.paths[id].recovery.repeat();
         for carried in &contents {
             self.requeue(crate::wire::Space::Data, carried);
         }
@@ -184,19 +187,19 @@ impl Connection {
     #[cold]
     pub(in crate::connection) fn on_paths_timer(&mut self, now: SimTime) {
         let idle = self.multipath.as_ref().and_then(|multipath| multipath.offer.idle);
-        let numbers: SmallVec<[usize; 8]> = self.paths.numbered().map(|(at, _)| at).collect();
-        for at in numbers {
-            match self.paths[at].stage {
-                Stage::Open if idle.is_some_and(|idle| self.paths[at].heard + idle <= now) => {
-                    if self.has_usable_path_but(at) {
+        let ids: SmallVec<[PathId; 8]> = self.paths.iter().map(|path| path.id).collect();
+        for id in ids {
+            match self.paths[id].stage {
+                Stage::Open if idle.is_some_and(|idle| self.paths[id].heard + idle <= now) => {
+                    if self.has_usable_path_but(id) {
                         let code = ErrorCode::PATH_UNSTABLE_OR_POOR.0;
-                        self.abandon_path(now, at, code, "abandoned: idle for too long");
+                        self.abandon_path(now, id, code, "abandoned: idle for too long");
                     } else {
-                        self.paths[at].heard = now;
+                        self.paths[id].heard = now;
                     }
                 }
                 Stage::Abandoned { until: Some(until) } if until <= now => {
-                    self.forget_path(at);
+                    self.forget_path(id);
                 }
                 _ => {}
             }
@@ -204,18 +207,16 @@ impl Connection {
     }
 
     /// Forgets an abandoned path: packets to it are unknown from now on. Its numbers are kept, and nothing else.
-    fn forget_path(&mut self, at: usize) {
-        let path = &mut self.paths[at];
+    fn forget_path(&mut self, id: PathId) {
+        let path = &mut self.paths[id];
         path.stage = Stage::Gone;
         path.ids.local.clear();
-        self.turn_to_open();
-        if at == self.active || at == 0 {
+        if id == PathSet::FIRST {
             return;
         }
-        let path = &self.paths[at];
-        let id = path.id;
+        let path = &self.paths[id];
         let last = (path.sent_packets > 0).then(|| self.sample_path(path));
-        self.paths.remove(at, last);
+        self.paths.remove(id, last);
         self.control.forget(id);
     }
 
@@ -223,26 +224,22 @@ impl Connection {
     /// addresses that have come get one.
     #[cold]
     pub(in crate::connection) fn on_interface_of_paths(&mut self, now: SimTime) {
-        for at in self.open_paths() {
-            let is_there = self.mobility.interfaces.has(self.paths[at].route.tuple.local.ip());
+        for id in self.open_paths() {
+            let is_there = self.mobility.interfaces.has(self.paths[id].route.tuple.local.ip());
             if self.role == Role::Server || is_there || !self.is_open() {
                 continue;
             }
-            self.active = at;
             // Another one will do even if the server has not answered on it yet: its address is there.
-            let spare = self.paths.numbered().any(|(other, path)| {
-                other != at
-                    && path.is_open()
-                    && self.mobility.interfaces.has(path.route.tuple.local.ip())
+            let spare = self.paths.except(id).any(|path| {
+                path.is_open() && self.mobility.interfaces.has(path.route.tuple.local.ip())
             });
             if spare {
                 let code = ErrorCode::PATH_UNSTABLE_OR_POOR.0;
-                self.abandon_path(now, at, code, "abandoned: its address went away");
+                self.abandon_path(now, id, code, "abandoned: its address went away");
             } else {
-                self.leave_lost_address(now);
+                self.leave_lost_address(now, id);
             }
         }
-        self.turn_to_open();
         self.complain(true);
         self.want_paths(now);
         self.complain(false);
@@ -254,21 +251,26 @@ impl Connection {
         }
     }
 
-    /// Takes note of a packet on the active path, which may be its first one. Returns whether it is to be processed.
-    pub(in crate::connection) fn takes_on_path(&mut self, now: SimTime, meta: &RecvMeta) -> bool {
-        if self.path().stage == Stage::Unused {
+    /// Takes note of a packet on a path, which may be its first one. Returns whether it is to be processed.
+    pub(in crate::connection) fn takes_on_path(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        meta: &RecvMeta,
+    ) -> bool {
+        if self.paths[id].stage == Stage::Unused {
             if self.role == Role::Client {
                 // Servers open no paths (section 3).
                 return false;
             }
-            self.accept_path(now, meta);
+            self.accept_path(now, id, meta);
         }
-        self.path_mut().heard = now;
+        self.paths[id].heard = now;
         true
     }
 
-    fn note_path(&mut self, at: usize, what: &str) {
-        let path = &self.paths[at];
+    fn note_path(&mut self, id: PathId, what: &str) {
+        let path = &self.paths[id];
         let FourTuple { local, remote } = path.route.tuple;
         let number = path.id.0;
         let detail = format!("{number} {what}: {local} to {remote}");

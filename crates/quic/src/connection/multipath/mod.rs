@@ -1,7 +1,7 @@
 //! Several paths at a time (draft-ietf-quic-multipath). `life` opens and abandons them, `frames` takes in what the peer says about
 //! them, and `send` decides which of them carries what.
 //!
-//! A path's number is its place among the paths of the connection. While something is done for a path, it is the active one.
+//! A function that works on a path takes its ID.
 
 mod frames;
 mod life;
@@ -20,6 +20,7 @@ pub(super) use self::send::Cargo;
 use super::Connection;
 use crate::cids::{LocalIds, RemoteIds};
 use crate::path::{Ids, Path, Stage};
+use crate::path_set::PathSet;
 use crate::recovery::{Recovery, RecoveryConfig};
 use crate::route::FourTuple;
 use crate::spec::AckPath;
@@ -70,7 +71,7 @@ pub(super) struct Multipath {
     complains: bool,
     tells_blocked: bool,
     /// The paths in use, in order.
-    open: SmallVec<[usize; 8]>,
+    open: SmallVec<[PathId; 8]>,
     /// Acknowledgements sent, by which they take turns.
     turn: usize,
 }
@@ -81,7 +82,7 @@ enum Blocked {
     /// The peer's limit.
     Limit(u32),
     /// No connection ID of the peer for this path.
-    Ids(u32),
+    Ids(PathId),
 }
 
 impl Connection {
@@ -95,7 +96,7 @@ impl Connection {
             if self.role == Role::Server {
                 return;
             }
-            let FourTuple { local, remote } = self.path().route.tuple;
+            let FourTuple { local, remote } = self.paths.first().route.tuple;
             self.offered.alone = Some([local, remote]);
             return;
         };
@@ -110,13 +111,13 @@ impl Connection {
             blocked: None,
             complains: false,
             tells_blocked: false,
-            open: SmallVec::from_slice(&[0]),
+            open: SmallVec::from_slice(&[PathSet::FIRST]),
             turn: 0,
             scheduler: (offer.scheduler)(),
             offer: *offer,
         }));
         self.allow_paths();
-        self.choose_status(0);
+        self.choose_status(PathSet::FIRST);
     }
 
     /// Makes the paths that this end allows, and issues connection IDs for those that both ends allow.
@@ -128,12 +129,12 @@ impl Connection {
             ecn: self.settings.ecn,
         };
         let rng = &multipath.offer.rng;
-        for number in self.paths.next()..=multipath.local_max as usize {
-            let id = PathId(number as u32);
+        for number in self.paths.next().0..=multipath.local_max {
+            let id = PathId(number);
             let own = rng.child(&format!("path-{number}"));
             let local = LocalIds::of_path(own.child("connection-ids").rng(), ResetKey::new(rng));
             let ids = Ids { local, remote: RemoteIds::of_path() };
-            let first = &self.paths[0];
+            let first = self.paths.first();
             let recovery = first.recovery.beside(id, &config);
             let (tuple, mtu) = (first.route.tuple, self.settings.mtu);
             let mut path = Path::new(id, tuple, recovery, ids, mtu, self.settings.paced);
@@ -141,8 +142,8 @@ impl Connection {
             path.choose_spin(self.settings.spin, &own);
             self.paths.push(path);
         }
-        let both = multipath.local_max.min(multipath.peer_max) as usize;
-        let allowed = |path: &&mut Path| (1..=both).contains(&(path.id.0 as usize));
+        let both = multipath.local_max.min(multipath.peer_max);
+        let allowed = |path: &&mut Path| (1..=both).contains(&path.id.0);
         for path in self.paths.iter_mut().filter(allowed) {
             if matches!(path.stage, Stage::Unused | Stage::Open) {
                 path.ids.local.set_limit(multipath.id_limit);
@@ -167,44 +168,33 @@ impl Connection {
     }
 
     /// The paths in use.
-    pub(super) fn open_paths(&self) -> SmallVec<[usize; 8]> {
+    pub(super) fn open_paths(&self) -> SmallVec<[PathId; 8]> {
         match &self.multipath {
             Some(multipath) => multipath.open.clone(),
-            None => SmallVec::from_slice(&[0]),
-        }
-    }
-
-    /// Turns to a path of which packets can be sent, if the active one is none.
-    pub(super) fn turn_to_open(&mut self) {
-        if !self.path().is_open() {
-            let usable = self.paths.position(Path::is_usable);
-            let open = usable.or_else(|| self.paths.position(Path::is_open));
-            self.active = open.unwrap_or(self.active);
+            None => SmallVec::from_slice(&[PathSet::FIRST]),
         }
     }
 
     /// Notes which paths are open, after one was opened or abandoned.
     fn count_paths(&mut self) {
-        let open = self.paths.numbered().filter(|(_, path)| path.is_open());
-        let open = open.map(|(at, _)| at).collect();
+        let open = self.paths.iter().filter(|path| path.is_open()).map(|path| path.id).collect();
         if let Some(multipath) = &mut self.multipath {
             multipath.open = open;
         }
-        self.turn_to_open();
     }
 
-    /// Turns to the path that packets to a connection ID belong to. Returns whether there is one.
+    /// The path that packets to a connection ID belong to, if there is one. The ID that the first packets of a client are sent to
+    /// is the first path's, too.
     #[inline]
-    pub(super) fn turn_to(&mut self, destination: ConnectionId) -> bool {
-        if self.path().ids.local.is_latest(destination) {
-            return true;
+    pub(super) fn path_of(&self, destination: ConnectionId) -> Option<PathId> {
+        if self.paths.first().ids.local.is_latest(destination) {
+            return Some(PathSet::FIRST);
         }
-        if self.multipath.is_none() || self.path().ids.local.contains(destination) {
-            return self.is_addressed_by(destination);
-        }
-        let at = self.paths.position(|path| path.ids.local.contains(destination));
-        self.active = at.unwrap_or(0);
-        at.is_some() || self.is_addressed_by(destination)
+        let known = match self.multipath {
+            None => None,
+            Some(_) => self.paths.position(|path| path.ids.local.contains(destination)),
+        };
+        known.or_else(|| self.is_addressed_by(destination).then_some(PathSet::FIRST))
     }
 
     /// The largest probe timeout of all paths in use.
@@ -216,7 +206,7 @@ impl Connection {
             .map(|path| &path.recovery)
             .map(pto)
             .max();
-        longest.unwrap_or_else(|| pto(&self.path().recovery))
+        longest.unwrap_or_else(|| pto(&self.paths.first().recovery))
     }
 
     /// The longest round trip of all paths in use, one of which has just seen `rtt`.

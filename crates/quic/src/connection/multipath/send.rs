@@ -35,38 +35,37 @@ impl Connection {
         out: &mut Output<'_>,
     ) -> Result<bool, EndpointError> {
         let open = self.open_paths();
-        for at in &open {
-            let path = &self.paths[*at];
+        for id in open.iter().copied() {
+            let path = &self.paths[id];
             let wants = path.acks.probes > 0 || path.route.wants_probe() || !path.others.is_empty();
             if !wants || !path.ids.remote.is_in_use() {
                 continue;
             }
-            self.active = *at;
-            if self.probe_other_route(now, out)
-                || self.transmit_cargo(now, *at, Cargo::Probes, out)?
+            if self.probe_other_route(now, id, out)
+                || self.transmit_cargo(now, id, Cargo::Probes, out)?
             {
                 return Ok(true);
             }
         }
-        let chosen = if self.has_content(Space::Data) { self.choose_path(now) } else { None };
-        let owing = open.iter().copied().find(|at| self.owes_ack(now, *at));
-        if let Some(at) = owing.filter(|at| chosen != Some(*at))
-            && self.transmit_cargo(now, at, Cargo::Acks, out)?
+        let has_content = self.has_content(self.paths.first(), Space::Data);
+        let chosen = if has_content { self.choose_path(now) } else { None };
+        let owing = open.iter().copied().find(|id| self.owes_ack(now, *id));
+        if let Some(id) = owing.filter(|id| chosen != Some(*id))
+            && self.transmit_cargo(now, id, Cargo::Acks, out)?
         {
             return Ok(true);
         }
-        if let Some(at) = chosen
-            && self.transmit_cargo(now, at, Cargo::Content, out)?
+        if let Some(id) = chosen
+            && self.transmit_cargo(now, id, Cargo::Content, out)?
         {
-            let id = self.paths[at].id;
             if let Some(multipath) = &mut self.multipath {
                 multipath.scheduler.on_sent(id);
             }
             return Ok(true);
         }
-        for at in open {
-            let limits = self.limits(&self.paths[at]);
-            self.on_sent_all(now, at, limits);
+        for id in open {
+            let limits = self.limits(&self.paths[id]);
+            self.on_sent_all(now, id, limits);
         }
         Ok(false)
     }
@@ -75,18 +74,17 @@ impl Connection {
     fn transmit_cargo(
         &mut self,
         now: SimTime,
-        at: usize,
+        id: PathId,
         cargo: Cargo,
         out: &mut Output<'_>,
     ) -> Result<bool, EndpointError> {
-        self.active = at;
-        let plan = self.plan_cargo(now, at, cargo);
-        if plan.is_empty() { Ok(false) } else { self.transmit_packet(now, at, plan, out) }
+        let plan = self.plan_cargo(now, id, cargo);
+        if plan.is_empty() { Ok(false) } else { self.transmit_packet(now, id, plan, out) }
     }
 
     /// Whether a path has to carry content itself if it is to probe with any: no other one can.
-    pub(in crate::connection) fn is_alone(&self, at: usize) -> bool {
-        !self.has_usable_path_but(at)
+    pub(in crate::connection) fn is_alone(&self, id: PathId) -> bool {
+        !self.has_usable_path_but(id)
     }
 
     /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
@@ -96,10 +94,10 @@ impl Connection {
     }
 
     /// The path that the scheduler chooses for the next packet, of those that may take one.
-    fn choose_path(&mut self, now: SimTime) -> Option<usize> {
+    fn choose_path(&mut self, now: SimTime) -> Option<PathId> {
         let multipath = self.multipath.as_ref()?;
         let usable =
-            || multipath.open.iter().map(|at| &self.paths[*at]).filter(|at| at.is_usable());
+            || multipath.open.iter().map(|id| &self.paths[*id]).filter(|path| path.is_usable());
         let least = usable().map(Self::reserve).min()?;
         let mut views = PathViews::new();
         for path in usable().filter(|path| Self::reserve(path) == least) {
@@ -109,15 +107,15 @@ impl Connection {
     }
 
     /// The path that the scheduler chooses among these.
-    fn ask_scheduler(&mut self, now: SimTime, views: &PathViews) -> Option<usize> {
+    fn ask_scheduler(&mut self, now: SimTime, views: &PathViews) -> Option<PathId> {
         if views.is_empty() {
             return None;
         }
         let scheduler = &mut self.multipath.as_mut()?.scheduler;
-        let PathId(chosen) = scheduler.choose(now, views)?;
-        let is_there = views.iter().any(|view| view.id.0 == chosen);
-        debug_assert!(is_there, "path {chosen} has no room");
-        is_there.then_some(chosen as usize)
+        let chosen = scheduler.choose(now, views)?;
+        let is_there = views.iter().any(|view| view.id == chosen);
+        debug_assert!(is_there, "path {} has no room", chosen.0);
+        is_there.then_some(chosen)
     }
 
     /// The scheduler's view of a path, if its window and pacer allow a packet now.
@@ -134,38 +132,36 @@ impl Connection {
         })
     }
 
-    /// Whether an acknowledgement is due that path `at` is to carry.
+    /// Whether an acknowledgement is due that path `id` is to carry.
     #[inline]
-    pub(in crate::connection) fn owes_ack(&self, now: SimTime, at: usize) -> bool {
-        let due = |(of, path): (usize, &Path)| {
-            path.acks.received.is_due(now) && self.ack_path(of) == Some(at)
-        };
-        self.paths.numbered().any(due)
+    pub(in crate::connection) fn owes_ack(&self, now: SimTime, id: PathId) -> bool {
+        let due =
+            |path: &Path| path.acks.received.is_due(now) && self.ack_path(path.id) == Some(id);
+        self.paths.iter().any(due)
     }
 
     /// The path that acknowledges packets of path `of`.
-    fn ack_path(&self, of: usize) -> Option<usize> {
+    fn ack_path(&self, of: PathId) -> Option<PathId> {
         let multipath = self.multipath.as_ref()?;
-        let can_send =
-            |at: usize| self.paths[at].is_open() && self.paths[at].ids.remote.is_in_use();
+        let can_send = |path: &Path| path.is_open() && path.ids.remote.is_in_use();
         if let [only] = multipath.open[..] {
             return Some(only);
         }
-        let usable = || multipath.open.iter().copied().filter(|at| self.paths[*at].is_usable());
+        let usable = || multipath.open.iter().copied().filter(|id| self.paths[*id].is_usable());
         match multipath.offer.acks {
-            AckPath::SamePath if can_send(of) => Some(of),
+            AckPath::SamePath if can_send(&self.paths[of]) => Some(of),
             AckPath::RoundRobin => {
                 let count = usable().count();
                 usable().nth(multipath.turn.checked_rem(count)?)
             }
-            AckPath::SamePath | AckPath::Fastest => usable().min_by_key(|at| {
-                let path = &self.paths[*at];
+            AckPath::SamePath | AckPath::Fastest => usable().min_by_key(|id| {
+                let path = &self.paths[*id];
                 (path.recovery.pto_count() > 0, path.recovery.rtt().smoothed())
             }),
         }
     }
 
-    /// Adds the acknowledgements that the active path is to carry, if one is due, or if something is sent anyway.
+    /// Adds the acknowledgements that the packet's path is to carry, if one is due, or if something is sent anyway.
     pub(in crate::connection) fn add_path_acks(
         &mut self,
         now: SimTime,
@@ -175,18 +171,18 @@ impl Connection {
             let received = &path.acks.received;
             received.is_due(now) || received.is_pending()
         };
-        let owing = self.paths.numbered().filter(|(_, path)| wanted(path)).map(|(of, _)| of);
-        let owing: SmallVec<[usize; 8]> = owing.collect();
+        let owing = self.paths.iter().filter(|path| wanted(path)).map(|path| path.id);
+        let owing: SmallVec<[PathId; 8]> = owing.collect();
         for of in owing {
-            if self.ack_path(of) == Some(self.active) {
+            if self.ack_path(of) == Some(builder.path) {
                 self.add_ack_of(now, of, builder);
             }
         }
     }
 
     /// Adds the acknowledgement of packets of path `of`, if there is room for it.
-    fn add_ack_of(&mut self, now: SimTime, of: usize, builder: &mut PacketBuilder) {
-        let path = self.paths[of].id.0;
+    fn add_ack_of(&mut self, now: SimTime, of: PathId, builder: &mut PacketBuilder) {
+        let PathId(path) = of;
         let room = builder.room.saturating_sub(leobench_base::varint::varint_size(path.into()));
         let received = &mut self.paths[of].acks.received;
         if let Some(ack) = received.ack(now, room, ACK_DELAY_EXPONENT) {
@@ -202,14 +198,14 @@ impl Connection {
     /// Whether acknowledgements have become so long that the next packet is to ask for one of them.
     pub(in crate::connection) fn has_many_ranges(&self) -> bool {
         match self.multipath {
-            None => self.path().acks.received.has_many_ranges(),
+            None => self.paths.first().acks.received.has_many_ranges(),
             Some(_) => self.paths.iter().any(|path| path.acks.received.has_many_ranges()),
         }
     }
 
-    /// Adds the status of the active path, if it is to be told.
+    /// Adds the status of the packet's path, if it is to be told.
     pub(in crate::connection) fn add_path_status(&mut self, builder: &mut PacketBuilder) {
-        let path = &mut self.paths[self.active];
+        let path = &mut self.paths[builder.path];
         let (id, sequence, backup) = (path.id.0, path.status.sequence, path.status.backup);
         let frame = Frame::Path(PathFrame::Status { path: id, sequence, backup });
         if path.status.pending && builder.fits(&frame) {
@@ -247,9 +243,9 @@ impl Connection {
         if multipath.tells_blocked {
             let frame = match multipath.blocked? {
                 Blocked::Limit(limit) => PathFrame::PathsBlocked(limit),
-                Blocked::Ids(path) => {
-                    let next = self.paths[path as usize].ids.remote.next_expected();
-                    PathFrame::CidsBlocked { path, next }
+                Blocked::Ids(id) => {
+                    let next = self.paths[id].ids.remote.next_expected();
+                    PathFrame::CidsBlocked { path: id.0, next }
                 }
             };
             return Some((frame, SentFrame::PathsBlocked));
@@ -284,17 +280,17 @@ impl Connection {
         match carried {
             SentFrame::MaxPathId(_) => multipath.announces_max = false,
             SentFrame::PathsBlocked => multipath.tells_blocked = false,
-            SentFrame::PathAbandon(path) => self.paths[path as usize].farewell.1 = false,
+            SentFrame::PathAbandon(path) => self.paths[PathId(path)].farewell.1 = false,
             SentFrame::PathStatus { path, .. } => {
-                let status = &mut self.paths[path as usize].status;
+                let status = &mut self.paths[PathId(path)].status;
                 status.pending = false;
                 status.sequence += 1;
             }
             SentFrame::PathNewConnectionId { path, .. } => {
-                self.paths[path as usize].ids.local.on_announced();
+                self.paths[PathId(path)].ids.local.on_announced();
             }
             SentFrame::PathRetireConnectionId { path, .. } => {
-                self.paths[path as usize].ids.remote.on_retirement_sent();
+                self.paths[PathId(path)].ids.remote.on_retirement_sent();
             }
             _ => {}
         }
@@ -317,7 +313,7 @@ impl Connection {
             _ => return,
         };
         // Of a path that is gone there is nothing to tell.
-        let Some(path) = self.paths.get_mut(number as usize) else { return };
+        let Some(path) = self.paths.get_mut(PathId(number)) else { return };
         match *carried {
             SentFrame::PathAbandon(_) => {
                 path.farewell.1 = matches!(path.stage, Stage::Abandoned { .. });
