@@ -15,9 +15,9 @@ use super::connection::{Connection, Offer, Parts, Settings};
 use super::crypto::{Certificate, Crypto, TlsConfig, TlsSettings};
 use super::flow::QuicConfig;
 use super::recovery::Control;
-use super::route::FourTuple;
 use super::spec::{AfterMigration, MultipathSpec, Protected, QuicSpec};
 use super::streams::{StreamConfig, Streams};
+use crate::paths::FourTuple;
 use crate::wire::{ConnectionId, TransportParameters};
 
 /// The shortest delay of acknowledgements that we grant, in microseconds (`min_ack_delay`).

@@ -5,12 +5,10 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::{Loss, PathId};
 
-use super::builder::Packets;
-use super::commit::Departure;
-use super::transmit::Output;
+use super::transmit::{Departure, Output, Packets};
 use super::{Connection, SPACES};
 use crate::MINIMUM_DATAGRAM;
-use crate::path::Path;
+use crate::paths::Path;
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
 use crate::sent_frame::SentFrames;

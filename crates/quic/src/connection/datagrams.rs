@@ -3,9 +3,9 @@
 use bytes::Bytes as Payload;
 
 use super::Connection;
-use super::builder::PacketBuilder;
+use super::transmit::PacketBuilder;
 use crate::datagrams::{DatagramError, DatagramEvent, DatagramTotals};
-use crate::path::Path;
+use crate::paths::Path;
 use crate::sent_frame::SentFrame;
 use crate::wire::TAG_SIZE;
 

@@ -4,27 +4,18 @@
 //! Order of calls at an instant: [`Connection::on_timer`] if a timer is due, any number of arrivals, then
 //! [`Connection::transmit`] until it returns none, then [`Connection::timer`].
 
-mod builder;
 mod close;
-mod commit;
 #[cfg_attr(
     not(test),
     allow(dead_code, reason = "no application of a scenario sends datagrams yet")
 )]
 mod datagrams;
-mod failover;
-mod fill_packet;
 mod handshake;
-mod interests;
 mod keys;
-mod migration;
-mod multipath;
 mod outcomes;
-mod plan;
-mod preferred;
+mod paths;
 mod protected;
 mod receive;
-mod successor;
 mod timers;
 mod trace;
 mod transmit;
@@ -38,20 +29,17 @@ use leobench_transport::endpoint::{EndpointError, Event, Loss, LossVerdict, Move
 use leobench_transport::interfaces::Interfaces;
 
 use self::close::State;
-pub(super) use self::multipath::Offer;
-use self::multipath::{Cargo, Multipath};
-use self::preferred::Preferred;
-pub(super) use self::successor::Opening;
+use self::handshake::CryptoStream;
+pub(super) use self::handshake::Opening;
+pub(super) use self::paths::Offer;
+use self::paths::{Cargo, Multipath, Preferred};
 use super::cids::{LocalIds, RemoteIds, random_id};
 use super::crypto::{Crypto, Handshake, Protection};
-use super::crypto_stream::CryptoStream;
 use super::datagrams::Datagrams;
-use super::path::{AckState, Ids, Path};
-use super::path_set::PathSet;
+use super::paths::{FourTuple, Ids, Path, PathSet};
 use super::qlog::Trace;
-use super::received::FrequencyState;
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
-use super::route::FourTuple;
+use super::space::{AckState, FrequencyState};
 use super::spec::AfterMigration;
 use super::streams::Streams;
 use super::token_key::ResetKey;

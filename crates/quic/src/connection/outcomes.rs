@@ -4,7 +4,7 @@ use leobench_base::{Bytes, LogHistogram};
 use leobench_transport::endpoint::{Event, Outbox, PathSample, Totals};
 
 use super::Connection;
-use crate::path::Path;
+use crate::paths::Path;
 
 impl Connection {
     /// Moves what happened since the last call to `outbox`.

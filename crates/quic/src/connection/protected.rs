@@ -7,7 +7,7 @@ use leobench_transport::endpoint::PathId;
 use super::{Connection, SPACES};
 use crate::cids::ID_SIZE;
 use crate::crypto::{Opened, Receive};
-use crate::route::RecvMeta;
+use crate::paths::RecvMeta;
 use crate::wire::{ConnectionId, Content, Datagram, Header, Packet, ResetToken, TransportError};
 
 /// The destination of a datagram whose first packet has a short header.

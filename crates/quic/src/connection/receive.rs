@@ -9,10 +9,9 @@ use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind, PathI
 use super::transmit::transmission_of;
 use super::{Connection, violation};
 use crate::MINIMUM_DATAGRAM;
-use crate::path_set::PathSet;
+use crate::paths::{PathSet, RecvMeta};
 use crate::qlog::Ending;
 use crate::recovery::SentPacket;
-use crate::route::RecvMeta;
 use crate::sent_frame::SentFrame;
 use crate::wire::{
     Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,

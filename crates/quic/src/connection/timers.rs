@@ -5,7 +5,7 @@ use leobench_transport::endpoint::PathId;
 
 use super::Connection;
 use super::close::State;
-use crate::path_set::PathSet;
+use crate::paths::PathSet;
 use crate::timers::earliest;
 use crate::wire::Space;
 

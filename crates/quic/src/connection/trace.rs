@@ -3,7 +3,7 @@
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::endpoint::{EndpointError, PathId};
 
-use super::fill_packet::ACK_DELAY_EXPONENT;
+use super::transmit::ACK_DELAY_EXPONENT;
 use super::{Connection, level_of};
 use crate::QlogWriter;
 use crate::qlog::{Ending, Metrics, Passage, Trace, packet_type};

@@ -10,7 +10,7 @@ use leobench_transport::endpoint::{EndpointError, Totals};
 use super::first::{client_of, long_destination};
 use crate::QlogWriter;
 use crate::connection::{Connection, Parts, short_destination};
-use crate::route::{FourTuple, RecvMeta};
+use crate::paths::{FourTuple, RecvMeta};
 use crate::stateless::{First, Stateless, version_negotiation};
 use crate::wire::{Content, Datagram, Header, Level, LongHeader, Packet as QuicPacket, ResetToken};
 

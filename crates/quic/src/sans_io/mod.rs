@@ -20,8 +20,8 @@ use self::content::Contents;
 use super::connection::{Connection, Output};
 use super::datagrams::{DatagramError, DatagramEvent};
 use super::endpoint::Listener;
-use super::route::FourTuple;
 use super::streams::{SendState, StreamEvent};
+use crate::paths::FourTuple;
 use crate::wire::{Directionality, StreamId};
 
 /// Something that happened to a connection.

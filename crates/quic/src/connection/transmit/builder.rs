@@ -7,23 +7,23 @@ use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{Datagram, Frame, Frames, Header, Number, Packet, Space, TAG_SIZE};
 
 /// The packets of a datagram.
-pub(super) type Packets = SmallVec<[Packet; 1]>;
+pub(in crate::connection) type Packets = SmallVec<[Packet; 1]>;
 
 /// A packet under construction, in the datagram that it will travel in if it is the first one there.
-pub(super) struct PacketBuilder {
+pub(in crate::connection) struct PacketBuilder {
     /// The path that it leaves on.
-    pub(super) path: PathId,
-    pub(super) space: Space,
-    pub(super) number: Number,
+    pub(in crate::connection) path: PathId,
+    pub(in crate::connection) space: Space,
+    pub(in crate::connection) number: Number,
     pub(super) datagram: Box<Datagram>,
-    pub(super) carried: SentFrames,
+    pub(in crate::connection) carried: SentFrames,
     /// Bytes of the frames.
     pub(super) payload: u64,
     /// Room left for frames.
-    pub(super) room: u64,
-    pub(super) ack_eliciting: bool,
+    pub(in crate::connection) room: u64,
+    pub(in crate::connection) ack_eliciting: bool,
     /// Whether it counts towards the window (RFC 9002 section 2).
-    pub(super) in_flight: bool,
+    pub(in crate::connection) in_flight: bool,
     /// Whether it has a path challenge or response, and so wants a large datagram (RFC 9000 section 8.2.1).
     pub(super) probes_route: bool,
 }
@@ -31,7 +31,7 @@ pub(super) struct PacketBuilder {
 impl PacketBuilder {
     /// An empty packet with `room` for frames, in a box that another datagram has come in, if there is one.
     #[inline]
-    pub(super) fn new(
+    pub(in crate::connection) fn new(
         used: Option<Box<Datagram>>,
         path: PathId,
         space: Space,
@@ -66,7 +66,7 @@ impl PacketBuilder {
         }
     }
 
-    pub(super) fn header(&self) -> &Header {
+    pub(in crate::connection) fn header(&self) -> &Header {
         &packet(&self.datagram).header
     }
 
@@ -79,7 +79,7 @@ impl PacketBuilder {
         (&mut packet_mut(&mut self.datagram).frames, &mut self.carried)
     }
 
-    pub(super) fn push(&mut self, frame: Frame, carried: Option<SentFrame>) {
+    pub(in crate::connection) fn push(&mut self, frame: Frame, carried: Option<SentFrame>) {
         let size = frame.size();
         debug_assert!(size <= self.room, "{frame:?} in {} bytes", self.room);
         self.payload += size;
@@ -91,7 +91,7 @@ impl PacketBuilder {
         contents.extend(carried);
     }
 
-    pub(super) fn fits(&self, frame: &Frame) -> bool {
+    pub(in crate::connection) fn fits(&self, frame: &Frame) -> bool {
         frame.size() <= self.room
     }
 
@@ -109,13 +109,13 @@ impl PacketBuilder {
         }
     }
 
-    pub(super) fn size(&self) -> u64 {
+    pub(in crate::connection) fn size(&self) -> u64 {
         self.header().size(self.payload) + self.payload + TAG_SIZE
     }
 
     /// Whether it has no frames.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::connection) fn is_empty(&self) -> bool {
         self.payload == 0
     }
 }
@@ -126,7 +126,7 @@ fn single(header: Header) -> Datagram {
 }
 
 /// The only packet of a datagram under construction.
-pub(super) fn packet(datagram: &Datagram) -> &Packet {
+pub(in crate::connection) fn packet(datagram: &Datagram) -> &Packet {
     match datagram {
         Datagram::Packets(packets) => &packets[0],
         _ => unreachable!("a datagram under construction has a packet"),

@@ -4,8 +4,8 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
-use super::super::{Connection, violation};
-use crate::path::{Path, Stage};
+use crate::connection::{Connection, violation};
+use crate::paths::{Path, Stage};
 use crate::wire::{Ack, NewConnectionId, Packet, PathFrame, TransportError};
 
 impl Connection {

@@ -7,14 +7,14 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
-use super::Connection;
 use crate::cids::LocalIds;
-use crate::route::{FourTuple, RecvMeta};
+use crate::connection::Connection;
+use crate::paths::{FourTuple, RecvMeta};
 use crate::wire::{ErrorCode, PreferredAddress, TransportError, TransportParameters};
 
 /// A server's preferred address, as one of the ends knows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Preferred {
+pub(in crate::connection) struct Preferred {
     address: SocketAddr,
     /// The server's address in the handshake, if this end is the client.
     original: Option<SocketAddr>,
@@ -26,12 +26,12 @@ pub(super) struct Preferred {
 
 impl Preferred {
     /// That of this end, a server.
-    pub(super) fn of_server(address: SocketAddr) -> Self {
+    pub(in crate::connection) fn of_server(address: SocketAddr) -> Self {
         Self { address, original: None, settled: false, awaited: None }
     }
 
     /// The transport parameter that announces it, with a new ID from `ids`. None for an IPv6 address.
-    pub(super) fn parameter(&self, ids: &mut LocalIds) -> Option<PreferredAddress> {
+    pub(in crate::connection) fn parameter(&self, ids: &mut LocalIds) -> Option<PreferredAddress> {
         // Networks here have IPv4 addresses only.
         let SocketAddr::V4(v4) = self.address else { return None };
         let v6 = SocketAddrV6::new(std::net::Ipv6Addr::UNSPECIFIED, 0, 0, 0);
@@ -42,7 +42,7 @@ impl Preferred {
 
 impl Connection {
     /// The server's preferred address, if this end is a server that has one.
-    pub(super) fn own_preferred(&self) -> Option<SocketAddr> {
+    pub(in crate::connection) fn own_preferred(&self) -> Option<SocketAddr> {
         self.mobility
             .preferred
             .filter(|_| self.role == Role::Server)
@@ -53,7 +53,7 @@ impl Connection {
     ///
     /// # Errors
     /// `TRANSPORT_PARAMETER_ERROR` if the server has an empty connection ID (RFC 9000 section 18.2).
-    pub(super) fn take_preferred(
+    pub(in crate::connection) fn take_preferred(
         &mut self,
         params: &TransportParameters,
     ) -> Result<(), TransportError> {
@@ -80,7 +80,7 @@ impl Connection {
     }
 
     /// Whether an address is one that the server has told its client.
-    pub(super) fn is_told_by_server(&self, address: SocketAddr) -> bool {
+    pub(in crate::connection) fn is_told_by_server(&self, address: SocketAddr) -> bool {
         self.mobility
             .preferred
             .is_some_and(|known| known.address == address || known.original == Some(address))
@@ -88,7 +88,7 @@ impl Connection {
 
     /// Probes the server's preferred address from the client's present one on a path (section 9.6.1).
     #[cold]
-    pub(super) fn prefer(&mut self, now: SimTime, id: PathId) {
+    pub(in crate::connection) fn prefer(&mut self, now: SimTime, id: PathId) {
         let Some(preferred) = self.mobility.preferred.filter(|preferred| !preferred.settled) else {
             return;
         };

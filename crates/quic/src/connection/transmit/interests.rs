@@ -1,6 +1,6 @@
 //! Interests in sending, of the parts of a connection that seldom have any.
 
-use super::Connection;
+use crate::connection::Connection;
 
 /// Rare interests in sending, a bit each. Without any, all that can be sent are 1-RTT packets of the only path over its route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +19,12 @@ impl Interests {
     pub(super) const ROUTES: Self = Self(1 << 4);
 
     #[inline]
-    pub(super) const fn is_empty(self) -> bool {
+    pub(in crate::connection) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     #[inline]
-    pub(super) const fn has(self, other: Self) -> bool {
+    pub(in crate::connection) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 

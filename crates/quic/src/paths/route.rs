@@ -19,31 +19,31 @@ const MOST_RESPONSES: usize = 4;
 
 /// Addresses of this end and of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FourTuple {
-    pub(super) local: SocketAddr,
-    pub(super) remote: SocketAddr,
+pub(crate) struct FourTuple {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
 }
 
 impl FourTuple {
     /// That of a program that knows by itself where its datagrams go.
-    pub(super) const UNKNOWN: Self = {
+    pub(crate) const UNKNOWN: Self = {
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
         Self { local: nowhere, remote: nowhere }
     };
 
     /// Whether only ports differ: a NAT has mapped the same host anew, and the network may be the same (RFC 9000 section 9.4).
-    pub(super) fn differs_in_ports_only(&self, other: &Self) -> bool {
+    pub(crate) fn differs_in_ports_only(&self, other: &Self) -> bool {
         self.local.ip() == other.local.ip() && self.remote.ip() == other.remote.ip()
     }
 }
 
 /// A received datagram, but for its payload.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RecvMeta {
-    pub(super) tuple: FourTuple,
+pub(crate) struct RecvMeta {
+    pub(crate) tuple: FourTuple,
     /// Bytes of the UDP payload.
-    pub(super) size: u64,
-    pub(super) ecn: Ecn,
+    pub(crate) size: u64,
+    pub(crate) ecn: Ecn,
 }
 
 /// A validation in progress (RFC 9000 section 8.2).
@@ -64,7 +64,7 @@ struct Validation {
 
 /// The effect of a timer on a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(crate) enum Due {
     /// Nothing, or a challenge to be sent again.
     Nothing,
     /// The peer has not answered in time.
@@ -73,8 +73,8 @@ pub(super) enum Due {
 
 /// A route.
 #[derive(Clone, Debug)]
-pub(super) struct Route {
-    pub(super) tuple: FourTuple,
+pub(crate) struct Route {
+    pub(crate) tuple: FourTuple,
     /// Whether the peer is known to receive at its address.
     validated: bool,
     /// UDP payload bytes received from and sent to the address until it was validated.
@@ -84,11 +84,11 @@ pub(super) struct Route {
     /// Challenges of the peer to answer.
     responses: SmallVec<[u64; 1]>,
     /// The connection ID that the peer last used on it.
-    pub(super) used_id: Option<ConnectionId>,
+    pub(crate) used_id: Option<ConnectionId>,
 }
 
 impl Route {
-    pub(super) fn new(tuple: FourTuple) -> Self {
+    pub(crate) fn new(tuple: FourTuple) -> Self {
         Self {
             tuple,
             validated: false,
@@ -101,29 +101,29 @@ impl Route {
     }
 
     /// The peer's address is validated, by whatever means.
-    pub(super) fn validate(&mut self) {
+    pub(crate) fn validate(&mut self) {
         self.validated = true;
     }
 
-    pub(super) fn is_validated(&self) -> bool {
+    pub(crate) fn is_validated(&self) -> bool {
         self.validated
     }
 
     /// A datagram of `size` bytes arrived.
     #[inline]
-    pub(super) fn on_received(&mut self, size: u64) {
+    pub(crate) fn on_received(&mut self, size: u64) {
         self.received += size;
     }
 
     /// A datagram of `size` bytes leaves.
     #[inline]
-    pub(super) fn on_sent(&mut self, size: u64) {
+    pub(crate) fn on_sent(&mut self, size: u64) {
         self.sent += size;
     }
 
     /// Bytes that the next datagram may have, of `mtu` at most.
     #[inline]
-    pub(super) fn datagram_limit(&self, mtu: u64) -> u64 {
+    pub(crate) fn datagram_limit(&self, mtu: u64) -> u64 {
         if self.validated {
             return mtu;
         }
@@ -132,7 +132,7 @@ impl Route {
 
     /// Begins to validate the route, unless that is going on. `pto` is the larger one of the present probe timeout and that of
     /// a path of which nothing is known.
-    pub(super) fn challenge(&mut self, now: SimTime, pto: SimDuration) {
+    pub(crate) fn challenge(&mut self, now: SimTime, pto: SimDuration) {
         if self.validation.is_none() {
             let until = now + pto * VALIDATION_TIMEOUTS;
             let data = SmallVec::new();
@@ -143,30 +143,30 @@ impl Route {
     }
 
     /// Whether an answer is awaited.
-    pub(super) fn is_in_validation(&self) -> bool {
+    pub(crate) fn is_in_validation(&self) -> bool {
         self.validation.is_some()
     }
 
     /// Whether it is validated, and nothing more is to be found out.
     #[inline]
-    pub(super) fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.validated && self.validation.is_none() && self.responses.is_empty()
     }
 
     /// Whether a challenge or an answer is to be sent.
     #[inline]
-    pub(super) fn wants_probe(&self) -> bool {
+    pub(crate) fn wants_probe(&self) -> bool {
         !self.responses.is_empty() || self.wants_challenge()
     }
 
     /// Whether a challenge is to be sent.
     #[inline]
-    pub(super) fn wants_challenge(&self) -> bool {
+    pub(crate) fn wants_challenge(&self) -> bool {
         self.validation.as_ref().is_some_and(|validation| validation.pending)
     }
 
     /// A challenge with `data` was put into a datagram. It is repeated when no answer came within a round trip, `wait`.
-    pub(super) fn on_challenge_sent(&mut self, now: SimTime, data: u64, wait: SimDuration) {
+    pub(crate) fn on_challenge_sent(&mut self, now: SimTime, data: u64, wait: SimDuration) {
         if let Some(validation) = &mut self.validation {
             let doublings = (validation.data.len() as u32).min(MOST_CHALLENGES);
             validation.data.push(data);
@@ -176,27 +176,27 @@ impl Route {
     }
 
     /// The datagram with the challenge had at least 1,200 bytes.
-    pub(super) fn on_large_challenge(&mut self) {
+    pub(crate) fn on_large_challenge(&mut self) {
         if let Some(validation) = &mut self.validation {
             validation.small = false;
         }
     }
 
     /// The peer's challenge came over this route.
-    pub(super) fn on_challenge(&mut self, data: u64) {
+    pub(crate) fn on_challenge(&mut self, data: u64) {
         if self.responses.len() < MOST_RESPONSES {
             self.responses.push(data);
         }
     }
 
     /// Takes the data of a challenge to answer.
-    pub(super) fn take_response(&mut self) -> Option<u64> {
+    pub(crate) fn take_response(&mut self) -> Option<u64> {
         self.responses.pop()
     }
 
     /// The peer answered a challenge, over whatever route. Returns whether it was one of this route, which is now validated. A
     /// route proved by small datagrams only is challenged again, to see that it carries large ones (section 8.2.1).
-    pub(super) fn on_response(&mut self, now: SimTime, data: u64) -> bool {
+    pub(crate) fn on_response(&mut self, now: SimTime, data: u64) -> bool {
         let Some(validation) = self.validation.take_if(|known| known.data.contains(&data)) else {
             return false;
         };
@@ -208,7 +208,7 @@ impl Route {
     }
 
     /// When something is due.
-    pub(super) fn timer(&self) -> Option<SimTime> {
+    pub(crate) fn timer(&self) -> Option<SimTime> {
         let validation = self.validation.as_ref()?;
         Some(if validation.pending {
             validation.until
@@ -218,7 +218,7 @@ impl Route {
     }
 
     /// Does what is due.
-    pub(super) fn on_timer(&mut self, now: SimTime) -> Due {
+    pub(crate) fn on_timer(&mut self, now: SimTime) -> Due {
         let Some(validation) = &mut self.validation else { return Due::Nothing };
         if validation.until <= now {
             self.validation = None;

@@ -8,17 +8,17 @@ use leobench_base::{Body, Bytes, Ecn, Meta, Protocol, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
-use super::Connection;
 use super::builder::{PacketBuilder, coalesce, packet};
-use super::transmit::{Output, transmission_of};
+use super::{Output, transmission_of};
 use crate::MINIMUM_DATAGRAM;
+use crate::connection::Connection;
+use crate::paths::FourTuple;
 use crate::recovery::SentPacket;
-use crate::route::FourTuple;
 use crate::wire::{Datagram, Packet, Space};
 
 /// A datagram that leaves.
 #[derive(Clone, Copy)]
-pub(super) struct Departure {
+pub(in crate::connection) struct Departure {
     path: PathId,
     /// The route, if it is another one than the present.
     elsewhere: Option<FourTuple>,
@@ -35,7 +35,7 @@ pub(super) struct Departure {
 
 impl Departure {
     /// A datagram of `size` bytes over the present route of a path, without mark, that counts towards no window.
-    pub(super) const fn of_size(path: PathId, size: u64) -> Self {
+    pub(in crate::connection) const fn of_size(path: PathId, size: u64) -> Self {
         Self {
             path,
             elsewhere: None,
@@ -160,7 +160,7 @@ impl Connection {
     /// Hands a datagram out: as it is, or as bytes, if its packets are to be protected. If the keys are used up, the connection
     /// closes; bytes are not handed out then.
     #[inline]
-    pub(super) fn hand_out(
+    pub(in crate::connection) fn hand_out(
         &mut self,
         now: SimTime,
         departure: &Departure,

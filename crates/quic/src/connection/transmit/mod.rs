@@ -1,18 +1,26 @@
 //! The order in which a connection sends: whoever has a rare interest first, then the data of a path. A datagram is planned
 //! (`plan`), its packets are filled (`fill_packet`), and then committed (`commit`).
 
+mod builder;
+mod commit;
+mod fill_packet;
+mod interests;
+mod plan;
+
 use std::num::NonZeroU64;
 
 use leobench_base::SimTime;
 use leobench_transport::endpoint::{EndpointError, PathId};
 use smallvec::SmallVec;
 
+pub(super) use self::builder::{PacketBuilder, Packets};
+pub(super) use self::commit::Departure;
+pub(super) use self::fill_packet::ACK_DELAY_EXPONENT;
+use self::interests::Interests;
+use self::plan::Plan;
 use super::Connection;
-use super::builder::PacketBuilder;
-use super::interests::Interests;
-use super::plan::Plan;
 use crate::MINIMUM_DATAGRAM;
-use crate::path_set::PathSet;
+use crate::paths::PathSet;
 use crate::wire::{Content, Datagram, Header, Space, TAG_SIZE};
 
 /// The least that a route must let pass for a probe of it to be worth a datagram.

@@ -8,12 +8,12 @@ use leobench_transport::endpoint::PathId;
 use leobench_transport::on_forecast::Hold;
 use leobench_transport::pacing::{Pacer, window_rate};
 
-use super::MINIMUM_DATAGRAM;
-use super::cids::{LocalIds, RemoteIds};
-use super::received::Received;
-use super::recovery::Recovery;
 use super::route::{FourTuple, Route};
-use super::timers::earliest;
+use crate::MINIMUM_DATAGRAM;
+use crate::cids::{LocalIds, RemoteIds};
+use crate::recovery::{Control, Recovery};
+use crate::space::AckState;
+use crate::timers::earliest;
 use crate::wire::Space;
 
 /// One path in so many has a constant spin bit.
@@ -23,23 +23,9 @@ const BURST_PACKETS: u64 = 10;
 /// Routes other than the present one that are remembered.
 const MOST_OTHERS: usize = 3;
 
-/// The acknowledgements and probes that an end owes its peer in a packet number space.
-pub(super) struct AckState {
-    /// Packets received, and their acknowledgement.
-    pub(super) received: Received,
-    /// Probes to send (RFC 9002 section 6.2.4).
-    pub(super) probes: u32,
-}
-
-impl AckState {
-    pub(super) fn new(space: Space) -> Self {
-        Self { received: Received::new(space), probes: 0 }
-    }
-}
-
 /// How far one of several paths has come (draft-ietf-quic-multipath section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// No packet was sent or received on it.
     Unused,
     /// It is in use, or in validation.
@@ -52,65 +38,65 @@ pub(super) enum Stage {
 
 /// The status that each end gives a path: available or backup.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Status {
+pub(crate) struct Status {
     /// Whether this end wants it to be used only if no other one can be.
-    pub(super) backup: bool,
+    pub(crate) backup: bool,
     /// Whether this end is to say so, and with which sequence number.
-    pub(super) pending: bool,
-    pub(super) sequence: u64,
+    pub(crate) pending: bool,
+    pub(crate) sequence: u64,
     /// Whether the peer wants the same, and the sequence number with which it said so.
-    pub(super) peer_backup: bool,
-    pub(super) peer_sequence: Option<u64>,
+    pub(crate) peer_backup: bool,
+    pub(crate) peer_sequence: Option<u64>,
 }
 
 /// The connection IDs of both ends.
-pub(super) struct Ids {
-    pub(super) local: LocalIds,
-    pub(super) remote: RemoteIds,
+pub(crate) struct Ids {
+    pub(crate) local: LocalIds,
+    pub(crate) remote: RemoteIds,
 }
 
 /// One path.
-pub(super) struct Path {
-    pub(super) id: PathId,
+pub(crate) struct Path {
+    pub(crate) id: PathId,
     /// The route in use.
-    pub(super) route: Route,
+    pub(crate) route: Route,
     /// Routes that were in use, or that the peer probes, the latest first.
-    pub(super) others: Vec<Route>,
-    pub(super) recovery: Recovery,
+    pub(crate) others: Vec<Route>,
+    pub(crate) recovery: Recovery,
     /// Those of its 1-RTT packets.
-    pub(super) acks: AckState,
-    pub(super) ids: Ids,
+    pub(crate) acks: AckState,
+    pub(crate) ids: Ids,
     /// The first 1-RTT packet sent since the last probe timeout.
-    pub(super) probed_from: u64,
-    pub(super) stage: Stage,
+    pub(crate) probed_from: u64,
+    pub(crate) stage: Stage,
     /// Whether the peer has answered on it.
-    pub(super) proven: bool,
-    pub(super) status: Status,
+    pub(crate) proven: bool,
+    pub(crate) status: Status,
     /// The code with which this end abandons it, and whether it is to say so.
-    pub(super) farewell: (u64, bool),
+    pub(crate) farewell: (u64, bool),
     /// When the last packet arrived.
-    pub(super) heard: SimTime,
+    pub(crate) heard: SimTime,
     /// Bytes of streams sent again on one of several paths, and packets with such.
-    pub(super) retransmitted: (u64, u64),
+    pub(crate) retransmitted: (u64, u64),
     /// When it is left alone because of a forecast handover.
-    pub(super) hold: Hold,
+    pub(crate) hold: Hold,
     pacer: Option<Pacer>,
     /// When pacing or a forecast lets the next packet go, if that alone kept it back when the last one was asked for.
-    pub(super) paced: Option<SimTime>,
+    pub(crate) paced: Option<SimTime>,
     /// The window and the round-trip time that were last spread over each other, and the rate.
     spread: Cell<(u64, SimDuration, BitRate)>,
     /// Largest UDP payload to send.
-    pub(super) mtu: u64,
+    pub(crate) mtu: u64,
     /// The spin bit to send (RFC 9000 section 17.4), and whether it spins.
-    pub(super) spin: bool,
-    pub(super) spins: bool,
-    pub(super) sent_packets: u64,
-    pub(super) sent_bytes: Bytes,
-    pub(super) received_packets: u64,
+    pub(crate) spin: bool,
+    pub(crate) spins: bool,
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_bytes: Bytes,
+    pub(crate) received_packets: u64,
 }
 
 impl Path {
-    pub(super) fn new(
+    pub(crate) fn new(
         id: PathId,
         tuple: FourTuple,
         recovery: Recovery,
@@ -147,25 +133,25 @@ impl Path {
 
     /// Whether packets are sent on it.
     #[inline]
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.stage == Stage::Open
     }
 
     /// Whether it stays on its only route, which is validated.
     #[inline]
-    pub(super) fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.is_open() && self.others.is_empty() && self.route.is_settled()
     }
 
     /// Whether data may be sent on it: both ends have shown that they receive at their addresses.
     #[inline]
-    pub(super) fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         self.is_open() && self.proven && self.route.is_validated() && self.ids.remote.is_in_use()
     }
 
     /// Makes the spin bit constant on one path in sixteen, as RFC 9000 section 17.4 demands so that those who prefer that are not
     /// conspicuous.
-    pub(super) fn choose_spin(&mut self, allowed: bool, rng: &RngTree) {
+    pub(crate) fn choose_spin(&mut self, allowed: bool, rng: &RngTree) {
         let luck = rng.child("spin").rng().bits();
         self.spins = allowed && !luck.is_multiple_of(SPIN_EXCEPTION);
         self.spin = !self.spins && luck / SPIN_EXCEPTION % 2 == 1;
@@ -174,7 +160,7 @@ impl Path {
     /// Follows the spin bit of the newest 1-RTT packet, of this number: the client sends the opposite of what it received, the
     /// server the same (RFC 9000 section 17.4).
     #[inline]
-    pub(super) fn on_spin(&mut self, role: Role, number: u64, spin: bool) {
+    pub(crate) fn on_spin(&mut self, role: Role, number: u64, spin: bool) {
         if self.spins && self.acks.received.largest() == Some(number) {
             self.spin = (role == Role::Server) == spin;
         }
@@ -182,17 +168,17 @@ impl Path {
 
     /// Whether neither the handshake nor an unvalidated address limits what may be sent.
     #[inline]
-    pub(super) fn is_unlimited(&self) -> bool {
+    pub(crate) fn is_unlimited(&self) -> bool {
         self.route.is_validated() && self.recovery.is_settled()
     }
 
     /// The peer's address is validated.
-    pub(super) fn validate(&mut self) {
+    pub(crate) fn validate(&mut self) {
         self.route.validate();
     }
 
     /// A datagram of `size` bytes arrived over `tuple`.
-    pub(super) fn on_received(&mut self, tuple: FourTuple, size: u64) {
+    pub(crate) fn on_received(&mut self, tuple: FourTuple, size: u64) {
         self.received_packets += 1;
         if let Some(route) = self.find(tuple) {
             route.on_received(size);
@@ -201,7 +187,7 @@ impl Path {
 
     /// A datagram of `size` bytes leaves over the present route, or `elsewhere`.
     #[inline]
-    pub(super) fn on_sent(&mut self, elsewhere: Option<FourTuple>, size: u64) {
+    pub(crate) fn on_sent(&mut self, elsewhere: Option<FourTuple>, size: u64) {
         self.sent_packets += 1;
         self.sent_bytes += Bytes::new(size);
         if let Some(route) = self.present_or(elsewhere) {
@@ -211,7 +197,7 @@ impl Path {
 
     /// A datagram with a challenge, which leaves over the present route or `elsewhere`, has at least 1,200 bytes.
     #[cold]
-    pub(super) fn on_large_challenge(&mut self, elsewhere: Option<FourTuple>) {
+    pub(crate) fn on_large_challenge(&mut self, elsewhere: Option<FourTuple>) {
         if let Some(route) = self.present_or(elsewhere) {
             route.on_large_challenge();
         }
@@ -228,7 +214,7 @@ impl Path {
 
     /// The route between two addresses, if it is known.
     #[inline]
-    pub(super) fn find(&mut self, tuple: FourTuple) -> Option<&mut Route> {
+    pub(crate) fn find(&mut self, tuple: FourTuple) -> Option<&mut Route> {
         if self.route.tuple == tuple {
             return Some(&mut self.route);
         }
@@ -236,7 +222,7 @@ impl Path {
     }
 
     /// The route between two addresses, over which a datagram of `size` bytes has come.
-    pub(super) fn find_or_add(&mut self, tuple: FourTuple, size: u64) -> &mut Route {
+    pub(crate) fn find_or_add(&mut self, tuple: FourTuple, size: u64) -> &mut Route {
         if self.route.tuple == tuple {
             return &mut self.route;
         }
@@ -256,7 +242,7 @@ impl Path {
     }
 
     /// Moves to another known route. The present one is remembered.
-    pub(super) fn switch(&mut self, tuple: FourTuple) {
+    pub(crate) fn switch(&mut self, tuple: FourTuple) {
         if let Some(at) = self.others.iter().position(|route| route.tuple == tuple) {
             let to = self.others.remove(at);
             self.others.insert(0, std::mem::replace(&mut self.route, to));
@@ -264,18 +250,18 @@ impl Path {
     }
 
     /// Begins to validate the present route.
-    pub(super) fn begin_validation(&mut self, now: SimTime) {
+    pub(crate) fn begin_validation(&mut self, now: SimTime) {
         let pto = self.validation_timeout();
         self.route.challenge(now, pto);
     }
 
     /// The larger one of the present probe timeout and that of a new route (RFC 9000 section 8.2.4).
-    pub(super) fn validation_timeout(&self) -> SimDuration {
+    pub(crate) fn validation_timeout(&self) -> SimDuration {
         self.recovery.probe_timeout(Space::Data).max(self.recovery.initial_probe_timeout())
     }
 
     /// Forgets routes that are of no use any more. This end still probes the `candidate`, if there is one.
-    pub(super) fn forget_routes(&mut self, candidate: Option<FourTuple>) {
+    pub(crate) fn forget_routes(&mut self, candidate: Option<FourTuple>) {
         if self.route.is_validated() && !self.route.is_in_validation() {
             self.others.retain(|route| {
                 route.wants_probe() || route.is_in_validation() || candidate == Some(route.tuple)
@@ -284,13 +270,13 @@ impl Path {
     }
 
     /// Nothing that was measured holds on the present route.
-    pub(super) fn restart_pacer(&mut self) {
+    pub(crate) fn restart_pacer(&mut self) {
         self.pacer = self.pacer.is_some().then(|| pacer(self.mtu));
     }
 
     /// When something is due on it, but for acknowledgements.
     #[inline]
-    pub(super) fn timer(&self) -> Option<SimTime> {
+    pub(crate) fn timer(&self) -> Option<SimTime> {
         let first = earliest(self.recovery.timer(), self.paced);
         if self.others.is_empty() && !self.route.is_in_validation() {
             return first;
@@ -300,28 +286,28 @@ impl Path {
 
     /// When something is due on a route.
     #[cold]
-    pub(super) fn route_timer(&self) -> Option<SimTime> {
+    pub(crate) fn route_timer(&self) -> Option<SimTime> {
         std::iter::once(&self.route).chain(&self.others).filter_map(Route::timer).min()
     }
 
     /// Bytes that the next datagram may have.
     #[inline]
-    pub(super) fn datagram_limit(&self) -> u64 {
+    pub(crate) fn datagram_limit(&self) -> u64 {
         self.route.datagram_limit(self.mtu)
     }
 
     /// Whether an unvalidated address keeps back what a probe needs.
-    pub(super) fn is_amplification_limited(&self) -> bool {
+    pub(crate) fn is_amplification_limited(&self) -> bool {
         self.datagram_limit() < MINIMUM_DATAGRAM
     }
 
     /// The pacing rate, if the connection paces: the algorithm's own, or the window spread over a round trip.
-    pub(super) fn pacing_rate(&self, control: &super::recovery::Control) -> Option<BitRate> {
+    pub(crate) fn pacing_rate(&self, control: &Control) -> Option<BitRate> {
         self.pacer.as_ref().map(|_| self.rate(control.window(self.id), control))
     }
 
     #[inline]
-    fn rate(&self, window: u64, control: &super::recovery::Control) -> BitRate {
+    fn rate(&self, window: u64, control: &Control) -> BitRate {
         control.pacing_rate(self.id).unwrap_or_else(|| self.window_rate(window))
     }
 
@@ -340,7 +326,7 @@ impl Path {
 
     /// When pacing and forecasts let the next packet go; in the past if at once.
     #[inline]
-    pub(super) fn ready(&self, window: u64, control: &super::recovery::Control) -> SimTime {
+    pub(crate) fn ready(&self, window: u64, control: &Control) -> SimTime {
         let held = self.hold.until();
         let rate = || self.rate(window, control);
         self.pacer.as_ref().map_or(held, |pacer| pacer.ready(rate()).max(held))
@@ -348,7 +334,7 @@ impl Path {
 
     /// A datagram of `size` bytes that counts towards the window leaves.
     #[inline]
-    pub(super) fn pace(&mut self, now: SimTime, size: u64, control: &super::recovery::Control) {
+    pub(crate) fn pace(&mut self, now: SimTime, size: u64, control: &Control) {
         if self.pacer.is_none() {
             return;
         }

@@ -7,11 +7,9 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{Event, MoveStep, PathId};
 use smallvec::SmallVec;
 
-use super::super::Connection;
 use super::Blocked;
-use crate::path::{Path, Stage};
-use crate::path_set::PathSet;
-use crate::route::{FourTuple, RecvMeta, Route};
+use crate::connection::Connection;
+use crate::paths::{FourTuple, Path, PathSet, RecvMeta, Route, Stage};
 use crate::wire::ErrorCode;
 
 /// Probe timeouts for which an abandoned path is remembered.

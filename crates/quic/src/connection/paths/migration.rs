@@ -9,10 +9,9 @@ use leobench_transport::endpoint::{
     EndpointError, Event, InterfaceChange, MoveStep, PathAddresses, PathId,
 };
 
-use super::Connection;
-use crate::path_set::PathSet;
+use crate::connection::Connection;
+use crate::paths::{Due, FourTuple, PathSet, RecvMeta};
 use crate::recovery::Control;
-use crate::route::{Due, FourTuple, RecvMeta};
 use crate::spec::AfterMigration;
 use crate::wire::{Frame, Packet, Space};
 
@@ -106,7 +105,13 @@ impl Connection {
     /// A 1-RTT packet of a path was processed. A server follows its client to another address by the newest packet that does
     /// more than probe (section 9.3).
     #[inline]
-    pub(super) fn follow(&mut self, now: SimTime, id: PathId, meta: &RecvMeta, packet: &Packet) {
+    pub(in crate::connection) fn follow(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        meta: &RecvMeta,
+        packet: &Packet,
+    ) {
         let destination = packet.header.destination();
         let path = &mut self.paths[id];
         if path.route.tuple != meta.tuple {
@@ -152,7 +157,7 @@ impl Connection {
 
     /// A packet of the handshake came. Before the handshake is complete a server answers where the latest packet came from:
     /// a NAT may have mapped its client anew.
-    pub(super) fn follow_handshake(&mut self, now: SimTime, meta: &RecvMeta) {
+    pub(in crate::connection) fn follow_handshake(&mut self, now: SimTime, meta: &RecvMeta) {
         let RecvMeta { tuple, size, .. } = *meta;
         let path = self.paths.first_mut();
         if self.role == Role::Client || self.handshake.complete || path.route.tuple == tuple {
@@ -202,14 +207,18 @@ impl Connection {
         self.note(what, self.paths[id].route.tuple);
     }
 
-    pub(super) fn note(&mut self, what: &str, FourTuple { local, remote }: FourTuple) {
+    pub(in crate::connection) fn note(
+        &mut self,
+        what: &str,
+        FourTuple { local, remote }: FourTuple,
+    ) {
         self.reports
             .events
             .push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
     }
 
     /// The peer wants to know whether we receive over the route that its packet came over.
-    pub(super) fn on_path_challenge(
+    pub(in crate::connection) fn on_path_challenge(
         &mut self,
         now: SimTime,
         id: PathId,
@@ -224,7 +233,7 @@ impl Connection {
     }
 
     /// The peer answers a challenge; what answers none is ignored.
-    pub(super) fn on_path_response(&mut self, now: SimTime, id: PathId, data: u64) {
+    pub(in crate::connection) fn on_path_response(&mut self, now: SimTime, id: PathId, data: u64) {
         let path = &mut self.paths[id];
         let known = path.route.is_validated();
         if path.route.on_response(now, data) {
@@ -246,7 +255,7 @@ impl Connection {
     }
 
     /// Does what is due on the routes of a path.
-    pub(super) fn on_route_timer(&mut self, now: SimTime, id: PathId) {
+    pub(in crate::connection) fn on_route_timer(&mut self, now: SimTime, id: PathId) {
         let path = &mut self.paths[id];
         if path.route_timer().is_none_or(|timer| timer > now) {
             return;

@@ -8,10 +8,9 @@ use leobench_transport::congestion::{CongestionContext, CongestionModel as _, Ne
 use leobench_transport::plugin::Plugins;
 use leobench_transport::scheduler::SchedulerSpec;
 
-use super::{Connection, Parts};
-use crate::path_set::PathSet;
+use crate::connection::{Connection, Parts};
+use crate::paths::{FourTuple, PathSet};
 use crate::recovery::Control;
-use crate::route::FourTuple;
 use crate::streams::{ReceiveWindow, StreamConfig, Streams};
 use crate::wire::{ConnectionId, Space, TransportError};
 

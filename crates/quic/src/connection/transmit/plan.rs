@@ -4,13 +4,13 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::{Forecast, PathId};
 
-use super::{Cargo, Connection};
-use crate::path::Path;
+use crate::connection::{Cargo, Connection};
+use crate::paths::Path;
 use crate::wire::Space;
 
 /// The contents of the next packet of a space on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(in crate::connection) struct Plan {
     /// Whether an acknowledgement is due.
     pub(super) ack: bool,
     /// Whether the packet probes: the peer has to acknowledge it (RFC 9002 section 6.2.4).
@@ -21,7 +21,7 @@ pub(super) struct Plan {
 
 /// Frames other than acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Contents {
+pub(in crate::connection) enum Contents {
     Nothing,
     /// Challenges and responses only.
     Probes,
@@ -32,14 +32,14 @@ pub(super) enum Contents {
 impl Plan {
     /// Whether there is no reason for a packet.
     #[inline]
-    pub(super) fn is_empty(self) -> bool {
+    pub(in crate::connection) fn is_empty(self) -> bool {
         !self.ack && self.contents == Contents::Nothing
     }
 }
 
 /// The limits on content of 1-RTT packets on a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(in crate::connection) struct Limits {
     /// Whether content waits.
     wanted: bool,
     window: u64,
@@ -80,7 +80,7 @@ impl Connection {
     }
 
     /// The next packet of one of several paths, for a cargo.
-    pub(super) fn plan_cargo(&self, now: SimTime, id: PathId, cargo: Cargo) -> Plan {
+    pub(in crate::connection) fn plan_cargo(&self, now: SimTime, id: PathId, cargo: Cargo) -> Plan {
         let path = &self.paths[id];
         let probe = path.acks.probes > 0;
         let contents = match cargo {
@@ -94,7 +94,7 @@ impl Connection {
 
     /// The limits on content of 1-RTT packets on a path.
     #[inline]
-    pub(super) fn limits(&self, path: &Path) -> Limits {
+    pub(in crate::connection) fn limits(&self, path: &Path) -> Limits {
         let wanted = self.has_content_on(path);
         let window = self.control.window(path.id);
         let has_window = path.recovery.in_flight() + path.mtu <= window;
@@ -109,7 +109,7 @@ impl Connection {
     /// rate of the algorithm's own says nothing of the kind. Nor is it the application's doing if flow control blocks, or if
     /// a scheduler prefers another path.
     #[inline]
-    pub(super) fn on_sent_all(&mut self, now: SimTime, id: PathId, limits: Limits) {
+    pub(in crate::connection) fn on_sent_all(&mut self, now: SimTime, id: PathId, limits: Limits) {
         let Limits { wanted, window, has_window, ready } = limits;
         let is_declined = self.has_several_paths() && has_window && ready <= now;
         let path = &mut self.paths[id];
@@ -142,7 +142,7 @@ impl Connection {
 
     /// Whether there is anything to send in `space` on a path but acknowledgements.
     #[inline]
-    pub(super) fn has_content(&self, path: &Path, space: Space) -> bool {
+    pub(in crate::connection) fn has_content(&self, path: &Path, space: Space) -> bool {
         match space {
             Space::Data => self.has_content_on(path),
             space => self.handshake.streams[space as usize].is_pending(),

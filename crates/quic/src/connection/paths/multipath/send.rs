@@ -6,12 +6,10 @@ use leobench_transport::endpoint::PathId;
 use leobench_transport::path_scheduler::{PathView, PathViews};
 use smallvec::SmallVec;
 
-use super::super::Connection;
-use super::super::builder::PacketBuilder;
-use super::super::fill_packet::ACK_DELAY_EXPONENT;
-use super::super::transmit::Output;
 use super::Blocked;
-use crate::path::{Path, Stage};
+use crate::connection::Connection;
+use crate::connection::transmit::{ACK_DELAY_EXPONENT, Output, PacketBuilder};
+use crate::paths::{Path, Stage};
 use crate::sent_frame::SentFrame;
 use crate::spec::AckPath;
 use crate::wire::{Frame, PathFrame, Space};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 use leobench_transport::ranges::RangeSet;
 
-use super::sent_frame::SentFrame;
+use crate::sent_frame::SentFrame;
 use crate::wire::{ErrorCode, Frame, TransportError, varint_size};
 
 /// Bytes beyond the first gap that are buffered; RFC 9000 section 7.5 demands at least 4,096.
@@ -13,7 +13,7 @@ const BUFFER_LIMIT: u64 = 64 * 1024;
 
 /// The handshake data of one encryption level.
 #[derive(Debug, Default)]
-pub(super) struct CryptoStream {
+pub(in crate::connection) struct CryptoStream {
     /// Everything written so far. A handshake has a few kilobytes, so none is dropped before the level is.
     written: BytesMut,
     /// Ranges to send, by start: new data and what was lost.
@@ -28,7 +28,7 @@ pub(super) struct CryptoStream {
 
 impl CryptoStream {
     /// Appends handshake data to send.
-    pub(super) fn write(&mut self, data: &[u8]) {
+    pub(in crate::connection) fn write(&mut self, data: &[u8]) {
         if data.is_empty() {
             return;
         }
@@ -38,12 +38,12 @@ impl CryptoStream {
     }
 
     /// Whether there is data to send.
-    pub(super) fn is_pending(&self) -> bool {
+    pub(in crate::connection) fn is_pending(&self) -> bool {
         !self.unsent.is_empty()
     }
 
     /// The next CRYPTO frame of at most `room` bytes, and what it carries.
-    pub(super) fn frame(&mut self, room: u64) -> Option<(Frame, SentFrame)> {
+    pub(in crate::connection) fn frame(&mut self, room: u64) -> Option<(Frame, SentFrame)> {
         let (&start, &end) = self.unsent.first_key_value()?;
         let left = end - start;
         let header = 1 + varint_size(start);
@@ -63,7 +63,7 @@ impl CryptoStream {
     }
 
     /// Data between `start` and `end` was lost, or is sent again as a probe.
-    pub(super) fn on_lost(&mut self, start: u64, end: u64) {
+    pub(in crate::connection) fn on_lost(&mut self, start: u64, end: u64) {
         let end = end.min(self.written.len() as u64);
         let mut from = start;
         while let Some((first, last)) = self.acked.first_gap(from, end) {
@@ -73,7 +73,7 @@ impl CryptoStream {
     }
 
     /// Data between `start` and `end` has arrived: it need not be sent again.
-    pub(super) fn on_acked(&mut self, start: u64, end: u64) {
+    pub(in crate::connection) fn on_acked(&mut self, start: u64, end: u64) {
         self.acked.insert(start, end);
         let overlapping: Vec<(u64, u64)> =
             self.unsent.range(..end).map(|(a, b)| (*a, *b)).collect();
@@ -105,7 +105,11 @@ impl CryptoStream {
     ///
     /// # Errors
     /// `CRYPTO_BUFFER_EXCEEDED` if too much arrives out of order.
-    pub(super) fn receive(&mut self, offset: u64, data: &Bytes) -> Result<(), TransportError> {
+    pub(in crate::connection) fn receive(
+        &mut self,
+        offset: u64,
+        data: &Bytes,
+    ) -> Result<(), TransportError> {
         let end = offset + data.len() as u64;
         if end <= self.received {
             return Ok(());
@@ -125,7 +129,7 @@ impl CryptoStream {
 
     /// Whether received data was not read.
     #[inline]
-    pub(super) fn has_arrived(&self) -> bool {
+    pub(in crate::connection) fn has_arrived(&self) -> bool {
         !self.ahead.is_empty()
     }
 

@@ -8,7 +8,7 @@ use super::path::Path;
 
 /// The paths of a connection by ID, which is never used again (draft-ietf-quic-multipath section 3.1). Those that are gone are
 /// taken out, all but the first, whose connection IDs the handshake has agreed on.
-pub(super) struct PathSet {
+pub(crate) struct PathSet {
     first: Path,
     /// The others, in order.
     others: Vec<Path>,
@@ -20,43 +20,43 @@ pub(super) struct PathSet {
 
 impl PathSet {
     /// The path of the handshake, and the only one unless both ends have agreed on several.
-    pub(super) const FIRST: PathId = PathId(0);
+    pub(crate) const FIRST: PathId = PathId(0);
 
     /// The first path alone.
-    pub(super) fn new(first: Path) -> Self {
+    pub(crate) fn new(first: Path) -> Self {
         Self { first, others: Vec::new(), next: PathId(1), former: Vec::new() }
     }
 
     #[inline]
-    pub(super) fn first(&self) -> &Path {
+    pub(crate) fn first(&self) -> &Path {
         &self.first
     }
 
     #[inline]
-    pub(super) fn first_mut(&mut self) -> &mut Path {
+    pub(crate) fn first_mut(&mut self) -> &mut Path {
         &mut self.first
     }
 
     /// The path for packets that any path may carry: the first usable one or, if there is none, the first open one.
-    pub(super) fn current(&self) -> PathId {
+    pub(crate) fn current(&self) -> PathId {
         let usable = self.position(Path::is_usable);
         usable.or_else(|| self.position(Path::is_open)).unwrap_or(Self::FIRST)
     }
 
     /// The ID of the next path to be made.
-    pub(super) fn next(&self) -> PathId {
+    pub(crate) fn next(&self) -> PathId {
         self.next
     }
 
     /// Adds a path of the next ID.
-    pub(super) fn push(&mut self, path: Path) {
+    pub(crate) fn push(&mut self, path: Path) {
         debug_assert_eq!(path.id, self.next, "paths are made in order");
         self.others.push(path);
         self.next.0 += 1;
     }
 
     /// Takes a path but the first out, and keeps what its last sample says.
-    pub(super) fn remove(&mut self, id: PathId, last: Option<PathSample>) {
+    pub(crate) fn remove(&mut self, id: PathId, last: Option<PathSample>) {
         if let Some(place) = self.place(id) {
             self.others.remove(place);
         }
@@ -64,12 +64,12 @@ impl PathSet {
     }
 
     /// The last samples of the paths that were taken out.
-    pub(super) fn former(&self) -> &[PathSample] {
+    pub(crate) fn former(&self) -> &[PathSample] {
         &self.former
     }
 
     #[inline]
-    pub(super) fn get(&self, id: PathId) -> Option<&Path> {
+    pub(crate) fn get(&self, id: PathId) -> Option<&Path> {
         if id == Self::FIRST {
             return Some(&self.first);
         }
@@ -77,7 +77,7 @@ impl PathSet {
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, id: PathId) -> Option<&mut Path> {
+    pub(crate) fn get_mut(&mut self, id: PathId) -> Option<&mut Path> {
         if id == Self::FIRST {
             return Some(&mut self.first);
         }
@@ -86,23 +86,23 @@ impl PathSet {
 
     /// The paths that are there, in order.
     #[inline]
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Path> + Clone {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Path> + Clone {
         std::iter::once(&self.first).chain(&self.others)
     }
 
     #[inline]
-    pub(super) fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Path> {
+    pub(crate) fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Path> {
         std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
     /// The paths that are there but for one.
-    pub(super) fn except(&self, id: PathId) -> impl Iterator<Item = &Path> {
+    pub(crate) fn except(&self, id: PathId) -> impl Iterator<Item = &Path> {
         self.iter().filter(move |path| path.id != id)
     }
 
     /// The first path of which this holds.
     #[inline]
-    pub(super) fn position(&self, holds: impl Fn(&Path) -> bool) -> Option<PathId> {
+    pub(crate) fn position(&self, holds: impl Fn(&Path) -> bool) -> Option<PathId> {
         self.iter().find(|path| holds(path)).map(|path| path.id)
     }
 

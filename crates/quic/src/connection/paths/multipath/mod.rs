@@ -16,13 +16,11 @@ use leobench_transport::endpoint::PathId;
 use leobench_transport::path_scheduler::PathScheduler;
 use smallvec::SmallVec;
 
-pub(super) use self::send::Cargo;
-use super::Connection;
+pub(in crate::connection) use self::send::Cargo;
 use crate::cids::{LocalIds, RemoteIds};
-use crate::path::{Ids, Path, Stage};
-use crate::path_set::PathSet;
+use crate::connection::Connection;
+use crate::paths::{FourTuple, Ids, Path, PathSet, Stage};
 use crate::recovery::{Recovery, RecoveryConfig};
-use crate::route::FourTuple;
 use crate::spec::AckPath;
 use crate::token_key::ResetKey;
 use crate::wire::{ConnectionId, Space};
@@ -50,7 +48,7 @@ pub(crate) struct Offer {
 
 /// Several paths, which both ends have offered.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(super) struct Multipath {
+pub(in crate::connection) struct Multipath {
     offer: Offer,
     scheduler: Box<dyn PathScheduler>,
     /// The largest path ID that this end allows, and whether it is to say so.
@@ -62,7 +60,7 @@ pub(super) struct Multipath {
     /// IDs that the peer stores for a path.
     id_limit: u64,
     /// Whether frames about paths may wait to be sent.
-    pub(super) pending: bool,
+    pub(in crate::connection) pending: bool,
     /// Whether addresses may wait for a path.
     wants_paths: bool,
     /// The latest obstacle to opening a path, to report each one only once.
@@ -88,7 +86,7 @@ enum Blocked {
 impl Connection {
     /// Both ends' parameters are known: they may use several paths if both have offered them.
     #[cold]
-    pub(super) fn agree_on_paths(&mut self) {
+    pub(in crate::connection) fn agree_on_paths(&mut self) {
         let Some(peer) = &self.handshake.peer else { return };
         let (limit, id_limit) = (peer.initial_max_path_id, peer.active_connection_id_limit);
         let Some(offer) = self.offered.paths.clone() else { return };
@@ -163,12 +161,12 @@ impl Connection {
 
     /// Whether several paths are in use.
     #[inline]
-    pub(super) fn has_several_paths(&self) -> bool {
+    pub(in crate::connection) fn has_several_paths(&self) -> bool {
         self.multipath.as_ref().is_some_and(|multipath| multipath.open.len() > 1)
     }
 
     /// The paths in use.
-    pub(super) fn open_paths(&self) -> SmallVec<[PathId; 8]> {
+    pub(in crate::connection) fn open_paths(&self) -> SmallVec<[PathId; 8]> {
         match &self.multipath {
             Some(multipath) => multipath.open.clone(),
             None => SmallVec::from_slice(&[PathSet::FIRST]),
@@ -186,7 +184,7 @@ impl Connection {
     /// The path that packets to a connection ID belong to, if there is one. The ID that the first packets of a client are sent to
     /// is the first path's, too.
     #[inline]
-    pub(super) fn path_of(&self, destination: ConnectionId) -> Option<PathId> {
+    pub(in crate::connection) fn path_of(&self, destination: ConnectionId) -> Option<PathId> {
         if self.paths.first().ids.local.is_latest(destination) {
             return Some(PathSet::FIRST);
         }
@@ -198,7 +196,7 @@ impl Connection {
     }
 
     /// The largest probe timeout of all paths in use.
-    pub(super) fn longest_probe_timeout(&self) -> SimDuration {
+    pub(in crate::connection) fn longest_probe_timeout(&self) -> SimDuration {
         let longest = self
             .paths
             .iter()
@@ -211,13 +209,13 @@ impl Connection {
 
     /// The longest round trip of all paths in use, one of which has just seen `rtt`.
     #[inline]
-    pub(super) fn longest_rtt(&self, rtt: SimDuration) -> SimDuration {
+    pub(in crate::connection) fn longest_rtt(&self, rtt: SimDuration) -> SimDuration {
         let open = self.paths.iter().filter(|path| path.is_open());
         open.filter_map(|path| path.recovery.rtt().latest()).fold(rtt, SimDuration::max)
     }
 
     /// When something about several paths is due.
-    pub(super) fn paths_timer(&self) -> Option<SimTime> {
+    pub(in crate::connection) fn paths_timer(&self) -> Option<SimTime> {
         let multipath = self.multipath.as_ref()?;
         let idle = multipath.offer.idle.filter(|_| multipath.open.len() > 1);
         let due = |path: &Path| match path.stage {

@@ -1,13 +1,17 @@
 //! The handshake (RFC 9000 section 7, RFC 9001 section 4).
 
+mod crypto_stream;
+mod successor;
+
 use bytes::Bytes as Payload;
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{Event, PathId};
 
+pub(super) use self::crypto_stream::CryptoStream;
+pub(crate) use self::successor::Opening;
 use super::{AckState, Connection, SPACES, level_of, violation};
-use crate::crypto_stream::CryptoStream;
-use crate::path_set::PathSet;
+use crate::paths::PathSet;
 use crate::recovery::HandshakeState;
 use crate::wire::{
     ConnectionId, ErrorCode, Frame, HandshakeIds, ServerIds, Space, TransportError,

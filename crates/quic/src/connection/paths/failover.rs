@@ -7,14 +7,14 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
-use super::Connection;
-use crate::route::FourTuple;
+use crate::connection::Connection;
+use crate::paths::FourTuple;
 use crate::wire::Space;
 
 impl Connection {
     /// A probe timeout of a path expired. After as many in a row as the scenario says, the path has failed.
     #[cold]
-    pub(super) fn look_elsewhere(&mut self, now: SimTime, id: PathId) {
+    pub(in crate::connection) fn look_elsewhere(&mut self, now: SimTime, id: PathId) {
         let path = &self.paths[id];
         let has_failed = |after| path.recovery.pto_count() >= after;
         let fails = self.settings.probe_after.is_some_and(has_failed);

@@ -5,12 +5,11 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::EndpointError;
 
-use super::Connection;
 use super::builder::PacketBuilder;
 use super::plan::{Contents, Plan};
 use crate::MINIMUM_DATAGRAM;
-use crate::path::{Ids, Path};
-use crate::route::FourTuple;
+use crate::connection::Connection;
+use crate::paths::{FourTuple, Ids, Path};
 use crate::sent_frame::SentFrame;
 use crate::wire::{Frame, Header, LongHeader, Number, Space};
 
@@ -18,7 +17,7 @@ use crate::wire::{Frame, Header, LongHeader, Number, Space};
 /// section 5.4.2).
 const SMALLEST_SAMPLED: u64 = 4;
 /// The exponent of the ACK Delay field, left at its default (RFC 9000 section 18.2).
-pub(super) const ACK_DELAY_EXPONENT: u8 = 3;
+pub(in crate::connection) const ACK_DELAY_EXPONENT: u8 = 3;
 /// Bytes of a path challenge or response (RFC 9000 section 19.17).
 const ROUTE_PROBE: u64 = 9;
 
@@ -64,7 +63,12 @@ impl Connection {
         }
     }
 
-    pub(super) fn header(&self, path: &Path, space: Space, number: Number) -> Header {
+    pub(in crate::connection) fn header(
+        &self,
+        path: &Path,
+        space: Space,
+        number: Number,
+    ) -> Header {
         let Ids { local, remote } = &path.ids;
         let (destination, source) = (remote.current(), local.first());
         match space {

@@ -1,0 +1,9 @@
+//! The paths of a connection: the routes of each, its connection IDs, and all that is measured on it.
+
+mod path;
+mod path_set;
+mod route;
+
+pub(crate) use self::path::{Ids, Path, Stage};
+pub(crate) use self::path_set::PathSet;
+pub(crate) use self::route::{Due, FourTuple, RecvMeta, Route};
