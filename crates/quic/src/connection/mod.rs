@@ -13,9 +13,11 @@ mod datagrams;
 mod handshake;
 mod keys;
 mod outcomes;
+mod parts;
 mod paths;
 mod protected;
 mod receive;
+mod settle;
 mod timers;
 mod trace;
 mod transmit;
@@ -31,6 +33,7 @@ use leobench_transport::interfaces::Interfaces;
 use self::close::State;
 use self::handshake::CryptoStream;
 pub(super) use self::handshake::Opening;
+pub(super) use self::parts::{Parts, Settings};
 pub(super) use self::paths::Offer;
 use self::paths::{Cargo, Multipath, Preferred};
 use super::cids::{LocalIds, RemoteIds, random_id};
@@ -40,7 +43,6 @@ use super::paths::{FourTuple, Ids, Path, PathSet};
 use super::qlog::Trace;
 use super::recovery::{Control, Outcome, Recovery, RecoveryConfig};
 use super::space::{AckState, FrequencyState};
-use super::spec::AfterMigration;
 use super::streams::Streams;
 use super::token_key::ResetKey;
 use crate::wire::{
@@ -51,61 +53,6 @@ pub(super) use transmit::Output;
 
 /// Packet number spaces, in order.
 static SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
-
-/// The parts from which a connection is built.
-pub(super) struct Parts {
-    pub(super) role: Role,
-    pub(super) addresses: FourTuple,
-    /// Addresses of our host.
-    pub(super) interfaces: Interfaces,
-    pub(super) crypto: Crypto,
-    /// Whether packets travel as bytes: encrypted ones have to.
-    pub(super) as_bytes: bool,
-    pub(super) streams: Streams,
-    pub(super) control: Control,
-    pub(super) settings: Settings,
-    /// The peer's first connection ID: the one that the client made up, or that the client's first packet bears.
-    pub(super) remote_id: ConnectionId,
-    /// The ID that the client's first packet was sent to.
-    pub(super) original_destination: ConnectionId,
-    /// The source ID of the Retry that the client answered, if there was one.
-    pub(super) retry_source: Option<ConnectionId>,
-    pub(super) local_id: ConnectionId,
-    /// Several paths, if this end offers them.
-    pub(super) offer: Option<Box<Offer>>,
-    /// The address where this end, a server, prefers to be reached.
-    pub(super) preferred: Option<SocketAddr>,
-    pub(super) rng: RngTree,
-}
-
-/// The settings of a connection, from its specification.
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
-pub(super) struct Settings {
-    /// UDP payload of a full packet.
-    pub(super) mtu: u64,
-    pub(super) paced: bool,
-    pub(super) ecn: bool,
-    pub(super) initial_rtt: SimDuration,
-    /// Ack-eliciting packets that the peer may leave unacknowledged, and the maximum delay, to ask for.
-    pub(super) ack_frequency: Option<(u64, SimDuration)>,
-    /// Whether the spin bit may spin.
-    pub(super) spin: bool,
-    /// Treatment of the window and the round-trip time on a new route.
-    pub(super) after_migration: AfterMigration,
-    /// Whether the run fails if the connection moves to a path without saved parameters.
-    pub(super) requires_saved: bool,
-    /// Probe timeouts in a row after which a client probes another address of its host.
-    pub(super) probe_after: Option<u32>,
-    /// How long before a forecast handover a path is held, if it is.
-    pub(super) hold: Option<SimDuration>,
-    /// How long the connection survives without a packet.
-    pub(super) idle_timeout: Option<SimDuration>,
-    /// Packets after which this end updates its keys, if before their limit.
-    pub(super) key_update: Option<u64>,
-    /// Transport parameters of ours, but for connection IDs.
-    pub(super) params: TransportParameters,
-}
 
 /// One end of a connection. It owns its parts, and orders their calls.
 pub(super) struct Connection {

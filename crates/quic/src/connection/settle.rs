@@ -1,0 +1,128 @@
+//! The consequences of acknowledged and lost packets for what they carried (RFC 9000 section 13.3).
+
+use leobench_base::Bytes;
+use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind, PathId};
+
+use super::Connection;
+use super::transmit::transmission_of;
+use crate::recovery::SentPacket;
+use crate::sent_frame::SentFrame;
+use crate::wire::Space;
+
+impl Connection {
+    /// Tells those whose data was acknowledged or lost, in packets of a path.
+    pub(super) fn settle_outcome(&mut self, id: PathId) {
+        self.settle_acked(id);
+        if !self.outcome.lost.is_empty() {
+            self.settle_lost(id);
+        }
+        self.outcome.empty();
+    }
+
+    /// Tells those whose data was acknowledged.
+    fn settle_acked(&mut self, id: PathId) {
+        let Self { outcome, streams, paths, handshake, datagrams, .. } = self;
+        let space = outcome.space;
+        let acked = outcome.acked.iter().chain(&outcome.late);
+        for carried in acked.flat_map(|packet| &packet.carried) {
+            match carried {
+                SentFrame::Ack { largest } => {
+                    let acks = match space {
+                        Space::Data => &mut paths[id].acks,
+                        space => &mut handshake.acks[space as usize],
+                    };
+                    acks.received.on_ack_acked(*largest);
+                }
+                SentFrame::PathAck { path, largest } => {
+                    if let Some(path) = paths.get_mut(PathId(*path)) {
+                        path.acks.received.on_ack_acked(*largest);
+                    }
+                }
+                SentFrame::Crypto { start, end } => {
+                    handshake.streams[space as usize].on_acked(*start, *end);
+                }
+                SentFrame::Datagram(number) => datagrams.on_acked(*number),
+                SentFrame::RetireConnectionId(sequence) => {
+                    paths.first_mut().ids.remote.on_retirement_acked(*sequence);
+                }
+                SentFrame::PathRetireConnectionId { path, sequence } => {
+                    if let Some(path) = paths.get_mut(PathId(*path)) {
+                        path.ids.remote.on_retirement_acked(*sequence);
+                    }
+                }
+                carried => streams.on_acked(carried),
+            }
+        }
+    }
+
+    /// Tells those whose data was lost.
+    #[cold]
+    fn settle_lost(&mut self, id: PathId) {
+        let (space, mut lost) = (self.outcome.space, std::mem::take(&mut self.outcome.lost));
+        for packet in &lost {
+            if space == Space::Data && packet.ack_eliciting {
+                self.judge(id, packet);
+            }
+            for carried in &packet.carried {
+                match carried {
+                    SentFrame::Datagram(number) => self.datagrams.on_lost(*number),
+                    _ if packet.repeated => {}
+                    carried => self.requeue(space, carried),
+                }
+            }
+        }
+        lost.clear();
+        self.outcome.lost = lost;
+    }
+
+    /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
+    #[cold]
+    fn judge(&mut self, id: PathId, packet: &SentPacket) {
+        let Some(transmission) = transmission_of(id, packet.number) else { return };
+        let probed = packet.number < self.paths[id].probed_from;
+        let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
+        self.reports
+            .verdicts
+            .push(LossVerdict { transmission, kind: LossVerdictKind::Lost(evidence) });
+        let again = packet.carried.iter().map(|carried| match carried {
+            SentFrame::Stream { len, .. } => u64::from(*len),
+            _ => 0,
+        });
+        let kind = LossVerdictKind::Repeated(Bytes::new(again.sum()));
+        self.reports.verdicts.push(LossVerdict { transmission, kind });
+    }
+
+    /// Sends something again, if it is still of use (RFC 9000 section 13.3).
+    #[cold]
+    pub(super) fn requeue(&mut self, space: Space, carried: &SentFrame) {
+        match carried {
+            SentFrame::Crypto { start, end } => {
+                self.crypto_mut(space).on_lost(*start, *end);
+            }
+            SentFrame::HandshakeDone => self.handshake.announces_confirmation = true,
+            SentFrame::NewConnectionId(sequence) => {
+                self.paths.first_mut().ids.local.on_lost(*sequence)
+            }
+            SentFrame::RetireConnectionId(sequence) => {
+                self.paths.first_mut().ids.remote.on_retirement_lost(*sequence);
+            }
+            SentFrame::AckFrequency(sequence) => {
+                self.ack_control.request.pending |= *sequence == self.ack_control.request.sequence;
+            }
+            SentFrame::PathAbandon(_)
+            | SentFrame::PathStatus { .. }
+            | SentFrame::PathNewConnectionId { .. }
+            | SentFrame::PathRetireConnectionId { .. }
+            | SentFrame::MaxPathId(_) => self.requeue_path_frame(carried),
+            // Challenges are repeated by their own timer.
+            SentFrame::Ack { .. }
+            | SentFrame::PathAck { .. }
+            | SentFrame::PathsBlocked
+            | SentFrame::Datagram(_)
+            | SentFrame::PathChallenge
+            | SentFrame::PathResponse
+            | SentFrame::Ping => {}
+            carried => self.streams.on_lost(carried),
+        }
+    }
+}
