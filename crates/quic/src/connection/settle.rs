@@ -101,7 +101,7 @@ impl Connection {
             }
             SentFrame::HandshakeDone => self.handshake.announces_confirmation = true,
             SentFrame::NewConnectionId(sequence) => {
-                self.paths.first_mut().ids.local.on_lost(*sequence)
+                self.paths.first_mut().ids.local.on_lost(*sequence);
             }
             SentFrame::RetireConnectionId(sequence) => {
                 self.paths.first_mut().ids.remote.on_retirement_lost(*sequence);
