@@ -55,7 +55,7 @@ fn wrong_files_are_refused_by_line() {
         ),
         (
             read(&TLES.replace("1 2\n", "1 3\n"), "", STATIONS, LIMITS),
-            "has 2 element sets, but 1 x 3",
+            "has 2 element sets, but line 1 announces 1 x 3",
         ),
         (
             read(&TLES.replace("630 1", "630 7"), "", STATIONS, LIMITS),

@@ -8,7 +8,7 @@ use super::{Choice, PolicyContext, PolicyModel, ServingPolicy, Signal, best};
 use crate::motion::SatelliteId;
 
 leobench_base::spec! {
-    /// Keeps a satellite until its carrier over noise falls below a threshold and that of another one is better by a hysteresis.
+    /// Keeps a satellite until its carrier over noise falls below a threshold and another one is better by a hysteresis.
     pub struct SnrSpec example = r#"{"threshold": "8 dB"}"# {
         /// Carrier over noise of the downlink below which another satellite may be chosen.
         pub threshold: Level,
