@@ -209,7 +209,7 @@ def test_what_is_missing_is_named(folder: Path, capsys: pytest.CaptureFixture[st
     assert cli.main(["hypatia", str(folder), "Manila", "Rome"]) == 2
     assert "Rome: no such ground station; allowed: Manila, Dalian, Sankt-Peterburg" in capsys.readouterr().err
     assert cli.main(["hypatia", str(folder), "Manila", "Manila"]) == 2
-    assert "Manila: is both ends of the way" in capsys.readouterr().err
+    assert "Manila: is both ends of the route" in capsys.readouterr().err
     (folder / "dynamic_state_100ms_for_200s" / "fstate_0.txt").unlink()
     assert cli.main(["hypatia", str(folder), "Manila", "Dalian"]) == 2
     assert "has no fstate_0.txt" in capsys.readouterr().err

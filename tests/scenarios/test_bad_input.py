@@ -123,7 +123,7 @@ def test_a_wrong_trace(trace: str, part: str, tmp_path: Path, capsys: pytest.Cap
 def test_a_file_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scenario = tmp_path / "wrong.toml"
     scenario.write_bytes(b'name = "\xff\xfe"')
-    assert "is not a text" in refused(scenario, capsys)
+    assert "is not text" in refused(scenario, capsys)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,7 +78,7 @@ def agree(printed: str, promised: str) -> bool:
 def test_a_command_prints_what_the_page_says(command: str, printed: str, folder: Path) -> None:
     shown = shell(folder, command)
     # How many bytes were waiting when it went wrong is anybody's guess.
-    waiting = re.compile(r"of which \d+ are waiting")
+    waiting = re.compile(r"but only \d+ are waiting")
     assert agree(waiting.sub("", shown), waiting.sub("", printed)), shown
     assert len(waiting.findall(shown)) == len(waiting.findall(printed))
 

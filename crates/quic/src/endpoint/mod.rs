@@ -6,6 +6,8 @@ mod attempts;
 mod first;
 mod listener;
 
+use std::ops::ControlFlow;
+
 use leobench_base::{Body, LogHistogram, Packet, SimTime};
 use leobench_transport::Role;
 use leobench_transport::buffer::SendBuffer;
@@ -113,7 +115,7 @@ impl QuicEndpoint {
             outbox.packets.append(&mut self.listener.answers);
         }
         if let Stage::Waiting(_) = &self.listener.stage
-            && let Some(wake) = self.start_client(now)?
+            && let ControlFlow::Break(wake) = self.start_client(now)?
         {
             return Ok(wake);
         }
@@ -139,14 +141,17 @@ impl QuicEndpoint {
         Ok(earliest(timer, attempts).map(|timer| timer.max(next)))
     }
 
-    /// Begins the connection of a client that is to start by now. Returns the wake-up of an end that has to wait.
+    /// Begins the connection of a client that is to start by now. Breaks with the wake-up of an end that has to wait.
     #[cold]
-    fn start_client(&mut self, now: SimTime) -> Result<Option<Option<SimTime>>, EndpointError> {
+    fn start_client(
+        &mut self,
+        now: SimTime,
+    ) -> Result<ControlFlow<Option<SimTime>>, EndpointError> {
         if self.listener.role == Role::Server {
-            return Ok(Some(None));
+            return Ok(ControlFlow::Break(None));
         }
         if now < self.start {
-            return Ok(Some(Some(self.start)));
+            return Ok(ControlFlow::Break(Some(self.start)));
         }
         self.listener.connect(now, |parts| {
             let local = &mut parts.addresses.local;
@@ -157,7 +162,7 @@ impl QuicEndpoint {
         if let Stage::Connected(connection) = &mut self.listener.stage {
             connection.start(now);
         }
-        Ok(None)
+        Ok(ControlFlow::Continue(()))
     }
 }
 
