@@ -283,4 +283,5 @@ quantity!(
 );
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "tests expect exact numbers where they are exact")]
 mod tests;

@@ -186,7 +186,9 @@ mod tests {
                 }
             }
             Schema::Array(items) => {
-                items.iter().for_each(|item| collect_choices(item, key, found));
+                for item in items {
+                    collect_choices(item, key, found);
+                }
             }
             _ => {}
         }

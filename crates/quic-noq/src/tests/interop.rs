@@ -17,21 +17,21 @@ const HANDSHAKE_PACKETS: usize = 30;
 
 /// One end of a connection between two stacks.
 pub(super) enum End {
-    Own(QuicEndpoint),
+    Own(Box<QuicEndpoint>),
     Noq(Box<NoqEndpoint>),
 }
 
 impl End {
     fn get(&self) -> &dyn Endpoint {
         match self {
-            Self::Own(end) => end,
+            Self::Own(end) => &**end,
             Self::Noq(end) => &**end,
         }
     }
 
     fn get_mut(&mut self) -> &mut dyn Endpoint {
         match self {
-            Self::Own(end) => end,
+            Self::Own(end) => &mut **end,
             Self::Noq(end) => &mut **end,
         }
     }
@@ -144,7 +144,7 @@ impl Meeting {
             if sends == self.own_sends {
                 let mut own = QuicEndpoint::new(&config).unwrap();
                 own.send_bytes();
-                End::Own(own)
+                End::Own(Box::new(own))
             } else {
                 End::Noq(Box::new(NoqEndpoint::new(config).unwrap()))
             }

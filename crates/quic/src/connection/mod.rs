@@ -5,10 +5,6 @@
 //! [`Connection::transmit`] until it returns none, then [`Connection::timer`].
 
 mod close;
-#[cfg_attr(
-    not(test),
-    allow(dead_code, reason = "no application of a scenario sends datagrams yet")
-)]
 mod datagrams;
 mod handshake;
 mod keys;

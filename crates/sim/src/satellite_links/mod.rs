@@ -250,13 +250,13 @@ impl SatelliteLinks {
         self.serving_changes.clear();
         match &mut self.kind {
             Kind::Orbits(satellites) => {
-                satellites.advance(now, &mut self.serving_changes, &mut self.states)
+                satellites.advance(now, &mut self.serving_changes, &mut self.states);
             }
             Kind::Chain(satellites) => {
-                satellites.advance(now, &mut self.serving_changes, &mut self.states)
+                satellites.advance(now, &mut self.serving_changes, &mut self.states);
             }
             Kind::Forwarded(satellites) => {
-                satellites.advance(now, &mut self.serving_changes, &mut self.states)
+                satellites.advance(now, &mut self.serving_changes, &mut self.states);
             }
         }
         for (parts, state) in self.paths.iter_mut().zip(&mut self.states) {

@@ -16,6 +16,10 @@ use crate::network::{End, Network, NetworkError};
 /// An event for the world outside, at the port of a node. Whoever drives the network takes them all
 /// ([`Network::take_egress`]), in their order.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are packets, and a box for each would be an allocation"
+)]
 pub enum Egress {
     /// A packet leaves that no endpoint of the network is there for.
     Packet {
