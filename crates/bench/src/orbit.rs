@@ -10,7 +10,7 @@ use leobench_orbit::elements::presets::preset;
 use leobench_orbit::motion::SPACING;
 use leobench_orbit::serving::starlink::{Starlink, StarlinkSpec};
 use leobench_orbit::{
-    Angle, Constellation, DestinationId, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways,
+    Angle, Assignment, Constellation, DestinationId, Ephemeris, Epoch, Gap, GatewayId, Gateways,
     Geodetic, Limits, Observer, OrbitError, Router, Terminal, TerminalId, Track, View, frame,
     plus_grid,
 };
@@ -151,19 +151,19 @@ fn hour(count: usize) -> Result<String, OrbitError> {
     let ephemeris = Ephemeris::new(constellation, start, SPACING)?;
     let limits = Limits::default();
     let mut router = Router::new(ephemeris.len(), links, limits, DESTINATIONS);
-    let mut fleet = Fleet::new(ephemeris, terminals(count, start));
+    let mut assignment = Assignment::new(ephemeris, terminals(count, start));
     let mut destinations = destinations();
     let (mut exits, mut handovers, mut changes, mut ways) = (Vec::new(), 0, 0, 0u32);
     let mut total = SimDuration::ZERO;
     for second in 0..3_600 {
-        handovers += fleet.advance(SimTime::ZERO + SimDuration::from_secs(second))?.len();
-        router.update(fleet.ephemeris());
+        handovers += assignment.advance(SimTime::ZERO + SimDuration::from_secs(second))?.len();
+        router.update(assignment.ephemeris());
         for (number, gateways) in destinations.iter_mut().enumerate() {
             let destination = DestinationId::from(number);
-            gateways.exits(fleet.ephemeris(), fleet.grid(), &mut exits);
+            gateways.exits(assignment.ephemeris(), assignment.grid(), &mut exits);
             changes += usize::from(router.route(destination, &exits));
             for terminal in (0..count).map(TerminalId::from) {
-                let way = fleet.serving(terminal).and_then(|serving| {
+                let way = assignment.serving(terminal).and_then(|serving| {
                     let up = frame::light_delay(serving.look.range_m);
                     Some(up + router.delay(serving.satellite, destination)?)
                 });

@@ -18,6 +18,6 @@ pub use motion::{
     Shell, TerminalId, Track,
 };
 pub use serving::{
-    Choice, Fleet, Gap, Handover, Handovers, Outlook, PolicySpec, ServingPolicy, Terminal,
+    Assignment, Choice, Gap, Handover, Handovers, Outlook, PolicySpec, ServingPolicy, Terminal,
 };
 pub use visibility::{Observer, Pass, Passes, SatelliteGrid, Sighting, View};

@@ -9,8 +9,8 @@ use leobench_orbit::elements::presets::preset;
 use leobench_orbit::motion::SPACING;
 use leobench_orbit::serving::starlink::{Starlink, StarlinkSpec};
 use leobench_orbit::{
-    Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, Geodetic, Observer, Terminal, TerminalId,
-    Track, View,
+    Angle, Assignment, Constellation, Ephemeris, Epoch, Gap, Geodetic, Observer, Terminal,
+    TerminalId, Track, View,
 };
 
 const SLOTS: usize = 490;
@@ -38,15 +38,15 @@ fn site(name: &str, latitude: f64, longitude: f64, seed: u64) -> Found {
         gap: Gap::default(),
         rng: tree.child("gap").rng(),
     };
-    let mut fleet = Fleet::new(ephemeris, vec![terminal]);
+    let mut assignment = Assignment::new(ephemeris, vec![terminal]);
     let own = TerminalId::from(0);
     let mut found = Found { candidates: 0.0, highest: 0.0, kept: 0.0, separations: Vec::new() };
     let (mut before, mut sky) = (None, Vec::new());
     for slot in 0..SLOTS as u64 {
-        fleet.advance(SimTime::ZERO + SimDuration::from_secs(15 * slot)).unwrap();
-        let serving = fleet.serving(own).unwrap();
-        let observer = fleet.observer(own);
-        observer.look(fleet.ephemeris(), &mut sky);
+        assignment.advance(SimTime::ZERO + SimDuration::from_secs(15 * slot)).unwrap();
+        let serving = assignment.serving(own).unwrap();
+        let observer = assignment.observer(own);
+        observer.look(assignment.ephemeris(), &mut sky);
         let highest =
             sky.iter().max_by(|a, b| a.look.elevation.partial_cmp(&b.look.elevation).unwrap());
         found.candidates += sky.len() as f64 / SLOTS as f64;

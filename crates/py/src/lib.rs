@@ -27,7 +27,7 @@ mod errors {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("LARGEST_FILE", leobench_sim::load::LARGEST_FILE)?;
-    module.add("KINDS", PyTuple::new(module.py(), leobench_sim::registry::kinds())?)?;
+    module.add("KINDS", PyTuple::new(module.py(), leobench_sim::listing::kinds())?)?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<quic::QuicConnection>()?;
     module.add_class::<scheduler::Stream>()?;

@@ -5,11 +5,11 @@ pub mod capture;
 pub mod ledger;
 
 pub mod limits;
+pub mod listing;
 pub mod load;
 pub mod network;
 pub mod orbit_report;
 pub mod record;
-pub mod registry;
 pub mod routes;
 pub mod run;
 pub mod satellite_links;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Value};
-use leobench_sim::registry;
+use leobench_sim::listing;
 
 /// Words of which a parenthesis in a documentation has one, or a year, if it names a source.
 const SOURCES: [&str; 7] = ["RFC", "draft", "section", "Linux", "paper", "et al", "`BBR"];
@@ -47,8 +47,7 @@ fn sources(description: &str) -> String {
 }
 
 fn sections() -> Vec<Section> {
-    let registries: Vec<_> =
-        registry::kinds().map(|kind| registry::schema(kind).unwrap()).collect();
+    let registries: Vec<_> = listing::kinds().map(|kind| listing::schema(kind).unwrap()).collect();
     let models = registries.iter().flat_map(|(_, schema)| options(schema));
     let models = models.map(|(name, model)| (name.to_owned(), model.clone())).collect();
     let mut sections = Vec::new();

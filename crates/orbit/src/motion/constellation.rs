@@ -10,7 +10,7 @@ use crate::frame::{Epoch, State};
 leobench_base::indices! {
     /// A satellite of a constellation.
     SatelliteId
-    /// A terminal of a fleet.
+    /// A terminal of an assignment.
     TerminalId
     /// A gateway on the ground.
     GatewayId

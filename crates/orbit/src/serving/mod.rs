@@ -1,8 +1,8 @@
 //! Serving-satellite policies: which of the visible satellites serves a terminal. One file per policy, one line here to
 //! register it.
 
+mod assignment;
 pub mod chain;
-mod fleet;
 mod handovers;
 pub mod on_grid;
 
@@ -13,7 +13,7 @@ use crate::frame::{Angle, Epoch};
 use crate::motion::SatelliteId;
 use crate::visibility::Sighting;
 
-pub use fleet::{Fleet, Gap, Handover, Terminal};
+pub use assignment::{Assignment, Gap, Handover, Terminal};
 pub use handovers::Handovers;
 
 /// Facts about candidates beyond their positions, computed on request.

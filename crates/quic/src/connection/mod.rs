@@ -11,8 +11,8 @@ mod keys;
 mod outcomes;
 mod parts;
 mod paths;
-mod protected;
 mod receive;
+mod sealing;
 mod settle;
 mod timers;
 mod trace;
@@ -44,7 +44,7 @@ use super::token_key::ResetKey;
 use crate::wire::{
     Close, ConnectionId, Datagram, ErrorCode, Level, Space, TransportError, TransportParameters,
 };
-pub(super) use protected::short_destination;
+pub(super) use sealing::short_destination;
 pub(super) use transmit::Output;
 
 /// Packet number spaces, in order.

@@ -2,9 +2,9 @@
 //! packets, acknowledgements, timers, round-trip times, ECN, persistent congestion and spurious losses; and one for the
 //! congestion control of the connection, which all of its paths share. "Appendix" means one of RFC 9002.
 
-mod ack;
 mod control;
 mod ecn;
+mod on_ack;
 mod packet;
 mod persistent;
 mod ring;

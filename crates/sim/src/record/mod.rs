@@ -1,8 +1,8 @@
 //! Tables that a run writes as it goes. Rows are handed to a sink in batches. Memory stays flat: a table holds at most
 //! one batch of rows, and a file sink passes every batch on to its file.
 
-mod file;
 mod names;
+mod parquet_file;
 mod recorder;
 mod rows;
 mod sink;

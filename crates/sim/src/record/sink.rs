@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::file::ParquetFile;
+use super::parquet_file::ParquetFile;
 use super::rows::Batch;
 use super::tables::Table;
 

@@ -1,4 +1,4 @@
-use leobench_base::{BitRate, Bytes, LinkId, FlowId, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, FlowId, LinkId, SimDuration, SimTime};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::{Attributes, Message, SendBuffer};
 use leobench_transport::endpoint::{PathId, PathSample, Totals};

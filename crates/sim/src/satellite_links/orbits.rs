@@ -3,8 +3,8 @@
 use leobench_base::{SimDuration, SimTime};
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::{
-    DestinationId, Ephemeris, Exit, Fleet, GatewayId, Gateways, Observer, Router, SatelliteGrid,
-    SatelliteId, Sighting, TerminalId,
+    Assignment, DestinationId, Ephemeris, Exit, GatewayId, Gateways, Observer, Router,
+    SatelliteGrid, SatelliteId, Sighting, TerminalId,
 };
 
 use super::{LinkState, ServingChange, WayState, nadir};
@@ -21,7 +21,7 @@ pub(super) struct LinkGateway {
 
 /// Terminals under satellites, one for each link.
 pub(super) struct OrbitLinks {
-    fleet: Fleet,
+    assignment: Assignment,
     /// By link, its gateways.
     link_gateways: Vec<Vec<LinkGateway>>,
     routing: Option<Routing>,
@@ -43,23 +43,23 @@ pub(super) struct Routing {
 
 impl OrbitLinks {
     pub(super) fn new(
-        fleet: Fleet,
+        assignment: Assignment,
         link_gateways: Vec<Vec<LinkGateway>>,
         routing: Option<Routing>,
     ) -> Self {
-        Self { fleet, link_gateways, routing }
+        Self { assignment, link_gateways, routing }
     }
 
     pub(super) fn ephemeris(&self) -> &Ephemeris {
-        self.fleet.ephemeris()
+        self.assignment.ephemeris()
     }
 
     pub(super) fn grid(&self) -> &SatelliteGrid {
-        self.fleet.grid()
+        self.assignment.grid()
     }
 
     pub(super) fn next_due(&self, now: SimTime) -> Option<SimTime> {
-        self.fleet.next_due(now)
+        self.assignment.next_due(now)
     }
 
     pub(super) fn advance(
@@ -68,7 +68,7 @@ impl OrbitLinks {
         serving_changes: &mut Vec<ServingChange>,
         states: &mut [LinkState],
     ) {
-        let handovers = self.fleet.advance(now).expect("orbits were checked over the run");
+        let handovers = self.assignment.advance(now).expect("orbits were checked over the run");
         serving_changes.extend(handovers.iter().map(|handover| ServingChange {
             path: handover.terminal.index(),
             from: handover.from.map(SatelliteId::index),
@@ -77,7 +77,7 @@ impl OrbitLinks {
             overlap: handover.overlap,
         }));
         if let Some(routing) = &mut self.routing {
-            routing.follow(now, &self.fleet, serving_changes, &self.link_gateways);
+            routing.follow(now, &self.assignment, serving_changes, &self.link_gateways);
         }
         for (path, state) in states.iter_mut().enumerate() {
             state.way = self.way(path);
@@ -87,21 +87,23 @@ impl OrbitLinks {
     /// Whether the terminal of a link sees any satellite now.
     pub(super) fn sees_any(&self, path: usize) -> bool {
         let mut seen = Vec::new();
-        self.fleet.observer(TerminalId::from(path)).look(self.fleet.ephemeris(), &mut seen);
+        self.assignment
+            .observer(TerminalId::from(path))
+            .look(self.assignment.ephemeris(), &mut seen);
         !seen.is_empty()
     }
 
     fn way(&self, path: usize) -> Option<WayState> {
-        let serving = self.fleet.serving(TerminalId::from(path))?;
+        let serving = self.assignment.serving(TerminalId::from(path))?;
         let up = light_delay(serving.look.range_m);
         let (gateway, hops, rest) = match &self.routing {
             None => self.bent_pipe(path, serving)?,
             Some(routing) => {
-                routing.rest(path, self.fleet.ephemeris(), &self.link_gateways[path])?
+                routing.rest(path, self.assignment.ephemeris(), &self.link_gateways[path])?
             }
         };
-        let satellite = self.fleet.ephemeris().position(serving.satellite);
-        let ground = self.fleet.observer(TerminalId::from(path)).site().position();
+        let satellite = self.assignment.ephemeris().position(serving.satellite);
+        let ground = self.assignment.observer(TerminalId::from(path)).site().position();
         Some(WayState {
             satellite: serving.satellite.index(),
             azimuth_deg: serving.look.azimuth.degrees(),
@@ -120,7 +122,7 @@ impl OrbitLinks {
     fn bent_pipe(&self, path: usize, serving: &Sighting) -> Option<(usize, usize, SimDuration)> {
         let down = |link_gateway: &LinkGateway| {
             let sighting =
-                link_gateway.observer.sight(self.fleet.ephemeris(), serving.satellite)?;
+                link_gateway.observer.sight(self.assignment.ephemeris(), serving.satellite)?;
             let delay = light_delay(sighting.look.range_m) + link_gateway.onwards;
             Some((delay, link_gateway.number))
         };
@@ -135,11 +137,11 @@ impl Routing {
     fn follow(
         &mut self,
         now: SimTime,
-        fleet: &Fleet,
+        assignment: &Assignment,
         serving_changes: &[ServingChange],
         link_gateways: &[Vec<LinkGateway>],
     ) {
-        let ephemeris = fleet.ephemeris();
+        let ephemeris = assignment.ephemeris();
         let lost = (0..self.ways.len()).any(|path| {
             self.ways[path].is_some() && self.rest(path, ephemeris, &link_gateways[path]).is_none()
         });
@@ -150,13 +152,13 @@ impl Routing {
             }
             self.router.update(ephemeris);
             for (number, gateways) in self.destinations.iter_mut().enumerate() {
-                gateways.exits(ephemeris, fleet.grid(), &mut self.exits);
+                gateways.exits(ephemeris, assignment.grid(), &mut self.exits);
                 self.router.route(DestinationId::from(number), &self.exits);
             }
         }
         for path in 0..self.ways.len() {
             if due || serving_changes.iter().any(|step| step.path == path) {
-                self.ways[path] = fleet.serving(TerminalId::from(path)).and_then(|serving| {
+                self.ways[path] = assignment.serving(TerminalId::from(path)).and_then(|serving| {
                     let destination = DestinationId::from(self.of_path[path]);
                     let way = self.router.way(serving.satellite, destination)?;
                     Some((way.satellites, way.gateway))

@@ -44,7 +44,7 @@ fn bologna(run: &str, sky: &str, link: &str) -> String {
     )
 }
 
-/// The same geometry from the crate's orbits alone, without ephemeris, grid or fleet.
+/// The same geometry from the crate's orbits alone, without ephemeris, grid or assignment.
 struct Direct {
     constellation: Constellation,
     start: Epoch,

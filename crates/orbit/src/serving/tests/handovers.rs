@@ -4,7 +4,7 @@ use crate::elements::presets::preset;
 use crate::frame::{Angle, Epoch, Geodetic};
 use crate::motion::{Constellation, Ephemeris, SPACING, Track};
 use crate::serving::starlink::{Starlink, StarlinkSpec};
-use crate::serving::{Fleet, Gap, Handover, Handovers, Terminal};
+use crate::serving::{Assignment, Gap, Handover, Handovers, Terminal};
 use crate::visibility::{Observer, View};
 
 fn start() -> Epoch {
@@ -33,9 +33,9 @@ fn handovers_of_starlink_are_on_its_grid() {
             gap: Gap::default(),
             rng: tree.child("gap").rng(),
         };
-        let mut fleet = Fleet::new(ephemeris.clone(), vec![terminal]);
+        let mut assignment = Assignment::new(ephemeris.clone(), vec![terminal]);
         let step = SimDuration::from_secs(10);
-        Handovers::new(&mut fleet, step, at(0), at(1_200)).map(Result::unwrap).collect()
+        Handovers::new(&mut assignment, step, at(0), at(1_200)).map(Result::unwrap).collect()
     };
     let handovers = run(1);
     assert!(handovers.len() > 40, "{}", handovers.len());

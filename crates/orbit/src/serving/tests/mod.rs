@@ -1,6 +1,6 @@
+mod assignment;
 mod chain;
 mod conformance;
-mod fleet;
 mod handovers;
 mod policies;
 

@@ -170,7 +170,7 @@ impl Connection {
         let Datagram::Packets(packets) = &*datagram else { return };
         let id = departure.path;
         let body = if self.keys.as_bytes {
-            let Some(bytes) = self.seal(now, id, packets, out.content) else { return };
+            let Some(bytes) = self.seal_datagram(now, id, packets, out.content) else { return };
             Body::UdpBytes(bytes)
         } else {
             packets.iter().for_each(|packet| self.on_sent_unprotected(now, id, &packet.header));

@@ -98,7 +98,7 @@ impl Connection {
         if !due && !received.is_pending() {
             return;
         }
-        if let Some(ack) = received.ack(now, builder.room, ACK_DELAY_EXPONENT) {
+        if let Some(ack) = received.ack_frame(now, builder.room, ACK_DELAY_EXPONENT) {
             received.on_ack_sent();
             let largest = ack.largest();
             builder.push(Frame::Ack(ack), Some(SentFrame::Ack { largest }));

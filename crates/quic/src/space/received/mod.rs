@@ -189,7 +189,7 @@ impl Received {
 
     /// The ACK frame to send now, of at most `room` bytes with its type, whose delay is in units of 2^`exponent`
     /// microseconds; none if nothing is to be reported, or there is no room for it.
-    pub(crate) fn ack(&self, now: SimTime, room: u64, exponent: u8) -> Option<Ack> {
+    pub(crate) fn ack_frame(&self, now: SimTime, room: u64, exponent: u8) -> Option<Ack> {
         let mut pending = self.pending.descending();
         let first = pending.next()?;
         let delay = (now.saturating_since(self.largest_at).as_nanos() / 1_000) >> exponent;

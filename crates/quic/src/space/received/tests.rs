@@ -32,7 +32,7 @@ impl Received {
     }
 
     fn reported(&self) -> Vec<(u64, u64)> {
-        let ack = self.ack(at(0), 10_000, 3);
+        let ack = self.ack_frame(at(0), 10_000, 3);
         let ranges = ack.into_iter().flat_map(|ack| ack.ranges);
         ranges.map(|range| (range.smallest, range.largest)).collect()
     }
@@ -122,7 +122,7 @@ fn marks_are_reported_at_once() {
         let due: Vec<bool> =
             (0..).zip(marks).map(|(number, ecn)| received.take(number, ecn, &frequency)).collect();
         assert_eq!(due, expected);
-        let ecn = received.ack(at(0), 100, 3).unwrap().ecn;
+        let ecn = received.ack_frame(at(0), 100, 3).unwrap().ecn;
         assert_eq!(ecn.as_deref(), Some(&EcnCounts { ect0: 2, ect1: 0, ce: 3 }));
     }
 }
@@ -139,10 +139,10 @@ fn an_immediate_ack_is_due_at_once() {
 #[test]
 fn the_frame_tells_how_long_the_largest_packet_waited() {
     let mut received = Received::new(Space::Data);
-    assert_eq!(received.ack(at(0), 100, 3), None);
+    assert_eq!(received.ack_frame(at(0), 100, 3), None);
     received.on_packet(at(10), 5, true, Ecn::NotEct, &frequency(10, 0));
     received.on_packet(at(12), 3, true, Ecn::NotEct, &frequency(10, 0));
-    let ack = received.ack(at(18), 100, 3).unwrap();
+    let ack = received.ack_frame(at(18), 100, 3).unwrap();
     assert_eq!((ack.delay, ack.largest(), ack.ecn), (1_000, 5, None));
     assert_eq!(received.reported(), [(5, 5), (3, 3)]);
 }
@@ -154,7 +154,7 @@ fn as_many_ranges_are_reported_as_fit() {
     received.due_after(&numbers, &frequency(100, 0));
     // Type, largest (2), delay, count, first range; two bytes for a gap of 98 and one for a range.
     for (room, ranges) in [(5, None), (6, Some(1)), (8, Some(1)), (9, Some(2)), (1_000, Some(10))] {
-        let ack = received.ack(at(0), room, 3);
+        let ack = received.ack_frame(at(0), room, 3);
         assert_eq!(ack.map(|ack| ack.ranges.len()), ranges, "{room} bytes");
     }
 }

@@ -1,6 +1,6 @@
 //! The way of a packet through the network: over links, through nodes, to an endpoint, out of a port, or to its drop.
 
-mod drops;
+mod drop_accounting;
 mod entry;
 mod ports;
 mod store;

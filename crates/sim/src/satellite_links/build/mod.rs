@@ -12,7 +12,7 @@ use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::serving::on_grid::OnGrid;
 use leobench_orbit::serving::{PolicyContext, PolicySpec, Signal};
 use leobench_orbit::{
-    Angle, Constellation, Ephemeris, Epoch, Fleet, Gap, GatewayId, Gateways, Limits, Router,
+    Angle, Assignment, Constellation, Ephemeris, Epoch, Gap, GatewayId, Gateways, Limits, Router,
     ServingPolicy, Sighting, Terminal, isl, plus_grid,
 };
 
@@ -251,7 +251,7 @@ fn orbits(
     let allowed = "satellites with orbits during the run";
     let ephemeris =
         ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
-    Ok(OrbitLinks::new(Fleet::new(ephemeris, terminals), link_gateways, routing))
+    Ok(OrbitLinks::new(Assignment::new(ephemeris, terminals), link_gateways, routing))
 }
 
 /// The gateways of a link. On a bent pipe from a fixed terminal, those that cannot share a satellite with it are left out.

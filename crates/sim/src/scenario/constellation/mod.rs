@@ -119,8 +119,9 @@ impl ConstellationSpec {
         {
             let policy = self.policy.kind();
             let problem = format!("is given together with the policy `{policy}`");
-            let allowed =
-                format!("another policy, or no `reconfigure_every`: `{policy}` reconfigures every {period}");
+            let allowed = format!(
+                "another policy, or no `reconfigure_every`: `{policy}` reconfigures every {period}"
+            );
             return Err(Fault::new("reconfigure_every", problem, allowed));
         }
         if self.old_packets == LeftPackets::Forward {

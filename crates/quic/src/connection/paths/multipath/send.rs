@@ -183,7 +183,7 @@ impl Connection {
         let PathId(path) = of;
         let room = builder.room.saturating_sub(leobench_base::varint::varint_size(path.into()));
         let received = &mut self.paths[of].acks.received;
-        if let Some(ack) = received.ack(now, room, ACK_DELAY_EXPONENT) {
+        if let Some(ack) = received.ack_frame(now, room, ACK_DELAY_EXPONENT) {
             received.on_ack_sent();
             let largest = ack.largest();
             builder.push(Frame::PathAck { path, ack }, Some(SentFrame::PathAck { path, largest }));

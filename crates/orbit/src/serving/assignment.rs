@@ -84,7 +84,7 @@ pub(super) struct Member {
 ///
 /// Call [`advance`](Self::advance) at every step of a grid that is fine enough for what is read, and at
 /// [`next_due`](Self::next_due).
-pub struct Fleet {
+pub struct Assignment {
     ephemeris: Ephemeris,
     grid: SatelliteGrid,
     pub(super) members: Vec<Member>,
@@ -93,7 +93,7 @@ pub struct Fleet {
     handovers: Vec<Handover>,
 }
 
-impl Fleet {
+impl Assignment {
     /// Terminals under the satellites of an ephemeris; nothing serves before the first step.
     pub fn new(ephemeris: Ephemeris, terminals: Vec<Terminal>) -> Self {
         let loads = vec![0; ephemeris.len()];

@@ -4,8 +4,8 @@ use super::policy;
 use crate::elements::presets::preset;
 use crate::frame::{Angle, Epoch, Geodetic};
 use crate::motion::{Constellation, Ephemeris, SPACING, SatelliteId, Shell, TerminalId, Track};
-use crate::serving::fleet::Member;
-use crate::serving::{Fleet, Gap, Handover, ServingPolicy, Terminal};
+use crate::serving::assignment::Member;
+use crate::serving::{Assignment, Gap, Handover, ServingPolicy, Terminal};
 use crate::visibility::{Observer, View, remaining};
 
 fn ephemeris() -> Ephemeris {
@@ -33,25 +33,27 @@ fn at(seconds: u64) -> SimTime {
 }
 
 /// Steps a second at a time; returns all handovers.
-fn run(fleet: &mut Fleet, seconds: u64) -> Vec<Handover> {
+fn run(assignment: &mut Assignment, seconds: u64) -> Vec<Handover> {
     let mut all = Vec::new();
     for second in 0..=seconds {
-        all.extend(fleet.advance(at(second)).unwrap().iter().copied());
+        all.extend(assignment.advance(at(second)).unwrap().iter().copied());
     }
     all
 }
 
 #[test]
 fn highest_is_the_highest_of_all_at_every_step() {
-    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""highest""#))]);
+    let mut assignment = Assignment::new(ephemeris(), vec![terminal(48.0, policy(r#""highest""#))]);
     for second in 0..200 {
-        fleet.advance(at(second)).unwrap();
+        assignment.advance(at(second)).unwrap();
         let own = TerminalId::from(0);
-        let serving = fleet.serving(own).unwrap();
-        let site = fleet.observer(own).site();
-        let best = (0..fleet.ephemeris().len())
+        let serving = assignment.serving(own).unwrap();
+        let site = assignment.observer(own).site();
+        let best = (0..assignment.ephemeris().len())
             .map(|index| {
-                site.look(&fleet.ephemeris().state(SatelliteId::from(index))).elevation.degrees()
+                site.look(&assignment.ephemeris().state(SatelliteId::from(index)))
+                    .elevation
+                    .degrees()
             })
             .fold(-90.0, f64::max);
         assert!((serving.look.elevation.degrees() - best).abs() < 1e-12);
@@ -61,11 +63,11 @@ fn highest_is_the_highest_of_all_at_every_step() {
 /// Kept until lost: what `remaining` foretold at the handover is when the satellite goes, within a step.
 #[test]
 fn longest_keeps_its_satellite_for_as_long_as_foretold() {
-    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""longest""#))]);
+    let mut assignment = Assignment::new(ephemeris(), vec![terminal(48.0, policy(r#""longest""#))]);
     let own = TerminalId::from(0);
     let (mut foretold, mut checked) = (None, 0);
     for second in 0..1_800 {
-        let handovers = fleet.advance(at(second)).unwrap().to_vec();
+        let handovers = assignment.advance(at(second)).unwrap().to_vec();
         if handovers.is_empty() {
             continue;
         }
@@ -76,12 +78,14 @@ fn longest_keeps_its_satellite_for_as_long_as_foretold() {
             assert_eq!(handovers[0].overlap, SimDuration::ZERO, "the satellite was lost");
             checked += 1;
         }
-        let satellite = fleet.serving(own).unwrap().satellite;
-        foretold = Some(at(second) + remaining(fleet.ephemeris(), fleet.observer(own), satellite));
+        let satellite = assignment.serving(own).unwrap().satellite;
+        foretold = Some(
+            at(second) + remaining(assignment.ephemeris(), assignment.observer(own), satellite),
+        );
     }
     assert!(checked >= 4, "{checked}");
     let longest = checked;
-    let mut sticky = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""sticky""#))]);
+    let mut sticky = Assignment::new(ephemeris(), vec![terminal(48.0, policy(r#""sticky""#))]);
     assert!(
         run(&mut sticky, 1_800).len() > longest,
         "the highest one has half of its way behind it"
@@ -92,23 +96,23 @@ fn longest_keeps_its_satellite_for_as_long_as_foretold() {
 fn loads_count_terminals_and_are_spread() {
     let terminals =
         |make: fn() -> Box<dyn ServingPolicy>| (0..12).map(|_| terminal(48.0, make())).collect();
-    let mut spread = Fleet::new(ephemeris(), terminals(|| policy(r#""least_loaded""#)));
-    let mut crowd = Fleet::new(ephemeris(), terminals(|| policy(r#""sticky""#)));
-    for fleet in [&mut spread, &mut crowd] {
-        run(fleet, 300);
-        let loads: Vec<_> = (0..fleet.ephemeris().len())
-            .map(|index| fleet.load(SatelliteId::from(index)))
+    let mut spread = Assignment::new(ephemeris(), terminals(|| policy(r#""least_loaded""#)));
+    let mut crowd = Assignment::new(ephemeris(), terminals(|| policy(r#""sticky""#)));
+    for assignment in [&mut spread, &mut crowd] {
+        run(assignment, 300);
+        let loads: Vec<_> = (0..assignment.ephemeris().len())
+            .map(|index| assignment.load(SatelliteId::from(index)))
             .collect();
         assert_eq!(loads.iter().sum::<u32>(), 12);
         for (index, load) in loads.iter().enumerate() {
             let served = (0..12).filter(|&terminal| {
-                fleet.serving(TerminalId::from(terminal)).unwrap().satellite.index() == index
+                assignment.serving(TerminalId::from(terminal)).unwrap().satellite.index() == index
             });
             assert_eq!(served.count(), *load as usize);
         }
     }
-    let most = |fleet: &Fleet| {
-        (0..fleet.ephemeris().len()).map(|i| fleet.load(SatelliteId::from(i))).max()
+    let most = |assignment: &Assignment| {
+        (0..assignment.ephemeris().len()).map(|i| assignment.load(SatelliteId::from(i))).max()
     };
     assert_eq!(most(&crowd), Some(12));
     assert_eq!(most(&spread), Some(1));
@@ -116,15 +120,15 @@ fn loads_count_terminals_and_are_spread() {
 
 #[test]
 fn a_place_that_sees_nothing_is_served_by_nothing() {
-    let mut fleet = Fleet::new(ephemeris(), vec![terminal(48.0, policy(r#""sticky""#))]);
-    fleet.advance(at(0)).unwrap();
-    let Member { terminal: member, .. } = &mut fleet.members[0];
+    let mut assignment = Assignment::new(ephemeris(), vec![terminal(48.0, policy(r#""sticky""#))]);
+    assignment.advance(at(0)).unwrap();
+    let Member { terminal: member, .. } = &mut assignment.members[0];
     let place = Track::fixed(&Geodetic::from_degrees(48.0, 8.0, 0.0)).unwrap();
     member.observer = Observer::new(place, View::above(Angle::from_degrees(89.9)));
-    let handovers = fleet.advance(at(1)).unwrap();
+    let handovers = assignment.advance(at(1)).unwrap();
     assert_eq!(handovers.len(), 1);
     assert_eq!((handovers[0].to, handovers[0].outage), (None, SimDuration::ZERO));
-    assert!(fleet.serving(TerminalId::from(0)).is_none());
+    assert!(assignment.serving(TerminalId::from(0)).is_none());
 }
 
 /// One plane over the equator, seen from the equator: the closest of N satellites changes every 2 pi / (N (n - w)), where n is
@@ -143,8 +147,8 @@ fn handovers_over_the_equator_come_at_the_closed_forms_times() {
         policy: policy(r#""closest""#),
         ..terminal(0.0, policy(r#""sticky""#))
     };
-    let mut fleet = Fleet::new(ephemeris, vec![own]);
-    let handovers = run(&mut fleet, 7_200);
+    let mut assignment = Assignment::new(ephemeris, vec![own]);
+    let handovers = run(&mut assignment, 7_200);
     let motion = (3.986_004_418e14 / (radius * radius * radius)).sqrt();
     let interval = std::f64::consts::TAU / (f64::from(count as u32) * (motion - 7.292_115e-5));
     for pair in handovers[1..].windows(2) {
@@ -160,8 +164,8 @@ fn handovers_over_the_equator_come_at_the_closed_forms_times() {
     );
     // Halfway between two handovers, the satellite is overhead: 1,200 km are 4.003 ms.
     let middle = handovers[3].at + (handovers[4].at - handovers[3].at) / 2;
-    fleet.advance(middle).unwrap();
-    let look = fleet.serving(TerminalId::from(0)).unwrap().look;
+    assignment.advance(middle).unwrap();
+    let look = assignment.serving(TerminalId::from(0)).unwrap().look;
     assert!((look.delay_s() * 1e3 - 4.003).abs() < 0.001, "{}", look.delay_s());
 }
 
@@ -171,12 +175,13 @@ fn on_a_bent_pipe_a_gateway_sees_the_serving_satellite_too() {
     let gateway = terminal(37.0, policy(r#""highest""#)).observer;
     let own =
         Terminal { gateways: vec![gateway.clone()], ..terminal(48.0, policy(r#""highest""#)) };
-    let mut fleet = Fleet::new(ephemeris(), vec![own, terminal(48.0, policy(r#""highest""#))]);
+    let mut assignment =
+        Assignment::new(ephemeris(), vec![own, terminal(48.0, policy(r#""highest""#))]);
     let mut differs = 0;
     for second in 0..200 {
-        fleet.advance(at(second)).unwrap();
-        let [bent, free] = [0, 1].map(|index| fleet.serving(TerminalId::from(index)).unwrap());
-        assert!(gateway.sight(fleet.ephemeris(), bent.satellite).is_some());
+        assignment.advance(at(second)).unwrap();
+        let [bent, free] = [0, 1].map(|index| assignment.serving(TerminalId::from(index)).unwrap());
+        assert!(gateway.sight(assignment.ephemeris(), bent.satellite).is_some());
         assert!(bent.look.elevation <= free.look.elevation);
         differs += u32::from(bent.satellite != free.satellite);
     }

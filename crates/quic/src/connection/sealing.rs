@@ -36,7 +36,7 @@ impl Connection {
 
     /// The bytes of a datagram that leaves on a path; none if the keys are used up, which closes the connection.
     #[inline(never)]
-    pub(crate) fn seal(
+    pub(crate) fn seal_datagram(
         &mut self,
         now: SimTime,
         id: PathId,

@@ -27,7 +27,7 @@ struct Kind {
 }
 
 /// Declares all kinds: the name in `leobench list`, the key in scenarios, and the specification.
-macro_rules! kinds {
+macro_rules! listed {
     ($($name:literal as $key:literal: $spec:ident $($words:ident)?;)*) => {
         /// All kinds, in the order in which they are listed.
         const KINDS: &[Kind] = &[$(Kind {
@@ -35,14 +35,14 @@ macro_rules! kinds {
             key: $key,
             summaries: $spec::summaries,
             schema: <$spec as Spec>::schema,
-            refused: kinds!(@refused $spec $($words)?),
+            refused: listed!(@refused $spec $($words)?),
         }),*];
     };
     (@refused $spec:ident) => { $spec::REFUSED };
     (@refused $spec:ident words) => { &[] };
 }
 
-kinds! {
+listed! {
     "channels" as "channel": ChannelSpec;
     "presets" as "preset": LmsPreset words;
     "losses" as "loss": LossSpec;
