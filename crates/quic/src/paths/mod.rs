@@ -3,7 +3,9 @@
 mod path;
 mod path_set;
 mod route;
+mod validation;
 
 pub(crate) use self::path::{Ids, Path, Stage};
 pub(crate) use self::path_set::PathSet;
-pub(crate) use self::route::{Due, FourTuple, RecvMeta, Route};
+pub(crate) use self::route::{FourTuple, RecvMeta, Route};
+pub(crate) use self::validation::Due;

@@ -6,14 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use leobench_base::{Ecn, SimDuration, SimTime};
 use smallvec::SmallVec;
 
+use super::validation::{Due, Validation};
 use crate::wire::ConnectionId;
 
 /// The limit on bytes sent to an unvalidated address, as a multiple of those received from it (RFC 9000 section 8.1).
 const AMPLIFICATION: u64 = 3;
-/// Challenges of one validation; each waits twice as long for an answer as the one before.
-const MOST_CHALLENGES: u32 = 10;
-/// Probe timeouts after which a validation has failed (RFC 9000 section 8.2.4).
-const VALIDATION_TIMEOUTS: u64 = 3;
 /// Challenges of the peer that wait for an answer at most; it has no use for more.
 const MOST_RESPONSES: usize = 4;
 
@@ -44,31 +41,6 @@ pub(crate) struct RecvMeta {
     /// Bytes of the UDP payload.
     pub(crate) size: u64,
     pub(crate) ecn: Ecn,
-}
-
-/// A validation in progress (RFC 9000 section 8.2).
-#[derive(Clone, Debug)]
-struct Validation {
-    /// The data of this validation's challenges; an answer to any of them completes it.
-    data: SmallVec<[u64; 2]>,
-    /// Whether a challenge is to be sent.
-    pending: bool,
-    /// Whether all were sent in datagrams too small to tell that the path carries 1,200 bytes.
-    small: bool,
-    /// When to send the next one.
-    next: SimTime,
-    /// When the validation has failed.
-    until: SimTime,
-    timeout: SimDuration,
-}
-
-/// The effect of a timer on a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
-    /// Nothing, or a challenge to be sent again.
-    Nothing,
-    /// The peer has not answered in time.
-    Failed,
 }
 
 /// A route.
@@ -134,11 +106,7 @@ impl Route {
     /// a path of which nothing is known.
     pub(crate) fn challenge(&mut self, now: SimTime, pto: SimDuration) {
         if self.validation.is_none() {
-            let until = now + pto * VALIDATION_TIMEOUTS;
-            let data = SmallVec::new();
-            let (pending, small) = (true, true);
-            self.validation =
-                Some(Validation { data, pending, small, next: until, until, timeout: pto });
+            self.validation = Some(Validation::new(now, pto));
         }
     }
 
@@ -162,23 +130,20 @@ impl Route {
     /// Whether a challenge is to be sent.
     #[inline]
     pub(crate) fn wants_challenge(&self) -> bool {
-        self.validation.as_ref().is_some_and(|validation| validation.pending)
+        self.validation.as_ref().is_some_and(Validation::wants_challenge)
     }
 
     /// A challenge with `data` was put into a datagram. It is repeated when no answer came within a round trip, `wait`.
     pub(crate) fn on_challenge_sent(&mut self, now: SimTime, data: u64, wait: SimDuration) {
         if let Some(validation) = &mut self.validation {
-            let doublings = (validation.data.len() as u32).min(MOST_CHALLENGES);
-            validation.data.push(data);
-            validation.pending = false;
-            validation.next = now + wait * (1_u64 << doublings);
+            validation.on_challenge_sent(now, data, wait);
         }
     }
 
     /// The datagram with the challenge had at least 1,200 bytes.
     pub(crate) fn on_large_challenge(&mut self) {
         if let Some(validation) = &mut self.validation {
-            validation.small = false;
+            validation.on_large_challenge();
         }
     }
 
@@ -197,38 +162,29 @@ impl Route {
     /// The peer answered a challenge, over whatever route. Returns whether it was one of this route, which is now validated. A
     /// route proved by small datagrams only is challenged again, to see that it carries large ones (section 8.2.1).
     pub(crate) fn on_response(&mut self, now: SimTime, data: u64) -> bool {
-        let Some(validation) = self.validation.take_if(|known| known.data.contains(&data)) else {
+        let Some(validation) = self.validation.take_if(|known| known.is_answered_by(data)) else {
             return false;
         };
         self.validated = true;
-        if validation.small {
-            self.challenge(now, validation.timeout);
+        if validation.is_small() {
+            self.challenge(now, validation.timeout());
         }
         true
     }
 
     /// When something is due.
     pub(crate) fn timer(&self) -> Option<SimTime> {
-        let validation = self.validation.as_ref()?;
-        Some(if validation.pending {
-            validation.until
-        } else {
-            validation.next.min(validation.until)
-        })
+        self.validation.as_ref().map(Validation::timer)
     }
 
     /// Does what is due.
     pub(crate) fn on_timer(&mut self, now: SimTime) -> Due {
         let Some(validation) = &mut self.validation else { return Due::Nothing };
-        if validation.until <= now {
+        let due = validation.on_timer(now);
+        if due == Due::Failed {
             self.validation = None;
-            return Due::Failed;
         }
-        if validation.next <= now {
-            validation.pending = validation.data.len() < MOST_CHALLENGES as usize;
-            validation.next = validation.until;
-        }
-        Due::Nothing
+        due
     }
 }
 
