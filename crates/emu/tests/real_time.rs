@@ -11,9 +11,7 @@ use std::time::Duration;
 use leobench_base::packet::{Body, Ecn, Label, Meta, Packet, Protocol};
 use leobench_base::spec::Limit;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime, wire};
-use leobench_emu::{
-    Budget, Device, Driver, Framing, Ports, Settings, Until, WallClock,
-};
+use leobench_emu::{Budget, Device, Driver, Framing, Ports, Settings, Until, WallClock};
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
