@@ -28,7 +28,7 @@ def rust_openings(text: str) -> Iterator[tuple[int, str]]:
         content = line[mark.end() :] if mark else ""
         if content and not before:
             yield number, content
-        before = content
+        before = "" if content.startswith("# ") else content
 
 
 def python_openings(text: str) -> Iterator[tuple[int, str]]:

@@ -23,7 +23,7 @@ from tests.support import campaigns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What the core returns of a run: summary, tables, stalls, flows that connected.
+# The results of a run that the core returns: summary, tables, stalls, flows that connected.
 Ran = tuple[str, dict[str, bytes], dict[str, tuple[float, float]], list[str]]
 
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The cells of a line, without their quotes and without the spaces around them.
 ///
 /// # Errors
-/// What is wrong with its quotes.
+/// The mistake in its quotes.
 pub(super) fn cells(line: &str) -> Result<Vec<Cow<'_, str>>, &'static str> {
     let mut cells = Vec::new();
     let mut rest = line;

@@ -87,7 +87,7 @@ impl Shell {
     /// Why it is no shell, if it is none.
     ///
     /// # Errors
-    /// What is wrong, and what would be right.
+    /// The value that is refused, and those that are allowed.
     pub fn check(&self) -> Result<(), String> {
         let name = &self.name;
         if self.planes == 0 || self.per_plane == 0 {

@@ -67,7 +67,7 @@ impl Chain {
     /// Why it is no chain, if it is none.
     ///
     /// # Errors
-    /// What is wrong, and what would be right.
+    /// The value that is refused, and those that are allowed.
     pub fn check(&self) -> Result<(), String> {
         let lengths = [self.spacing_m, self.footprint_m, self.altitude_m, self.speed];
         if lengths.iter().any(|length| !(length.is_finite() && *length > 0.0)) {

@@ -2,7 +2,7 @@
 //! those of the handshake.
 //!
 //! Order of calls at an instant: [`Connection::on_timer`] if a timer is due, any number of arrivals, then
-//! [`Connection::transmit`] until it returns none, then [`Connection::timer`].
+//! [`Connection::transmit`] until it returns false, then [`Connection::timer`].
 
 mod close;
 mod datagrams;

@@ -30,7 +30,7 @@ fn duration(scenario: &Scenario) -> Result<SimDuration, Fault> {
 /// constellation.
 ///
 /// # Errors
-/// What is wrong, by its place in the scenario.
+/// The fault, with its place in the scenario.
 pub fn report(
     scenario: &Scenario,
     seed: u64,

@@ -115,7 +115,7 @@ impl SatelliteLinks {
     /// The links of a scenario at the start of a run; `None` if it has no constellation.
     ///
     /// # Errors
-    /// What is wrong, by its place in the scenario.
+    /// The fault, with its place in the scenario.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Option<Self>, Fault> {
         let Some(spec) = &scenario.spec.constellation else { return Ok(None) };
         let rng = RngTree::new(seed).child("constellation");
