@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::wire::{Directionality, StreamId};
 
 /// The frames of a packet whose fate matters to its sender, in order.
-pub(crate) type SentFrames = SmallVec<[SentFrame; 2]>;
+pub(crate) type SentFrames = SmallVec<[SentFrame; 1]>;
 
 /// A frame whose fate matters to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

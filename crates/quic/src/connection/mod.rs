@@ -387,6 +387,7 @@ const fn level_of(space: Space) -> Level {
 }
 
 /// The peer broke a rule that has no error code of its own.
+#[cold]
 fn violation(reason: &'static str) -> TransportError {
     TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason)
 }

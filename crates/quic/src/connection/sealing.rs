@@ -8,7 +8,7 @@ use super::{Connection, SPACES};
 use crate::cids::ID_SIZE;
 use crate::crypto::{Opened, Receive};
 use crate::paths::RecvMeta;
-use crate::wire::{ConnectionId, Content, Datagram, Header, Packet, ResetToken, TransportError};
+use crate::wire::{ConnectionId, Content, Datagram, ResetToken, TransportError};
 
 /// The destination of a datagram whose first packet has a short header.
 pub(crate) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
@@ -27,22 +27,32 @@ impl Connection {
         }
     }
 
-    /// Counts a packet that leaves as a struct on a path.
-    pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, id: PathId, header: &Header) {
-        if let Err(error) = self.keys.protection.on_sent(id, header) {
-            self.fail(now, id, &error);
+    /// Counts the packets of a datagram that leaves as a struct on a path.
+    #[inline]
+    pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, id: PathId, datagram: &Datagram) {
+        let Datagram::Packets(packets) = datagram else { return };
+        for packet in packets {
+            if let Err(error) = self.keys.protection.on_sent(id, &packet.header) {
+                self.fail(now, id, &error);
+            }
         }
     }
 
     /// The bytes of a datagram that leaves on a path; none if the keys are used up, which closes the connection.
     #[inline(never)]
+    #[expect(
+        clippy::needless_pass_by_value,
+        clippy::boxed_local,
+        reason = "it ends here, not where structs are sent"
+    )]
     pub(crate) fn seal_datagram(
         &mut self,
         now: SimTime,
         id: PathId,
-        packets: &[Packet],
+        datagram: Box<Datagram>,
         content: &dyn Content,
     ) -> Option<BytesMut> {
+        let Datagram::Packets(packets) = &*datagram else { return None };
         let mut bytes = BytesMut::with_capacity(self.paths[id].mtu as usize);
         for packet in packets {
             if let Err(error) = self.keys.protection.seal(id, packet, content, &mut bytes) {

@@ -23,34 +23,38 @@ impl Connection {
     fn settle_acked(&mut self, id: PathId) {
         let Self { outcome, streams, paths, handshake, datagrams, .. } = self;
         let space = outcome.space;
-        let acked = outcome.acked.iter().chain(&outcome.late);
-        for carried in acked.flat_map(|packet| &packet.carried) {
-            match carried {
-                SentFrame::Ack { largest } => {
-                    let acks = match space {
-                        Space::Data => &mut paths[id].acks,
-                        space => &mut handshake.acks[space as usize],
-                    };
-                    acks.received.on_ack_acked(*largest);
-                }
-                SentFrame::PathAck { path, largest } => {
-                    if let Some(path) = paths.get_mut(PathId(*path)) {
-                        path.acks.received.on_ack_acked(*largest);
+        for packet in outcome.acked.iter().chain(&outcome.late) {
+            for carried in &packet.carried {
+                match carried {
+                    SentFrame::Stream { .. } | SentFrame::ResetStream(_) => {
+                        streams.on_acked(carried);
                     }
-                }
-                SentFrame::Crypto { start, end } => {
-                    handshake.streams[space as usize].on_acked(*start, *end);
-                }
-                SentFrame::Datagram(number) => datagrams.on_acked(*number),
-                SentFrame::RetireConnectionId(sequence) => {
-                    paths.first_mut().ids.remote.on_retirement_acked(*sequence);
-                }
-                SentFrame::PathRetireConnectionId { path, sequence } => {
-                    if let Some(path) = paths.get_mut(PathId(*path)) {
-                        path.ids.remote.on_retirement_acked(*sequence);
+                    SentFrame::Ack { largest } => {
+                        let acks = match space {
+                            Space::Data => &mut paths[id].acks,
+                            space => &mut handshake.acks[space as usize],
+                        };
+                        acks.received.on_ack_acked(*largest);
                     }
+                    SentFrame::PathAck { path, largest } => {
+                        if let Some(path) = paths.get_mut(PathId(*path)) {
+                            path.acks.received.on_ack_acked(*largest);
+                        }
+                    }
+                    SentFrame::Crypto { start, end } => {
+                        handshake.streams[space as usize].on_acked(*start, *end);
+                    }
+                    SentFrame::Datagram(number) => datagrams.on_acked(*number),
+                    SentFrame::RetireConnectionId(sequence) => {
+                        paths.first_mut().ids.remote.on_retirement_acked(*sequence);
+                    }
+                    SentFrame::PathRetireConnectionId { path, sequence } => {
+                        if let Some(path) = paths.get_mut(PathId(*path)) {
+                            path.ids.remote.on_retirement_acked(*sequence);
+                        }
+                    }
+                    _ => {}
                 }
-                carried => streams.on_acked(carried),
             }
         }
     }

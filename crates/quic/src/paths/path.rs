@@ -180,6 +180,14 @@ impl Path {
     /// A datagram of `size` bytes arrived over `tuple`.
     pub(crate) fn on_received(&mut self, tuple: FourTuple, size: u64) {
         self.received_packets += 1;
+        // What arrives limits what is sent until the address is validated.
+        if !self.route.is_validated() || !self.others.is_empty() {
+            self.count_received(tuple, size);
+        }
+    }
+
+    #[cold]
+    fn count_received(&mut self, tuple: FourTuple, size: u64) {
         if let Some(route) = self.find(tuple) {
             route.on_received(size);
         }

@@ -106,7 +106,8 @@ impl PathSet {
         self.iter().find(|path| holds(path)).map(|path| path.id)
     }
 
-    /// The place of a path among those after the first.
+    /// The place of a path among those after the first. Its callers are many, and most have one path.
+    #[inline(never)]
     fn place(&self, id: PathId) -> Option<usize> {
         self.others.binary_search_by_key(&id, |path| path.id).ok()
     }

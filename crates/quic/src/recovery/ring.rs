@@ -157,15 +157,15 @@ impl Ring {
     #[inline]
     fn acknowledge_oldest(&mut self, count: u64, acked: &mut Vec<SentPacket>) -> bool {
         let mut sent = true;
-        for slot in self.slots.drain(..count as usize) {
-            match slot {
-                Slot::Outstanding(packet) => {
+        for _ in 0..count {
+            match self.slots.pop_front() {
+                Some(Slot::Outstanding(packet)) => {
                     self.eliciting -= usize::from(packet.ack_eliciting);
                     self.cleared = true;
                     acked.push(packet);
                 }
-                Slot::Acked => self.cleared = true,
-                Slot::Skipped => sent = false,
+                Some(Slot::Acked) => self.cleared = true,
+                Some(Slot::Skipped) | None => sent = false,
             }
         }
         self.first += count;

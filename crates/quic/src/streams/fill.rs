@@ -25,10 +25,14 @@ impl Streams {
     ) -> Result<u64, EndpointError> {
         let mut payload = Payload { room, frames, carried };
         self.fill_control(&mut payload);
-        self.fill_again(&mut payload);
+        if !self.again.is_empty() {
+            self.fill_again(&mut payload);
+        }
         if self.established {
             self.fill_flow(now, &mut payload)?;
-            self.fill_ready(&mut payload);
+            if !self.ready.is_empty() {
+                self.fill_ready(&mut payload);
+            }
             self.note_blocked();
             // What used the credit up has room for saying so: a packet of its own would be expensive.
             if self.pending.is_blocked() {
@@ -39,6 +43,7 @@ impl Streams {
     }
 
     /// Adds lost data, and the ends of streams that have no more data.
+    #[inline(never)]
     fn fill_again(&mut self, payload: &mut Payload<'_>) {
         let before = self.totals.retransmitted;
         while let Some(&id) = self.again.front() {
@@ -119,6 +124,7 @@ impl Streams {
     }
 
     /// New data of other streams, in turn.
+    #[inline(never)]
     fn fill_ready(&mut self, payload: &mut Payload<'_>) {
         while let Some(&id) = self.ready.front() {
             let credit = self.connection_credit();

@@ -103,11 +103,13 @@ pub struct TransportError {
 
 impl TransportError {
     /// An error that no particular frame caused.
+    #[cold]
     pub fn new(code: ErrorCode, reason: impl Into<Cow<'static, str>>) -> Self {
         Self { code, frame_type: None, reason: reason.into() }
     }
 
     /// The same error, caused by a frame of this type.
+    #[cold]
     pub fn in_frame(self, frame_type: u64) -> Self {
         Self { frame_type: Some(frame_type), ..self }
     }

@@ -7,7 +7,7 @@ use super::connection_id::ConnectionId;
 use super::frame::Frame;
 
 /// Frames of a packet, in order.
-pub type Frames = SmallVec<[Frame; 2]>;
+pub type Frames = SmallVec<[Frame; 1]>;
 
 /// A packet number space (RFC 9000 section 12.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,7 +73,7 @@ pub struct LongHeader {
     pub number: Number,
 }
 
-const _: () = assert!(size_of::<Packet>() <= 144, "packets in flight keep their headers");
+const _: () = assert!(size_of::<Packet>() <= 96, "packets in flight keep their headers");
 
 /// A packet with its frames, unprotected.
 #[derive(Clone, Debug, PartialEq, Eq)]

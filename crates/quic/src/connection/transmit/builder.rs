@@ -30,7 +30,11 @@ pub(in crate::connection) struct PacketBuilder {
 
 impl PacketBuilder {
     /// An empty packet with `room` for frames, in a box that another datagram has come in, if there is one.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
     pub(in crate::connection) fn new(
         used: Option<Box<Datagram>>,
         path: PathId,
@@ -142,6 +146,7 @@ fn packet_mut(datagram: &mut Datagram) -> &mut Packet {
 }
 
 /// Puts the packet of `next` behind those of `whole`, if there are any.
+#[expect(clippy::unnecessary_box_returns, reason = "it is boxes that leave, and are used again")]
 pub(super) fn coalesce(whole: Option<Box<Datagram>>, mut next: Box<Datagram>) -> Box<Datagram> {
     let Some(mut whole) = whole else { return next };
     if let (Datagram::Packets(packets), Datagram::Packets(more)) = (&mut *whole, &mut *next) {

@@ -55,7 +55,11 @@ impl Departure {
 
 impl Connection {
     /// Registers a packet as sent, alone in its datagram, and hands it out.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
     pub(super) fn commit(&mut self, now: SimTime, builder: PacketBuilder, out: &mut Output<'_>) {
         let mut departure = Departure::of_size(builder.path, 0);
         departure.marked = self.paths[builder.path].recovery.marks_ecn(now);
@@ -97,7 +101,15 @@ impl Connection {
     }
 
     /// Registers a packet as sent. Returns the datagram that it is alone in.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
+    #[expect(
+        clippy::unnecessary_box_returns,
+        reason = "it is boxes that leave, and are used again"
+    )]
     fn commit_packet(
         &mut self,
         now: SimTime,
@@ -133,7 +145,11 @@ impl Connection {
     }
 
     /// Registers a datagram as sent, and hands it out.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
     fn commit_datagram(
         &mut self,
         now: SimTime,
@@ -167,13 +183,12 @@ impl Connection {
         datagram: Box<Datagram>,
         out: &mut Output<'_>,
     ) {
-        let Datagram::Packets(packets) = &*datagram else { return };
         let id = departure.path;
         let body = if self.keys.as_bytes {
-            let Some(bytes) = self.seal_datagram(now, id, packets, out.content) else { return };
+            let Some(bytes) = self.seal_datagram(now, id, datagram, out.content) else { return };
             Body::UdpBytes(bytes)
         } else {
-            packets.iter().for_each(|packet| self.on_sent_unprotected(now, id, &packet.header));
+            self.on_sent_unprotected(now, id, &datagram);
             Body::Udp(datagram)
         };
         let FourTuple { local, remote } =

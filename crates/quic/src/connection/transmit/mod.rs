@@ -173,7 +173,11 @@ impl Connection {
     }
 
     /// An empty packet of at most `room` bytes on a path, if that is worth it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
     fn begin_packet(&mut self, id: PathId, space: Space, room: u64) -> Option<PacketBuilder> {
         let path = &self.paths[id];
         let number = path.recovery.next_number(space);

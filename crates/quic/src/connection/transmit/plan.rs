@@ -51,7 +51,11 @@ pub(in crate::connection) struct Limits {
 
 impl Connection {
     /// The next packet of the only path: its contents, and the limits on them.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
     pub(super) fn plan_data(&self, now: SimTime, id: PathId) -> (Plan, Limits) {
         let path = &self.paths[id];
         let limits = self.limits(path);
@@ -93,7 +97,11 @@ impl Connection {
     }
 
     /// The limits on content of 1-RTT packets on a path.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
     pub(in crate::connection) fn limits(&self, path: &Path) -> Limits {
         let wanted = self.has_content_on(path);
         let window = self.control.window(path.id);
