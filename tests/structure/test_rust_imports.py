@@ -43,6 +43,13 @@ def test_modules_of_a_crate_import_each_other_in_no_circle(crate: Path) -> None:
         pytest.fail(f"crates/{crate.name}/src: {circle}: move what they share below both")
 
 
+@pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
+def test_a_module_with_a_folder_is_the_mod_of_that_folder(crate: Path) -> None:
+    files = [*(crate / "src").rglob("*.rs"), *(crate / "tests").rglob("*.rs")]
+    beside = [file for file in files if file.with_suffix("").is_dir()]
+    assert not beside, f"move {beside[0].relative_to(crate)} to {beside[0].stem}/mod.rs"
+
+
 def test_a_circle_is_found(tmp_path: Path) -> None:
     files = {
         "lib.rs": "mod a;\nmod b;\nmod c;\n",

@@ -11,7 +11,7 @@ mod bounds;
 mod builder;
 mod end;
 mod forwarding;
-mod motion;
+mod handover;
 mod observe;
 mod packets;
 mod schedule;
@@ -29,7 +29,7 @@ pub use builder::{EndParts, FlowParts, NetworkBuilder};
 pub(crate) use end::Ended;
 use forwarding::{Forwarding, Nat};
 pub use forwarding::{HostAddresses, Interface, host_addresses};
-use motion::{Forecaster, Held};
+use handover::{Forecaster, Held};
 pub(crate) use observe::{
     AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
 };

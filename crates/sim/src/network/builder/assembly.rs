@@ -10,7 +10,7 @@ use super::{EndParts, FlowParts, LinkParts, NetworkBuilder};
 use crate::ledger::FlowLedger;
 use crate::network::bounds::InstantWatch;
 use crate::network::forwarding::{Forwarding, MOST_LINKS, MOST_NODES, Nat, idle_directions};
-use crate::network::motion::Forecaster;
+use crate::network::handover::Forecaster;
 use crate::network::observe::{LinkView, NetworkEvent, Observer, ObserverParts, StallWatch};
 use crate::network::packets::PacketStore;
 use crate::network::schedule::{Census, Entity, Schedule};

@@ -9,7 +9,7 @@ use super::events::FindRoutes;
 use super::handovers::FlowAtHandover;
 use super::{LinkView, Observer};
 use crate::ledger::Statistics;
-use crate::network::motion::PathAhead;
+use crate::network::handover::PathAhead;
 use crate::record::SinkError;
 
 /// The links from one end of a path to the other, there and back, if there is a way.

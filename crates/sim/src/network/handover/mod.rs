@@ -1,12 +1,14 @@
-//! Motion: the one place where changes of the topology are applied.
+//! Handovers, and whatever else a topology changes: the one place where its changes are applied.
 
+mod drops;
 mod forecasts;
 
-use leobench_base::{Descriptor, Destination, DirectionId, FlowId, LinkId, NodeId, SimTime};
-use leobench_link::{AfterOverlap, Cause, ChannelState};
+use leobench_base::{Destination, DirectionId, FlowId, LinkId, SimTime};
+use leobench_link::ChannelState;
 use leobench_transport::Input;
 use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 
+pub(in crate::network) use drops::Held;
 pub(super) use forecasts::{Forecaster, PathAhead};
 
 use super::forwarding::{Forwarding, Hop};
@@ -15,12 +17,6 @@ use super::packets::Egress;
 use super::schedule::Entity;
 use super::{End, Network, NetworkError};
 use crate::topology::{Attachment, Change, LeftPackets};
-
-/// A packet that waits at a node for a way to go on.
-pub(super) struct Held {
-    node: NodeId,
-    packet: Descriptor,
-}
 
 impl Network {
     /// A topology changes.
@@ -81,9 +77,10 @@ impl Network {
         match change {
             Change::Attach { link, attachment, left } => self.attach(link, attachment, left),
             Change::Channel { direction, state } => self.offer(direction, &state),
-            Change::Leave { link, left } => {
-                link.directions().into_iter().try_for_each(|direction| self.leave(direction, left))
-            }
+            Change::Leave { link, left } => link
+                .directions()
+                .into_iter()
+                .try_for_each(|direction| self.drop_left_packets(direction, left)),
             Change::BeginOverlap { link } => link
                 .directions()
                 .into_iter()
@@ -121,7 +118,7 @@ impl Network {
         self.forwarding.attach(link, attachment);
         for direction in link.directions() {
             if attachment == Attachment::Detached {
-                self.leave(direction, left)?;
+                self.drop_left_packets(direction, left)?;
                 let node = self.forwarding.edge(direction).from;
                 if let Some(nat) = &mut self.nats[node] {
                     nat.forget(direction);
@@ -132,51 +129,6 @@ impl Network {
             }
         }
         Ok(())
-    }
-
-    /// A link is left in one direction.
-    fn leave(&mut self, direction: DirectionId, left: LeftPackets) -> Result<(), NetworkError> {
-        let out = &mut self.link_output;
-        match left {
-            LeftPackets::Drain => return Ok(()),
-            LeftPackets::Deliver => {
-                self.directions[direction].drop_waiting(self.now, Cause::HANDOVER, out);
-            }
-            LeftPackets::Drop => {
-                self.directions[direction].drop_all(self.now, Cause::HANDOVER, out);
-            }
-            LeftPackets::Forward => {
-                let node = self.forwarding.edge(direction).from;
-                let mut packets = Vec::new();
-                self.directions[direction].flush(self.now, &mut packets, out);
-                self.held.extend(packets.into_iter().map(|packet| Held { node, packet }));
-            }
-        }
-        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
-        self.deliver(direction)
-    }
-
-    /// Lets the packets on a link go on over its former way.
-    fn begin_overlap(&mut self, direction: DirectionId) -> Result<(), NetworkError> {
-        self.directions[direction].begin_overlap(self.now, &mut self.link_output);
-        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
-        self.deliver(direction)
-    }
-
-    /// The former way of a link is left.
-    fn end_overlap(
-        &mut self,
-        direction: DirectionId,
-        left: LeftPackets,
-    ) -> Result<(), NetworkError> {
-        let after = match left {
-            LeftPackets::Drain | LeftPackets::Forward => AfterOverlap::Drain,
-            LeftPackets::Deliver => AfterOverlap::DropWaiting(Cause::HANDOVER),
-            LeftPackets::Drop => AfterOverlap::DropAll(Cause::HANDOVER),
-        };
-        self.directions[direction].end_overlap(self.now, after, &mut self.link_output);
-        self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
-        self.deliver(direction)
     }
 
     /// The endpoints at a node learn that an interface can be used, or not any more.
