@@ -9,6 +9,8 @@ use leobench_transport::congestion::{
 };
 use leobench_transport::endpoint::EndpointError;
 use leobench_transport::interfaces::Interfaces;
+use leobench_transport::path_scheduler::PathSchedulerContext;
+use leobench_transport::plugin::Plugins;
 
 use super::cids::ACTIVE_LIMIT;
 use super::connection::{Connection, Offer, Parts, Settings};
@@ -72,7 +74,7 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         original_destination: remote_id,
         retry_source: None,
         local_id: Connection::first_id(rng, "source-id"),
-        offer: offered(spec, role).map(|multipath| Box::new(offer(multipath, rng))),
+        offer: offered(spec, role).map(|multipath| Box::new(offer(multipath, rng, plugins))),
         preferred: None,
         rng: rng.clone(),
     })
@@ -83,13 +85,20 @@ fn offered(spec: &QuicSpec, role: Role) -> Option<&MultipathSpec> {
     spec.multipath.as_ref().filter(|multipath| role == Role::Client || multipath.peer_offers)
 }
 
-/// An end's offer of several paths. A client adds its addresses later.
-pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree) -> Offer {
+/// An end's offer of several paths, to which the client's addresses are added later.
+pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree, plugins: &Plugins) -> Offer {
     Offer {
         scheduler: {
-            let scheduler = spec.scheduler.clone();
-            Arc::new(move || scheduler.model().build())
+            let (scheduler, rng, plugins) =
+                (spec.scheduler.clone(), rng.child("path-scheduler"), plugins.clone());
+            let links = spec.links.len();
+            Arc::new(move || {
+                let context = PathSchedulerContext { links, rng: &rng, plugins: &plugins };
+                scheduler.model().build(&context)
+            })
         },
+        scheduler_name: spec.scheduler.name(),
+        reinject: spec.reinject,
         acks: spec.ack,
         idle: spec.idle_timeout,
         backups: spec.links.iter().map(|link| spec.backup.contains(link)).collect(),

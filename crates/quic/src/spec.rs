@@ -76,6 +76,18 @@ leobench_base::words! {
     }
 }
 
+leobench_base::words! {
+    /// When data that is unacknowledged on one path is sent again on another, although nothing shows that it is lost.
+    pub enum Reinject {
+        /// After a probe timeout of its path: all of it.
+        OnTimeout = "on_timeout",
+        /// That, and when a path has nothing else to send: then what it may deliver earlier than a slower path.
+        Idle = "idle",
+        /// Never: what is lost is sent again once that is certain.
+        Never = "never",
+    }
+}
+
 leobench_base::spec! {
     /// Several paths at a time (draft-ietf-quic-multipath), each over a link of the node that opens the connection.
     pub struct MultipathSpec example = r#"{"links": ["terrestrial", "leo"]}"# check = check_multipath {
@@ -85,6 +97,8 @@ leobench_base::spec! {
         pub backup: Vec<String> = Vec::new(),
         /// Path scheduler: it chooses the path of the next packet.
         pub scheduler: PathSchedulerSpec = PathSchedulerSpec::default(),
+        /// When unacknowledged data of one path is sent again on another.
+        pub reinject: Reinject = Reinject::OnTimeout,
         /// The path that acknowledges the packets of a path.
         pub ack: AckPath = AckPath::SamePath,
         /// Time for which a path survives without packets from the other end if there is another path; unlimited by

@@ -223,6 +223,8 @@ pub struct Totals {
     pub retransmitted_bytes: Bytes,
     /// Packets that carried something sent before: application data, or TCP's SYN or FIN.
     pub retransmitted_packets: u64,
+    /// Application bytes sent on one path while they were unacknowledged on another, not counted as retransmitted.
+    pub reinjected_bytes: Bytes,
     /// Times that losses or ECN marks began a recovery, whatever the controller made of them: once a round trip at most, and
     /// anew where a retransmission timeout or persistent congestion follows.
     pub congestion_events: u64,
@@ -250,6 +252,7 @@ impl Totals {
             lost_bytes: self.lost_bytes - earlier.lost_bytes,
             retransmitted_bytes: self.retransmitted_bytes - earlier.retransmitted_bytes,
             retransmitted_packets: self.retransmitted_packets - earlier.retransmitted_packets,
+            reinjected_bytes: self.reinjected_bytes - earlier.reinjected_bytes,
             congestion_events: self.congestion_events - earlier.congestion_events,
             timeouts: self.timeouts - earlier.timeouts,
             spurious_losses: self.spurious_losses - earlier.spurious_losses,
@@ -269,6 +272,7 @@ impl AddAssign for Totals {
         self.lost_bytes += other.lost_bytes;
         self.retransmitted_bytes += other.retransmitted_bytes;
         self.retransmitted_packets += other.retransmitted_packets;
+        self.reinjected_bytes += other.reinjected_bytes;
         self.congestion_events += other.congestion_events;
         self.timeouts += other.timeouts;
         self.spurious_losses += other.spurious_losses;
@@ -393,6 +397,16 @@ pub enum EndpointError {
     /// A scheduler did what a scheduler must not.
     #[error("scheduler `{scheduler}` at {at}: {problem}")]
     Scheduler {
+        /// Its name.
+        scheduler: String,
+        /// When.
+        at: SimTime,
+        /// The scheduler's error.
+        problem: String,
+    },
+    /// A path scheduler did what a path scheduler must not.
+    #[error("path scheduler `{scheduler}` at {at}: {problem}")]
+    PathScheduler {
         /// Its name.
         scheduler: String,
         /// When.

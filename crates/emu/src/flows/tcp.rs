@@ -310,6 +310,7 @@ impl Monitor {
             lost_bytes: info.bytes_repeated,
             retransmitted_bytes: info.bytes_repeated,
             retransmitted_packets: info.segments_repeated,
+            reinjected_bytes: leobench_base::Bytes::ZERO,
             congestion_events: self.congestion_events,
             timeouts: info.timeouts,
             spurious_losses: info.duplicates,

@@ -344,6 +344,7 @@ impl NoqEndpoint {
             lost_bytes: state.lost_bytes,
             retransmitted_bytes: Bytes::new(sent.retransmitted),
             retransmitted_packets: sent.retransmitted_packets,
+            reinjected_bytes: Bytes::ZERO,
             congestion_events: state.congestion_events,
             timeouts: self.timeouts,
             spurious_losses: self.tap.spurious_losses(),

@@ -75,6 +75,9 @@ impl Connection {
             received_packets: path.received_packets,
             retransmitted_bytes: Bytes::new(bytes),
             retransmitted_packets: packets,
+            reinjected_bytes: Bytes::new(
+                path.member.as_ref().map_or(0, |member| member.reinjected),
+            ),
             ..self.control.totals(path.id)
         }
     }

@@ -105,7 +105,7 @@ impl Connection {
             let path = &mut self.paths[id];
             path.probed_from = path.recovery.next_number(Space::Data).value;
             self.acks_mut(id, probe.space).probes = probe.packets;
-            if self.is_alone(id) {
+            if self.is_alone(id) || self.never_reinjects() {
                 self.refill_probe(id, probe.space);
             } else {
                 self.repeat_elsewhere(id);

@@ -8,6 +8,7 @@ use leobench_transport::endpoint::PathId;
 use leobench_transport::on_forecast::Hold;
 use leobench_transport::pacing::{Pacer, window_rate};
 
+use super::member::Member;
 use super::route::{FourTuple, Route};
 use crate::MINIMUM_DATAGRAM;
 use crate::cids::{LocalIds, RemoteIds};
@@ -93,6 +94,8 @@ pub(crate) struct Path {
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: Bytes,
     pub(crate) received_packets: u64,
+    /// What it is among several paths, if both ends have agreed on them.
+    pub(crate) member: Option<Box<Member>>,
 }
 
 impl Path {
@@ -128,6 +131,7 @@ impl Path {
             sent_packets: 0,
             sent_bytes: Bytes::ZERO,
             received_packets: 0,
+            member: None,
         }
     }
 

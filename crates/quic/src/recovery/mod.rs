@@ -22,7 +22,7 @@ pub(crate) use self::packet::SentPacket;
 use self::ring::Ring;
 pub(crate) use self::rtt::RttEstimator;
 use self::spurious::{LostPackets, Reduction};
-use crate::sent_frame::SentFrame;
+use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{EcnCounts, Number, Space};
 
 /// Packet number spaces, in order.
@@ -174,6 +174,21 @@ impl Recovery {
             contents.extend(packet.carried.iter().copied());
         }
         contents
+    }
+
+    /// Returns the content of the oldest ack-eliciting packet outstanding in the Data space of whose time of sending `wanted` holds,
+    /// to be sent on another path: each packet once.
+    pub(crate) fn repeat_oldest(&mut self, wanted: impl Fn(SimTime) -> bool) -> Option<SentFrames> {
+        let mut outstanding = self.spaces[Space::Data as usize].sent.outstanding_mut();
+        let packet = outstanding
+            .find(|packet| packet.ack_eliciting && !packet.repeated && wanted(packet.at))?;
+        packet.repeated = true;
+        Some(packet.carried.clone())
+    }
+
+    /// The packet of a space that was sent last, unless it is settled.
+    pub(crate) fn latest(&self, space: Space) -> Option<&SentPacket> {
+        self.spaces[space as usize].sent.latest()
     }
 
     /// The next packet's number, in as many bytes as the peer needs to tell it (RFC 9000 appendix A.2).

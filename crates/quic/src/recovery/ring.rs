@@ -228,6 +228,14 @@ impl Ring {
         })
     }
 
+    /// The packet sent last, unless it is settled.
+    pub(super) fn latest(&self) -> Option<&SentPacket> {
+        match self.slots.back()? {
+            Slot::Outstanding(packet) => Some(packet),
+            Slot::Acked | Slot::Skipped => None,
+        }
+    }
+
     /// Takes all outstanding packets out, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = SentPacket> {
         self.first = self.next();

@@ -61,6 +61,12 @@ impl RttEstimator {
         self.rtt.smoothed
     }
 
+    /// The variation of the round-trip time.
+    #[inline]
+    pub(crate) fn variation(&self) -> SimDuration {
+        self.variation
+    }
+
     /// Latest sample, if there is one.
     pub(crate) fn latest(&self) -> Option<SimDuration> {
         self.first_sample.map(|_| self.rtt.latest)

@@ -77,7 +77,10 @@ impl ByteConfig {
             original_destination: remote_id,
             retry_source: None,
             local_id: Connection::first_id(&rng, "source-id"),
-            offer: spec.multipath.as_ref().map(|multipath| Box::new(offer(multipath, &rng))),
+            offer: spec
+                .multipath
+                .as_ref()
+                .map(|multipath| Box::new(offer(multipath, &rng, Plugins::NONE))),
             preferred: None,
             rng,
         })

@@ -7,6 +7,7 @@ use leobench_transport::scheduler::{LARGEST_HEADER, Share};
 use super::Streams;
 use super::id::StreamKind;
 use super::packet::Payload;
+use crate::paths::StreamRange;
 use crate::sent_frame::SentFrames;
 use crate::wire::{Directionality, Frames};
 
@@ -68,6 +69,40 @@ impl Streams {
             self.again.pop_front();
         }
         self.totals.retransmitted_packets += u64::from(self.totals.retransmitted > before);
+    }
+
+    /// Whether a range that was sent is not acknowledged yet.
+    pub(crate) fn is_unacked(&mut self, range: &StreamRange) -> bool {
+        let StreamRange { id, start, end, fin } = *range;
+        self.table.send(id).is_some_and(|part| part.first_unacked(start, end, fin).is_some())
+    }
+
+    /// Puts frames with what is not acknowledged of a range, up to `room` bytes, into a packet, and takes it out of the range.
+    /// Returns the bytes used, and those of the stream among them.
+    pub(crate) fn fill_copy(
+        &mut self,
+        range: &mut StreamRange,
+        room: u64,
+        frames: &mut Frames,
+        carried: &mut SentFrames,
+    ) -> (u64, u64) {
+        let mut payload = Payload { room, frames, carried };
+        let mut copied = 0;
+        let Some(part) = self.table.send(range.id) else {
+            *range = StreamRange { start: range.end, fin: false, ..*range };
+            return (0, 0);
+        };
+        while let Some((start, end)) = part.first_unacked(range.start, range.end, range.fin) {
+            let ends = range.fin && end == range.end;
+            let Some((bytes, fin)) = payload.add_stream(range.id, start, end - start, ends) else {
+                return (room - payload.room, copied);
+            };
+            copied += bytes;
+            range.start = start + bytes;
+            range.fin &= !fin;
+        }
+        *range = StreamRange { start: range.end, fin: false, ..*range };
+        (room - payload.room, copied)
     }
 
     /// New data of the flow's streams.

@@ -21,10 +21,11 @@ mod table;
 
 use std::collections::VecDeque;
 
-use leobench_base::{RngTree, SimDuration, SimTime};
+use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::buffer::{Attributes, SendBuffer};
 use leobench_transport::endpoint::{EndpointError, Report};
+use leobench_transport::path_scheduler::Backlog;
 use leobench_transport::plugin::Plugins;
 use leobench_transport::scheduler::{Multiplexer, SchedulerSpec};
 
@@ -286,6 +287,13 @@ impl Streams {
         let backlog = self.flows.as_ref().map_or(0, |flows| flows.buffer().backlog());
         let waits = backlog > self.abandoned || self.waiting > 0;
         waits && (self.connection_credit() == 0 || !self.has_new())
+    }
+
+    /// The data that waits for a path.
+    pub(crate) fn waiting(&self) -> Backlog {
+        let flows = self.flows.as_ref().map_or(0, |flows| flows.buffer().backlog());
+        let waiting = flows.saturating_sub(self.abandoned) + self.waiting;
+        Backlog { waiting: Bytes::new(waiting), credit: Bytes::new(self.connection_credit()) }
     }
 
     /// Bytes of new data that the peer's limit on the connection still lets this end send.

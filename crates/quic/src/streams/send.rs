@@ -183,6 +183,16 @@ impl SendPart {
         Some(self.lost.first().unwrap_or((self.sent, self.sent)))
     }
 
+    /// The first part of a range that was sent and is not acknowledged; an empty range at its end if only the stream's end is
+    /// missing.
+    pub(super) fn first_unacked(&self, start: u64, end: u64, fin: bool) -> Option<(u64, u64)> {
+        if self.is_reset() {
+            return None;
+        }
+        let gap = self.ahead.first_gap(start.max(self.acked), end);
+        gap.or_else(|| (fin && self.fin == Fin::Sent).then_some((end, end)))
+    }
+
     /// New bytes leave, and perhaps the end.
     #[inline]
     pub(super) fn on_sent(&mut self, bytes: u64, fin: bool) {

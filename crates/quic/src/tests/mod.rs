@@ -9,6 +9,7 @@ mod meetings;
 mod migration;
 mod numbers;
 mod paths;
+mod paths_copies;
 mod paths_frames;
 mod paths_noq;
 mod paths_plan;

@@ -3,12 +3,14 @@
 use std::net::IpAddr;
 
 use leobench_transport::endpoint::{Input, InterfaceChange, PathId};
-use leobench_transport::path_scheduler::{PathScheduler, PathView};
+use leobench_transport::path_scheduler::{
+    Backlog, Choice, PathScheduler, PathSchedulerSpec, PathView,
+};
 use leobench_transport::testing::Way;
 
 use super::*;
 use crate::MultipathSpec;
-use crate::spec::AckPath;
+use crate::spec::{AckPath, Reinject};
 use crate::wire::{Header, PathFrame};
 
 const MBIT: u64 = 1_000_000;
@@ -23,7 +25,8 @@ pub(super) fn several(paths: usize, change: impl FnOnce(&mut MultipathSpec)) -> 
     let mut multipath = MultipathSpec {
         links: (0..paths).map(|number| number.to_string()).collect(),
         backup: Vec::new(),
-        scheduler: leobench_transport::path_scheduler::PathSchedulerSpec::default(),
+        scheduler: PathSchedulerSpec::default(),
+        reinject: Reinject::OnTimeout,
         ack: AckPath::SamePath,
         idle_timeout: None,
         peer_offers: true,
@@ -56,7 +59,7 @@ fn frames(passed: &Passed) -> impl Iterator<Item = &Frame> {
 }
 
 /// The way that a datagram of the sender takes.
-fn way(passed: &Passed) -> usize {
+pub(super) fn way(passed: &Passed) -> usize {
     usize::from(match passed.source.ip() {
         IpAddr::V4(ip) => ip.octets()[2],
         IpAddr::V6(_) => unreachable!("no test uses it"),
@@ -79,9 +82,13 @@ fn duration(spec: &QuicSpec, ways: &[(u64, u64)], known: usize, bytes: u64) -> u
 #[test]
 fn two_equal_paths_carry_nearly_twice_what_one_carries() {
     let ways = [(20, 20 * MBIT); 2];
-    for kind in leobench_transport::path_scheduler::PathSchedulerSpec::examples() {
+    for kind in PathSchedulerSpec::examples() {
         let spec = several(2, |multipath| multipath.scheduler = kind.clone());
         let [one, two] = [1, 2].map(|known| duration(&spec, &ways, known, 40_000_000));
+        if kind.kind() == "redundant" {
+            assert!(two <= one && one * 20 <= two * 21, "{one} ms with one, {two} ms with two");
+            continue;
+        }
         assert!(one * 10 >= two * 19, "{}: {one} ms with one, {two} ms with two", kind.kind());
     }
 }
@@ -93,8 +100,14 @@ struct Recording {
 }
 
 impl PathScheduler for Recording {
-    fn choose(&mut self, _now: SimTime, paths: &[PathView]) -> Option<PathId> {
-        (self.rule)(paths)
+    fn choose(
+        &mut self,
+        now: SimTime,
+        paths: &[PathView],
+        _backlog: &Backlog,
+    ) -> Result<Choice, String> {
+        let available: Vec<_> = paths.iter().filter(|path| path.has_room(now)).copied().collect();
+        Ok((self.rule)(&available).map_or(Choice::Wait, Choice::One))
     }
 
     fn on_sent(&mut self, path: PathId) {
@@ -110,8 +123,8 @@ fn choose_by(
 ) -> std::sync::Arc<std::sync::Mutex<Vec<u32>>> {
     let chosen = std::sync::Arc::default();
     let known = std::sync::Arc::clone(&chosen);
-    let build = move || -> Box<dyn PathScheduler> {
-        Box::new(Recording { rule, chosen: std::sync::Arc::clone(&known) })
+    let build = move || -> Result<Box<dyn PathScheduler>, String> {
+        Ok(Box::new(Recording { rule, chosen: std::sync::Arc::clone(&known) }))
     };
     pipe.ends[end].prepare(|parts| {
         parts.offer.as_mut().unwrap().scheduler = std::sync::Arc::new(build);
@@ -382,7 +395,7 @@ fn every_byte_arrives_once_over_random_paths() {
             (0..paths).map(|_| (1 + rng.below(200), (1 + rng.below(20)) * MBIT)).collect();
         let policy =
             [AckPath::SamePath, AckPath::Fastest, AckPath::RoundRobin][rng.below(3) as usize];
-        let kinds = leobench_transport::path_scheduler::PathSchedulerSpec::examples();
+        let kinds = PathSchedulerSpec::examples();
         let kind = kinds[rng.below(kinds.len() as u64) as usize].clone();
         let spec =
             several(paths, |multipath| (multipath.ack, multipath.scheduler) = (policy, kind));

@@ -98,6 +98,7 @@ fn the_warm_up_can_be_left_out_of_totals() {
         undos: 12 * factor,
         ecn_marks: 11 * factor,
         retransmitted_packets: 12 * factor,
+        reinjected_bytes: Bytes::new(13 * factor),
     };
     assert_eq!(totals(10).since(&totals(3)), totals(7));
 }

@@ -3,8 +3,7 @@
 
 use leobench_base::SimTime;
 
-use super::{PathScheduler, PathSchedulerModel, PathView};
-use crate::endpoint::PathId;
+use super::{Backlog, Choice, PathScheduler, PathSchedulerContext, PathSchedulerModel, PathView};
 
 leobench_base::spec! {
     /// The path with the shortest round-trip time among those that have room.
@@ -12,15 +11,22 @@ leobench_base::spec! {
 }
 
 impl PathSchedulerModel for MinRttSpec {
-    fn build(&self) -> Box<dyn PathScheduler> {
-        Box::new(MinRtt)
+    fn build(&self, _: &PathSchedulerContext<'_>) -> Result<Box<dyn PathScheduler>, String> {
+        Ok(Box::new(MinRtt))
     }
 }
 
 struct MinRtt;
 
 impl PathScheduler for MinRtt {
-    fn choose(&mut self, _now: SimTime, paths: &[PathView]) -> Option<PathId> {
-        paths.iter().min_by_key(|path| (path.rtt, path.id)).map(|path| path.id)
+    fn choose(
+        &mut self,
+        now: SimTime,
+        paths: &[PathView],
+        _backlog: &Backlog,
+    ) -> Result<Choice, String> {
+        let available = paths.iter().filter(|path| path.has_room(now));
+        let first = available.min_by_key(|path| (path.rtt, path.id));
+        Ok(first.map_or(Choice::Wait, |path| Choice::One(path.id)))
     }
 }

@@ -79,8 +79,17 @@ impl PacketBuilder {
     }
 
     /// The frames to write, and beside them what they carry.
-    pub(super) fn frames_mut(&mut self) -> (&mut Frames, &mut SentFrames) {
+    pub(in crate::connection) fn frames_mut(&mut self) -> (&mut Frames, &mut SentFrames) {
         (&mut packet_mut(&mut self.datagram).frames, &mut self.carried)
+    }
+
+    /// Frames of streams were put in, which take so many bytes.
+    #[inline]
+    pub(in crate::connection) fn on_streams(&mut self, used: u64) {
+        self.room -= used;
+        self.payload += used;
+        self.ack_eliciting |= used > 0;
+        self.in_flight |= used > 0;
     }
 
     pub(in crate::connection) fn push(&mut self, frame: Frame, carried: Option<SentFrame>) {

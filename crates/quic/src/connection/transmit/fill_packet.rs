@@ -37,6 +37,7 @@ impl Connection {
         match plan.contents {
             Contents::Nothing => {}
             Contents::Probes => self.add_probes(now, builder),
+            Contents::Copies => self.add_copies(builder),
             Contents::Everything => self.add_content(now, builder)?,
         }
         if plan.probe {
@@ -149,10 +150,7 @@ impl Connection {
                 again.0 += after.retransmitted - before.retransmitted;
                 again.1 += after.retransmitted_packets - before.retransmitted_packets;
             }
-            builder.room -= used;
-            builder.payload += used;
-            builder.ack_eliciting |= used > 0;
-            builder.in_flight |= used > 0;
+            builder.on_streams(used);
         }
         Ok(())
     }

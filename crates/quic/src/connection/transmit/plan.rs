@@ -25,6 +25,8 @@ pub(in crate::connection) enum Contents {
     Nothing,
     /// Challenges and responses only.
     Probes,
+    /// Data that other paths have sent.
+    Copies,
     /// Whatever there is.
     Everything,
 }
@@ -89,6 +91,7 @@ impl Connection {
         let probe = path.acks.probes > 0;
         let contents = match cargo {
             Cargo::Content => Contents::Everything,
+            Cargo::Copies => Contents::Copies,
             Cargo::Probes if probe && self.is_alone(id) => Contents::Everything,
             Cargo::Probes if probe || path.route.wants_probe() => Contents::Probes,
             Cargo::Probes | Cargo::Acks => Contents::Nothing,
@@ -103,7 +106,16 @@ impl Connection {
     )]
     #[inline(always)]
     pub(in crate::connection) fn limits(&self, path: &Path) -> Limits {
-        let wanted = self.has_content_on(path);
+        self.limits_if(path, self.has_content_on(path))
+    }
+
+    /// The same where it is known whether content waits.
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet takes this step, from one place that matters"
+    )]
+    #[inline(always)]
+    pub(in crate::connection) fn limits_if(&self, path: &Path, wanted: bool) -> Limits {
         let window = self.control.window(path.id);
         let has_window = path.recovery.in_flight() + path.mtu <= window;
         let waits = wanted && has_window;
@@ -221,8 +233,11 @@ impl Connection {
     /// The sender is told what will become of a path.
     pub(crate) fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) {
         self.control.on_forecast(forecast);
-        let path = self.paths.get_mut(forecast.path);
-        if let Some((path, before)) = path.zip(self.settings.hold) {
+        let Some(path) = self.paths.get_mut(forecast.path) else { return };
+        if let Some(member) = &mut path.member {
+            member.forecast = Some(*forecast);
+        }
+        if let Some(before) = self.settings.hold {
             path.hold.plan(now, before, forecast);
         }
     }

@@ -51,7 +51,7 @@ pub(super) fn check(
             let error = at.key("opened_by").error("the transport opens no connection");
             return Err(error.allowed("`from`"));
         }
-        multipath::check(spec, flow, nodes, &at)?;
+        multipath::check(spec, flow, nodes, plugins, &at)?;
         preferred::check(spec, flow, nodes, &at)?;
         for (topology, routes) in &networks {
             let path = |from: usize, to: usize| {

@@ -3,6 +3,7 @@
 use leobench_base::spec::{SpecError, cut};
 use leobench_base::{LinkId, NodeId};
 use leobench_quic::QuicSpec;
+use leobench_transport::Plugins;
 
 use super::flows::fits;
 use super::{Names, Place};
@@ -12,6 +13,7 @@ pub(super) fn check(
     spec: &ScenarioSpec,
     flow: &FlowSpec,
     nodes: &Names<'_>,
+    plugins: &Plugins,
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
     let TransportSpec::Quic(QuicSpec { multipath: Some(multipath), .. }) = &flow.transport else {
@@ -20,6 +22,10 @@ pub(super) fn check(
     let (opener, answerer) = (flow.opener(), flow.answerer());
     let (transport, flow_at) = (at.key("transport"), at);
     let multipath_at = transport.key("multipath");
+    let scheduler_at = multipath_at.key("scheduler");
+    multipath.scheduler.model().check(multipath.links.len(), plugins).map_err(|fault| {
+        scheduler_at.key(&fault.field).error(fault.problem).allowed(fault.allowed)
+    })?;
     let links = multipath_at.key("links");
     let own = spec.links.iter().filter(|(_, link)| link.between.iter().any(|end| end == opener));
     let own: Vec<_> = own.map(|(name, _)| format!("`{name}`")).collect();

@@ -69,6 +69,16 @@ fn several_paths() {
         ),
         (
             quic,
+            &over(
+                "links = [\"wire\", \"wire2\"], scheduler = { kind = \"round_robin\", weights = [1, 2, 3] }",
+            ),
+            &format!(
+                "{at}.scheduler.weights = [1, 2, 3]: has 3 weights, for 2 links; allowed: 2 whole numbers, one for each of \
+                 `links`"
+            ),
+        ),
+        (
+            quic,
             "transport = { kind = \"quic\", stack = \"noq\", multipath = { links = [\"wire\", \"radio\"] } }",
             "flows.main.transport.multipath = { links = [\"wire\", \"radio\"] }: requires the stack `own`: `noq` \
              uses one path here; allowed: no `multipath`, or the stack `own`",

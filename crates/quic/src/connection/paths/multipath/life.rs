@@ -84,6 +84,18 @@ impl Connection {
         true
     }
 
+    /// Finds the link of a path by the client's address.
+    pub(super) fn find_link(&mut self, id: PathId) {
+        let Some(multipath) = &self.multipath else { return };
+        let path = &mut self.paths[id];
+        let FourTuple { local, remote } = path.route.tuple;
+        let client = if self.role == Role::Client { local } else { remote };
+        let link = multipath.offer.addresses.iter().position(|known| *known == client.ip());
+        if let Some(member) = &mut path.member {
+            member.link = link;
+        }
+    }
+
     /// A client makes the path from an address a backup, if it is to be one.
     pub(super) fn choose_status(&mut self, id: PathId) {
         let Some(multipath) = &self.multipath else { return };
@@ -120,6 +132,7 @@ impl Connection {
         path.ids.remote.begin();
         path.begin_validation(now);
         self.control.open(id, now, mtu);
+        self.find_link(id);
         self.update_handshake_state(now, id);
         self.note_path(id, how);
         self.log_route(now, id);
@@ -146,6 +159,9 @@ impl Connection {
         path.ids.remote.end();
         path.acks.probes = 0;
         path.others.clear();
+        if let Some(member) = &mut path.member {
+            member.copies.clear();
+        }
         if used {
             self.control.close(id);
         }

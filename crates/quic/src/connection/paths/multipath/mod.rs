@@ -3,6 +3,8 @@
 //!
 //! A function that works on a path takes its ID.
 
+mod choose;
+mod copies;
 mod frames;
 mod life;
 mod send;
@@ -12,16 +14,16 @@ use std::sync::Arc;
 
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::PathId;
+use leobench_transport::endpoint::{EndpointError, PathId};
 use leobench_transport::path_scheduler::PathScheduler;
 use smallvec::SmallVec;
 
 pub(in crate::connection) use self::send::Cargo;
 use crate::cids::{LocalIds, RemoteIds};
 use crate::connection::Connection;
-use crate::paths::{FourTuple, Ids, Path, PathSet, Stage};
+use crate::paths::{FourTuple, Ids, Member, Path, PathSet, Stage};
 use crate::recovery::{Recovery, RecoveryConfig};
-use crate::spec::AckPath;
+use crate::spec::{AckPath, Reinject};
 use crate::token_key::ResetKey;
 use crate::wire::{ConnectionId, Space};
 
@@ -29,16 +31,20 @@ use crate::wire::{ConnectionId, Space};
 const IDS_PER_PATH: u64 = 2;
 
 /// Builds a path scheduler.
-pub(crate) type BuildScheduler = Arc<dyn Fn() -> Box<dyn PathScheduler> + Send + Sync>;
+pub(crate) type BuildScheduler =
+    Arc<dyn Fn() -> Result<Box<dyn PathScheduler>, String> + Send + Sync>;
 
 /// An end's offer to use several paths.
 #[derive(Clone)]
 pub(crate) struct Offer {
     pub(crate) scheduler: BuildScheduler,
+    /// Its name in messages.
+    pub(crate) scheduler_name: String,
+    pub(crate) reinject: Reinject,
     pub(crate) acks: AckPath,
     /// How long a path survives without a packet.
     pub(crate) idle: Option<SimDuration>,
-    /// The addresses of a client, and which of them are backups.
+    /// The addresses of the client, by link, as far as this end knows them; and which of them are backups.
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) backups: Vec<bool>,
     /// The largest path ID that it allows at first.
@@ -98,6 +104,16 @@ impl Connection {
             self.offered.alone = Some([local, remote]);
             return;
         };
+        let scheduler = match (offer.scheduler)() {
+            Ok(scheduler) => scheduler,
+            Err(problem) => {
+                let scheduler = offer.scheduler_name.clone();
+                let at = SimTime::ZERO;
+                self.reports.missing =
+                    Some(EndpointError::PathScheduler { scheduler, at, problem });
+                return;
+            }
+        };
         self.multipath = Some(Box::new(Multipath {
             local_max: offer.max_path_id,
             announces_max: false,
@@ -111,10 +127,12 @@ impl Connection {
             tells_blocked: false,
             open: SmallVec::from_slice(&[PathSet::FIRST]),
             turn: 0,
-            scheduler: (offer.scheduler)(),
+            scheduler,
             offer: *offer,
         }));
         self.allow_paths();
+        self.paths.first_mut().member = Some(Box::default());
+        self.find_link(PathSet::FIRST);
         self.choose_status(PathSet::FIRST);
     }
 
@@ -138,6 +156,7 @@ impl Connection {
             let mut path = Path::new(id, tuple, recovery, ids, mtu, self.settings.paced);
             (path.mtu, path.stage, path.proven) = (first.mtu, Stage::Unused, false);
             path.choose_spin(self.settings.spin, &own);
+            path.member = Some(Box::<Member>::default());
             self.paths.push(path);
         }
         let both = multipath.local_max.min(multipath.peer_max);

@@ -1,9 +1,9 @@
 //! Which path carries what (draft-ietf-quic-multipath sections 5.5 to 5.7).
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::SimTime;
 use leobench_transport::endpoint::EndpointError;
 use leobench_transport::endpoint::PathId;
-use leobench_transport::path_scheduler::{PathView, PathViews};
+use leobench_transport::path_scheduler::Choice;
 use smallvec::SmallVec;
 
 use super::Blocked;
@@ -23,6 +23,8 @@ pub(in crate::connection) enum Cargo {
     Acks,
     /// Whatever there is, on the path that the scheduler chose.
     Content,
+    /// Data that other paths have sent.
+    Copies,
 }
 
 impl Connection {
@@ -45,8 +47,12 @@ impl Connection {
                 return Ok(true);
             }
         }
+        if self.transmit_copies(now, &open, out)? {
+            return Ok(true);
+        }
         let has_content = self.has_content(self.paths.first(), Space::Data);
-        let chosen = if has_content { self.choose_path(now) } else { None };
+        let choice = if has_content { self.choose_path(now)? } else { Choice::Wait };
+        let chosen = choice.first();
         let owing = open.iter().copied().find(|id| self.owes_ack(now, *id));
         if let Some(id) = owing.filter(|id| chosen != Some(*id))
             && self.transmit_cargo(now, id, Cargo::Acks, out)?
@@ -54,18 +60,62 @@ impl Connection {
             return Ok(true);
         }
         if let Some(id) = chosen
-            && self.transmit_cargo(now, id, Cargo::Content, out)?
+            && self.transmit_content(now, id, &choice, out)?
         {
-            if let Some(multipath) = &mut self.multipath {
-                multipath.scheduler.on_sent(id);
-            }
             return Ok(true);
         }
+        if !has_content && open.iter().any(|id| self.reinject(now, *id)) {
+            return self.transmit_copies(now, &open, out);
+        }
         for id in open {
-            let limits = self.limits(&self.paths[id]);
+            let path = &self.paths[id];
+            let wanted = has_content || self.has_copies(id);
+            let limits = self.limits_if(path, wanted);
             self.on_sent_all(now, id, limits);
         }
         Ok(false)
+    }
+
+    /// Sends data that other paths have sent, on a path that is to repeat it and has room. Returns whether there was any.
+    fn transmit_copies(
+        &mut self,
+        now: SimTime,
+        open: &[PathId],
+        out: &mut Output<'_>,
+    ) -> Result<bool, EndpointError> {
+        for id in open.iter().copied() {
+            if self.prune_copies(id)
+                && self.has_room_for_data(now, id)
+                && self.transmit_cargo(now, id, Cargo::Copies, out)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Sends whatever there is on the path chosen. Returns whether there was anything.
+    fn transmit_content(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        choice: &Choice,
+        out: &mut Output<'_>,
+    ) -> Result<bool, EndpointError> {
+        let again = self.streams.totals().retransmitted;
+        if !self.transmit_cargo(now, id, Cargo::Content, out)? {
+            return Ok(false);
+        }
+        if let Some(multipath) = &mut self.multipath {
+            multipath.scheduler.on_sent(id);
+        }
+        // What was sent before is on other paths already.
+        if let Choice::Several(paths) = choice
+            && self.streams.totals().retransmitted == again
+        {
+            self.copy_latest(paths);
+        }
+        Ok(true)
     }
 
     /// Sends a datagram with this cargo on a path. Returns whether there was any.
@@ -83,51 +133,6 @@ impl Connection {
     /// Whether a path has to carry content itself if it is to probe with any: no other one can.
     pub(in crate::connection) fn is_alone(&self, id: PathId) -> bool {
         !self.has_usable_path_but(id)
-    }
-
-    /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
-    fn reserve(path: &Path) -> u8 {
-        let backup = path.status.backup || path.status.peer_backup;
-        if path.recovery.pto_count() > 0 { 2 } else { u8::from(backup) }
-    }
-
-    /// The path that the scheduler chooses for the next packet, of those that may take one.
-    fn choose_path(&mut self, now: SimTime) -> Option<PathId> {
-        let multipath = self.multipath.as_ref()?;
-        let usable =
-            || multipath.open.iter().map(|id| &self.paths[*id]).filter(|path| path.is_usable());
-        let least = usable().map(Self::reserve).min()?;
-        let mut views = PathViews::new();
-        for path in usable().filter(|path| Self::reserve(path) == least) {
-            views.extend(self.view(now, path));
-        }
-        self.ask_scheduler(now, &views)
-    }
-
-    /// The path that the scheduler chooses among these.
-    fn ask_scheduler(&mut self, now: SimTime, views: &PathViews) -> Option<PathId> {
-        if views.is_empty() {
-            return None;
-        }
-        let scheduler = &mut self.multipath.as_mut()?.scheduler;
-        let chosen = scheduler.choose(now, views)?;
-        let is_there = views.iter().any(|view| view.id == chosen);
-        debug_assert!(is_there, "path {} has no room", chosen.0);
-        is_there.then_some(chosen)
-    }
-
-    /// The scheduler's view of a path, if its window and pacer allow a packet now.
-    #[inline]
-    fn view(&self, now: SimTime, path: &Path) -> Option<PathView> {
-        let (window, in_flight) = (self.control.window(path.id), path.recovery.in_flight());
-        let may_send = in_flight + path.mtu <= window && path.ready(window, &self.control) <= now;
-        may_send.then(|| PathView {
-            id: path.id,
-            rtt: path.recovery.rtt().smoothed(),
-            window: Bytes::new(window),
-            in_flight: Bytes::new(in_flight),
-            payload: Bytes::new(path.mtu),
-        })
     }
 
     /// Whether an acknowledgement is due that path `id` is to carry.

@@ -1,0 +1,125 @@
+//! The choice of the path of the next packet with data: the scheduler's, of the paths that may carry data.
+
+use leobench_base::{Bytes, SimTime};
+use leobench_transport::endpoint::{EndpointError, PathId};
+use leobench_transport::path_scheduler::{Choice, PathView, PathViews};
+
+use crate::connection::Connection;
+use crate::paths::Path;
+
+impl Connection {
+    /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
+    fn reserve(path: &Path) -> u8 {
+        let backup = path.status.backup || path.status.peer_backup;
+        if path.recovery.pto_count() > 0 { 2 } else { u8::from(backup) }
+    }
+
+    /// The paths that may carry data: the usable ones, or those among them that are wanted most.
+    fn paths_for_data(&self) -> impl Iterator<Item = &Path> {
+        let open = self.multipath.as_ref().map_or(&[][..], |multipath| &multipath.open);
+        let usable = move || open.iter().map(|id| &self.paths[*id]).filter(|path| path.is_usable());
+        let least = usable().map(Self::reserve).min();
+        usable().filter(move |path| Some(Self::reserve(path)) == least)
+    }
+
+    /// The path that the scheduler chooses for the next packet with data. Without room on any path, it is not asked.
+    ///
+    /// # Errors
+    /// If the scheduler failed, or chose what it must not.
+    pub(super) fn choose_path(&mut self, now: SimTime) -> Result<Choice, EndpointError> {
+        let mut views = PathViews::new();
+        views.extend(self.paths_for_data().map(|path| self.view(path)));
+        if !views.iter().any(|view| view.has_room(now)) {
+            return Ok(Choice::Wait);
+        }
+        for view in &mut views {
+            view.delivery_rate = self.measure_delivery(now, view);
+        }
+        let backlog = self.streams.waiting();
+        let Some(multipath) = &mut self.multipath else { return Ok(Choice::Wait) };
+        let chosen = multipath.scheduler.choose(now, &views, &backlog);
+        chosen.and_then(|chosen| check(now, chosen, &views)).map_err(|problem| {
+            let scheduler = multipath.offer.scheduler_name.clone();
+            EndpointError::PathScheduler { scheduler, at: now, problem }
+        })
+    }
+
+    /// The paths that may carry data, and have room for a full packet now.
+    pub(super) fn has_room_for_data(&self, now: SimTime, id: PathId) -> bool {
+        let path = self.paths_for_data().find(|path| path.id == id);
+        path.is_some_and(|path| self.view(path).has_room(now))
+    }
+
+    /// The rate at which data of a path was acknowledged over the last round trip.
+    fn measure_delivery(
+        &mut self,
+        now: SimTime,
+        view: &PathView,
+    ) -> Option<leobench_base::BitRate> {
+        let acked = self.control.totals(view.id).acked_bytes.get();
+        let delivery = &mut self.paths[view.id].member.as_mut()?.delivery;
+        delivery.update(now, acked, view.rtt);
+        delivery.rate()
+    }
+
+    /// The scheduler's view of a path, but for its delivery rate.
+    #[inline]
+    pub(super) fn view(&self, path: &Path) -> PathView {
+        let window = self.control.window(path.id);
+        let member = path.member.as_deref();
+        let rtt = path.recovery.rtt();
+        PathView {
+            id: path.id,
+            link: member.and_then(|member| member.link),
+            rtt: rtt.smoothed(),
+            variation: rtt.variation(),
+            window: Bytes::new(window),
+            in_flight: Bytes::new(path.recovery.in_flight()),
+            payload: Bytes::new(path.mtu),
+            ready: path.ready(window, &self.control),
+            slow_start: self
+                .control
+                .ssthresh(path.id)
+                .is_none_or(|ssthresh| window < ssthresh.get()),
+            delivery_rate: None,
+            forecast: member.and_then(|member| member.forecast),
+        }
+    }
+}
+
+/// Refuses a choice of paths that are not there, of a full one, and of waiting for nothing.
+fn check(now: SimTime, choice: Choice, views: &PathViews) -> Result<Choice, String> {
+    let first = match &choice {
+        Choice::Wait
+            if views.iter().any(|view| !view.has_room(now) || !view.in_flight.is_zero()) =>
+        {
+            return Ok(choice);
+        }
+        Choice::Wait => {
+            return Err(
+                "waits, although nothing is in flight: no event would ever end that".to_owned()
+            );
+        }
+        Choice::One(first) => *first,
+        Choice::Several(ids) => {
+            if let Some(unknown) = ids.iter().find(|id| !views.iter().any(|view| view.id == **id)) {
+                return Err(unknown_path(*unknown, views));
+            }
+            *ids.first().ok_or("chose no path, but did not wait either")?
+        }
+    };
+    match views.iter().find(|view| view.id == first) {
+        None => Err(unknown_path(first, views)),
+        Some(view) if view.has_room(now) => Ok(choice),
+        Some(view) => Err(format!(
+            "chose path {}, which has no room: {} of {} are in flight, and pacing lets the next packet go at {}",
+            first.0, view.in_flight, view.window, view.ready,
+        )),
+    }
+}
+
+#[cold]
+fn unknown_path(id: PathId, views: &PathViews) -> String {
+    let known: Vec<_> = views.iter().map(|view| view.id.0.to_string()).collect();
+    format!("chose path {}, which cannot carry data now; allowed: {}", id.0, known.join(", "))
+}
