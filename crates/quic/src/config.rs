@@ -98,12 +98,18 @@ pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree, plugins: &Plugins) -> O
             })
         },
         scheduler_name: spec.scheduler.name(),
+        manager: {
+            let manager = spec.manager.clone();
+            Arc::new(move || manager.model().build())
+        },
         reinject: spec.reinject,
         acks: spec.ack,
         idle: spec.idle_timeout,
         backups: spec.links.iter().map(|link| spec.backup.contains(link)).collect(),
         addresses: Vec::new(),
-        max_path_id: spec.links.len() as u32 - 1,
+        peers: Vec::new(),
+        pairs: Vec::new(),
+        max_path_id: (spec.links.len() * spec.peer_links.len().max(1)) as u32 - 1,
         rng: rng.clone(),
     }
 }

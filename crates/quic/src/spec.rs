@@ -4,6 +4,7 @@ use leobench_base::spec::{Fault, UpTo, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::congestion::{CongestionSpec, CubicSpec};
 use leobench_transport::on_forecast::OnForecastSpec;
+use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::scheduler::SchedulerSpec;
 
@@ -95,6 +96,11 @@ leobench_base::spec! {
         pub links: Vec<String>,
         /// Those of `links` that are used only if no other link can be.
         pub backup: Vec<String> = Vec::new(),
+        /// Links of the node that answers, to whose addresses paths may lead; the handshake takes the first. By default, all paths
+        /// lead to the address of the handshake.
+        pub peer_links: Vec<String> = Vec::new(),
+        /// Path manager: it decides which paths are open, and which of them are backups.
+        pub manager: PathManagerSpec = PathManagerSpec::default(),
         /// Path scheduler: it chooses the path of the next packet.
         pub scheduler: PathSchedulerSpec = PathSchedulerSpec::default(),
         /// When unacknowledged data of one path is sent again on another.
@@ -120,6 +126,14 @@ fn check_multipath(spec: &MultipathSpec) -> Result<(), Fault> {
     }
     if (1..links.len()).any(|at| links[..at].contains(&links[at])) {
         return Err(Fault::new("links", "names a link more than once", "each link once"));
+    }
+    let peers = &spec.peer_links;
+    if (1..peers.len()).any(|at| peers[..at].contains(&peers[at])) {
+        return Err(Fault::new("peer_links", "names a link more than once", "each link once"));
+    }
+    if links.len() * peers.len() > MOST_PATHS {
+        let allowed = format!("{MOST_PATHS} pairs of `links` and `peer_links` at most");
+        return Err(Fault::new("peer_links", "makes too many paths", allowed));
     }
     if backup.iter().any(|link| !links.contains(link)) {
         let problem = "names a link that is not one of `links`";

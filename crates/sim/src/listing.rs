@@ -7,6 +7,7 @@ use leobench_budget::{
 use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
 use leobench_orbit::PolicySpec;
+use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
@@ -51,6 +52,7 @@ listed! {
     "transports" as "transport": TransportSpec;
     "congestion" as "congestion": CongestionSpec;
     "schedulers" as "scheduler": SchedulerSpec;
+    "path_managers" as "manager": PathManagerSpec;
     "path_schedulers" as "scheduler": PathSchedulerSpec;
     "sources" as "source": SourceSpec;
     "satellites" as "satellites": SatellitesSpec;

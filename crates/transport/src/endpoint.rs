@@ -40,8 +40,12 @@ pub enum Input<'a> {
     Finish,
     /// An interface of its node changed.
     Interface(InterfaceChange),
+    /// The link layer of one of its interfaces is there again, or gone: a satellite rises or sets.
+    Carrier(InterfaceChange),
     /// Somebody who knows the network says what will become of a path.
     Forecast(Forecast),
+    /// Somebody who knows the network says what will become of an interface.
+    InterfaceForecast(InterfaceForecast),
 }
 
 /// A change of one of the node's interfaces.
@@ -66,6 +70,33 @@ pub struct Forecast {
     pub bottleneck: Option<BitRate>,
     /// The next handover of the path up to then, or the one under way.
     pub handover: Option<HandoverForecast>,
+}
+
+/// A forecast for one of the interfaces of an endpoint's node, whether a path uses it or not. It may be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceForecast {
+    /// Address of the interface.
+    pub address: IpAddr,
+    /// When it can be used, and has a carrier, after it could not or had none.
+    pub comes_up: Option<SimTime>,
+    /// When it cannot be used any more, or has no carrier.
+    pub goes_down: Option<SimTime>,
+    /// Its next handover, or the one under way.
+    pub handover: Option<HandoverForecast>,
+}
+
+impl InterfaceForecast {
+    /// The next interruption: a handover, or the time between going down and coming up again.
+    pub fn interruption(&self) -> Option<HandoverForecast> {
+        let down = self.goes_down.map(|from| {
+            let until = self
+                .comes_up
+                .filter(|until| *until > from)
+                .unwrap_or(SimTime::from_nanos(u64::MAX));
+            HandoverForecast { from, until }
+        });
+        self.handover.into_iter().chain(down).min_by_key(|next| next.from)
+    }
 }
 
 /// A handover of a path ahead of time.

@@ -8,12 +8,14 @@ use crate::endpoint::InterfaceChange;
 #[derive(Clone, Debug)]
 pub struct Interfaces {
     up: Vec<IpAddr>,
+    /// Addresses whose link layer is gone.
+    no_carrier: Vec<IpAddr>,
 }
 
 impl Interfaces {
     /// A host with one address.
     pub fn new(address: IpAddr) -> Self {
-        Self { up: vec![address] }
+        Self { up: vec![address], no_carrier: Vec::new() }
     }
 
     /// An interface changed.
@@ -23,6 +25,19 @@ impl Interfaces {
         } else if !self.has(change.address) {
             self.up.push(change.address);
         }
+    }
+
+    /// The link layer of an interface is there again, or gone. It keeps its address.
+    pub fn set_carrier(&mut self, change: InterfaceChange) {
+        self.no_carrier.retain(|address| *address != change.address);
+        if !change.up {
+            self.no_carrier.push(change.address);
+        }
+    }
+
+    /// Whether the link layer of an interface is there, as far as is known.
+    pub fn has_carrier(&self, address: IpAddr) -> bool {
+        !self.no_carrier.contains(&address)
     }
 
     /// An address led nowhere: others are tried before it.

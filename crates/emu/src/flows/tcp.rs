@@ -244,7 +244,11 @@ impl Endpoint for KernelTcp {
             }
             Input::Finish => self.finished = true,
             // Packets are the kernel's affair, which learns of its devices by itself.
-            Input::Packet(_) | Input::Interface(_) | Input::Forecast(_) => {}
+            Input::Packet(_)
+            | Input::Interface(_)
+            | Input::Carrier(_)
+            | Input::Forecast(_)
+            | Input::InterfaceForecast(_) => {}
         }
         Ok(())
     }

@@ -259,7 +259,10 @@ impl Endpoint for NoqEndpoint {
                 Ok(())
             }
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
-            Input::Packet(_) | Input::Interface(_) => Ok(()),
+            Input::Packet(_)
+            | Input::Interface(_)
+            | Input::Carrier(_)
+            | Input::InterfaceForecast(_) => Ok(()),
             Input::Message { stream, message } => {
                 if let Some(sender) = &mut self.sender {
                     sender.streams.push(stream, message);

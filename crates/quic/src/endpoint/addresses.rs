@@ -20,6 +20,16 @@ impl QuicEndpoint {
         }
     }
 
+    /// Lets a client use these addresses of the server, that of the handshake first, between the `pairs` of its own addresses and
+    /// them.
+    pub fn use_peers(&mut self, peers: &[IpAddr], pairs: &[(usize, usize)]) {
+        if let Stage::Waiting(parts) = &mut self.listener.stage
+            && let Some(offer) = &mut parts.offer
+        {
+            (offer.peers, offer.pairs) = (peers.to_vec(), pairs.to_vec());
+        }
+    }
+
     /// Lets a client know these further addresses of its host, which it may probe.
     pub fn know_addresses(&mut self, addresses: &[IpAddr]) {
         if let Stage::Waiting(parts) = &mut self.listener.stage {

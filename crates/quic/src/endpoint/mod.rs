@@ -199,6 +199,16 @@ impl Endpoint for QuicEndpoint {
                 Stage::Waiting(parts) => parts.interfaces.change(change),
                 Stage::Moving => {}
             },
+            Input::Carrier(change) => match &mut self.listener.stage {
+                Stage::Connected(connection) => connection.on_carrier(now, change),
+                Stage::Waiting(parts) => parts.interfaces.set_carrier(change),
+                Stage::Moving => {}
+            },
+            Input::InterfaceForecast(forecast) => {
+                if let Stage::Connected(connection) = &mut self.listener.stage {
+                    connection.on_interface_forecast(now, &forecast);
+                }
+            }
             Input::Forecast(forecast) => {
                 if let Stage::Connected(connection) = &mut self.listener.stage {
                     connection.on_forecast(now, &forecast);

@@ -73,6 +73,8 @@ pub(crate) struct Path {
     /// Whether the peer has answered on it.
     pub(crate) proven: bool,
     pub(crate) status: Status,
+    /// Whether the link layer of its interface is there, as far as this end knows.
+    pub(crate) has_carrier: bool,
     /// The code with which this end abandons it, and whether it is to say so.
     pub(crate) farewell: (u64, bool),
     /// When the last packet arrived.
@@ -118,6 +120,7 @@ impl Path {
             stage: Stage::Open,
             proven: true,
             status: Status::default(),
+            has_carrier: true,
             farewell: (0, false),
             heard: SimTime::ZERO,
             retransmitted: (0, 0),
@@ -147,9 +150,15 @@ impl Path {
         self.is_open() && self.others.is_empty() && self.route.is_settled()
     }
 
-    /// Whether data may be sent on it: both ends have shown that they receive at their addresses.
+    /// Whether data may be sent on it: it is established, and has a carrier.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
+        self.has_carrier && self.is_established()
+    }
+
+    /// Whether both ends have shown that they receive at their addresses.
+    #[inline]
+    pub(crate) fn is_established(&self) -> bool {
         self.is_open() && self.proven && self.route.is_validated() && self.ids.remote.is_in_use()
     }
 

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use leobench_transport::endpoint::{Input, InterfaceChange, PathId};
+use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::{
     Backlog, Choice, PathScheduler, PathSchedulerSpec, PathView,
 };
@@ -25,6 +26,8 @@ pub(super) fn several(paths: usize, change: impl FnOnce(&mut MultipathSpec)) -> 
     let mut multipath = MultipathSpec {
         links: (0..paths).map(|number| number.to_string()).collect(),
         backup: Vec::new(),
+        peer_links: Vec::new(),
+        manager: PathManagerSpec::default(),
         scheduler: PathSchedulerSpec::default(),
         reinject: Reinject::OnTimeout,
         ack: AckPath::SamePath,

@@ -2,22 +2,52 @@
 
 use std::net::IpAddr;
 
-use leobench_quic::QuicSpec;
+use leobench_base::LinkId;
+use leobench_quic::{MultipathSpec, QuicSpec};
 
 use super::{BuildError, FromScenario};
 use crate::network::NetworkBuilder;
 use crate::scenario::{FlowSpec, HandoverKind, HandoverSpec, TransportSpec};
 
+/// The addresses of a server with several.
+#[derive(Default)]
+pub(super) struct Peers {
+    pub(super) addresses: Vec<IpAddr>,
+    /// By place in `links` and `peer_links`.
+    pub(super) pairs: Vec<(usize, usize)>,
+}
+
+/// The several paths of a flow, if it has any.
+fn multipath(flow: &FlowSpec) -> Option<&MultipathSpec> {
+    match &flow.transport {
+        TransportSpec::Quic(QuicSpec { multipath, .. }) => multipath.as_ref(),
+        _ => None,
+    }
+}
+
 impl FromScenario<'_> {
     /// The addresses from which the end that opens the connection has a path each, if the flow has several.
     pub(super) fn paths(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
-        let TransportSpec::Quic(QuicSpec { multipath: Some(multipath), .. }) = &flow.transport
-        else {
-            return Ok(Vec::new());
-        };
+        let Some(multipath) = multipath(flow) else { return Ok(Vec::new()) };
         let node = self.node(flow.opener())?;
         let links = multipath.links.iter();
         links.map(|link| Ok(self.builder.interface_address(node, self.link(link)?))).collect()
+    }
+
+    /// The links of the end that opens the connection that may carry a path each, with its addresses there.
+    pub(super) fn interfaces(&self, flow: &FlowSpec) -> Result<Vec<(LinkId, IpAddr)>, BuildError> {
+        let addresses = self.paths(flow)?;
+        let links = multipath(flow).into_iter().flat_map(|multipath| &multipath.links);
+        links.zip(addresses).map(|(link, address)| Ok((self.link(link)?, address))).collect()
+    }
+
+    /// The addresses of the server to which paths may lead, and the pairs of links and addresses that a route connects.
+    pub(super) fn peers(&self, flow: &FlowSpec) -> Result<Peers, BuildError> {
+        let Some(multipath) = multipath(flow) else { return Ok(Peers::default()) };
+        let node = self.node(flow.answerer())?;
+        let address = |link: &String| Ok(self.builder.interface_address(node, self.link(link)?));
+        let addresses = multipath.peer_links.iter().map(address).collect::<Result<_, BuildError>>();
+        Ok(Peers { addresses: addresses?, pairs: self.spec.reachable_pairs(flow, multipath) })
     }
 
     /// Further addresses of the node that opens a flow: those of its interfaces at the start, but for the one by which its packets

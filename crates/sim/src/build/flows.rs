@@ -10,6 +10,7 @@ use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, Tc
 use leobench_transport::udp::{UdpReceiver, UdpSender};
 use leobench_transport::{Endpoint, Role};
 
+use super::addresses::Peers;
 use super::error::unsound;
 use super::{BuildError, FromScenario, SocketRequest};
 use crate::ledger::FlowLedger;
@@ -29,6 +30,8 @@ pub(super) struct Ends {
     receiver: SocketAddr,
     /// Addresses of the end that opens the connection, if it has several paths.
     paths: Vec<IpAddr>,
+    /// Addresses of the other end, if paths lead to several.
+    peers: Peers,
 }
 
 impl FromScenario<'_> {
@@ -40,14 +43,15 @@ impl FromScenario<'_> {
         };
         let (from, to) = (self.node(&flow.from)?, self.node(&flow.to)?);
         let paths = self.paths(flow)?;
-        let address = |name: &str, opens: bool| match paths.first().filter(|_| opens) {
-            Some(first) => Ok(*first),
-            None => self.address(name),
+        let peers = self.peers(flow)?;
+        let address = |name: &str, opens: bool| {
+            let known = if opens { &paths } else { &peers.addresses };
+            known.first().map_or_else(|| self.address(name), |first| Ok(*first))
         };
         let from_opens = flow.opened_by == OpenedBy::From;
         let sender = SocketAddr::new(address(&flow.from, from_opens)?, port(SENDER_PORT)?);
         let receiver = SocketAddr::new(address(&flow.to, !from_opens)?, port(RECEIVER_PORT)?);
-        Ok(Ends { from, to, sender, receiver, paths })
+        Ok(Ends { from, to, sender, receiver, paths, peers })
     }
 
     pub(super) fn flow(
@@ -171,6 +175,7 @@ impl FromScenario<'_> {
         let mut endpoint = QuicEndpoint::new(&config).map_err(failed)?;
         if role == Role::Client {
             endpoint.use_addresses(&ends.paths);
+            endpoint.use_peers(&ends.peers.addresses, &ends.peers.pairs);
             if spec.probe_after.is_some() {
                 endpoint.know_addresses(&self.other_interfaces(flow)?);
             }

@@ -7,7 +7,7 @@ mod sinks;
 
 use std::path::Path;
 
-use leobench_base::{DirectionId, FlowId, LinkId, NodeId, RngTree, SimTime};
+use leobench_base::{DirectionId, End, FlowId, LinkId, NodeId, RngTree, SimTime};
 use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
 use leobench_transport::Plugins;
@@ -20,9 +20,11 @@ use crate::network::{Network, NetworkBuilder};
 use crate::record::RecordSettings;
 use crate::satellite_links::{ConstellationTopology, SatelliteLinks};
 use crate::scenario::{
-    Direction, HandoverKind, HandoverSpec, LinkSpec, Scenario, ScenarioSpec, capacity,
+    Direction, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, capacity,
 };
-use crate::topology::{Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger};
+use crate::topology::{
+    ForecastConfig, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
+};
 
 /// A network under construction, and the inputs it is built from.
 struct FromScenario<'a> {
@@ -110,10 +112,14 @@ impl FromScenario<'_> {
         }
         for (number, (name, flow)) in self.spec.flows.iter().enumerate() {
             let ends = self.ends(FlowId::from(number), flow)?;
-            let told = flow.forecast.map(|forecast| {
+            let told = flow.forecast.map(|forecast| -> Result<_, BuildError> {
                 let rng = self.rng.child("flows").child(name).child("forecast").rng();
-                forecast.config(flow.start, rng)
+                let opener =
+                    if flow.opened_by == OpenedBy::From { End::Sender } else { End::Receiver };
+                let interfaces = self.interfaces(flow)?;
+                Ok(ForecastConfig { opener, interfaces, ..forecast.config(flow.start, rng) })
             });
+            let told = told.transpose()?;
             let flow = self.flow(FlowId::from(number), (name, flow), &ends)?;
             let number = self.builder.flow(flow);
             if let Some(told) = told {

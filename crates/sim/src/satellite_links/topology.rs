@@ -21,6 +21,8 @@ pub struct ConstellationTopology {
     /// Of the next handover.
     number: u64,
     paths: Vec<Path>,
+    /// Whether the network knows which links no satellite serves at the start.
+    starts_served: bool,
 }
 
 /// A link.
@@ -28,6 +30,8 @@ struct Path {
     pending: Option<Pending>,
     /// States that the network knows, there and back.
     offered: [ChannelState; 2],
+    /// Whether the network takes it that a satellite serves the link, as it does at first.
+    has_carrier: bool,
 }
 
 /// A handover under way.
@@ -47,10 +51,10 @@ impl ConstellationTopology {
     pub fn new(satellites: SatelliteLinks, left: LeftPackets) -> Self {
         let path = |path| {
             let offered = states(&satellites, satellites.state(path), false);
-            Path { pending: None, offered }
+            Path { pending: None, offered, has_carrier: true }
         };
         let paths = (0..satellites.len()).map(path).collect();
-        Self { satellites, left, number: 0, paths }
+        Self { satellites, left, number: 0, paths, starts_served: false }
     }
 
     /// The names of the satellites.
@@ -88,6 +92,21 @@ impl ConstellationTopology {
         }
         let stage = if pending.overlaps { Stage::End } else { stage };
         changes.push(self.stage(path, pending, stage));
+    }
+
+    /// Whether a link without a satellite passes for one with a carrier.
+    fn lacks_carrier(&self) -> bool {
+        self.paths.iter().any(|path| path.has_carrier && !path.offered[0].up)
+    }
+
+    /// Tells which links have lost their carrier, or have it again.
+    fn tell_carriers(&mut self, changes: &mut Vec<Change>) {
+        for (path, known) in self.paths.iter_mut().enumerate() {
+            let up = known.offered[0].up;
+            if std::mem::replace(&mut known.has_carrier, up) != up {
+                changes.push(Change::Carrier { link: self.satellites.link_id(path), up });
+            }
+        }
     }
 
     /// Ends the outages and overlaps that are over.
@@ -136,11 +155,18 @@ impl ConstellationTopology {
 
 impl Topology for ConstellationTopology {
     fn next_change(&self) -> Option<SimTime> {
+        if !self.starts_served && self.lacks_carrier() {
+            return Some(SimTime::ZERO);
+        }
         let ends = self.paths.iter().filter_map(|path| path.pending?.ends);
         ends.chain([self.satellites.next()]).min()
     }
 
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
+        let begins = !std::mem::replace(&mut self.starts_served, true) && self.lacks_carrier();
+        if begins && now == SimTime::ZERO {
+            return self.tell_carriers(changes);
+        }
         self.satellites.advance(now);
         self.end(now, changes);
         for index in 0..self.satellites.serving_changes().len() {
@@ -160,6 +186,7 @@ impl Topology for ConstellationTopology {
                 }
             }
         }
+        self.tell_carriers(changes);
     }
 }
 

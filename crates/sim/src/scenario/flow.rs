@@ -2,7 +2,7 @@
 
 use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
-use leobench_base::{Bytes, SimDuration, SimRng, SimTime};
+use leobench_base::{Bytes, End, SimDuration, SimRng, SimTime};
 use leobench_quic::QuicSpec;
 use leobench_transport::buffer::Attributes;
 use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
@@ -97,6 +97,8 @@ impl ForecastSpec {
             rate_error: self.rate_error,
             delay_error: self.delay_error,
             time_error: self.time_error,
+            opener: End::Sender,
+            interfaces: Vec::new(),
             rng,
         }
     }

@@ -7,6 +7,7 @@ mod flow;
 mod handover;
 mod link;
 mod page;
+mod pairs;
 mod real;
 mod spec;
 

@@ -1,8 +1,10 @@
 //! Settings of the forecasts of what topologies will do.
 
-use leobench_base::{SimDuration, SimRng, SimTime};
+use std::net::IpAddr;
 
-/// Schedule and errors of the forecasts for the sender of a flow.
+use leobench_base::{End, LinkId, SimDuration, SimRng, SimTime};
+
+/// Schedule and errors of the forecasts for the sender of a flow and, if the flow has several paths, for the end that opens them.
 #[derive(Clone, Debug)]
 pub struct ForecastConfig {
     /// When it is told first.
@@ -17,6 +19,10 @@ pub struct ForecastConfig {
     pub delay_error: f64,
     /// Standard deviation of the time of a handover, which is drawn once for each.
     pub time_error: SimDuration,
+    /// The end that opens the connection.
+    pub opener: End,
+    /// Its interfaces that may carry a path each, if the flow has several.
+    pub interfaces: Vec<(LinkId, IpAddr)>,
     /// Random stream of the errors.
     pub rng: SimRng,
 }

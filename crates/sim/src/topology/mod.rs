@@ -66,6 +66,13 @@ pub enum Change {
         /// Its state from now on.
         state: ChannelState,
     },
+    /// A satellite serves a link through a constellation again, or none does: its interfaces have a carrier, or lose it.
+    Carrier {
+        /// The link.
+        link: LinkId,
+        /// Whether they have one from now on.
+        up: bool,
+    },
     /// The way of a link through a constellation is another one from now on.
     Leave {
         /// The link.

@@ -111,7 +111,11 @@ impl Endpoint for UdpSender {
                 self.written.push_back((stream, message.size));
             }
             Input::Packet(_) => self.totals.received_packets += 1,
-            Input::Finish | Input::Interface(_) | Input::Forecast(_) => {}
+            Input::Finish
+            | Input::Interface(_)
+            | Input::Carrier(_)
+            | Input::Forecast(_)
+            | Input::InterfaceForecast(_) => {}
         }
         Ok(())
     }
@@ -167,7 +171,11 @@ impl Endpoint for UdpReceiver {
             Input::Message { message, .. } => {
                 panic!("the receiving end of a datagram flow was given {message:?} to send")
             }
-            Input::Finish | Input::Interface(_) | Input::Forecast(_) => {}
+            Input::Finish
+            | Input::Interface(_)
+            | Input::Carrier(_)
+            | Input::Forecast(_)
+            | Input::InterfaceForecast(_) => {}
         }
         Ok(())
     }

@@ -153,7 +153,7 @@ impl Connection {
             self.handshake.confirmed = true;
             self.discard(now, Space::Handshake);
             self.update_handshake_state(now, PathSet::FIRST);
-            self.open_wanted(now);
+            self.manage_paths(now);
             self.prefer(now, PathSet::FIRST);
         }
     }

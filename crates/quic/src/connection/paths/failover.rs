@@ -15,14 +15,14 @@ impl Connection {
     /// A probe timeout of a path expired. After as many in a row as the scenario says, the path has failed.
     #[cold]
     pub(in crate::connection) fn look_elsewhere(&mut self, now: SimTime, id: PathId) {
+        if self.multipath.is_some() {
+            self.manage_paths(now);
+            return;
+        }
         let path = &self.paths[id];
         let has_failed = |after| path.recovery.pto_count() >= after;
         let fails = self.settings.probe_after.is_some_and(has_failed);
-        if !fails
-            || self.role == Role::Server
-            || self.multipath.is_some()
-            || self.may_not_move().is_some()
-        {
+        if !fails || self.role == Role::Server || self.may_not_move().is_some() {
             return;
         }
         let present = path.route.tuple;

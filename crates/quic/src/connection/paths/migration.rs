@@ -243,6 +243,7 @@ impl Connection {
                 self.reports.moves.push(MoveStep::Ready);
             }
             self.update_handshake_state(now, id);
+            self.manage_paths(now);
         } else if let Some(route) = path
             .others
             .iter_mut()

@@ -240,6 +240,7 @@ impl Connection {
         if let Some(before) = self.settings.hold {
             path.hold.plan(now, before, forecast);
         }
+        self.manage_paths(now);
     }
 
     /// Leaves those paths alone from now on whose forecast handovers are near.

@@ -2,8 +2,9 @@
 
 use leobench_base::spec::{SpecError, cut};
 use leobench_base::{LinkId, NodeId};
-use leobench_quic::QuicSpec;
+use leobench_quic::{MultipathSpec, QuicSpec};
 use leobench_transport::Plugins;
+use leobench_transport::path_manager::ManagedFlow;
 
 use super::flows::fits;
 use super::{Names, Place};
@@ -26,6 +27,7 @@ pub(super) fn check(
     multipath.scheduler.model().check(multipath.links.len(), plugins).map_err(|fault| {
         scheduler_at.key(&fault.field).error(fault.problem).allowed(fault.allowed)
     })?;
+    manager(flow, multipath, &multipath_at.key("manager"))?;
     let links = multipath_at.key("links");
     let own = spec.links.iter().filter(|(_, link)| link.between.iter().any(|end| end == opener));
     let own: Vec<_> = own.map(|(name, _)| format!("`{name}`")).collect();
@@ -58,6 +60,55 @@ pub(super) fn check(
             let problem = format!("does not lead to `{}`", cut(answerer));
             return Err(at.error(problem).allowed("a link with a route to it"));
         }
+    }
+    peers(spec, flow, multipath, &multipath_at.key("peer_links"))
+}
+
+/// Refuses a path manager that cannot manage the paths of the flow.
+fn manager(flow: &FlowSpec, multipath: &MultipathSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let has_peer_links = !multipath.peer_links.is_empty();
+    let managed = ManagedFlow { has_peer_links, has_forecasts: flow.forecast.is_some() };
+    let model = multipath.manager.model();
+    model.check(managed).map_err(|fault| {
+        let at = if fault.field.is_empty() { at.clone() } else { at.key(&fault.field) };
+        at.error(fault.problem).allowed(fault.allowed)
+    })
+}
+
+/// Refuses addresses of the server that no link leads to.
+fn peers(
+    spec: &ScenarioSpec,
+    flow: &FlowSpec,
+    multipath: &MultipathSpec,
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    if multipath.peer_links.is_empty() {
+        return Ok(());
+    }
+    if !multipath.manager.model().uses_peer_links() {
+        let kind = multipath.manager.kind();
+        let problem = format!("is not used by the path manager `{kind}`");
+        return Err(at.error(problem).allowed("`full_mesh`, or no `peer_links`"));
+    }
+    let answerer = flow.answerer();
+    let own = spec.links.iter().filter(|(_, link)| link.between.iter().any(|end| end == answerer));
+    let own: Vec<_> = own.map(|(name, _)| name).collect();
+    let pairs = spec.reachable_pairs(flow, multipath);
+    for (index, name) in multipath.peer_links.iter().enumerate() {
+        let at = at.index(index);
+        if !own.contains(&name) {
+            let problem = format!("is not a link of `{}`, which answers", cut(answerer));
+            let names: Vec<_> = own.iter().map(|name| format!("`{name}`")).collect();
+            return Err(at.error(problem).allowed(names.join(", ")));
+        }
+        if !pairs.iter().any(|(_, peer)| *peer == index) {
+            let error = at.error("cannot be reached from any of `links`");
+            return Err(error.allowed("one of `links`, or a link to which a route leads"));
+        }
+    }
+    if pairs.iter().all(|pair| *pair != (0, 0)) {
+        let error = at.index(0).error("cannot be reached from the first of `links`");
+        return Err(error.allowed("another order: the handshake takes the first of both"));
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Forecasts: what the sender of a flow is told of its paths ahead of time, if its scenario lets it know.
+//! Forecasts: what the sender of a flow is told of its paths ahead of time, if its scenario lets it know; and with several paths,
+//! what the end that opens them is told of its interfaces.
 //!
 //! The network knows what will happen because its topologies run ahead ([`Foreseen`](crate::topology::Foreseen)). Errors are put on
 //! that here, from a random stream of the flow's own. Nobody else is told anything.
@@ -8,7 +9,7 @@ use std::fmt::Write as _;
 use leobench_base::{BitRate, DirectionId, FlowId, LinkId, SimDuration, SimTime};
 use leobench_link::Service;
 use leobench_transport::Input;
-use leobench_transport::endpoint::{Event, Forecast, HandoverForecast};
+use leobench_transport::endpoint::{Event, Forecast, HandoverForecast, InterfaceForecast};
 
 use crate::network::observe::NetworkEvent;
 use crate::network::schedule::Entity;
@@ -21,6 +22,16 @@ pub(in crate::network) struct Forecaster {
     config: ForecastConfig,
     next: SimTime,
     coming: Vec<Coming>,
+    carriers: Vec<Carrier>,
+}
+
+/// An interface comes up or goes down, as has been told.
+struct Carrier {
+    link: LinkId,
+    at: SimTime,
+    up: bool,
+    /// The error of the time, in nanoseconds.
+    error: i64,
 }
 
 /// A handover that has been told of.
@@ -45,11 +56,13 @@ struct Ahead {
     stages: Vec<(usize, SimTime, crate::topology::HandoverStage)>,
     /// Links that take part in another way by then.
     moved: Vec<LinkId>,
+    /// Interfaces that come up or go down.
+    carriers: Vec<(LinkId, SimTime, bool)>,
 }
 
 impl Forecaster {
     pub(in crate::network) fn new(flow: FlowId, config: ForecastConfig) -> Self {
-        Self { flow, next: config.first, config, coming: Vec::new() }
+        Self { flow, next: config.first, config, coming: Vec::new(), carriers: Vec::new() }
     }
 
     /// When the sender is told next.
@@ -66,14 +79,14 @@ impl Forecaster {
             let known = self.coming.iter_mut().find(is_it);
             match (stage.stage, known) {
                 (Stage::Begin, None) if links.contains(&stage.from.link()) => {
-                    let error = self.config.time_error.as_nanos() as f64 * self.config.rng.normal();
+                    let error = draw_error(&mut self.config);
                     self.coming.push(Coming {
                         topology: *topology,
                         number: stage.number,
                         links: [stage.from.link(), stage.to.link()],
                         from: *at,
                         until: stage.overlaps.then_some(*at),
-                        error: error.round() as i64,
+                        error,
                     });
                 }
                 (Stage::End | Stage::Cut, Some(coming)) => {
@@ -84,6 +97,39 @@ impl Forecaster {
         }
         let end = now + self.config.horizon;
         self.coming.retain(|coming| coming.from > now || coming.told(end).until > now);
+        self.learn_carriers(now, ahead);
+    }
+
+    /// Takes in what becomes of the interfaces of the end that opens the connection.
+    fn learn_carriers(&mut self, now: SimTime, ahead: &Ahead) {
+        for (link, at, up) in ahead.carriers.iter().copied() {
+            let matters = self.config.interfaces.iter().any(|(known, _)| *known == link);
+            let known = self.carriers.iter().any(|it| (it.link, it.at, it.up) == (link, at, up));
+            if matters && !known {
+                let error = draw_error(&mut self.config);
+                self.carriers.push(Carrier { link, at, up, error });
+            }
+        }
+        self.carriers.retain(|carrier| carrier.at > now);
+    }
+
+    /// Forecasts of the interfaces of the end that opens the connection.
+    fn interfaces(&self, now: SimTime) -> impl Iterator<Item = InterfaceForecast> {
+        let horizon = now + self.config.horizon;
+        self.config.interfaces.iter().map(move |(link, address)| {
+            let change = |up: bool| {
+                let it = self.carriers.iter().filter(|it| it.link == *link && it.up == up);
+                it.map(|it| shifted(it.at, it.error)).filter(|at| *at > now).min()
+            };
+            let coming = self.coming.iter().filter(|coming| coming.links.contains(link));
+            let told = coming.map(|coming| coming.told(horizon)).filter(|told| told.until > now);
+            InterfaceForecast {
+                address: *address,
+                comes_up: change(true),
+                goes_down: change(false),
+                handover: told.min_by_key(|told| (told.from, told.until)),
+            }
+        })
     }
 
     /// A forecast of a path that truly offers this at the horizon.
@@ -110,11 +156,18 @@ impl Forecaster {
 impl Coming {
     /// Returns its forecast, with both times shifted by the error. Without a known end, it lasts up to the horizon.
     fn told(&self, horizon: SimTime) -> HandoverForecast {
-        let shifted =
-            |time: SimTime| SimTime::from_nanos(time.as_nanos().saturating_add_signed(self.error));
         let until = self.until.unwrap_or(horizon);
-        HandoverForecast { from: shifted(self.from), until: shifted(until) }
+        HandoverForecast { from: shifted(self.from, self.error), until: shifted(until, self.error) }
     }
+}
+
+/// The error of the time of a change, in nanoseconds.
+fn draw_error(config: &mut ForecastConfig) -> i64 {
+    (config.time_error.as_nanos() as f64 * config.rng.normal()).round() as i64
+}
+
+fn shifted(time: SimTime, error: i64) -> SimTime {
+    SimTime::from_nanos(time.as_nanos().saturating_add_signed(error))
 }
 
 fn scaled(time: SimDuration, factor: f64) -> SimDuration {
@@ -155,15 +208,25 @@ impl Network {
             last.map(|(_, delay, rate)| (*delay, *rate))
         };
         let paths = self.observer.paths_ahead(flow, &ahead.moved, &offer);
-        let links: Vec<_> = paths.iter().flat_map(|path| path.links.clone()).collect();
+        let mut links: Vec<_> = paths.iter().flat_map(|path| path.links.clone()).collect();
+        links.extend(forecaster.config.interfaces.iter().map(|(link, _)| *link));
         forecaster.learn(now, &ahead, &links);
+        let sender = self.flows[flow].ends[End::Sender as usize];
+        let manages = !forecaster.config.interfaces.is_empty();
+        let opener = self.flows[flow].ends[forecaster.config.opener as usize];
         for path in &paths {
             let forecast = forecaster.forecast(now, path);
             let event = Event { kind: "forecast", detail: detail(&forecast) };
             let (end, event) = (End::Sender, &event);
             self.observer.emit(now, NetworkEvent::Endpoint { flow, end, event })?;
-            let sender = self.flows[flow].ends[End::Sender as usize];
             self.input(sender, Input::Forecast(forecast))?;
+            if manages && opener != sender {
+                self.input(opener, Input::Forecast(forecast))?;
+            }
+        }
+        let interfaces: Vec<_> = forecaster.interfaces(now).collect();
+        for forecast in interfaces {
+            self.input(opener, Input::InterfaceForecast(forecast))?;
         }
         Ok(())
     }
@@ -182,8 +245,16 @@ impl Network {
                     ahead.offers.push((*direction, state.delay, rate));
                 }
                 Change::Handover(stage) => ahead.stages.push((topology, at, *stage)),
-                Change::Attach { link, attachment, .. } if *attachment != Attachment::Active => {
-                    ahead.moved.push(*link);
+                Change::Carrier { link, up } => ahead.carriers.push((*link, at, *up)),
+                Change::Attach { link, attachment, .. } => {
+                    match attachment {
+                        Attachment::Active => ahead.carriers.push((*link, at, true)),
+                        Attachment::Detached => ahead.carriers.push((*link, at, false)),
+                        Attachment::Standby => {}
+                    }
+                    if *attachment != Attachment::Active {
+                        ahead.moved.push(*link);
+                    }
                 }
                 _ => {}
             });

@@ -81,6 +81,14 @@ impl Network {
                 .directions()
                 .into_iter()
                 .try_for_each(|direction| self.drop_left_packets(direction, left)),
+            Change::Carrier { link, up } => {
+                link.directions().into_iter().try_for_each(|direction| {
+                    let address = Forwarding::interface_address(direction);
+                    self.tell_endpoints(direction, || {
+                        Input::Carrier(InterfaceChange { address, up })
+                    })
+                })
+            }
             Change::BeginOverlap { link } => link
                 .directions()
                 .into_iter()
@@ -125,21 +133,32 @@ impl Network {
                 }
             }
             if attachment != Attachment::Standby {
-                self.tell_endpoints(direction, attachment == Attachment::Active)?;
+                self.change_interface(direction, attachment == Attachment::Active)?;
             }
         }
         Ok(())
     }
 
-    /// The endpoints at a node learn that an interface can be used, or not any more.
-    fn tell_endpoints(&mut self, direction: DirectionId, up: bool) -> Result<(), NetworkError> {
+    /// Tells the endpoints at the node where a direction begins.
+    fn tell_endpoints(
+        &mut self,
+        direction: DirectionId,
+        input: impl Fn() -> Input<'static>,
+    ) -> Result<(), NetworkError> {
         let node = self.forwarding.edge(direction).from;
-        let address = Forwarding::interface_address(direction);
         for endpoint in self.endpoints.keys() {
             if self.endpoints[endpoint].node == node {
-                self.input(endpoint, Input::Interface(InterfaceChange { address, up }))?;
+                self.input(endpoint, input())?;
             }
         }
+        Ok(())
+    }
+
+    /// An interface can be used from now on, or not any more: the endpoints at its node learn it, and programs outside.
+    fn change_interface(&mut self, direction: DirectionId, up: bool) -> Result<(), NetworkError> {
+        let node = self.forwarding.edge(direction).from;
+        let address = Forwarding::interface_address(direction);
+        self.tell_endpoints(direction, || Input::Interface(InterfaceChange { address, up }))?;
         if let Some(port) = self.egress_at[node] {
             self.egress.push(Egress::Interface { port, address, up });
         }

@@ -416,6 +416,7 @@ impl Endpoint for TcpEndpoint {
             // A TCP port drops all other packets, as a host does.
             Input::Packet(_) => {}
             Input::Interface(change) => self.interfaces.change(change),
+            Input::Carrier(_) | Input::InterfaceForecast(_) => {}
             Input::Message { stream, message } => {
                 if let Some(buffer) = self.outgoing.buffer_mut() {
                     buffer.push(stream, message);

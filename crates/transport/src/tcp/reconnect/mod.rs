@@ -300,7 +300,10 @@ impl Endpoint for ReconnectingTcp {
                 }
             }
             Input::Finish => self.finished = true,
-            Input::Interface(_) | Input::Forecast(_) => {}
+            Input::Interface(_)
+            | Input::Carrier(_)
+            | Input::Forecast(_)
+            | Input::InterfaceForecast(_) => {}
         }
         self.present.input(now, input)
     }

@@ -72,7 +72,7 @@ impl Connection {
         if limit > multipath.peer_max {
             multipath.peer_max = limit;
             self.allow_paths();
-            self.want_paths(now);
+            self.manage_paths(now);
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Connection {
             path.ids.remote.begin();
         }
         self.tell_peer();
-        self.want_paths(now);
+        self.manage_paths(now);
         Ok(())
     }
 

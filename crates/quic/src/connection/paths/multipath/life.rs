@@ -1,6 +1,6 @@
 //! The life of a path: opened, validated, abandoned, forgotten (draft-ietf-quic-multipath sections 3.1 and 3.4).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::Role;
@@ -8,6 +8,7 @@ use leobench_transport::endpoint::{Event, MoveStep, PathId};
 use smallvec::SmallVec;
 
 use super::Blocked;
+use super::manage::Management;
 use crate::connection::Connection;
 use crate::paths::{FourTuple, Path, PathSet, RecvMeta, Route, Stage};
 use crate::wire::ErrorCode;
@@ -16,72 +17,62 @@ use crate::wire::ErrorCode;
 pub(super) const LINGER: u64 = 3;
 
 impl Connection {
-    /// Something changed that may let a client open paths.
-    pub(in crate::connection) fn want_paths(&mut self, now: SimTime) {
-        if let Some(multipath) = &mut self.multipath {
-            multipath.wants_paths = self.role == Role::Client;
-            self.open_wanted(now);
-        }
-    }
-
-    /// Opens a path from each address of a client that has none.
-    #[cold]
-    pub(in crate::connection) fn open_wanted(&mut self, now: SimTime) {
-        loop {
-            let Some(multipath) = self.multipath.as_ref().filter(|known| known.wants_paths) else {
-                return;
-            };
-            if !self.handshake.confirmed || !self.is_open() {
-                return;
-            }
-            let has_path = |address: IpAddr| {
-                let mut open = self.paths.iter().filter(|path| path.is_open());
-                open.any(|path| path.route.tuple.local.ip() == address)
-            };
-            let mut addresses = multipath.offer.addresses.iter();
-            let next = addresses
-                .find(|address| self.mobility.interfaces.has(**address) && !has_path(**address))
-                .copied();
-            let opened = next.is_some_and(|address| self.open_path(now, address));
-            if !opened {
-                if let Some(multipath) = &mut self.multipath {
-                    multipath.wants_paths = next.is_some();
-                }
-                return;
-            }
-        }
-    }
-
-    /// Opens a path from an address (section 3.1). Returns whether there is a path ID for it, with connection IDs of both ends.
-    fn open_path(&mut self, now: SimTime, address: IpAddr) -> bool {
+    /// Opens a path from an address of the client to one of the server, or to the one in use (section 3.1). Returns whether there is a
+    /// path ID for it, with connection IDs of both ends.
+    pub(super) fn open_path(
+        &mut self,
+        now: SimTime,
+        local: IpAddr,
+        remote: Option<IpAddr>,
+        backup: bool,
+    ) -> bool {
         let Some(multipath) = &mut self.multipath else { return false };
         let most = multipath.peer_max.min(multipath.local_max);
         let unused = self.paths.position(|path| path.stage == Stage::Unused);
         let unused = unused.filter(|id| id.0 <= most);
         let blocked = match unused {
-            None => Some(Blocked::Limit(multipath.peer_max)),
-            Some(id) if !self.paths[id].ids.remote.has_spare() => Some(Blocked::Ids(id)),
-            Some(_) => None,
+            None => Blocked::Limit(multipath.peer_max),
+            Some(id) if !self.paths[id].ids.remote.has_spare() => Blocked::Ids(id),
+            Some(id) => {
+                self.open_unused(now, id, local, remote, backup);
+                return true;
+            }
         };
-        if blocked.is_some() {
-            // Said once: repeating it changes nothing (section 4.7). Connection IDs may be on their way.
-            let is_new = multipath.blocked != blocked && (multipath.complains || unused.is_none());
-            multipath.tells_blocked |= is_new;
-            multipath.pending |= is_new;
-            multipath.blocked = blocked;
-            return false;
+        // The peer can do nothing about a limit of ours. Connection IDs may be on their way. It is told once: repeating it changes
+        // nothing (section 4.7).
+        let can_help = match blocked {
+            Blocked::Limit(limit) => limit <= multipath.local_max,
+            Blocked::Ids(_) => multipath.complains,
+        };
+        if can_help && multipath.blocked != Some(blocked) {
+            multipath.blocked = Some(blocked);
+            multipath.tells_blocked = true;
+            multipath.pending = true;
         }
-        let Some(id) = unused else { return false };
-        let present = self.paths[self.paths.current()].route.tuple;
-        let local = SocketAddr::new(address, present.local.port());
+        false
+    }
+
+    /// Opens a path that was not used.
+    fn open_unused(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        local: IpAddr,
+        remote: Option<IpAddr>,
+        backup: bool,
+    ) {
+        let mut tuple = self.paths[self.paths.current()].route.tuple;
+        tuple.local.set_ip(local);
+        if let Some(remote) = remote {
+            tuple.remote.set_ip(remote);
+        }
         let path = &mut self.paths[id];
-        path.route = Route::new(FourTuple { local, ..present });
+        path.route = Route::new(tuple);
         // The server's address is known to be its own: no limit holds, but only an answer shows that the way leads there.
         path.validate();
         path.proven = false;
-        self.choose_status(id);
+        (path.status.backup, path.status.pending) = (backup, backup);
         self.begin_path(now, id, "opened");
-        true
     }
 
     /// Finds the link of a path by the client's address.
@@ -96,10 +87,10 @@ impl Connection {
         }
     }
 
-    /// A client makes the path from an address a backup, if it is to be one.
-    pub(super) fn choose_status(&mut self, id: PathId) {
+    /// A client makes its first path a backup, if that is to be one.
+    pub(super) fn choose_status(&mut self) {
         let Some(multipath) = &self.multipath else { return };
-        let path = &mut self.paths[id];
+        let path = self.paths.first_mut();
         let address = path.route.tuple.local.ip();
         let known = multipath.offer.addresses.iter().position(|known| *known == address);
         let backup = known.is_some_and(|known| multipath.offer.backups.get(known) == Some(&true));
@@ -167,7 +158,7 @@ impl Connection {
         }
         self.count_paths();
         self.replace_path();
-        self.want_paths(now);
+        self.manage_paths(now);
     }
 
     /// Abandons a path if another one can be used; whether it did.
@@ -200,6 +191,11 @@ impl Connection {
     /// Abandons paths on which nothing was heard for too long, and forgets abandoned ones.
     #[cold]
     pub(in crate::connection) fn on_paths_timer(&mut self, now: SimTime) {
+        let is_due = |management: &Management| management.next.is_some_and(|next| next <= now);
+        let known = self.multipath.as_ref().and_then(|multipath| multipath.management.as_ref());
+        if known.is_some_and(is_due) {
+            self.manage_paths(now);
+        }
         let idle = self.multipath.as_ref().and_then(|multipath| multipath.offer.idle);
         let ids: SmallVec<[PathId; 8]> = self.paths.iter().map(|path| path.id).collect();
         for id in ids {
@@ -255,7 +251,7 @@ impl Connection {
             }
         }
         self.complain(true);
-        self.want_paths(now);
+        self.manage_paths(now);
         self.complain(false);
     }
 
@@ -283,7 +279,7 @@ impl Connection {
         true
     }
 
-    fn note_path(&mut self, id: PathId, what: &str) {
+    pub(super) fn note_path(&mut self, id: PathId, what: &str) {
         let path = &self.paths[id];
         let FourTuple { local, remote } = path.route.tuple;
         let number = path.id.0;

@@ -7,6 +7,7 @@ mod choose;
 mod copies;
 mod frames;
 mod life;
+mod manage;
 mod send;
 
 use std::net::IpAddr;
@@ -15,9 +16,11 @@ use std::sync::Arc;
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, PathId};
+use leobench_transport::path_manager::PathManager;
 use leobench_transport::path_scheduler::PathScheduler;
 use smallvec::SmallVec;
 
+use self::manage::Management;
 pub(in crate::connection) use self::send::Cargo;
 use crate::cids::{LocalIds, RemoteIds};
 use crate::connection::Connection;
@@ -30,6 +33,9 @@ use crate::wire::{ConnectionId, Space};
 /// Connection IDs that each end has for a path but the first: one in use, and one for another address.
 const IDS_PER_PATH: u64 = 2;
 
+/// Builds a path manager.
+pub(crate) type BuildManager = Arc<dyn Fn() -> Box<dyn PathManager> + Send + Sync>;
+
 /// Builds a path scheduler.
 pub(crate) type BuildScheduler =
     Arc<dyn Fn() -> Result<Box<dyn PathScheduler>, String> + Send + Sync>;
@@ -40,6 +46,7 @@ pub(crate) struct Offer {
     pub(crate) scheduler: BuildScheduler,
     /// Its name in messages.
     pub(crate) scheduler_name: String,
+    pub(crate) manager: BuildManager,
     pub(crate) reinject: Reinject,
     pub(crate) acks: AckPath,
     /// How long a path survives without a packet.
@@ -47,6 +54,10 @@ pub(crate) struct Offer {
     /// The addresses of the client, by link, as far as this end knows them; and which of them are backups.
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) backups: Vec<bool>,
+    /// The addresses of the server that a client knows, that of the handshake first; empty if it knows only that one.
+    pub(crate) peers: Vec<IpAddr>,
+    /// The links and peers between which a path may lead; empty if all can.
+    pub(crate) pairs: Vec<(usize, usize)>,
     /// The largest path ID that it allows at first.
     pub(crate) max_path_id: u32,
     pub(crate) rng: RngTree,
@@ -67,8 +78,8 @@ pub(in crate::connection) struct Multipath {
     id_limit: u64,
     /// Whether frames about paths may wait to be sent.
     pub(in crate::connection) pending: bool,
-    /// Whether addresses may wait for a path.
-    wants_paths: bool,
+    /// A client's decisions about its paths.
+    management: Option<Management>,
     /// The latest obstacle to opening a path, to report each one only once.
     blocked: Option<Blocked>,
     /// Whether connection IDs ought to be there by now.
@@ -121,7 +132,7 @@ impl Connection {
             peer_max,
             id_limit: id_limit.min(IDS_PER_PATH),
             pending: true,
-            wants_paths: self.role == Role::Client,
+            management: (self.role == Role::Client).then(|| Management::new(&offer)),
             blocked: None,
             complains: false,
             tells_blocked: false,
@@ -132,8 +143,10 @@ impl Connection {
         }));
         self.allow_paths();
         self.paths.first_mut().member = Some(Box::default());
+        let first = self.paths.first_mut();
+        first.has_carrier = self.mobility.interfaces.has_carrier(first.route.tuple.local.ip());
         self.find_link(PathSet::FIRST);
-        self.choose_status(PathSet::FIRST);
+        self.choose_status();
     }
 
     /// Makes the paths that this end allows, and issues connection IDs for those that both ends allow.
@@ -242,7 +255,8 @@ impl Connection {
             Stage::Abandoned { until } => until,
             Stage::Unused | Stage::Gone => None,
         };
-        self.paths.iter().filter_map(due).min()
+        let managed = multipath.management.as_ref().and_then(|management| management.next);
+        self.paths.iter().filter_map(due).chain(managed).min()
     }
 }
 

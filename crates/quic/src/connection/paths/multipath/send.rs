@@ -258,7 +258,7 @@ impl Connection {
             if let (code, true) = known.farewell {
                 return Some((PathFrame::Abandon { path, code }, SentFrame::PathAbandon(path)));
             }
-            if known.status.pending && known.is_usable() {
+            if known.status.pending && known.is_established() {
                 let (sequence, backup) = (known.status.sequence, known.status.backup);
                 let frame = PathFrame::Status { path, sequence, backup };
                 return Some((frame, SentFrame::PathStatus { path, sequence }));

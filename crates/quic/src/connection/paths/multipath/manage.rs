@@ -1,0 +1,229 @@
+//! The paths that a client keeps open: its path manager decides, and the connection follows.
+
+use std::net::IpAddr;
+
+use leobench_base::SimTime;
+use leobench_transport::Role;
+use leobench_transport::endpoint::{InterfaceChange, InterfaceForecast, PathId};
+use leobench_transport::path_manager::{Candidate, PathManager, PathState, Want};
+use smallvec::SmallVec;
+
+use super::{Multipath, Offer};
+use crate::connection::Connection;
+use crate::connection::close::State;
+use crate::paths::{FourTuple, Path};
+use crate::wire::ErrorCode;
+
+/// A client's path manager, and what it manages.
+pub(super) struct Management {
+    manager: Box<dyn PathManager>,
+    /// Where a path may lead.
+    pairs: Vec<Pair>,
+    /// The latest forecast of each link.
+    ahead: Vec<Option<InterfaceForecast>>,
+    /// When the manager wants to be asked again.
+    pub(super) next: Option<SimTime>,
+    /// Whether its decisions are being carried out, which changes paths.
+    is_busy: bool,
+}
+
+/// The two ends of a path: a link of the client, and an address of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pair {
+    link: usize,
+    peer: usize,
+    local: IpAddr,
+    /// Nothing if it is the one of the connection.
+    remote: Option<IpAddr>,
+}
+
+/// A difference between the paths there are and those that are wanted.
+enum Step {
+    Open(Pair, bool),
+    Abandon(PathId),
+    SetBackup(PathId, bool),
+}
+
+impl Management {
+    pub(super) fn new(offer: &Offer) -> Self {
+        let peers = offer.peers.len().max(1);
+        let all = (0..offer.addresses.len())
+            .flat_map(|link| (0..peers).map(move |peer| (link, peer)))
+            .filter(|pair| offer.pairs.is_empty() || offer.pairs.contains(pair));
+        let pairs = all.map(|(link, peer)| Pair {
+            link,
+            peer,
+            local: offer.addresses[link],
+            remote: offer.peers.get(peer).copied(),
+        });
+        Self {
+            manager: (offer.manager)(),
+            pairs: pairs.collect(),
+            ahead: vec![None; offer.addresses.len()],
+            next: None,
+            is_busy: false,
+        }
+    }
+}
+
+impl Pair {
+    /// Whether a path leads between its ends.
+    fn is_of(&self, path: &Path) -> bool {
+        let FourTuple { local, remote } = path.route.tuple;
+        path.is_open() && local.ip() == self.local && self.remote.is_none_or(|it| it == remote.ip())
+    }
+}
+
+impl Connection {
+    /// Lets a client's path manager decide anew, and follows it.
+    #[cold]
+    pub(in crate::connection) fn manage_paths(&mut self, now: SimTime) {
+        let Some(multipath) = &mut self.multipath else { return };
+        let Some(management) = &mut multipath.management else { return };
+        if management.is_busy || !self.handshake.confirmed || !matches!(self.state, State::Open) {
+            return;
+        }
+        management.is_busy = true;
+        // Each step brings one candidate closer to what is wanted; the bound holds even if a manager never settles.
+        let mut can_open = true;
+        for _ in 0..4 * management.pairs.len() {
+            let Some(step) = self.next_step(now, can_open) else { break };
+            can_open &= self.take_step(now, &step);
+        }
+        if let Some(multipath) = &mut self.multipath
+            && let Some(management) = &mut multipath.management
+        {
+            management.is_busy = false;
+        }
+    }
+
+    /// Asks the manager, and returns the first difference between its answer and the paths there are.
+    fn next_step(&mut self, now: SimTime, can_open: bool) -> Option<Step> {
+        let Self { multipath, paths, mobility, .. } = self;
+        let Multipath { management, offer, .. } = &mut **multipath.as_mut()?;
+        let management = management.as_mut()?;
+        let path_of = |pair: &Pair| paths.iter().find(|path| pair.is_of(path));
+        let is_up = |pair: &Pair| {
+            mobility.interfaces.has(pair.local) && mobility.interfaces.has_carrier(pair.local)
+        };
+        let candidates: SmallVec<[Candidate; 8]> = management
+            .pairs
+            .iter()
+            .map(|pair| Candidate {
+                link: pair.link,
+                peer: pair.peer,
+                is_backup: offer.backups.get(pair.link) == Some(&true),
+                is_up: is_up(pair),
+                path: path_of(pair).map_or(PathState::Closed, state),
+                handover: path_of(pair)
+                    .and_then(|path| path.member.as_ref()?.forecast?.handover)
+                    .or_else(|| management.ahead[pair.link]?.interruption()),
+            })
+            .collect();
+        let mut wants: SmallVec<[Want; 8]> = smallvec::smallvec![Want::Closed; candidates.len()];
+        management.next = management.manager.decide(now, &candidates, &mut wants);
+        let pairs = management.pairs.iter().zip(&candidates).zip(&wants);
+        let steps: SmallVec<[Step; 4]> = pairs
+            .filter_map(|((pair, candidate), want)| match (path_of(pair), want) {
+                (None, Want::Path | Want::Backup) if candidate.is_up => {
+                    Some(Step::Open(*pair, *want == Want::Backup))
+                }
+                (None, _) => None,
+                (Some(path), Want::Closed) => Some(Step::Abandon(path.id)),
+                (Some(path), _) => {
+                    // Without a carrier, nothing gets over it: the peer is to use others.
+                    let backup = *want == Want::Backup || !candidate.is_up;
+                    (path.status.backup != backup).then_some(Step::SetBackup(path.id, backup))
+                }
+            })
+            .collect();
+        // A path is opened before another one is abandoned.
+        let rank = |step: &Step| match step {
+            Step::Open(..) => 0,
+            Step::SetBackup(..) => 1,
+            Step::Abandon(_) => 2,
+        };
+        let possible = steps.into_iter().filter(|step| match step {
+            Step::Abandon(id) => paths.except(*id).any(Path::is_usable),
+            Step::Open(..) => can_open,
+            Step::SetBackup(..) => true,
+        });
+        possible.min_by_key(rank)
+    }
+
+    /// Takes a step. Returns false if no path can be opened now.
+    fn take_step(&mut self, now: SimTime, step: &Step) -> bool {
+        match *step {
+            Step::Open(pair, backup) => self.open_path(now, pair.local, pair.remote, backup),
+            Step::Abandon(id) => {
+                let why = "abandoned: the path manager wants another one";
+                self.abandon_path(now, id, ErrorCode::NO_ERROR.0, why);
+                true
+            }
+            Step::SetBackup(id, backup) => {
+                self.set_backup(id, backup);
+                true
+            }
+        }
+    }
+
+    /// Makes a path a backup, or available again, and tells the peer (section 3.3).
+    fn set_backup(&mut self, id: PathId, backup: bool) {
+        let status = &mut self.paths[id].status;
+        (status.backup, status.pending) = (backup, true);
+        self.note_path(id, if backup { "is a backup now" } else { "is available now" });
+        self.tell_peer();
+    }
+
+    /// The link layer of an interface of our host is there again, or gone. A path without it keeps its numbers and its state, and
+    /// carries nothing.
+    #[cold]
+    pub(crate) fn on_carrier(&mut self, now: SimTime, change: InterfaceChange) {
+        self.mobility.interfaces.set_carrier(change);
+        if self.role == Role::Server || self.multipath.is_none() {
+            return;
+        }
+        for id in self.open_paths() {
+            let path = &mut self.paths[id];
+            if path.route.tuple.local.ip() != change.address || path.has_carrier == change.up {
+                continue;
+            }
+            path.has_carrier = change.up;
+            self.note_path(id, if change.up { "has a carrier again" } else { "lost its carrier" });
+            if change.up {
+                self.resume_path(now, id);
+            } else if self.has_usable_path_but(id) {
+                self.repeat_elsewhere(id);
+            }
+        }
+        self.manage_paths(now);
+    }
+
+    /// A path has its carrier back: nothing that it waited for meanwhile counts, and the peer learns that it is there.
+    fn resume_path(&mut self, now: SimTime, id: PathId) {
+        let path = &mut self.paths[id];
+        path.recovery.restart_backoff(now);
+        path.acks.probes = 1;
+        if !path.proven || !path.route.is_validated() {
+            path.begin_validation(now);
+        }
+    }
+
+    /// The client is told what will become of one of its interfaces.
+    pub(crate) fn on_interface_forecast(&mut self, now: SimTime, forecast: &InterfaceForecast) {
+        let Some(multipath) = &mut self.multipath else { return };
+        let Some(management) = &mut multipath.management else { return };
+        let mut pairs = management.pairs.iter();
+        let Some(pair) = pairs.find(|pair| pair.local == forecast.address) else { return };
+        management.ahead[pair.link] = Some(*forecast);
+        self.manage_paths(now);
+    }
+}
+
+fn state(path: &Path) -> PathState {
+    match path.recovery.pto_count() {
+        0 if path.proven && path.route.is_validated() => PathState::Usable,
+        0 => PathState::Opening,
+        timeouts => PathState::Silent(timeouts),
+    }
+}
