@@ -11,6 +11,7 @@ mod numbers;
 mod paths;
 mod paths_copies;
 mod paths_frames;
+mod paths_managers;
 mod paths_noq;
 mod paths_plan;
 mod preferred;

@@ -69,7 +69,7 @@ pub(super) fn way(passed: &Passed) -> usize {
     })
 }
 
-fn path_events(pipe: &Pipe<QuicEndpoint>, end: usize) -> Vec<String> {
+pub(super) fn path_events(pipe: &Pipe<QuicEndpoint>, end: usize) -> Vec<String> {
     let events = pipe.events[end].iter().filter(|(_, event)| event.kind == "path");
     events.map(|(_, event)| event.detail.split(':').next().unwrap().to_owned()).collect()
 }

@@ -24,10 +24,7 @@ impl Connection {
         match frame {
             PathFrame::Abandon { .. } => self.on_abandon(now, id),
             PathFrame::Status { sequence, backup, .. } => {
-                let status = &mut self.paths[id].status;
-                if status.peer_sequence.is_none_or(|last| last < *sequence) {
-                    (status.peer_backup, status.peer_sequence) = (*backup, Some(*sequence));
-                }
+                self.on_status(now, id, *sequence, *backup);
                 Ok(())
             }
             PathFrame::NewConnectionId { new, .. } => self.on_new_path_id(now, id, new),
@@ -44,6 +41,22 @@ impl Connection {
                 Ok(())
             }
             PathFrame::MaxPathId(_) | PathFrame::PathsBlocked(_) => Ok(()),
+        }
+    }
+
+    /// The peer has made a path a backup, or available (section 3.3).
+    fn on_status(&mut self, now: SimTime, id: PathId, sequence: u64, backup: bool) {
+        let path = &mut self.paths[id];
+        let status = &mut path.status;
+        if status.peer_sequence.is_some_and(|last| last >= sequence) {
+            return;
+        }
+        let returns = status.peer_backup && !backup;
+        (status.peer_backup, status.peer_sequence) = (backup, Some(sequence));
+        if returns && path.recovery.pto_count() > 0 {
+            // The peer knows that it carries packets again: what it did before does not count.
+            path.recovery.restart_backoff(now);
+            path.acks.probes = 1;
         }
     }
 
