@@ -86,8 +86,8 @@ pub struct InterfaceForecast {
 }
 
 impl InterfaceForecast {
-    /// The next interruption: a handover, or the time between going down and coming up again.
-    pub fn interruption(&self) -> Option<HandoverForecast> {
+    /// Its next interruptions: a handover, and the time between going down and coming up again.
+    pub fn interruptions(&self) -> impl Iterator<Item = HandoverForecast> {
         let down = self.goes_down.map(|from| {
             let until = self
                 .comes_up
@@ -95,7 +95,7 @@ impl InterfaceForecast {
                 .unwrap_or(SimTime::from_nanos(u64::MAX));
             HandoverForecast { from, until }
         });
-        self.handover.into_iter().chain(down).min_by_key(|next| next.from)
+        self.handover.into_iter().chain(down)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A flow with two paths, each over a link of its own through a constellation.
 
-use crate::common::{VAN_SKY, run, scenario, table};
+use crate::common::{VAN_SKY, run, scenario, shipped, table};
 use leobench_sim::Outcome;
 use leobench_sim::record::Table;
 
@@ -122,4 +122,22 @@ fn terminals_share_the_feeder_behind_a_gateway() {
         links.map(|link| link.dropped_packets.of("queue")).sum::<u64>()
     };
     assert!(dropped("feeder") > 0, "the queue builds at the feeder");
+}
+
+/// The second subflow of the shipped chain has no satellite for 15 s. Its path opens the moment that one rises, is validated a round
+/// trip later, and stays the only one over that link.
+#[test]
+fn a_path_over_a_rising_satellite_is_usable_a_round_trip_later() {
+    let outcome = run(&shipped("maco-chain.toml", &[("duration", "40 s")]), 1);
+    let events = table(&outcome, Table::Events);
+    let kinds = events.texts("kind");
+    let rows = kinds.iter().zip(events.texts("detail")).zip(events.integers("t_ns"));
+    let paths: Vec<_> = rows.filter(|((kind, _), _)| *kind == "path").collect();
+    let opened: Vec<_> = paths.iter().filter(|((_, text), _)| text.contains("opened")).collect();
+    assert_eq!(opened.len(), 1, "{opened:?}");
+    let at = opened[0].1;
+    assert_eq!(at, 15_000_000_000);
+    let usable = paths.iter().find(|((_, text), _)| text.starts_with("validated")).unwrap().1;
+    // 20 ms and half of what light takes to the satellite and back, each way.
+    assert!((44_000_000..46_000_000).contains(&(usable - at)), "{}", usable - at);
 }

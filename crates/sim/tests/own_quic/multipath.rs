@@ -99,3 +99,60 @@ fn the_shipped_scenario_uses_both_paths() {
     let path = series.integers("path");
     assert!(path.contains(&0) && path.contains(&1));
 }
+
+/// A client with two links to a router, from which two links lead to the server: four paths over four pairs of links.
+#[test]
+fn a_full_mesh_uses_all_links_of_both_ends() {
+    let text = r#"
+        name = "mesh"
+        duration = "10 s"
+        nodes = { client = {}, router = {}, server = {} }
+        links.wire = { between = ["client", "router"], rate = "10 Mbps", delay = "5 ms" }
+        links.radio = { between = ["client", "router"], rate = "10 Mbps", delay = "15 ms" }
+        links.east = { between = ["router", "server"], rate = "6 Mbps", delay = "1 ms" }
+        links.west = { between = ["router", "server"], rate = "6 Mbps", delay = "2 ms" }
+        [flows.main]
+        transport = { kind = "quic", multipath = { links = ["wire", "radio"], MORE } }
+        from = "client"
+        to = "server"
+        source = "bulk"
+        "#;
+    let mesh = r#"peer_links = ["east", "west"], manager = "full_mesh""#;
+    let [plain, mesh] = ["", mesh].map(|more| summary(&text.replace("MORE", more)));
+    assert_eq!((plain.flows[0].paths.len(), mesh.flows[0].paths.len()), (2, 4));
+    // Without it, both paths lead to one address of the server, over one of its links.
+    assert!(goodput(&plain) < 6.0e6, "{}", goodput(&plain));
+    assert!(goodput(&mesh) > 0.9 * 12.0e6, "{}", goodput(&mesh));
+    for link in mesh.links.iter().filter(|link| link.name.starts_with(['e', 'w'])) {
+        assert!(link.delivered_packets > 1_000, "{link:?}");
+    }
+}
+
+/// One link is left for the other every 5 s, 2 s after that came up. A client that is told of it loses nothing by that: the forecast
+/// goes to the end that opens the paths, whichever sends.
+#[test]
+fn forecasts_let_a_client_change_paths_before_its_link_goes() {
+    let queue = r#"queue = { kind = "fifo", limit = "100 kB" }"#;
+    let links =
+        ["20", "25"].map(|delay| format!(r#"rate = "20 Mbps", delay = "{delay} ms", {queue}"#));
+    for from in ["client", "server"] {
+        let longest = |manager: &str, forecast: &str| {
+            let more = r#"handovers.h = { node = "client", links = ["a", "b"], kind = "migrate", overlap = "2 s", every = "5 s" }"#;
+            let transport = format!(
+                "{{ kind = \"quic\", multipath = {{ links = [\"a\", \"b\"], manager = {manager} }} }}"
+            );
+            let text =
+                two_links(&transport, from, links.each_ref().map(String::as_str), more) + forecast;
+            let outcome = run(&scenario(&text), 1);
+            let flow = &outcome.summary.flows[0];
+            assert_eq!(flow.lost, None);
+            (flow.goodput_bps.unwrap(), flow.paths.len())
+        };
+        let told =
+            longest("{ kind = \"make_before_break\", lead = \"500 ms\" }", "forecast = {}\n");
+        let blind = longest("\"standby\"", "");
+        println!("{from}: {told:?}, {blind:?}");
+        assert!(told.0 > 0.9 * 20e6, "{from}: {told:?}, {blind:?}");
+        assert!(told.0 > blind.0, "{from}: {told:?}, {blind:?}");
+    }
+}

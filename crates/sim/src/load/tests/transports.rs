@@ -79,11 +79,83 @@ fn several_paths() {
         ),
         (
             quic,
+            &over("links = [\"wire\", \"wire2\"], manager = \"make_before_break\""),
+            &format!(
+                "{at}.manager = \"make_before_break\": needs forecasts of handovers; allowed: a flow with `forecast`, or \
+                 `standby`"
+            ),
+        ),
+        (
+            quic,
+            &over("links = [\"wire\", \"wire2\"], manager = \"full_mesh\""),
+            &format!(
+                "{at}.manager = \"full_mesh\": needs the addresses of the server; allowed: `peer_links` with links of the \
+                 node that answers, or `per_interface`"
+            ),
+        ),
+        (
+            quic,
+            &over("links = [\"wire\", \"wire2\"], manager = { kind = \"standby\", after = 0 }"),
+            &format!(
+                "{at}.manager.after = 0: is not a valid number; allowed: a whole number from 1 to 100"
+            ),
+        ),
+        (
+            quic,
             "transport = { kind = \"quic\", stack = \"noq\", multipath = { links = [\"wire\", \"radio\"] } }",
             "flows.main.transport.multipath = { links = [\"wire\", \"radio\"] }: requires the stack `own`: `noq` \
              uses one path here; allowed: no `multipath`, or the stack `own`",
         ),
     ]);
+}
+
+/// A server with two links of its own, behind a router to which the client has two.
+const MESH: &str = r#"
+name = "mesh"
+duration = "10 s"
+nodes = { client = {}, router = {}, server = {} }
+links.wire = { between = ["client", "router"], rate = "10 Mbps", delay = "5 ms" }
+links.radio = { between = ["client", "router"], rate = "10 Mbps", delay = "15 ms" }
+links.east = { between = ["router", "server"], rate = "50 Mbps", delay = "1 ms" }
+links.west = { between = ["router", "server"], rate = "50 Mbps", delay = "2 ms" }
+[flows.main]
+transport = { kind = "quic", multipath = { links = ["wire", "radio"], peer_links = ["east", "west"], manager = "full_mesh" } }
+from = "client"
+to = "server"
+source = "bulk"
+"#;
+
+#[test]
+fn addresses_of_a_server() {
+    assert!(load_text(MESH, &[]).is_ok());
+    let at = "flows.main.transport.multipath.peer_links";
+    for (from, to, problem) in [
+        (
+            "manager = \"full_mesh\"",
+            "manager = \"per_interface\"",
+            format!(
+                "{at} = [\"east\", \"west\"]: is not used by the path manager `per_interface`; allowed: `full_mesh`, or no \
+                 `peer_links`"
+            ),
+        ),
+        (
+            "[\"east\", \"west\"]",
+            "[\"east\", \"radio\"]",
+            format!(
+                "{at}[1] = \"radio\": is not a link of `server`, which answers; allowed: `east`, `west`"
+            ),
+        ),
+        (
+            "[\"east\", \"west\"]",
+            "[\"east\", \"east\"]",
+            format!(
+                "{at} = [\"east\", \"east\"]: names a link more than once; allowed: each link once"
+            ),
+        ),
+    ] {
+        let error = load_text(&MESH.replace(from, to), &[]).unwrap_err().to_string();
+        assert!(error.contains(&problem), "{error}");
+    }
 }
 
 #[test]

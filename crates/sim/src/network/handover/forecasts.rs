@@ -121,8 +121,8 @@ impl Forecaster {
                 let it = self.carriers.iter().filter(|it| it.link == *link && it.up == up);
                 it.map(|it| shifted(it.at, it.error)).filter(|at| *at > now).min()
             };
-            let coming = self.coming.iter().filter(|coming| coming.links.contains(link));
-            let told = coming.map(|coming| coming.told(horizon)).filter(|told| told.until > now);
+            let leaves = self.coming.iter().filter(|coming| coming.links[0] == *link);
+            let told = leaves.map(|coming| coming.told(horizon)).filter(|told| told.until > now);
             InterfaceForecast {
                 address: *address,
                 comes_up: change(true),

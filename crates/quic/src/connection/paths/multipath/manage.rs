@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::{InterfaceChange, InterfaceForecast, PathId};
+use leobench_transport::endpoint::{HandoverForecast, InterfaceChange, InterfaceForecast, PathId};
 use leobench_transport::path_manager::{Candidate, PathManager, PathState, Want};
 use smallvec::SmallVec;
 
@@ -115,9 +115,15 @@ impl Connection {
                 is_backup: offer.backups.get(pair.link) == Some(&true),
                 is_up: is_up(pair),
                 path: path_of(pair).map_or(PathState::Closed, state),
-                handover: path_of(pair)
-                    .and_then(|path| path.member.as_ref()?.forecast?.handover)
-                    .or_else(|| management.ahead[pair.link]?.interruption()),
+                handover: {
+                    let path = path_of(pair).and_then(|path| path.member.as_ref()?.forecast);
+                    let of_path = path.and_then(|forecast| forecast.handover);
+                    let of_link = management.ahead[pair.link].as_ref();
+                    let known = of_link.into_iter().flat_map(InterfaceForecast::interruptions);
+                    // With an overlap, nothing interrupts the path.
+                    let coming = |next: &HandoverForecast| next.until > next.from.max(now);
+                    known.chain(of_path).filter(coming).min_by_key(|next| next.from)
+                },
             })
             .collect();
         let mut wants: SmallVec<[Want; 8]> = smallvec::smallvec![Want::Closed; candidates.len()];
