@@ -156,3 +156,32 @@ fn forecasts_let_a_client_change_paths_before_its_link_goes() {
         assert!(told.0 > blind.0, "{from}: {told:?}, {blind:?}");
     }
 }
+
+/// Messages of 80 packets under a connection window of 64 kB, over 10 and 100 ms: what is on the slow link fills the window, and the
+/// fast one waits. Schedulers that look ahead deliver them as early as the fast link alone.
+#[test]
+fn with_a_small_window_only_a_scheduler_that_looks_ahead_does_not_block() {
+    let links = ["10", "100"].map(|delay| {
+        format!(r#"rate = "10 Mbps", delay = "{delay} ms", queue = {{ kind = "fifo", limit = "30 kB" }}"#)
+    });
+    let source = r#"source = { kind = "cbr", rate = "4 Mbps", size = "100 kB" }"#;
+    let delay = |multipath: &str| {
+        let transport = format!("{{ kind = \"quic\", connection_window = \"64 kB\"{multipath} }}");
+        let text = two_links(&transport, "client", links.each_ref().map(String::as_str), "");
+        let outcome = summary(&text.replace("source = \"bulk\"", source));
+        outcome.flows[0].delay_ms.mean.unwrap()
+    };
+    let alone = delay("");
+    let over = |scheduler: &str| {
+        delay(&format!(", multipath = {{ links = [\"a\", \"b\"], scheduler = {scheduler} }}"))
+    };
+    let ecf = r#"{ kind = "ecf", whole_windows = true }"#;
+    for scheduler in [r#""blest""#, ecf, r#""earliest_arrival""#] {
+        let both = over(scheduler);
+        println!("{scheduler}: {both} ms, {alone} ms over the fast link alone");
+        assert!(both < 1.05 * alone, "{scheduler}: {both} ms, {alone} ms over the fast link alone");
+    }
+    let both = over(r#""min_rtt""#);
+    println!("min_rtt: {both} ms, {alone} ms over the fast link alone");
+    assert!(both > 1.5 * alone, "min_rtt: {both} ms, {alone} ms over the fast link alone");
+}

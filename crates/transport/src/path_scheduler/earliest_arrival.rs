@@ -36,7 +36,7 @@ impl PathScheduler for EarliestArrival {
         let by = arrival(now, first);
         let others = paths.iter().filter(|path| path.id != first.id);
         let earlier: f64 = others.map(|path| delivered(now, path, by)).sum();
-        let waiting = backlog.waiting.max(first.payload).get() as f64;
+        let waiting = backlog.sendable().max(first.payload).get() as f64;
         Ok(if earlier >= waiting { Choice::Wait } else { Choice::One(first.id) })
     }
 }

@@ -17,17 +17,20 @@ leobench_base::spec! {
     pub struct EcfSpec: Default {
         /// By how much longer it keeps waiting once it waits, as a share of the slow path's round trip.
         pub beta: f64 [Range::from(0.0).to(10.0)] = 0.25,
+        /// Whether less data than a path's window counts as a window, as in the authors' kernel (`mptcp_ecf.c`). As printed, the last
+        /// packets of a transfer take the slow path, which then delivers them last.
+        pub whole_windows: bool = false,
     }
 }
 
 impl PathSchedulerModel for EcfSpec {
     fn build(&self, _: &PathSchedulerContext<'_>) -> Result<Box<dyn PathScheduler>, String> {
-        Ok(Box::new(Ecf { beta: self.beta, waiting: false }))
+        Ok(Box::new(Ecf { spec: *self, waiting: false }))
     }
 }
 
 struct Ecf {
-    beta: f64,
+    spec: EcfSpec,
     waiting: bool,
 }
 
@@ -50,13 +53,17 @@ impl Ecf {
         let packets = backlog.waiting.get() as f64 / fast.payload.get() as f64;
         let [fast_rtt, slow_rtt] = [fast.rtt, slow.rtt].map(|rtt| rtt.as_nanos() as f64);
         let margin = fast.variation.max(slow.variation).as_nanos() as f64;
-        let patience = if self.waiting { 1.0 + self.beta } else { 1.0 };
-        let alone = (1.0 + packets / fast.window_packets()) * fast_rtt;
+        let patience = if self.waiting { 1.0 + self.spec.beta } else { 1.0 };
+        let rounds = |path: &PathView| {
+            let least = if self.spec.whole_windows { 1.0 } else { 0.0 };
+            (packets / path.window_packets()).max(least)
+        };
+        let alone = (1.0 + rounds(fast)) * fast_rtt;
         if alone >= patience * (slow_rtt + margin) {
             self.waiting = false;
             return false;
         }
-        let waits = packets / slow.window_packets() * slow_rtt >= 2.0 * fast_rtt + margin;
+        let waits = rounds(slow) * slow_rtt >= 2.0 * fast_rtt + margin;
         self.waiting |= waits;
         waits
     }

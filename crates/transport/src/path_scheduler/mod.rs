@@ -70,6 +70,14 @@ pub struct Backlog {
     pub credit: Bytes,
 }
 
+impl Backlog {
+    /// The waiting bytes that flow control lets this end send.
+    #[inline]
+    fn sendable(&self) -> Bytes {
+        self.waiting.min(self.credit)
+    }
+}
+
 /// The path of the next packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {

@@ -180,6 +180,12 @@ fn ecf_waits_if_the_fast_path_completes_earlier() {
         })
         .collect();
     assert_eq!(few, (3..=94).collect::<Vec<_>>());
+    // A single packet counts as a window of ten: (1 + 1) 10 < 100, and 100 >= 20.
+    let spec = PathSchedulerSpec::Ecf(ecf::EcfSpec { beta: 0.25, whole_windows: true });
+    let whole: Vec<_> = (0..200)
+        .filter(|packets| chosen(&mut *build(&spec), &paths, &backlog(*packets, 1 << 20)).is_none())
+        .collect();
+    assert_eq!(whole, (0..=89).collect::<Vec<_>>());
 }
 
 /// The same paths: within 100 ms the fast one sends (10 + 9/2) 10 = 145 packets.
