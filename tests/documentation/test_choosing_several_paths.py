@@ -1,0 +1,220 @@
+"""The guide to several paths says what its campaigns measure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from leobench import stats, sweep
+from leobench.campaign import Campaign
+from tests.support.paths import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PAGE = ROOT / "docs" / "choosing-several-paths.md"
+SCHEDULERS = ("min_rtt", "round_robin", "blest", "ecf", "earliest_arrival", "redundant")
+CONTROLLERS = ("newreno", "cubic", "bbr3", "lia", "olia", "balia", "wvegas")
+PAIRS = {
+    "two satellites": "leo-leo2",
+    "satellite and terrestrial": "leo-terrestrial",
+    "satellite and cellular": "leo-cellular",
+    "all three kinds": "leo-terrestrial-cellular",
+}
+DIRECTIONS = {
+    "up": "from=van,to=office,opened_by=from",
+    "down": "from=office,to=van,opened_by=to",
+}
+MANAGERS = {
+    "`per_interface`": "per_interface,reinject=on_timeout",
+    "`per_interface`, reinject `idle`": "per_interface,reinject=idle",
+    "`standby`": "standby,reinject=on_timeout",
+    "`make_before_break`, 1 s": "make_before_break-lead-1-s,reinject=on_timeout",
+    "`make_before_break`, 200 ms": "make_before_break-lead-200-ms,reinject=on_timeout",
+}
+QUEUES = {"drop-tail": "fifo-limit-200-packets", "`fq_codel`": "fq_codel"}
+VIDEO = "flows.main.streams.video"
+
+
+class Interval(NamedTuple):
+    """A mean and half of its 95 % interval, if it has one."""
+
+    mean: float
+    half: float | None
+
+
+# A number by variant and metric.
+Means = dict[tuple[str, str], Interval]
+
+
+def shown(interval: Interval, factor: float, digits: int) -> str:
+    """A cell as the page has it."""
+    mean = f"{factor * interval.mean:,.{digits}f}"
+    half = factor * (interval.half or 0.0)
+    return f"{mean} ± {half:.{digits}f}" if half >= 0.5 * 10**-digits else mean
+
+
+def file(means: Means) -> dict[str, list[str]]:
+    """Goodput of a file in Mbit/s."""
+    return {
+        f"{pair}, {direction}": [
+            shown(means[f"links={links},scheduler={name},{ends}", "flows.main.goodput_bps"], 1e-6, 1)
+            for name in SCHEDULERS
+        ]
+        for pair, links in PAIRS.items()
+        for direction, ends in DIRECTIONS.items()
+    }
+
+
+def page(means: Means) -> dict[str, list[str]]:
+    """Seconds until a page is complete."""
+    metric = "flows.main.page.completion_s"
+    return {
+        pair: [shown(means[f"links={links},scheduler={name}", metric], 1.0, 2) for name in SCHEDULERS]
+        for pair, links in PAIRS.items()
+    }
+
+
+def call(means: Means) -> dict[str, list[str]]:
+    """95th percentile of the delay of a call's video frames, in ms."""
+    metric = f"{VIDEO}.delay_ms.p95"
+    return {
+        pair: [shown(means[f"links={links},scheduler={name}", metric], 1.0, 0) for name in SCHEDULERS]
+        for pair, links in PAIRS.items()
+    }
+
+
+def call_beside_file(means: Means) -> dict[str, list[str]]:
+    """The same beside a file, by the queue of the cellular link."""
+    metric = f"{VIDEO}.delay_ms.p95"
+    pairs = [
+        ("satellite and terrestrial", "leo-terrestrial", "drop-tail"),
+        ("satellite and cellular, drop-tail", "leo-cellular", "drop-tail"),
+        ("satellite and cellular, `fq_codel`", "leo-cellular", "`fq_codel`"),
+    ]
+    return {
+        row: [
+            shown(means[f"links={links},scheduler={name},queue={QUEUES[queue]}", metric], 1.0, 0)
+            for name in ("min_rtt", "earliest_arrival", "redundant")
+        ]
+        for row, links, queue in pairs
+    }
+
+
+def managers(means: Means) -> dict[str, list[str]]:
+    """Late frames of 3,906, the 99th percentile of their delay, and the use of the second link in %, for two second links."""
+    table = {}
+    for manager, variant in MANAGERS.items():
+        cells = []
+        for second in ("terrestrial", "leo2"):
+            name = f"links=leo-{second},manager={variant}"
+            cells += [
+                shown(means[name, f"{VIDEO}.late_messages"], 1.0, 0),
+                shown(means[name, f"{VIDEO}.delay_ms.p99"], 1.0, 0),
+                shown(means[name, f"links.{second}/van->office.utilisation"], 100.0, 0),
+            ]
+        table[manager] = cells
+    return table
+
+
+def controllers(means: Means) -> dict[str, list[str]]:
+    """Mbit/s of the connection with two paths and of its rival."""
+    names = {"one path, `newreno`": "kind-quic,congestion-newreno"}
+    names |= {
+        f"`{name}`": f"kind-quic,congestion-{name},multipath-links-leo-terrestrial" for name in CONTROLLERS
+    }
+    queues = ("fifo-limit-125-kB", "fq_codel")
+    table = {}
+    for row, transport in names.items():
+        cells = []
+        for queue in queues:
+            for rival in ("newreno", "cubic", "bbr3"):
+                (variant,) = {
+                    name
+                    for name, _ in means
+                    if name.replace("-", ",").startswith(f"transport={transport}".replace("-", ","))
+                    and f"congestion={rival}," in name.split("queue=")[0]
+                    and name.endswith(f"queue={queue}")
+                    and ("multipath" in name) == ("multipath" in transport)
+                }
+                pair = [means[variant, f"flows.{flow}.goodput_bps"] for flow in ("main", "rival")]
+                cells.append(" : ".join(f"{1e-6 * each.mean:.1f}" for each in pair))
+        table[row] = cells
+    return table
+
+
+# The table of each section, and its campaign.
+TABLES: dict[str, tuple[str, Callable[[Means], dict[str, list[str]]]]] = {
+    "A file": ("paths-file", file),
+    "A page": ("paths-page", page),
+    "A call": ("paths-call", call),
+    "A call beside a file": ("paths-call-file", call_beside_file),
+    "A link that is interrupted": ("paths-managers", managers),
+    "Beside others": ("paths-controllers", controllers),
+}
+
+
+def measured(name: str, folder: Path) -> Means:
+    """The means of a campaign."""
+    runs = sweep(ROOT / "campaigns" / f"{name}.toml", folder / name, resume=True).runs
+    rows = stats.mean_intervals(runs, ["variant", "metric"], method="t").iter_rows(named=True)
+    return {
+        (row["variant"], row["metric"]): Interval(
+            row["mean"], None if row["low"] is None else (row["high"] - row["low"]) / 2
+        )
+        for row in rows
+    }
+
+
+def rows(heading: str) -> dict[str, list[str]]:
+    """The cells of a section's table by the words of its first column."""
+    section = PAGE.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in section.splitlines()
+        if line.startswith("|")
+    ]
+    return {row[0]: row[1:] for row in cells[2:]}
+
+
+def agree(cell: str, expected: str) -> bool:
+    """Whether two cells agree, give or take what a change of the transport may move."""
+    found, wanted = (
+        [float(number) for number in re.findall(r"[\d.]+", text.replace(",", "").split(" ± ")[0])]
+        for text in (cell, expected)
+    )
+    return len(found) == len(wanted) and all(
+        abs(one - other) <= 0.1 * abs(other) + 1.0 for one, other in zip(found, wanted, strict=True)
+    )
+
+
+def test_the_guide_names_campaigns_that_are_sound() -> None:
+    named = re.findall(r"leobench sweep campaigns/(paths-.*)\.toml", PAGE.read_text(encoding="utf-8"))
+    assert named == [campaign for campaign, _ in TABLES.values()]
+    for name in named:
+        assert Campaign.load(ROOT / "campaigns" / f"{name}.toml").plan()
+    for heading in TABLES:
+        assert rows(heading)
+
+
+def test_cells_are_compared() -> None:
+    assert agree("31.8 ± 0.5", "31.9 ± 0.6")
+    assert agree("9.6 : 9.4", "9.5 : 9.5")
+    assert not agree("650 ± 4", "750 ± 4")
+    assert not agree("9.6 : 9.4", "14.6 : 4.4")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heading", TABLES)
+def test_the_guide_in_full(heading: str, tmp_path: Path) -> None:
+    """Every table holds what its campaign measures."""
+    campaign, make = TABLES[heading]
+    expected = make(measured(campaign, tmp_path))
+    found = rows(heading)
+    assert list(found) == list(expected)
+    for row, cells in expected.items():
+        for cell, wanted in zip(found[row], cells, strict=True):
+            assert agree(cell, wanted), (heading, row, cell, wanted)
