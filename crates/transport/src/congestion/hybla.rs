@@ -63,6 +63,8 @@ struct Hybla {
 }
 
 impl Avoidance for Hybla {
+    type Paths = ();
+
     fn initial_threshold(&self) -> Option<u64> {
         Some(self.threshold)
     }
@@ -80,12 +82,12 @@ impl Avoidance for Hybla {
     }
 
     /// rho^2 packets in a window's worth.
-    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
-        let reno = self.datagram.get() as f64 * acked.size.get() as f64 / window;
+    fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
+        let reno = loss_based::reno_growth(self.datagram, window, acked);
         self.rho * self.rho * reno
     }
 
-    fn reduced(&mut self, window: f64) -> f64 {
+    fn reduced(&mut self, window: f64, (): &()) -> f64 {
         window * self.factor
     }
 }

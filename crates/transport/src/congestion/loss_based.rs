@@ -1,6 +1,6 @@
 //! The common part of loss-based algorithms: slow start, recovery periods, persistent congestion and undo (RFC 9002 section
 //! 7 and appendix B). The algorithms differ in how the window grows, mainly after slow start, and in how far they reduce
-//! it.
+//! it. [`super::coupled`] runs the same windows where these two depend on all paths of a connection.
 
 use leobench_base::spec::{Fault, Whole};
 use leobench_base::{Bytes, SimTime};
@@ -8,12 +8,17 @@ use leobench_base::{Bytes, SimTime};
 use super::per_path::{PerPath, SinglePath};
 use super::slow_start::{SlowStart, SlowStartSpec};
 use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Sent};
+use crate::endpoint::Forecast;
 
 /// A window in packets, at least one.
 pub type Packets = Whole<1, { u32::MAX }>;
 
 /// Congestion avoidance on one path. Windows are in bytes.
 pub(super) trait Avoidance: Clone + Send {
+    /// What growth and reduction depend on beside the path itself: `()`, or all paths of the connection
+    /// ([`Paths`](super::coupled::Paths)).
+    type Paths;
+
     /// A packet was sent.
     fn sent(&mut self, sent: &Sent) {
         let _ = sent;
@@ -43,13 +48,23 @@ pub(super) trait Avoidance: Clone + Send {
     }
 
     /// Bytes, or a fraction of one, by which an acknowledgement lets `window` grow, or shrink if negative.
-    fn growth(&mut self, window: f64, acked: &Acked) -> f64;
+    fn growth(&mut self, window: f64, acked: &Acked, paths: &Self::Paths) -> f64;
 
     /// The window after congestion at `window`.
-    fn reduced(&mut self, window: f64) -> f64;
+    fn reduced(&mut self, window: f64, paths: &Self::Paths) -> f64;
 
     /// Persistent congestion reduced the window to its minimum.
     fn collapsed(&mut self) {}
+
+    /// An undo put this state of before the reduction in the place of `later`.
+    fn restored(&mut self, later: &Self) {
+        let _ = later;
+    }
+
+    /// A forecast of the path arrived.
+    fn forecast(&mut self, forecast: &Forecast) {
+        let _ = forecast;
+    }
 
     /// The window was not used up between the last acknowledgement, or call of this, and `now`.
     fn unused_until(&mut self, now: SimTime) {
@@ -106,15 +121,21 @@ pub(super) fn initial_window(packets: Option<u32>, datagram: Bytes) -> u64 {
     )
 }
 
-/// A controller of any number of paths, each under the algorithm that `avoidance` makes for packets of a size.
-pub(super) fn build<A: Avoidance + 'static>(
+/// Bytes by which an acknowledgement lets the window of Reno grow: a packet in a window's worth (RFC 9002 appendix B.5).
+pub(super) fn reno_growth(datagram: Bytes, window: f64, acked: &Acked) -> f64 {
+    datagram.get() as f64 * acked.size.get() as f64 / window
+}
+
+/// A controller of any number of independent paths, each under the algorithm that `avoidance` makes for packets of a
+/// size.
+pub(super) fn build<A: Avoidance<Paths = ()> + 'static>(
     opening: &Opening,
     context: &CongestionContext<'_>,
     mut avoidance: impl FnMut(Bytes) -> A + Send + 'static,
 ) -> Box<dyn CongestionControl> {
     let (opening, paced) = (opening.clone(), context.paced);
     Box::new(PerPath::new(move |_, datagram| {
-        LossBased::new(&opening, paced, datagram, avoidance(datagram))
+        Independent(LossBased::new(&opening, paced, datagram, avoidance(datagram)))
     }))
 }
 
@@ -143,7 +164,7 @@ struct State<A> {
 }
 
 impl<A: Avoidance> LossBased<A> {
-    fn new(opening: &Opening, paced: bool, datagram: Bytes, avoidance: A) -> Self {
+    pub fn new(opening: &Opening, paced: bool, datagram: Bytes, avoidance: A) -> Self {
         let minimum = opening.minimum(datagram);
         let state = State {
             window: opening.initial(datagram),
@@ -158,19 +179,139 @@ impl<A: Avoidance> LossBased<A> {
     }
 
     /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
-    fn on_congestion(&mut self, congestion: &Congestion) -> bool {
+    fn on_congestion(&mut self, congestion: &Congestion, paths: &A::Paths) -> bool {
         if congestion.answered || self.state.in_recovery(congestion.sent) {
             return false;
         }
         self.undo = Some(self.state.clone());
         self.collapsed = false;
-        let reduced = self.state.avoidance.reduced(self.state.exact()) as u64;
+        let reduced = self.state.avoidance.reduced(self.state.exact(), paths) as u64;
         self.state.set_window(reduced.max(self.minimum));
         self.state.ssthresh = Some(self.state.window);
         self.state.recovery_start = Some(congestion.now);
         self.state.recovering = true;
         self.state.slow_start.leave();
         true
+    }
+
+    pub fn on_sent(&mut self, sent: &Sent) {
+        self.state.slow_start.on_sent(sent);
+        self.state.avoidance.sent(sent);
+        if sent.in_flight == sent.size {
+            self.state.avoidance.unused_until(sent.now);
+        }
+    }
+
+    /// RFC 9002 appendix B.5, `OnPacketAcked`.
+    pub fn on_ack(&mut self, acked: &Acked, paths: &A::Paths) {
+        let state = &mut self.state;
+        state.avoidance.acked(acked);
+        if acked.recovering || state.in_recovery(acked.sent) {
+            return;
+        }
+        state.recovering = false;
+        if !acked.cwnd_limited {
+            // Section 7.8: an underutilised window SHOULD NOT grow.
+            state.avoidance.unused_until(acked.now);
+            return;
+        }
+        if !state.in_slow_start() {
+            let growth = state.avoidance.growth(state.exact(), acked, paths);
+            state.change(growth, self.minimum);
+            return;
+        }
+        if let Some(window) = state.avoidance.slow_start_end(state.exact(), acked) {
+            state.set_window((window as u64).max(self.minimum));
+            state.leave_slow_start();
+            return;
+        }
+        let room = state.ssthresh.map_or(f64::INFINITY, |ssthresh| ssthresh as f64 - state.exact());
+        let standard = state.slow_start.growth(acked);
+        let growth = state.avoidance.slow_growth(standard, room, acked);
+        state.change(growth, self.minimum);
+    }
+
+    pub fn on_ack_end(&mut self, end: &AckEnd) {
+        let state = &mut self.state;
+        if state.in_slow_start() && state.slow_start.ends(end, state.window) {
+            state.leave_slow_start();
+        }
+    }
+
+    /// RFC 9002 appendix B.8, `OnPacketsLost`.
+    pub fn on_loss(&mut self, congestion: &Congestion, paths: &A::Paths) {
+        self.on_congestion(congestion, paths);
+        if congestion.persistent {
+            self.state.set_window(self.minimum);
+            self.state.recovery_start = None;
+            self.state.recovering = false;
+            self.state.avoidance.collapsed();
+            self.collapsed = true;
+        }
+    }
+
+    /// RFC 9002 appendix B.7, `ProcessECN`: the response to a loss. No loss found spurious takes a mark back.
+    pub fn on_ecn(&mut self, congestion: &Congestion, paths: &A::Paths) {
+        self.on_congestion(congestion, paths);
+        self.undo = None;
+    }
+
+    /// RFC 9438 section 4.9: the state before the reduction, unless the window has grown beyond it since.
+    ///
+    /// After a collapse, growth starts anew from the window of before, as in Linux (`cubictcp_state`): the silence that led to
+    /// it does not count as time in which the window grew.
+    pub fn on_spurious_loss(&mut self) {
+        if let Some(mut before) = self.undo.take()
+            && before.window > self.state.window
+        {
+            if self.collapsed {
+                before.avoidance.collapsed();
+            }
+            before.avoidance.restored(&self.state.avoidance);
+            self.state = before;
+        }
+    }
+
+    pub fn on_forecast(&mut self, forecast: &Forecast) {
+        self.state.avoidance.forecast(forecast);
+    }
+
+    /// Sets the window ([`CongestionControl::set_window`]).
+    pub fn set_window(&mut self, window: Bytes, ssthresh: Option<Bytes>) -> bool {
+        self.state.set_window(window.get().max(self.minimum));
+        if let Some(ssthresh) = ssthresh {
+            self.state.ssthresh = Some(ssthresh.get());
+        }
+        self.undo = None;
+        true
+    }
+
+    pub fn window(&self) -> Bytes {
+        Bytes::new(self.state.window)
+    }
+
+    /// The window with the growth that is not yet in it, in bytes.
+    pub fn exact(&self) -> f64 {
+        self.state.exact()
+    }
+
+    /// The algorithm.
+    pub fn avoidance(&self) -> &A {
+        &self.state.avoidance
+    }
+
+    pub fn ssthresh(&self) -> Option<Bytes> {
+        self.state.ssthresh.map(Bytes::new)
+    }
+
+    pub fn phase(&self) -> &'static str {
+        if self.state.recovering {
+            "recovery"
+        } else if self.state.in_slow_start() {
+            self.state.slow_start.phase()
+        } else {
+            "avoidance"
+        }
     }
 }
 
@@ -201,9 +342,10 @@ impl<A> State<A> {
     /// A window that shrinks takes the threshold along, so as not to fall back into slow start.
     fn change(&mut self, bytes: f64, minimum: u64) {
         if bytes < 0.0 {
-            let window = ((self.exact() + bytes) as u64).max(minimum);
-            self.set_window(window);
-            self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.min(window));
+            let exact = (self.exact() + bytes).max(minimum as f64);
+            self.window = exact as u64;
+            self.fraction = exact - self.window as f64;
+            self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.min(self.window));
             return;
         }
         self.fraction += bytes;
@@ -213,108 +355,51 @@ impl<A> State<A> {
     }
 }
 
-impl<A: Avoidance> SinglePath for LossBased<A> {
+/// The window of a path that no other path decides on.
+pub(super) struct Independent<A>(LossBased<A>);
+
+impl<A: Avoidance<Paths = ()>> SinglePath for Independent<A> {
     fn on_sent(&mut self, sent: &Sent) {
-        self.state.slow_start.on_sent(sent);
-        self.state.avoidance.sent(sent);
-        if sent.in_flight == sent.size {
-            self.state.avoidance.unused_until(sent.now);
-        }
+        self.0.on_sent(sent);
     }
 
-    /// RFC 9002 appendix B.5, `OnPacketAcked`.
     fn on_ack(&mut self, acked: &Acked) {
-        let state = &mut self.state;
-        state.avoidance.acked(acked);
-        if acked.recovering || state.in_recovery(acked.sent) {
-            return;
-        }
-        state.recovering = false;
-        if !acked.cwnd_limited {
-            // Section 7.8: an underutilised window SHOULD NOT grow.
-            state.avoidance.unused_until(acked.now);
-            return;
-        }
-        if !state.in_slow_start() {
-            let growth = state.avoidance.growth(state.exact(), acked);
-            state.change(growth, self.minimum);
-            return;
-        }
-        if let Some(window) = state.avoidance.slow_start_end(state.exact(), acked) {
-            state.set_window((window as u64).max(self.minimum));
-            state.leave_slow_start();
-            return;
-        }
-        let room = state.ssthresh.map_or(f64::INFINITY, |ssthresh| ssthresh as f64 - state.exact());
-        let standard = state.slow_start.growth(acked);
-        let growth = state.avoidance.slow_growth(standard, room, acked);
-        state.change(growth, self.minimum);
+        self.0.on_ack(acked, &());
     }
 
     fn on_ack_end(&mut self, end: &AckEnd) {
-        let state = &mut self.state;
-        if state.in_slow_start() && state.slow_start.ends(end, state.window) {
-            state.leave_slow_start();
-        }
+        self.0.on_ack_end(end);
     }
 
-    /// RFC 9002 appendix B.8, `OnPacketsLost`.
     fn on_loss(&mut self, congestion: &Congestion) {
-        self.on_congestion(congestion);
-        if congestion.persistent {
-            self.state.set_window(self.minimum);
-            self.state.recovery_start = None;
-            self.state.recovering = false;
-            self.state.avoidance.collapsed();
-            self.collapsed = true;
-        }
+        self.0.on_loss(congestion, &());
     }
 
-    /// RFC 9002 appendix B.7, `ProcessECN`: the response to a loss. No loss found spurious takes a mark back.
     fn on_ecn(&mut self, congestion: &Congestion) {
-        self.on_congestion(congestion);
-        self.undo = None;
+        self.0.on_ecn(congestion, &());
     }
 
-    /// RFC 9438 section 4.9: the state before the reduction, unless the window has grown beyond it since.
-    ///
-    /// After a collapse, growth starts anew from the window of before, as in Linux (`cubictcp_state`): the silence that led to
-    /// it does not count as time in which the window grew.
     fn on_spurious_loss(&mut self) {
-        if let Some(mut before) = self.undo.take()
-            && before.window > self.state.window
-        {
-            if self.collapsed {
-                before.avoidance.collapsed();
-            }
-            self.state = before;
-        }
+        self.0.on_spurious_loss();
+    }
+
+    fn on_forecast(&mut self, forecast: &Forecast) {
+        self.0.on_forecast(forecast);
     }
 
     fn set_window(&mut self, window: Bytes, ssthresh: Option<Bytes>) -> bool {
-        self.state.set_window(window.get().max(self.minimum));
-        if let Some(ssthresh) = ssthresh {
-            self.state.ssthresh = Some(ssthresh.get());
-        }
-        self.undo = None;
-        true
+        self.0.set_window(window, ssthresh)
     }
 
     fn window(&self) -> Bytes {
-        Bytes::new(self.state.window)
+        self.0.window()
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
-        self.state.ssthresh.map(Bytes::new)
+        self.0.ssthresh()
     }
 
     fn phase(&self) -> &'static str {
-        if self.state.recovering {
-            "recovery"
-        } else if self.state.in_slow_start() {
-            self.state.slow_start.phase()
-        } else {
-            "avoidance"
-        }
+        self.0.phase()
     }
 }

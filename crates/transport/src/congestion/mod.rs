@@ -1,7 +1,9 @@
 //! Congestion control, shared by all transports: one controller per connection, which gets the path with every call. One
-//! file per algorithm, and one line here that registers it.
+//! file per algorithm, and one line here that registers it. [`per_path`] runs an algorithm on every path by itself,
+//! [`coupled`] on all paths together.
 
 mod careful_resume;
+mod coupled;
 mod delivery_rate;
 mod filter;
 mod forecast_window;
@@ -16,19 +18,24 @@ mod slow_start;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
+pub use balia::BaliaSpec;
 pub use bbr::BbrSpec;
 pub use bbr3::Bbr3Spec;
 pub use careful_resume::{CarefulResume, Remote, Saved, Store};
 pub use cubic::CubicSpec;
+pub use elastic::ElasticSpec;
 pub use forecast_window::ForecastWindow;
 pub use hybla::HyblaSpec;
+pub use lia::LiaSpec;
 pub use loss_based::Opening;
 pub use new_reno::NewRenoSpec;
+pub use olia::OliaSpec;
 pub use per_path::{PerPath, SinglePath};
 pub use phase::PhaseWatch;
 pub use slow_start::SlowStartSpec;
 pub use vegas::VegasSpec;
 pub use westwood::WestwoodSpec;
+pub use wvegas::WvegasSpec;
 
 use crate::endpoint::{Forecast, PathId};
 use crate::plugin::Plugins;
@@ -290,6 +297,18 @@ impl CongestionSpec {
     pub const fn name(&self) -> &'static str {
         self.kind()
     }
+
+    /// Whether the controller couples the paths of a connection.
+    pub fn is_coupled(&self) -> bool {
+        self.model().behaviour().coupled
+    }
+
+    /// The controllers that couple nothing, for messages.
+    pub fn uncoupled() -> String {
+        let names = Self::examples().into_iter().filter(|spec| !spec.is_coupled());
+        let names: Vec<_> = names.map(|spec| format!("`{}`", spec.name())).collect();
+        names.join(", ")
+    }
 }
 
 /// How an algorithm behaves. The conformance tests hold it to that.
@@ -299,17 +318,30 @@ pub struct Behaviour {
     pub model_based: bool,
     /// Slow start opens the window by the bytes acknowledged (RFC 9002 section 7.3.1).
     pub standard_slow_start: bool,
-    /// Congestion multiplies the window by a constant factor, once per recovery period (RFC 9002 section 7.3.2).
+    /// Congestion multiplies the window of a single path by a constant factor, once per recovery period (RFC 9002 section
+    /// 7.3.2).
     pub multiplicative_decrease: bool,
+    /// The window of a path depends on what happens on the other paths of the connection. Otherwise they are independent.
+    pub coupled: bool,
 }
 
 impl Behaviour {
     /// An algorithm like Reno.
-    pub const LOSS_BASED: Self =
-        Self { model_based: false, standard_slow_start: true, multiplicative_decrease: true };
+    pub const LOSS_BASED: Self = Self {
+        model_based: false,
+        standard_slow_start: true,
+        multiplicative_decrease: true,
+        coupled: false,
+    };
     /// An algorithm like BBR.
-    pub const MODEL_BASED: Self =
-        Self { model_based: true, standard_slow_start: false, multiplicative_decrease: false };
+    pub const MODEL_BASED: Self = Self {
+        model_based: true,
+        standard_slow_start: false,
+        multiplicative_decrease: false,
+        coupled: false,
+    };
+    /// An algorithm like LIA.
+    pub const COUPLED: Self = Self { coupled: true, ..Self::LOSS_BASED };
 }
 
 /// A congestion-control specification: builds the controller it describes.
@@ -331,8 +363,13 @@ leobench_base::kinds! {
         Westwood(mod westwood::WestwoodSpec) = "westwood",
         Hybla(mod hybla::HyblaSpec) = "hybla",
         Vegas(mod vegas::VegasSpec) = "vegas",
+        Elastic(mod elastic::ElasticSpec) = "elastic",
         Bbr(mod bbr::BbrSpec) = "bbr",
         Bbr3(mod bbr3::Bbr3Spec) = "bbr3",
+        Lia(mod lia::LiaSpec) = "lia",
+        Olia(mod olia::OliaSpec) = "olia",
+        Balia(mod balia::BaliaSpec) = "balia",
+        Wvegas(mod wvegas::WvegasSpec) = "wvegas",
     }
     refuses {
         // Abdelsalam et al., "TCP Wave over Linux", Computer Networks 184 (2021) describe it; a patched kernel implements it.

@@ -29,12 +29,14 @@ struct NewReno {
 }
 
 impl Avoidance for NewReno {
+    type Paths = ();
+
     /// RFC 9002 appendix B.5.
-    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
-        self.datagram.get() as f64 * acked.size.get() as f64 / window
+    fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
+        loss_based::reno_growth(self.datagram, window, acked)
     }
 
-    fn reduced(&mut self, window: f64) -> f64 {
+    fn reduced(&mut self, window: f64, (): &()) -> f64 {
         window * self.factor
     }
 }

@@ -1,16 +1,12 @@
 //! Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", 1995), with slow start
 //! and the response to loss as in Linux.
 
+use leobench_base::Bytes;
 use leobench_base::spec::{Fault, Range};
-use leobench_base::{Bytes, SimDuration};
 
 use super::loss_based::{self, Avoidance, Opening};
-use super::round::RoundCounter;
+use super::round::{RoundRtt, RoundRtts};
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel, Sent};
-
-/// Samples a round must have for its shortest round trip to be trusted (Linux: with two or fewer, acknowledgements may
-/// all have been delayed).
-const FEWEST_SAMPLES: u32 = 3;
 
 leobench_base::spec! {
     /// Keeps a few packets in the queue, estimated from the increase of the round-trip time (Brakmo and Peterson 1995).
@@ -45,10 +41,7 @@ impl CongestionModel for VegasSpec {
         loss_based::build(&self.opening, context, move |datagram| Vegas {
             datagram,
             spec: spec.clone(),
-            rounds: RoundCounter::default(),
-            base_rtt: SimDuration::MAX,
-            round_rtt: SimDuration::MAX,
-            samples: 0,
+            rtts: RoundRtts::default(),
         })
     }
 }
@@ -57,93 +50,55 @@ impl CongestionModel for VegasSpec {
 struct Vegas {
     datagram: Bytes,
     spec: VegasSpec,
-    rounds: RoundCounter,
-    /// `BaseRTT`: the shortest round trip since the sender was last idle.
-    base_rtt: SimDuration,
-    /// The shortest round trip of the round, and out of how many.
-    round_rtt: SimDuration,
-    samples: u32,
+    rtts: RoundRtts,
 }
 
-/// The result of a round.
-enum Finding {
-    /// The ratio of the shortest round trip of all to that of the round.
-    Ratio(f64),
-    /// Too few samples.
-    Nothing,
+/// The ratio of the shortest round trip of all to that of the round.
+fn ratio(round: &RoundRtt) -> f64 {
+    round.base.as_secs_f64() / round.shortest.as_secs_f64().max(1e-9)
 }
 
 impl Vegas {
-    /// The result of the round that this acknowledgement ends, if it ends one.
-    fn find(&mut self, acked: &Acked) -> Option<Finding> {
-        let rtt = acked.rtt.latest;
-        self.base_rtt = self.base_rtt.min(rtt);
-        self.round_rtt = self.round_rtt.min(rtt);
-        self.samples += 1;
-        if !self.rounds.begins(acked.packet_number) {
-            return None;
-        }
-        let round_rtt = std::mem::replace(&mut self.round_rtt, SimDuration::MAX);
-        Some(if std::mem::take(&mut self.samples) < FEWEST_SAMPLES {
-            Finding::Nothing
-        } else {
-            Finding::Ratio(self.base_rtt.as_secs_f64() / round_rtt.as_secs_f64().max(1e-9))
-        })
-    }
-
     /// `Diff` of section III-B: packets in the queue, which are those that a path without a queue would not hold.
     fn queued(&self, window: f64, ratio: f64) -> f64 {
         window * (1.0 - ratio) / self.datagram.get() as f64
     }
-
-    fn restart(&mut self) {
-        self.rounds.restart();
-        self.round_rtt = SimDuration::MAX;
-        self.samples = 0;
-    }
 }
 
 impl Avoidance for Vegas {
-    /// A sender that was idle begins anew, as in Linux: the path may have changed.
+    type Paths = ();
+
     fn sent(&mut self, sent: &Sent) {
-        if sent.in_flight == sent.size {
-            self.restart();
-            self.base_rtt = SimDuration::MAX;
-        }
-        self.rounds.on_sent(sent.packet_number);
+        self.rtts.on_sent(sent);
     }
 
     /// Linux goes on with the window that the rate measured calls for, and a packet more.
     fn slow_start_end(&mut self, window: f64, acked: &Acked) -> Option<f64> {
-        match self.find(acked)? {
-            Finding::Ratio(ratio) if self.queued(window, ratio) > self.spec.gamma => {
-                Some((window * ratio + self.datagram.get() as f64).min(window))
-            }
-            _ => None,
-        }
+        let round = self.rtts.on_ack(acked)?;
+        let ratio = ratio(&round);
+        (round.trusted && self.queued(window, ratio) > self.spec.gamma)
+            .then(|| (window * ratio + self.datagram.get() as f64).min(window))
     }
 
     /// Section III-B, once a round trip.
-    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
+    fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
         let packet = self.datagram.get() as f64;
-        match self.find(acked) {
-            None => 0.0,
-            Some(Finding::Nothing) => packet * acked.size.get() as f64 / window,
-            Some(Finding::Ratio(ratio)) => {
-                let queued = self.queued(window, ratio);
-                if queued < self.spec.alpha {
-                    packet
-                } else if queued > self.spec.beta {
-                    -packet
-                } else {
-                    0.0
-                }
-            }
+        let Some(round) = self.rtts.on_ack(acked) else { return 0.0 };
+        if !round.trusted {
+            return loss_based::reno_growth(self.datagram, window, acked);
+        }
+        let queued = self.queued(window, ratio(&round));
+        if queued < self.spec.alpha {
+            packet
+        } else if queued > self.spec.beta {
+            -packet
+        } else {
+            0.0
         }
     }
 
-    fn reduced(&mut self, window: f64) -> f64 {
-        self.restart();
+    fn reduced(&mut self, window: f64, (): &()) -> f64 {
+        self.rtts.restart();
         window * self.spec.loss_reduction
     }
 }

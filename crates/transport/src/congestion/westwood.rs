@@ -52,6 +52,8 @@ impl Westwood {
 }
 
 impl Avoidance for Westwood {
+    type Paths = ();
+
     /// A sample for every round trip, however many acknowledgements it brings: so compressed ones do no harm.
     fn acked(&mut self, acked: &Acked) {
         self.min_rtt = self.min_rtt.min(acked.rtt.latest);
@@ -72,12 +74,12 @@ impl Avoidance for Westwood {
         self.sample = Some((acked.now, 0));
     }
 
-    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
-        self.datagram.get() as f64 * acked.size.get() as f64 / window
+    fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
+        loss_based::reno_growth(self.datagram, window, acked)
     }
 
     /// The estimated bandwidth-delay product, but at most the window; half the window without an estimate.
-    fn reduced(&mut self, window: f64) -> f64 {
+    fn reduced(&mut self, window: f64, (): &()) -> f64 {
         self.bandwidth
             .map_or(window * WITHOUT_ESTIMATE, |bandwidth| (bandwidth * self.min_rtt).min(window))
     }
@@ -99,7 +101,7 @@ mod tests {
     fn the_estimate_is_filtered_once_per_round_trip() {
         let mut westwood = Westwood::new(Bytes::new(100), 0.9);
         westwood.acked(&ack(0, 500, 100));
-        assert!((westwood.reduced(400.0) - 200.0).abs() < 1e-9, "half without an estimate");
+        assert!((westwood.reduced(400.0, &()) - 200.0).abs() < 1e-9, "half without an estimate");
         for millis in [25, 50, 75, 100] {
             westwood.acked(&ack(millis, 250, 100));
         }
@@ -108,8 +110,8 @@ mod tests {
         assert!((westwood.bandwidth.unwrap().bps() / 8.0 - 11_000.0).abs() < 1e-9);
         // 11,000 B/s over the shortest round trip, 80 ms.
         westwood.acked(&ack(210, 1, 80));
-        assert!((westwood.reduced(5_000.0) - 880.0).abs() < 1e-9);
-        assert!((westwood.reduced(500.0) - 500.0).abs() < 1e-9);
+        assert!((westwood.reduced(5_000.0, &()) - 880.0).abs() < 1e-9);
+        assert!((westwood.reduced(500.0, &()) - 500.0).abs() < 1e-9);
     }
 
     #[test]

@@ -106,8 +106,10 @@ impl Cubic {
 }
 
 impl Avoidance for Cubic {
+    type Paths = ();
+
     /// RFC 9438 sections 4.2 to 4.5.
-    fn growth(&mut self, window: f64, acked: &Acked) -> f64 {
+    fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
         let stage = self.stage.get_or_insert_with(|| Stage {
             curve: Curve::new(self.c, window, self.w_max),
             epoch: acked.now,
@@ -134,7 +136,7 @@ impl Avoidance for Cubic {
     }
 
     /// RFC 9438 sections 4.6 and 4.7.
-    fn reduced(&mut self, window: f64) -> f64 {
+    fn reduced(&mut self, window: f64, (): &()) -> f64 {
         let shrinking = self.w_max.is_some_and(|w_max| window < w_max);
         self.w_max = Some(if shrinking && self.fast_convergence {
             window * (1.0 + self.beta) / 2.0

@@ -46,9 +46,9 @@ fn fast_convergence_lowers_the_aim_of_a_shrinking_window() {
     for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
         let spec = CubicSpec { fast_convergence, ..CubicSpec::default() };
         let mut cubic = Cubic::new(&spec, Bytes::new(1));
-        assert_near(cubic.reduced(100.0), 70.0);
+        assert_near(cubic.reduced(100.0, &()), 70.0);
         assert_eq!(cubic.w_max, Some(100.0));
-        assert_near(cubic.reduced(80.0), 56.0);
+        assert_near(cubic.reduced(80.0, &()), 56.0);
         assert_near(cubic.w_max.unwrap(), w_max);
     }
 }
@@ -64,13 +64,13 @@ fn an_acknowledgement_aims_a_round_trip_ahead() {
         ..acked(SimTime::ZERO + SimDuration::from_millis(millis), rtt)
     };
     let mut cubic = Cubic::new(&CubicSpec::default(), Bytes::new(1));
-    assert_near(cubic.reduced(1_000.0), 700.0);
+    assert_near(cubic.reduced(1_000.0, &()), 700.0);
     // The curve starts where Reno's line does, which is ahead at that instant: 0.529 / 700.
-    assert!((cubic.growth(700.0, &ack(5_000)) - 0.000_756).abs() < 1e-6);
+    assert!((cubic.growth(700.0, &ack(5_000), &()) - 0.000_756).abs() < 1e-6);
     // K = cbrt(300 / 0.4) = 9.0856 s; W(1.1 s) = 796.304.
-    assert!((cubic.growth(780.0, &ack(6_000)) - 16.304 / 780.0).abs() < 1e-5);
+    assert!((cubic.growth(780.0, &ack(6_000), &()) - 16.304 / 780.0).abs() < 1e-5);
     // At and beyond the target the window waits for the curve.
-    assert_near(cubic.growth(800.0, &ack(6_000)), 0.0);
+    assert_near(cubic.growth(800.0, &ack(6_000), &()), 0.0);
 }
 
 /// RFC 9438 section 4.3, with a curve so flat that Reno's window leads: packets per round trip before and after the window of the
@@ -81,12 +81,12 @@ fn the_reno_friendly_window_has_two_slopes_or_one() {
     for (full_reno_slope, recovered) in [(true, 1.0), (false, slope)] {
         let spec = CubicSpec { full_reno_slope, c: 1e-9, ..CubicSpec::default() };
         let mut cubic = Cubic::new(&spec, Bytes::new(1));
-        let mut window = cubic.reduced(100.0);
+        let mut window = cubic.reduced(100.0, &());
         let ack = acked(SimTime::ZERO, SimDuration::from_millis(100));
         let mut after_a_round_trip = |window: &mut f64| {
             let before = *window;
             for _ in 0..before.round() as u64 {
-                *window += cubic.growth(*window, &ack);
+                *window += cubic.growth(*window, &ack, &());
             }
             *window - before
         };

@@ -1,6 +1,7 @@
 mod averages;
 pub(super) mod bbr;
 mod conformance;
+mod coupled;
 pub(super) mod flow;
 mod growth;
 mod throughput;
