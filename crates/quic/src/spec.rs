@@ -352,6 +352,14 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
         let problem = "requires the stack `own`: `noq` uses one path here";
         return Err(Fault::new("multipath", problem, "no `multipath`, or the stack `own`"));
     }
+    if spec.congestion.is_coupled() {
+        let problem = format!(
+            "is `{}`, which couples the paths of a connection: `noq` uses one path here",
+            spec.congestion.name()
+        );
+        let allowed = format!("{}, or the stack `own`", CongestionSpec::uncoupled());
+        return Err(Fault::new("congestion", problem, allowed));
+    }
     if spec.on_forecast.is_some() {
         let problem = "requires the stack `own`: `noq` does not use forecasts here";
         return Err(Fault::new("on_forecast", problem, "no `on_forecast`, or the stack `own`"));

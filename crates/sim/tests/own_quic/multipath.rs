@@ -59,7 +59,10 @@ fn every_controller_and_scheduler_uses_unequal_links() {
     let queue = r#"queue = { kind = "fifo", limit = "1 BDP" }"#;
     let fast = format!("{LINK}, {queue}");
     let slow = format!("rate = \"5 Mbps\", delay = \"60 ms\", {queue}");
-    let controllers = ["newreno", "cubic", "westwood", "hybla", "vegas", "bbr", "bbr3"];
+    let controllers = [
+        "newreno", "cubic", "westwood", "hybla", "vegas", "elastic", "bbr", "bbr3", "lia", "olia",
+        "balia", "wvegas",
+    ];
     let schedulers = ["rr", "fq", "bp", "stbp", "max_delay", "edf", "priority"];
     let controllers = controllers.map(|name| format!("congestion = \"{name}\""));
     let schedulers = schedulers.map(|name| format!("scheduler = \"{name}\""));

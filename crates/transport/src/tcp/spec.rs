@@ -90,6 +90,14 @@ fn default_congestion() -> CongestionSpec {
 }
 
 fn check(spec: &TcpSpec) -> Result<(), Fault> {
+    if spec.congestion.is_coupled() {
+        let problem = format!(
+            "is `{}`, which couples the paths of a connection: one of TCP has a single path",
+            spec.congestion.name()
+        );
+        let allowed = format!("{}, or the transport `quic`", CongestionSpec::uncoupled());
+        return Err(Fault::new("congestion", problem, allowed));
+    }
     if !(SMALLEST_MSS..=LARGEST_MSS).contains(&spec.mss) {
         let allowed = format!("from {SMALLEST_MSS} (RFC 9293 section 3.7.1) to {LARGEST_MSS}");
         return Err(Fault::new("mss", "is not a valid payload for TCP", allowed));

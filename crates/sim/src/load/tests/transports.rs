@@ -383,6 +383,37 @@ fn tcp() {
     ]);
 }
 
+/// A coupled controller needs a transport that can have several paths; a connection that has one may use it.
+#[test]
+fn coupled_controllers() {
+    let quic = "transport = \"quic\"";
+    let place = "flows.main.transport.congestion";
+    let others = "`newreno`, `cubic`, `westwood`, `hybla`, `vegas`, `elastic`, `bbr`, `bbr3`";
+    for kind in ["lia", "olia", "balia", "wvegas"] {
+        let is = format!("is `{kind}`, which couples the paths of a connection");
+        refused(&[
+            (
+                quic,
+                &format!("transport = {{ kind = \"tcp\", congestion = \"{kind}\" }}"),
+                &format!(
+                    "{place} = \"{kind}\": {is}: one of TCP has a single path; allowed: {others}, or the transport `quic`"
+                ),
+            ),
+            (
+                quic,
+                &format!(
+                    "transport = {{ kind = \"quic\", stack = \"noq\", congestion = {{ kind = \"{kind}\" }} }}"
+                ),
+                &format!(
+                    "{place} = {{ kind = \"{kind}\" }}: {is}: `noq` uses one path here; allowed: {others}, or the stack `own`"
+                ),
+            ),
+        ]);
+        let alone = format!("transport = {{ kind = \"quic\", congestion = \"{kind}\" }}");
+        load_text(&changed(quic, &alone), &[]).unwrap();
+    }
+}
+
 #[test]
 fn schedulers() {
     let quic = "transport = \"quic\"";
