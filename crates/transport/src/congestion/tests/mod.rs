@@ -4,6 +4,8 @@ mod conformance;
 mod coupled;
 pub(super) mod flow;
 mod growth;
+mod khalili;
+mod network;
 mod throughput;
 
 use super::*;
