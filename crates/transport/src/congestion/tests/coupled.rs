@@ -53,10 +53,10 @@ fn behind_a_bottleneck_the_windows_are_those_of_newreno_step_by_step() {
 const RTT: SimDuration = SimDuration::from_millis(100);
 
 /// The rate of `pairs` senders with two paths each over a bottleneck of 200 packets per round trip for each, over that of as many
-/// NewReno flows beside them: the mean of some runs, each of `rounds` round trips after the first 500.
+/// NewReno flows beside them: the mean of some runs, each of `rounds` round trips after the first 2,000.
 fn beside_newreno(model: &dyn CongestionModel, pairs: usize, rounds: u64, runs: u64) -> f64 {
     let many = pairs as f64;
-    let red = Red { thresholds: [10.0 * many, 60.0 * many], probability: 0.002, weight: 0.002 };
+    let red = Red { thresholds: [20.0 * many, 60.0 * many], probability: 0.01, weight: 0.002 };
     let mut sums = [0; 2];
     for seed in 0..runs {
         let rng = RngTree::new(seed);
@@ -72,15 +72,17 @@ fn beside_newreno(model: &dyn CongestionModel, pairs: usize, rounds: u64, runs: 
             let senders = senders.iter().map(|pair| pair[side]);
             senders.map(|sender| network.delivered(sender).iter().sum::<u64>()).sum()
         };
-        network.run_until(SimTime::ZERO + RTT * 500);
+        network.run_until(SimTime::ZERO + RTT * 2_000);
         let before = [0, 1].map(|side| delivered(&network, side));
-        network.run_until(SimTime::ZERO + RTT * (500 + rounds));
+        network.run_until(SimTime::ZERO + RTT * (2_000 + rounds));
         (0..2).for_each(|side| sums[side] += delivered(&network, side) - before[side]);
     }
     sums[0] as f64 / sums[1] as f64
 }
 
-/// A run of 10,000 round trips has some 150 losses of the NewReno flow, so ten have a standard error of 1 to 2 %.
+/// RED with thresholds of a tenth and three tenths of what the path holds. A run of 10,000 round trips has some 150 losses of the NewReno
+/// flow, so ten have a standard error of 1 to 2 %. Of so few windows, each changes the loss rate of the others: a queue that drops
+/// abruptly would favour the two smaller ones, up to 1.25 for LIA.
 #[test]
 fn two_coupled_paths_over_one_bottleneck_take_little_more_than_one_newreno() {
     for spec in linked() {
@@ -139,11 +141,11 @@ fn assert_pairs(rounds: u64, tolerance: f64) {
     }
 }
 
-/// Twice ten senders with a loss in 55 round trips each: 5,000 have 900 losses on either side, and a window is forgotten after two
-/// or so. With a quarter of deviation, the ratio has a standard error of 1.7 %, and three of them are allowed.
+/// Twice ten senders with a loss in 55 round trips each: 6,000 have 1,100 losses on either side, and a window is forgotten after two
+/// or so. With a quarter of deviation, the ratio has a standard error of 1.5 %, and three of them are allowed.
 #[test]
 fn ten_coupled_senders_beside_ten_newreno_flows_take_what_chance_gives_them() {
-    assert_pairs(5_000, 0.05);
+    assert_pairs(6_000, 0.05);
 }
 
 #[test]
