@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from leobench.plots import bands, handovers, objects, style, units
+from leobench.plots import bands, handovers, objects, paths, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -118,7 +118,8 @@ def window(axes: Axes, view: View) -> None:
                 _paths(axes, frame, column, factor, label, look)
         else:
             look = {"color": view.colour(flow), "linewidth": 1.1}
-            _paths(axes, frame, "cwnd_bytes", factor, f"{flow['name']} ({flow['congestion']})", look)
+            label = f"{flow['name']} ({flow['congestion']})"
+            _paths(axes, frame, "cwnd_bytes", factor, label, look, _tracks(view, flow))
     if alone:
         events = flows[0]["congestion_events"]
         title = f"Congestion window{view.whose}: {_count(events, 'congestion event')}{view.scope}"
@@ -252,9 +253,11 @@ def _round_trips(axes: Axes, view: View, flows: Sequence[Summary]) -> None:
             _paths(axes, frame, "latest_rtt_ns", factor * 1e9, "latest sample", look)
         look = {"color": view.colour(flow), "linewidth": width}
         name = flow["name"] if len(view.flows) > 1 else "smoothed"
-        _paths(axes, frame, "srtt_ns", factor * 1e9, name, look)
+        _paths(axes, frame, "srtt_ns", factor * 1e9, name, look, _tracks(view, flow))
     bases = [view.result.tables.paths.filter(flow=flow["name"], path=0) for flow in flows]
-    if all(base.drop("flow").equals(bases[0].drop("flow")) for base in bases):
+    if not any(_tracks(view, flow) for flow in flows) and all(
+        base.drop("flow").equals(bases[0].drop("flow")) for base in bases
+    ):
         times, base = bands.samples(bases[0], "t_ns", "base_rtt_ns")
         _steps(axes, view, times, base / 1e9 / factor, "with empty queues")
     kind = "Round-trip time" if len(flows) == 1 else "Smoothed round-trip times"
@@ -287,10 +290,31 @@ def _nothing(axes: Axes, view: View) -> None:
         style.legend(axes)
 
 
+def _tracks(view: View, flow: Summary) -> list[paths.Track]:
+    """The paths of a flow by link; none if it does not have several."""
+    return paths.of_flow(view.result, flow["name"]) if paths.has_several(view.result, flow["name"]) else []
+
+
 def _paths(
-    axes: Axes, rows: pl.DataFrame, column: str, factor: float, label: str, look: dict[str, Any]
+    axes: Axes,
+    rows: pl.DataFrame,
+    column: str,
+    factor: float,
+    label: str,
+    look: dict[str, Any],
+    tracks: Sequence[paths.Track] = (),
 ) -> None:
-    """A line for every path of a flow; the first has the label."""
+    """A line for every path of a flow; several have a style and a label for each link."""
+    for at, track in enumerate(tracks):
+        named = f"{label} over {track.link}"
+        for part in track.parts(rows):
+            times, values = bands.samples(part, "t_ns", column)
+            if not np.isnan(values).all():
+                dashes = style.DASHES[at % len(style.DASHES)]
+                axes.plot(*bands.thin(times, values / factor), label=named, linestyle=dashes, **look)
+                named = "_"
+    if tracks:
+        return
     for path in rows["path"].unique().sort():
         times, values = bands.samples(rows.filter(pl.col("path") == path), "t_ns", column)
         if np.isnan(values).all():

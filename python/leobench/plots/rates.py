@@ -69,11 +69,11 @@ def delivered(view: View, flow: Summary, edges: style.Array) -> style.Array | No
     samples = view.transport(flow)
     if not samples.is_empty():
         totals = samples.group_by("t_ns").agg(pl.col("bytes_delivered").sum()).sort("t_ns")
-        return _rates(totals["t_ns"].to_numpy(), totals["bytes_delivered"].to_numpy(), edges)
+        return of_totals(totals["t_ns"].to_numpy(), totals["bytes_delivered"].to_numpy(), edges)
     arrived = view.messages(flow).filter(pl.col("delivered_ns").is_not_null()).sort("delivered_ns")
     if not view.result.scenario["record"]["messages"]:
         return None
-    return _rates(arrived["delivered_ns"].to_numpy(), arrived["size_bytes"].cum_sum().to_numpy(), edges)
+    return of_totals(arrived["delivered_ns"].to_numpy(), arrived["size_bytes"].cum_sum().to_numpy(), edges)
 
 
 def of_path(view: View, flow: Summary, edges: style.Array) -> style.Array | None:
@@ -84,8 +84,8 @@ def of_path(view: View, flow: Summary, edges: style.Array) -> style.Array | None
     """
     rows = view.result.tables.paths.filter(flow=flow["name"], path=0)
     if "bottleneck_bps" in rows.columns and rows.height and not rows["bottleneck_bps"].has_nulls():
-        return _means(rows["t_ns"].to_numpy(), rows["bottleneck_bps"].cast(pl.Float64).to_numpy(), edges)
-    return _narrowest(view.result, routes.of_flow(view.result, flow["name"]), edges)
+        return of_steps(rows["t_ns"].to_numpy(), rows["bottleneck_bps"].cast(pl.Float64).to_numpy(), edges)
+    return narrowest(view.result, routes.of_flow(view.result, flow["name"]), edges)
 
 
 def of_link(result: Result, link: str, edges: style.Array) -> style.Array | None:
@@ -98,13 +98,13 @@ def of_link(result: Result, link: str, edges: style.Array) -> style.Array | None
         return None
     if not rows["rate_bps"].has_nulls():
         rate = rows.select(pl.col("rate_bps") * pl.col("up")).to_series().cast(pl.Float64)
-        return _means(rows["t_ns"].to_numpy(), rate.to_numpy(), edges)
+        return of_steps(rows["t_ns"].to_numpy(), rate.to_numpy(), edges)
     if "opportunities" not in result.tables:
         return None
     samples = result.tables["opportunities"].filter(link=link)
     if samples.is_empty():
         return None
-    return _rates(samples["t_ns"].to_numpy(), samples["offered_bytes"].to_numpy(), edges)
+    return of_totals(samples["t_ns"].to_numpy(), samples["offered_bytes"].to_numpy(), edges)
 
 
 def area(axes: Axes, edges: style.Array, capacity: style.Array, label: str) -> None:
@@ -113,9 +113,11 @@ def area(axes: Axes, edges: style.Array, capacity: style.Array, label: str) -> N
     axes.stairs(capacity, edges / 1e9, color=_EDGE, linewidth=0.6, zorder=0.7)
 
 
-def line(axes: Axes, edges: style.Array, rate: style.Array, colour: str, label: str) -> None:
+def line(
+    axes: Axes, edges: style.Array, rate: style.Array, colour: str, label: str, width: float = 1.1
+) -> None:
     """A rate as a line through the middles of the steps between `edges` in nanoseconds."""
-    axes.plot((edges[1:] + edges[:-1]) / 2e9, rate, color=colour, linewidth=1.1, label=label)
+    axes.plot((edges[1:] + edges[:-1]) / 2e9, rate, color=colour, linewidth=width, label=label)
 
 
 def capacity_of(view: View, edges: style.Array, link: str | None = None) -> tuple[str, style.Array | None]:
@@ -133,20 +135,21 @@ def capacity_of(view: View, edges: style.Array, link: str | None = None) -> tupl
     return view.link["name"], of_link(view.result, view.link["name"], edges)
 
 
-def _narrowest(result: Result, links: Sequence[str], edges: style.Array) -> style.Array | None:
+def narrowest(result: Result, links: Sequence[str], edges: style.Array) -> style.Array | None:
+    """The lowest capacity of several link directions in each step; None if one was not recorded."""
     found = [of_link(result, link, edges) for link in links]
     known = [each for each in found if each is not None]
     return np.min(known, axis=0) if known and len(known) == len(found) else None
 
 
-def _rates(times: style.Array, totals: style.Array, edges: style.Array) -> style.Array:
+def of_totals(times: style.Array, totals: style.Array, edges: style.Array) -> style.Array:
     """Bits per second in each step, from running totals in bytes."""
     before = np.searchsorted(times, edges, side="right")
     amounts = np.concatenate(([0.0], totals))[before]
     return 8 * np.diff(amounts) / (np.diff(edges) / 1e9)
 
 
-def _means(times: style.Array, values: style.Array, edges: style.Array) -> style.Array:
+def of_steps(times: style.Array, values: style.Array, edges: style.Array) -> style.Array:
     """The mean in each step of a value that holds until it changes."""
     last = max(float(edges[-1]), float(times[-1]))
     spans = np.diff(np.append(times, last).astype(np.float64))

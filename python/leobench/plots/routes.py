@@ -33,8 +33,11 @@ class Edge(NamedTuple):
 def of_flow(result: Result, flow: str) -> list[str]:
     """Names of the link directions that carry the data of a flow, in order of travel and of first use.
 
-    They are those that the run recorded; of a result without the table `routes`, those of the scenario.
+    They are those that the run recorded; of a result without the table `routes`, or of a flow with several
+    paths, those of the scenario.
     """
+    if several := of_paths(result.scenario, flow):
+        return list(dict.fromkeys(link for way in several.values() for link in way))
     if "routes" in result.tables:
         ways = result.tables["routes"].filter(flow=flow, direction="there")["links"].drop_nulls()
         if len(ways):
@@ -42,17 +45,46 @@ def of_flow(result: Result, flow: str) -> list[str]:
     return _of_scenario(result.scenario, flow)
 
 
+def of_paths(scenario: Mapping[str, Any], flow: str) -> dict[str, list[str]]:
+    """The link directions that carry a flow's data, by the link of each of its several paths.
+
+    Empty if the flow has one path. The links are those of `multipath`, in its order; beyond them, data takes
+    the path of least delay.
+    """
+    spec = scenario["flows"][flow]
+    multipath = (spec.get("transport") or {}).get("multipath")
+    if not multipath:
+        return {}
+    every = edges(scenario)
+    found = {}
+    for link in multipath["links"]:
+        ends = scenario["links"][link]["between"]
+        # The link is one of the end that opens the connection, from which data may come or to which it goes.
+        near, outwards = spec[spec["opened_by"]], spec["opened_by"] == "from"
+        far = ends[ends[0] == near]
+        beyond = [edge for edge in every if near not in (edge.start, edge.end)]
+        if outwards:
+            found[link] = [f"{link}/{near}->{far}", *_way(beyond, far, spec["to"])]
+        else:
+            found[link] = [*_way(beyond, spec["from"], far), f"{link}/{far}->{near}"]
+    return found
+
+
 def _of_scenario(scenario: Mapping[str, Any], flow: str) -> list[str]:
-    """The path at the start of a run, from its resolved scenario.
+    """The path at the start of a run, from its resolved scenario."""
+    spec = scenario["flows"][flow]
+    return _way(edges(scenario), spec["from"], spec["to"])
+
+
+def _way(every: Sequence[Edge], start: str, goal: str) -> list[str]:
+    """The path from one node to another at the start of a run.
 
     As in the core (`crates/sim/src/routes.rs`), it is the one of least delay, among equals that of fewest
     hops, then that by the links given first.
     """
-    spec = scenario["flows"][flow]
-    every = edges(scenario)
-    costs = _costs_to(spec["to"], every)
-    node, way = spec["from"], []
-    while node != spec["to"]:
+    costs = _costs_to(goal, every)
+    node, way = start, []
+    while node != goal:
         leaving = [edge for edge in every if edge.start == node and edge.end in costs]
         best = min(leaving, key=lambda edge: _through(edge, costs[edge.end]))
         way.append(best.name)

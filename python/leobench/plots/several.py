@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from leobench.errors import InputError
-from leobench.plots import bands, handovers, names, rates, sampling, style, units, view
+from leobench.plots import bands, handovers, names, paths, rates, sampling, style, units, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ def rate(axes: Axes, shown: Sequence[Run]) -> None:
     """The throughput of the flow of every run, with the capacity if it is the same in all runs."""
     steps = [rates.step_ns(run.view) for run in shown]
     edges = [rates.edges_ns(run.view, max(steps)) for run in shown]
-    offered = [rates.capacity_of(run.view, at) for run, at in zip(shown, edges, strict=True)]
+    offered = [paths.capacity_of(run.view, at) for run, at in zip(shown, edges, strict=True)]
     drawn = [rates.delivered(run.view, run.flow, at) for run, at in zip(shown, edges, strict=True)]
     longest = max(range(len(shown)), key=lambda at: len(edges[at]))
     name, capacity = offered[longest]

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from leobench.plots import handovers, rates, sampling, several, style, units, view
+from leobench.plots import (
+    handovers,
+    path_overlay,
+    path_panels,
+    paths,
+    rates,
+    sampling,
+    several,
+    style,
+    units,
+    view,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +42,8 @@ def draw(
 ) -> Figure:
     """Draws the throughput of flows beside the capacity of the narrowest link on their path.
 
+    A flow with several paths has its sum and a panel for each.
+
     Args:
         result: The run.
         flow: Name of the flow; the first five that are not background unless given.
@@ -44,6 +57,8 @@ def draw(
     view.require_flows("throughput", result)
     chosen = view.choose("throughput", result, flow, link, start_s, end_s)
     view.require_series("throughput", result)
+    if len(chosen.flows) == 1 and paths.has_several(result, chosen.flows[0]["name"]):
+        return path_panels.draw(chosen, link, rates_only=True)
     figure, stacked = style.stack(1, _HEIGHT)
     panel(stacked[0], chosen, link=link)
     handovers.mark(stacked, chosen, sampling.note([chosen]))
@@ -66,7 +81,10 @@ def overlay(
     Raises:
         InputError: If a run has no such flow, link or time, or recorded no series.
     """
-    return several.figure(several.runs("throughput", results, flow, link, start_s, end_s), [several.rate])
+    shown = several.runs("throughput", results, flow, link, start_s, end_s)
+    if path_overlay.has_several(shown):
+        return path_overlay.figure(shown, rates_only=True)
+    return several.figure(shown, [several.rate])
 
 
 def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
@@ -79,7 +97,7 @@ def panel(axes: Axes, view: View, *, link: str | None = None) -> None:
     """
     step = rates.step_ns(view)
     edges = rates.edges_ns(view, step)
-    whose, capacity = rates.capacity_of(view, edges, link)
+    whose, capacity = paths.capacity_of(view, edges, link)
     drawn = {flow["name"]: rates.delivered(view, flow, edges) for flow in view.flows}
     known = [each for each in (capacity, *drawn.values()) if each is not None]
     factor, unit = units.scale_of("bit/s", known)

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from leobench.errors import InputError
-from leobench.plots import handovers, links, panels, sampling, several, states, style, throughput, view
+from leobench.plots import (
+    handovers,
+    links,
+    panels,
+    path_overlay,
+    path_panels,
+    paths,
+    sampling,
+    several,
+    states,
+    style,
+    throughput,
+    view,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +59,8 @@ def overlay(
                 f"timeline: {run.flow['name']} is a page, whose objects cannot be laid over another run's; "
                 "allowed: --kind throughput, or one run"
             )
+    if path_overlay.has_several(shown):
+        return path_overlay.figure(shown)
     windowed = all(run.view.has_window for run in shown)
     drawn = [several.rate, several.queue, *[several.window] * windowed, several.delay]
     return several.figure(shown, drawn)
@@ -63,7 +78,7 @@ def draw(
 
     The delays are those of messages; flows that carry too few of them, such as files, show their round-trip
     times instead. If no transport has a congestion window, there is no panel for it. A run without flows
-    has panels of its links.
+    has panels of its links. A flow with several paths that is shown alone has panels of these, a colour each.
 
     Args:
         result: The run.
@@ -80,6 +95,8 @@ def draw(
     view.require_series("timeline", result)
     if not chosen.flows:
         return links.draw(chosen, link)
+    if len(chosen.flows) == 1 and paths.has_several(result, chosen.flows[0]["name"]):
+        return path_panels.draw(chosen, link)
     shown = [panels.queue, panels.window, panels.delay] if chosen.has_window else [panels.queue, panels.delay]
     drawn = [throughput.panel, *shown]
     figure, axes = style.stack(len(drawn), _PANEL * len(drawn))
