@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         schema,
         survey,
         sweep,
+        why,
     )
+    from leobench.attribution import Explanation
     from leobench.campaign import CampaignResult
     from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
     from leobench.result import Result, Tables
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CampaignResult",
+    "Explanation",
     "InputError",
     "LeobenchError",
     "Result",
@@ -45,19 +48,21 @@ __all__ = [
     "schema",
     "survey",
     "sweep",
+    "why",
 ]
 
 
 # The module of each name.
 _MODULES = {
     "CampaignResult": "campaign",
+    "Explanation": "attribution",
     "Result": "result",
     "Stream": "_core",
     "StreamScheduler": "schedulers",
     "Tables": "result",
     "__version__": "_core",
     **dict.fromkeys(("InputError", "LeobenchError", "RunError", "ScenarioError"), "errors"),
-    **dict.fromkeys(("check", "describe", "kinds", "open", "run", "schema", "survey", "sweep"), "api"),
+    **dict.fromkeys(("check", "describe", "kinds", "open", "run", "schema", "survey", "sweep", "why"), "api"),
 }
 
 

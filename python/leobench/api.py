@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from leobench._core import Scenario
+    from leobench.attribution import Explanation
     from leobench.campaign import CampaignResult, Status
     from leobench.emulation.programs import Program
     from leobench.emulation.session import Ended, Settings
@@ -187,6 +188,52 @@ def sweep(
     return run_campaign(
         loaded, target, executor, workers=workers, resume=resume, force=force, progress=progress
     )
+
+
+def why(  # noqa: PLR0913 (every option, by name)
+    scenario: str | PathLike[str],
+    seed: int | None = None,
+    overrides: Mapping[str, object] | None = None,
+    out: str | PathLike[str] | None = None,
+    *,
+    flow: str | None = None,
+    metric: str | None = None,
+    seeds: int = 1,
+    workers: int | None = None,
+    force: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> Explanation:
+    """Explains what a flow with several paths loses, and to what, by runs without one cause after the other.
+
+    Args:
+        scenario: The scenario file, TOML or JSON.
+        seed: The first seed; the scenario's own unless given.
+        overrides: Values to replace in the scenario, as of `run`.
+        out: Folder to write `why.json` and the figure `why.png` to; nothing is written unless given.
+        flow: Name of the flow; the first with several paths unless given.
+        metric: `goodput`, `delay_p95` or `delay_mean`; the goodput of bulk data unless given, and otherwise
+            the 95th percentile of message delays.
+        seeds: The number of seeds; two or more give intervals.
+        workers: As of `sweep`.
+        force: Whether to replace an explanation in `out`.
+        progress: Called with the number of finished runs and that of runs known so far.
+
+    Raises:
+        ScenarioError: If the scenario is wrong.
+        InputError: If it is for real time, no such flow has several paths, an argument is wrong, or `out`
+            cannot be written to.
+        RunError: If a run fails, or measures nothing.
+    """
+    from leobench.attribution import explain, files
+
+    if out is not None:
+        files.refuse_existing(Path(out), force=force)
+    explanation = explain(
+        scenario, seed, overrides, flow=flow, metric=metric, seeds=seeds, workers=workers, progress=progress
+    )
+    if out is not None:
+        files.write(explanation, Path(out), force=force)
+    return explanation
 
 
 def check(scenario: str | PathLike[str], overrides: Mapping[str, object] | None = None) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
     from os import PathLike
 
     from leobench._core import Scenario
@@ -19,7 +20,7 @@ FlowUse = Literal["required", "optional", "unused"]
 def load(
     scenario: str | PathLike[str],
     seed: int | None = None,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Mapping[str, object] | Iterable[tuple[str, object]] | None = None,
     *,
     flows: FlowUse = "required",
 ) -> Scenario:
@@ -28,7 +29,7 @@ def load(
     Args:
         scenario: The scenario file.
         seed: Seed of all randomness.
-        overrides: Values to replace in the scenario.
+        overrides: Values to replace in the scenario, or pairs of place and value, one after the other.
         flows: Of `required` flows there is at least one, and of `optional` ones there may be none. Flows that
             are `unused` may also be such that they could not run over this network.
 
@@ -40,7 +41,8 @@ def load(
     from leobench.errors import InputError, ScenarioError, cut
     from leobench.files import similar
 
-    pairs = [(place, _as_text(value)) for place, value in (overrides or {}).items()]
+    given = overrides.items() if isinstance(overrides, Mapping) else overrides or ()
+    pairs = [(place, _as_text(value)) for place, value in given]
     if seed is not None:
         pairs.append(("seed", str(seed)))
     for place, value in pairs:

@@ -22,6 +22,7 @@ from leobench.cli import (
     schema,
     sweep,
     terminal,
+    why,
 )
 from leobench.cli.interruptions import Interruptions
 from leobench.errors import InputError, LeobenchError, allowed, near
@@ -57,6 +58,7 @@ COMMANDS: tuple[Command, ...] = (
     list_kinds,
     schema,
     plot,
+    why,
     sweep,
     agree,
     reproduce,

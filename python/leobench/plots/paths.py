@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -97,9 +98,17 @@ class Track:
 
     def closed(self, end_ns: int) -> list[tuple[int, int]]:
         """The times up to the end of the run in which there is no path over the link."""
-        edges = [0, *(edge for span in self.spans for edge in (span.start_ns, span.end_ns)), end_ns]
-        pairs = zip(edges[::2], edges[1::2], strict=True)
-        return [(start, end) for start, end in pairs if end > start]
+        found, free = [], 0
+        for span in self.spans:
+            if span.start_ns > free:
+                found.append((free, span.start_ns))
+            free = max(free, span.end_ns)
+        return [*found, (free, end_ns)] if free < end_ns else found
+
+    @property
+    def shares(self) -> bool:
+        """Whether several paths are over the link at a time, to several addresses of the other end."""
+        return any(after.start_ns < before.end_ns for before, after in pairwise(self.spans))
 
 
 def of_flow(result: Result, flow: str) -> list[Track]:
@@ -150,23 +159,26 @@ def _spans(result: Result, flow: str, links: Sequence[str], end_ns: int) -> Iter
     start = nanoseconds(result.scenario["flows"][flow]["start"])
     first = Span(0, start, end_ns, end_ns, start)
     open_: dict[int, tuple[str, Span]] = {0: (_first_link(result, flow, links), first)}
-    for t_ns, what, link in _events(result, flow):
+    ends: dict[int, str] = {}
+    for t_ns, what, link, addresses in _events(result, flow):
         number, _, word = what.partition(" ")
         if number.isdigit() and word == "opened":
             open_[int(number)] = link, Span(int(number), t_ns, end_ns, end_ns)
+            ends[int(number)] = addresses
         elif number.isdigit() and word.startswith("abandoned"):
             if int(number) in open_:
                 at, span = open_.pop(int(number))
                 yield at, span._replace(end_ns=t_ns, why=word)
         elif what == "validated":
             for path, (at, span) in open_.items():
-                if at == link and span.validated_ns is None:
+                if span.validated_ns is None and ends.get(path) == addresses:
                     open_[path] = at, span._replace(validated_ns=t_ns)
         elif what.startswith(("moved", "restarts")) and open_:
             path = max(open_)
             at, span = open_[path]
             yield at, span._replace(end_ns=t_ns, until_ns=t_ns, why="moved")
             open_[path] = link, Span(path, t_ns, end_ns, end_ns)
+            ends[path] = addresses
     yield from open_.values()
 
 
@@ -179,8 +191,8 @@ def _first_link(result: Result, flow: str, links: Sequence[str]) -> str:
     return links[0]
 
 
-def _events(result: Result, flow: str) -> Iterator[tuple[int, str, str]]:
-    """What became of the paths of a flow: when, what, and the link of the opener's address."""
+def _events(result: Result, flow: str) -> Iterator[tuple[int, str, str, str]]:
+    """What became of the paths of a flow: when, what, the link of the opener's address, both addresses."""
     end = "sender" if result.scenario["flows"][flow]["opened_by"] == "from" else "receiver"
     names = list(result.scenario["links"])
     rows = result.tables.events.filter(kind="path", subject=f"{flow}/{end}")
@@ -189,7 +201,8 @@ def _events(result: Result, flow: str) -> Iterator[tuple[int, str, str]]:
         local = addresses.partition(" to ")[0].rpartition(":")[0]
         address = ipaddress.ip_address(local.strip("[]"))
         if address.version == _INTERFACES.version and address in _INTERFACES:
-            yield t_ns, what, names[int(address) - int(_INTERFACES.network_address) >> _OF_LINK]
+            place = int(address) - int(_INTERFACES.network_address) >> _OF_LINK
+            yield t_ns, what, names[place], addresses
 
 
 def delivered(view: View, flow: str, track: Track, edges: style.Array) -> style.Array:
@@ -210,6 +223,8 @@ def capacity(view: View, flow: str, track: Track, edges: style.Array) -> style.A
 
     It is that of the narrowest link on the way. None if it was not recorded.
     """
+    if track.shares:
+        return _of_links(view, track, edges)
     table = view.result.tables.paths.filter(flow=flow)
     total = np.zeros(len(edges) - 1)
     for span, rows in zip(track.spans, track.states(table), strict=True):
@@ -226,9 +241,12 @@ def _of_links(view: View, track: Track, edges: style.Array) -> style.Array | Non
     found = rates.narrowest(view.result, track.ways, edges)
     if found is None:
         return None
-    times = np.array([edge for span in track.spans for edge in (span.start_ns, span.end_ns)])
-    values = np.array([1.0, 0.0] * len(track.spans))
-    return found * rates.of_steps(times, values, edges) if len(times) else np.zeros(len(edges) - 1)
+    end = round(view.result.summary["virtual_s"] * 1e9)
+    times, values = [0.0], [1.0]
+    for start, stop in track.closed(end):
+        times += [start, stop]
+        values += [0.0, 1.0]
+    return found * rates.of_steps(np.array(times), np.array(values), edges)
 
 
 def summed(
