@@ -230,14 +230,13 @@ def test_paths_over_satellites_have_their_links(scenarios: Path) -> None:
     result = leobench.run(scenarios / "maco-chain.toml", overrides=short)
     first, second = paths.of_flow(result, "upload")
     assert (first.link, second.link) == ("first", "second")
-    # No satellite serves the second link at first: attempts fail until one does.
-    *failed, used = second.spans
-    assert failed
-    assert all(span.validated_ns is None for span in failed)
-    assert used.validated_ns is not None
+    # No satellite serves the second link at first (section 3.1 of Yang et al. 2024: the state s3).
+    (used,) = second.spans
+    assert used.start_ns == 15_000_000_000
+    assert second.closed(20_000_000_000) == [(0, 15_000_000_000)]
     figure = timeline.draw(result)
-    assert "until validated" in legend(figure)
-    assert [text.get_text().strip() for text in figure.axes[2].texts] == [f"path {used.path}"]
+    assert "no path" in legend(figure)
+    assert [title.split(":")[0] for title in titles(figure)[1:3]] == ["Over first", "Over second"]
 
 
 def test_the_ways_of_a_flow_with_one_path_are_not_those_of_several(scenarios: Path) -> None:

@@ -77,38 +77,9 @@ def main(args: argparse.Namespace) -> int:
     return 1 if result.manifest["validity"]["verdict"] == "invalid" else 0
 
 
-def _several_paths(result: Result, args: argparse.Namespace) -> list[str]:
-    """The share of all links together that each flow with several paths used, and how to explain it."""
-    import shlex
-
-    from leobench.plots import routes
-
-    if "clock" in result.manifest:  # in real time, which `why` does not run in
-        return []
-    rates = {link["name"]: link["mean_rate_bps"] for link in result.summary["links"]}
-    found = []
-    for flow in result.summary["flows"]:
-        ways = routes.of_paths(result.scenario, flow["name"])
-        # Of a link that a trace serves, the summary has no rate.
-        capacities = [[rates[link] for link in way] for way in ways.values()]
-        if not ways or flow["goodput_bps"] is None or any(None in each for each in capacities):
-            continue
-        whole = sum(map(min, capacities))
-        share = flow["goodput_bps"] / whole if whole else 0.0
-        words = ["leobench", "why", str(args.scenario)]
-        words += [word for place, value in args.overrides for word in ("--set", f"{place}={value}")]
-        words += ["--seed", args.seed] if args.seed is not None else []
-        words += ["--flow", flow["name"]] if len(result.summary["flows"]) > 1 else []
-        found.append(
-            f"{terminal.on_one_line(flow['name'])} over {', '.join(ways)}: {flow['goodput_bps'] / 1e6:,.2f} of "
-            f"{whole / 1e6:,.2f} Mbit/s ({share:.1%}); to explain the rest: {terminal.on_one_line(shlex.join(words))}"
-        )
-    return found
-
-
 def _say(result: Result, args: argparse.Namespace) -> None:
     from leobench import folder
-    from leobench.cli import summary_tables
+    from leobench.cli import several_paths, summary_tables
 
     for warning in result.warnings:
         terminal.warn(warning)
@@ -141,9 +112,7 @@ def _say(result: Result, args: argparse.Namespace) -> None:
             f"{summary['scenario']}, seed {summary['seed']}: {time}, "
             f"{summary['packets']:,} packets in {wall_s:.2f} s{speed}\n"
         )
-        print(summary_tables.render(summary))
-        for line in _several_paths(result, args):
-            print(f"\n{line}")
+        print(summary_tables.render(summary) + several_paths.render(result, args))
         tables = ", ".join(result.tables)
         print(f"\nResults in {result.folder}/: summary.json, manifest.json, and as Parquet: {tables}")
         if has_secrets:

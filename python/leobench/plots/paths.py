@@ -256,4 +256,10 @@ def summed(
     each = {track.link: delivered(view, flow, track, edges) for track in tracks}
     capacities = [capacity(view, flow, track, edges) for track in tracks]
     known = [one for one in capacities if one is not None]
-    return each, np.sum(known, axis=0) if len(known) == len(capacities) else None
+    if len(known) < len(capacities):
+        return each, None
+    whole = np.sum(known, axis=0)
+    # Links that all paths share, beyond those at which they part, limit the sum.
+    shared = sorted(set(tracks[0].ways).intersection(*(track.ways for track in tracks[1:])))
+    bound = rates.narrowest(view.result, shared, edges) if len(tracks) > 1 else None
+    return each, whole if bound is None else np.minimum(whole, bound)

@@ -1,0 +1,1 @@
+"""Explanations of what several paths lose."""
