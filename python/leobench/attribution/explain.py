@@ -209,11 +209,11 @@ class _Sums:
                 advice=cause.advice(self._asked, self._seen),
             )
 
-    def _each(self, link: str) -> Estimate:
-        """A link alone; 0 if it delivers nothing at all."""
-        return self._mean(
-            _value(self._runner, self._asked, Case(seed, link=link)) or 0.0 for seed in self._seeds
-        )
+    def _each(self, link: str) -> Estimate | None:
+        """A link alone."""
+        values = [_value(self._runner, self._asked, Case(seed, link=link)) for seed in self._seeds]
+        known = [value for value in values if value is not None]
+        return self._mean(known) if known else None
 
     def _mean(self, values: Iterable[float]) -> Estimate:
         from leobench import stats

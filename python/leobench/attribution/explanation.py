@@ -80,7 +80,7 @@ class Explanation:
         measured: The flow over all links, as the scenario is.
         ideal: The yardstick: the links one by one, without any of the causes.
         alone: The yardstick as the scenario is.
-        each: Each link alone, as the scenario is.
+        each: Each link alone, as the scenario is; `None` if it delivers nothing.
         repaired: The flow over all links, without any of the causes.
         parts: The parts, the largest first.
         unexplained: What is lost without any of the causes.
@@ -98,7 +98,7 @@ class Explanation:
     measured: Estimate
     ideal: Estimate
     alone: Estimate
-    each: Mapping[str, Estimate]
+    each: Mapping[str, Estimate | None]
     repaired: Estimate
     parts: tuple[Part, ...]
     unexplained: Estimate
@@ -164,11 +164,21 @@ class Explanation:
         shown, number = self.measure.shown, self.measure.number
         many = counted(len(self.links), "link")
         if self.measure.sign > 0:
-            said = f"{many} carried {number(self.measured.value)} of {shown(self.ideal.value)}"
+            said = (
+                f"{many} carried {number(self.measured.value)} of {shown(self.ideal.value)}{self._slower()}"
+            )
             return said, f"the missing {shown(self.lost)}"
         said = f"Over {many}, the {self.measure.label} is {shown(self.measured.value)}"
         said += f", over the best one alone {shown(self.ideal.value)}"
         return said, f"the {shown(self.lost)} more"
+
+    def _slower(self) -> str:
+        """The link that carries more alone than all together, if any."""
+        alone = {link: value.value for link, value in self.each.items() if value is not None}
+        best = max(alone, key=lambda link: alone[link], default=None)
+        if best is None or alone[best] <= self.measured.value:
+            return ""
+        return f", less than {best} alone ({self.measure.number(alone[best])})"
 
     def _others(self, largest: Part) -> str:
         """The causes whose repair alone would regain as much: it takes all of them together to lose it."""
@@ -188,7 +198,7 @@ class Explanation:
             "measured": _numbers(self.measured),
             "ideal": _numbers(self.ideal),
             "alone": _numbers(self.alone),
-            "each": {link: _numbers(value) for link, value in self.each.items()},
+            "each": {link: value and _numbers(value) for link, value in self.each.items()},
             "repaired": _numbers(self.repaired),
             "parts": [
                 {

@@ -91,6 +91,11 @@ def render(explanation: Explanation, wall_s: float) -> str:
         f"{explanation.scenario}: {explanation.flow} over {', '.join(explanation.links)}, {which}: "
         f"{explanation.measure.label}, {explanation.count} runs in {wall_s:.2f} s"
     )
+    each = [
+        f"{link} {columns.NONE if value is None else explanation.measure.number(value.value)}"
+        for link, value in explanation.each.items()
+    ]
+    head += f"\nEach link alone, as the scenario is: {', '.join(each)} {explanation.measure.unit}"
     notes = [
         f"{explanation.labels[cause]}: not measured{' in full' if cause in _measured(explanation) else ''}: "
         f"{'; '.join(reasons)}"
