@@ -385,6 +385,14 @@ def test_nothing_delivered_is_an_error_that_names_the_run(pair: Path) -> None:
         leobench.why(pair, overrides=late, metric="delay_p95", workers=1)
 
 
+def test_a_link_that_all_paths_share_limits_the_yardstick(scenarios: Path) -> None:
+    short = {"duration": "8 s", "warm_up": "4 s", "flows.rival": None}
+    found = leobench.why(scenarios / "shared-bottleneck.toml", overrides=short, workers=1)
+    assert found.ideal.value == 20e6, "the rate of `exit`, which each path alone fills"
+    assert all(alone(found, link) > 17e6 for link in found.links)
+    assert found.dominant == "unexplained"
+
+
 def test_the_measure_suits_the_flow(pair: Path) -> None:
     assert subject.of(pair, None, None, None, None).measure.name == "goodput"
     messages = {"flows.upload.source": MESSAGES}

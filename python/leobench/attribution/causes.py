@@ -215,7 +215,7 @@ def _losses(scenario: Scenario, _subject: Subject, seen: Evidence) -> None:
 
 
 def _losses_advice(subject: Subject, _seen: Evidence) -> str:
-    lossy = ", ".join(links.lossy(subject.scenario)) or "channels"
+    lossy = ", ".join(links.lossy(subject)) or "channels"
     congestion = subject.spec["transport"]["congestion"]["kind"]
     return (
         f"packets are lost at random on {lossy}, which `{congestion}` answers as congestion: repair them on "
@@ -228,7 +228,7 @@ def _handovers(scenario: Scenario, subject: Subject, seen: Evidence) -> None:
 
 
 def _handovers_advice(subject: Subject, _seen: Evidence) -> str:
-    interrupted = ", ".join(links.interrupted(subject.scenario))
+    interrupted = ", ".join(links.interrupted(subject))
     return (
         f"{interrupted} take links away for a time: `leobench plot` shows when, and "
         "docs/what-a-handover-costs.md what transports can do about it"

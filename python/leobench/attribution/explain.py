@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from leobench.attribution import causes, runs, shapley, subject
+from leobench.attribution import causes, links, runs, shapley, subject
 from leobench.attribution.explanation import Explanation, Part, Run
 from leobench.attribution.runs import Case
 from leobench.errors import RunError, positive
@@ -145,7 +146,7 @@ class _Sums:
         }
 
     def _worth_apart(self, seed: int) -> Worth:
-        """The worth of the links one by one: no more than the flow offers."""
+        """The worth of the links one by one: no more than the flow offers, or a shared link carries."""
         return {without: self._yardstick(seed, without) for without in shapley.subsets(self._of_one)}
 
     def _yardstick(self, seed: int, without: frozenset[str]) -> float:
@@ -158,8 +159,10 @@ class _Sums:
                 f"the run with {cases[0]}, and those over every other link alone, delivered nothing"
             )
         value = measure.yardstick(known)
-        offered = self._runner.flow(cases[0])["offered_bps"]
-        return measure.sign * (min(value, offered) if measure.name == "goodput" and offered else value)
+        if measure.name == "goodput":
+            offered = self._runner.flow(cases[0])["offered_bps"] or math.inf
+            value = min(value, offered, links.shared_bps(self._asked, self._seen))
+        return measure.sign * value
 
     def explanation(self) -> Explanation:
         """The explanation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -55,10 +56,19 @@ def _lost_by_channel(seen: Evidence, link: str) -> bool:
     return float(rows["loss"].max() or 0.0) > 0  # type: ignore[arg-type]
 
 
-def lossy(scenario: Scenario) -> list[str]:
-    """The links with losses, by name."""
+def shared_bps(subject: Subject, seen: Evidence) -> float:
+    """The rate of the narrowest link that all paths take, which no sum exceeds; infinite if there is none."""
+    first, *others = routes.of_paths(subject.scenario, subject.flow).values()
+    shared = set(first).intersection(*others)
+    rates = [link["mean_rate_bps"] for link in seen.summary["links"] if link["name"] in shared]
+    return min((rate for rate in rates if rate is not None), default=math.inf)
+
+
+def lossy(subject: Subject) -> list[str]:
+    """The links with losses on the ways of the flow, by name."""
     found = []
-    for name, link in scenario["links"].items():
+    for name in _taken(subject):
+        link = subject.scenario["links"][name]
         tables = (link, *(link[direction] for direction in _DIRECTIONS))
         steps = [step for table in tables for step in (table.get("channel") or {}).get("steps") or ()]
         if any("loss" in table for table in (*tables, *steps)):
@@ -94,7 +104,8 @@ def _steady(name: str, link: dict[str, Any], subject: Subject, seen: Evidence) -
         start, end = between[::ends]
         good = _good(seen.channel.filter(link=f"{name}/{start}->{end}"), seen)
         if good is None:
-            seen.miss("handovers", f"the trace of `{name}` stays: its gaps are not told from its rate")
+            if name in _taken(subject):
+                seen.miss("handovers", f"the trace of `{name}` stays: its gaps are not told from its rate")
             continue
         own.pop("channel", None)
         own.pop("rate_scale", None)
@@ -102,6 +113,12 @@ def _steady(name: str, link: dict[str, Any], subject: Subject, seen: Evidence) -
     if all(link[direction].get("rate") or link[direction].get("channel") for direction in _DIRECTIONS):
         link.pop("channel", None)
         link.pop("rate", None)
+
+
+def _taken(subject: Subject) -> list[str]:
+    """The links on the ways of the flow."""
+    ways = routes.of_paths(subject.scenario, subject.flow).values()
+    return list(dict.fromkeys(link.partition("/")[0] for way in ways for link in way))
 
 
 def _good(rows: pl.DataFrame, seen: Evidence) -> tuple[str, str] | None:
@@ -125,10 +142,12 @@ def _quantile(rows: pl.DataFrame, column: str, share: float) -> int:
     return int(ordered.filter(pl.col("part") >= share - 1e-12)[column][0])
 
 
-def interrupted(scenario: Scenario) -> list[str]:
-    """What interrupts links or slows them down, in words."""
+def interrupted(subject: Subject) -> list[str]:
+    """What interrupts the links of the flow or slows them down, in words."""
+    scenario = subject.scenario
     found = [f"the handovers `{name}`" for name in scenario["handovers"]]
-    for name, link in scenario["links"].items():
+    for name in _taken(subject):
+        link = scenario["links"][name]
         tables = (link, *(link[direction] for direction in _DIRECTIONS))
         kinds = {table["channel"]["kind"] for table in tables if table.get("channel")} - {_CONSTANT}
         if kinds:
