@@ -1,4 +1,5 @@
-//! The cost of several paths: one connection of the own QUIC stack over one, two and eight links.
+//! The cost of several paths: one connection of the own QUIC stack over one, two and eight links, and over two with coupled
+//! congestion control.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::fmt::Write as _;
@@ -10,6 +11,10 @@ use crate::engine::measure;
 const ROUNDS: usize = 5;
 /// Numbers of paths, and how many times what one costs they may cost.
 const PATHS: [(usize, f64); 3] = [(1, 1.0), (2, 1.25), (8, 1.6)];
+/// Controllers that couple two paths, beside those that do the same on each, and how many times what these cost they may cost.
+const COUPLED: [(&str, &str); 4] =
+    [("lia", "newreno"), ("olia", "newreno"), ("balia", "newreno"), ("wvegas", "vegas")];
+const MOST_COUPLED: f64 = 1.10;
 /// Rate of all links together.
 const RATE: usize = 48_000_000;
 
@@ -28,10 +33,36 @@ pub(crate) fn compare() {
     for ((paths, most), own) in PATHS.into_iter().zip(nanos) {
         println!("{paths:>2} {own:>10.0} ({:>5.2}, at most {most})", own / nanos[0]);
     }
+    compare_coupled();
+}
+
+/// Prints the cost of a packet of two paths under coupled controllers.
+fn compare_coupled() {
+    println!(
+        "\nTwo paths, coupled and not: ns per packet, either way (how many times as much, and how many times it may be).\n"
+    );
+    for (coupled, uncoupled) in COUPLED {
+        let mut nanos = [f64::INFINITY; 2];
+        for _ in 0..ROUNDS {
+            for (best, controller) in nanos.iter_mut().zip([coupled, uncoupled]) {
+                *best = best.min(run_under(controller, 2).nanos_per_packet());
+            }
+        }
+        let [own, other] = nanos;
+        let ratio = own / other;
+        println!(
+            "{coupled:<8}{own:>6.0} {uncoupled:>8}{other:>6.0} ({ratio:>5.2}, at most {MOST_COUPLED:.2})"
+        );
+    }
 }
 
 /// One run over so many paths.
 pub(crate) fn run(paths: usize) -> Measured {
+    run_under("cubic", paths)
+}
+
+/// One run over so many paths under a controller.
+fn run_under(controller: &str, paths: usize) -> Measured {
     let mut links = String::new();
     let rate = RATE / paths;
     for link in 0..paths {
@@ -42,8 +73,10 @@ pub(crate) fn run(paths: usize) -> Measured {
     }
     let names: Vec<_> = (0..paths).map(|link| format!("l{link}")).collect();
     let transport = match paths {
-        1 => "\"quic\"".to_owned(),
-        _ => format!("{{ kind = \"quic\", multipath = {{ links = {names:?} }} }}"),
+        1 => format!("{{ kind = \"quic\", congestion = \"{controller}\" }}"),
+        _ => format!(
+            "{{ kind = \"quic\", congestion = \"{controller}\", multipath = {{ links = {names:?} }} }}"
+        ),
     };
     let text = format!(
         r#"
