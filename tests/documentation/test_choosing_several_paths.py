@@ -25,8 +25,9 @@ PAIRS = {
     "all three kinds": "leo-terrestrial-cellular",
 }
 DIRECTIONS = {
-    "up": "from=van,to=office,opened_by=from",
-    "down": "from=office,to=van,opened_by=to",
+    "up": "from=van,to=office,opened_by=from,connection_window=unlimited",
+    "down": "from=office,to=van,opened_by=to,connection_window=unlimited",
+    "up, 128 kB": "from=van,to=office,opened_by=from,connection_window=128-kB",
 }
 MANAGERS = {
     "`per_interface`": "per_interface,reinject=on_timeout",
@@ -122,24 +123,14 @@ def managers(means: Means) -> dict[str, list[str]]:
 
 def controllers(means: Means) -> dict[str, list[str]]:
     """Mbit/s of the connection with two paths and of its rival."""
-    names = {"one path, `newreno`": "kind-quic,congestion-newreno"}
-    names |= {
-        f"`{name}`": f"kind-quic,congestion-{name},multipath-links-leo-terrestrial" for name in CONTROLLERS
-    }
-    queues = ("fifo-limit-125-kB", "fq_codel")
+    names = {"one path, `newreno`": "congestion=newreno,manager=standby"}
+    names |= {f"`{name}`": f"congestion={name},manager=per_interface" for name in CONTROLLERS}
     table = {}
-    for row, transport in names.items():
+    for row, own in names.items():
         cells = []
-        for queue in queues:
+        for queue in ("fifo-limit-125-kB", "fq_codel"):
             for rival in ("newreno", "cubic", "bbr3"):
-                (variant,) = {
-                    name
-                    for name, _ in means
-                    if name.replace("-", ",").startswith(f"transport={transport}".replace("-", ","))
-                    and f"congestion={rival}," in name.split("queue=")[0]
-                    and name.endswith(f"queue={queue}")
-                    and ("multipath" in name) == ("multipath" in transport)
-                }
+                variant = f"{own},congestion={rival},queue={queue}"
                 pair = [means[variant, f"flows.{flow}.goodput_bps"] for flow in ("main", "rival")]
                 cells.append(" : ".join(f"{1e-6 * each.mean:.1f}" for each in pair))
         table[row] = cells
