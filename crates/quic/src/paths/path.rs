@@ -57,6 +57,7 @@ pub(crate) struct Ids {
 }
 
 /// One path.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Path {
     pub(crate) id: PathId,
     /// The route in use.

@@ -21,8 +21,8 @@ fn candidates(paths: &[PathState]) -> Vec<Candidate> {
     paths.iter().enumerate().map(candidate).collect()
 }
 
-fn handover(from: u64, until: u64) -> Option<HandoverForecast> {
-    Some(HandoverForecast { from: at(from), until: at(until) })
+fn handover(from: u64, until: u64) -> HandoverForecast {
+    HandoverForecast { from: at(from), until: at(until) }
 }
 
 fn build(kind: &str) -> Box<dyn PathManager> {
@@ -56,7 +56,7 @@ fn every_manager_keeps_a_path_wherever_one_is_up_and_settles() {
                     0 => candidate.is_up = !candidate.is_up,
                     1 if candidate.path == Opening => candidate.path = Usable,
                     2 if candidate.path == Usable => {
-                        candidate.path = Silent(1 + rng.below(3) as u32)
+                        candidate.path = Silent(1 + rng.below(3) as u32);
                     }
                     3 if candidate.path != Closed => candidate.path = Usable,
                     4 if candidate.path == Opening => candidate.path = Closed,
@@ -150,7 +150,7 @@ fn standby_opens_the_next_path_when_one_fails_and_leaves_it_then() {
 fn make_before_break_replaces_a_path_a_lead_before_its_handover() {
     let mut manager = build("make_before_break");
     let mut known = candidates(&[Usable, Closed]);
-    known[0].handover = handover(5_000, 5_200);
+    known[0].handover = Some(handover(5_000, 5_200));
     let mut wants = [Want::Closed; 2];
     let next = manager.decide(at(1_000), &known, &mut wants);
     assert_eq!((next, wants), (Some(at(4_000)), [Want::Path, Want::Closed]));
@@ -161,7 +161,7 @@ fn make_before_break_replaces_a_path_a_lead_before_its_handover() {
     assert_eq!(decide(&mut *manager, 4_100, &known), [Want::Backup, Want::Path]);
     // The backup is promoted at once when the other one is to be interrupted.
     known[0].handover = None;
-    known[1].handover = handover(9_000, 9_100);
+    known[1].handover = Some(handover(9_000, 9_100));
     assert_eq!(decide(&mut *manager, 8_000, &known), [Want::Path, Want::Backup]);
 }
 
@@ -169,8 +169,8 @@ fn make_before_break_replaces_a_path_a_lead_before_its_handover() {
 fn make_before_break_stays_if_the_other_path_is_interrupted_too() {
     let mut manager = build("make_before_break");
     let mut known = candidates(&[Usable, Usable]);
-    known[0].handover = handover(5_000, 5_200);
-    known[1].handover = handover(5_100, 5_300);
+    known[0].handover = Some(handover(5_000, 5_200));
+    known[1].handover = Some(handover(5_100, 5_300));
     assert_eq!(decide(&mut *manager, 4_500, &known), [Want::Path, Want::Backup]);
     known[0].path = Silent(2);
     assert_eq!(decide(&mut *manager, 4_600, &known), [Want::Backup, Want::Path]);

@@ -1,4 +1,4 @@
-//! Earliest completion first (Lim, Nahum, Towsley, Gibbens 2017, CoNEXT, "ECF: An MPTCP path scheduler to manage heterogeneous
+//! Earliest completion first (Lim, Nahum, Towsley, Gibbens 2017, `CoNEXT`, "ECF: An MPTCP path scheduler to manage heterogeneous
 //! paths", algorithm 1).
 
 use leobench_base::SimTime;

@@ -1,4 +1,4 @@
-//! Everything on every path (Frömmgen et al. 2016, ICC, "ReMP TCP: Low latency multipath TCP").
+//! Everything on every path (Frömmgen et al. 2016, ICC, "`ReMP` TCP: Low latency multipath TCP").
 
 use leobench_base::SimTime;
 

@@ -82,7 +82,7 @@ fn no_scheduler_chooses_a_full_path_or_waits_for_nothing() {
         let mut rng = RngTree::new(7).rng();
         for _ in 0..5_000 {
             let mut paths: Vec<_> =
-                (0..1 + rng.below(4) as u32).map(|id| view(id, 1 + rng.below(300))).collect();
+                (0..=rng.below(4) as u32).map(|id| view(id, 1 + rng.below(300))).collect();
             let is_free = rng.below(4) == 0;
             for path in paths.iter_mut().filter(|_| !is_free) {
                 path.in_flight = Bytes::new(rng.below(12) * PAYLOAD);

@@ -70,7 +70,7 @@ fn manager(flow: &FlowSpec, multipath: &MultipathSpec, at: &Place<'_>) -> Result
     let managed = ManagedFlow { has_peer_links, has_forecasts: flow.forecast.is_some() };
     let model = multipath.manager.model();
     model.check(managed).map_err(|fault| {
-        let at = if fault.field.is_empty() { at.clone() } else { at.key(&fault.field) };
+        let at = if fault.field.is_empty() { *at } else { at.key(&fault.field) };
         at.error(fault.problem).allowed(fault.allowed)
     })
 }

@@ -414,9 +414,8 @@ impl Endpoint for TcpEndpoint {
                 self.receive(now, meta, segment);
             }
             // A TCP port drops all other packets, as a host does.
-            Input::Packet(_) => {}
+            Input::Packet(_) | Input::Carrier(_) | Input::InterfaceForecast(_) => {}
             Input::Interface(change) => self.interfaces.change(change),
-            Input::Carrier(_) | Input::InterfaceForecast(_) => {}
             Input::Message { stream, message } => {
                 if let Some(buffer) = self.outgoing.buffer_mut() {
                     buffer.push(stream, message);
