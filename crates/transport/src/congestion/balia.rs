@@ -14,13 +14,13 @@ const LARGEST_CUT: f64 = 1.5;
 leobench_base::spec! {
     /// Coupled: a balance of `lia` and `olia` between friendliness and reaction (Peng et al. 2016).
     ///
-    /// Congestion halves the window of the fastest path, and takes up to three quarters of others; the factors belong to the
-    /// algorithm and are no parameters.
+    /// Congestion halves the window of the fastest path, and takes up to three quarters of others; the factors belong
+    /// to the algorithm and are no parameters.
     pub struct BaliaSpec: Default {
         ..pub opening: Opening,
-        /// Whether the reduction rounds `alpha`, the largest rate over the path's own, down to a whole number, as the integers of
-        /// Linux do (`mptcp_balia`): a path then loses half its window until another is twice as fast. The paper does not
-        /// round.
+        /// Whether the reduction rounds `alpha`, the largest rate over the path's own, down to a whole number, as the
+        /// integers of Linux do (`mptcp_balia`): a path then loses half its window until another is twice as fast (Peng
+        /// et al. 2016: no rounding).
         pub linux_rounding: bool = false,
     }
 }
@@ -49,9 +49,10 @@ fn alpha(paths: &Paths<()>) -> f64 {
     if own > 0.0 { largest / own } else { 1.0 }
 }
 
-/// `psi_r` of the paper's framework: how much faster a path grows than Kelly and Voice's optimum, which is 1.
+/// `psi_r` of the paper's framework, `(1 + alpha_r) / 2 * (4 + alpha_r) / 5`: the growth of a path in units of that of
+/// the fastest.
 fn psi(alpha: f64) -> f64 {
-    (1.0 + alpha) / 2.0 * ((4.0 + alpha) / 5.0)
+    (1.0 + alpha) * (4.0 + alpha) / 10.0
 }
 
 impl Avoidance for Balia {
@@ -125,8 +126,8 @@ mod tests {
         assert!((reduced(true) - 8_500.0).abs() < 1e-9);
     }
 
-    /// The case of alpha = 2.5 above: weights of 2 MB/s^2, rates of 700 kB/s in all, so 2e6 / 700,000^2 * 2.275 = 9.2857e-6 per
-    /// byte: 9.2857 bytes for a packet of 1,000.
+    /// The case of alpha = 2.5 above: weights of 2 MB/s^2, rates of 700 kB/s in all, so 2e6 / 700,000^2 * 2.275 =
+    /// 9.2857e-6 per byte: 9.2857 bytes for a packet of 1,000.
     #[test]
     fn growth_is_that_of_the_paper() {
         let (size, rtt) = (Bytes::new(1_000), SimDuration::from_millis(100));

@@ -44,7 +44,8 @@ impl Avoidance for Elastic {
         }
     }
 
-    /// `WWF / cwnd` packets for a packet, with `WWF = sqrt(RTT_max / RTT_current * cwnd)`, so `WWF` times the growth of Reno.
+    /// `WWF / cwnd` packets for a packet, with `WWF = sqrt(RTT_max / RTT_current * cwnd)`, so `WWF` times the growth of
+    /// Reno.
     fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
         let current = acked.rtt.latest.as_secs_f64().max(1e-9);
         let lengthening = (self.longest_rtt.as_secs_f64() / current).max(1.0);
@@ -73,8 +74,8 @@ mod tests {
         Acked { size: DATAGRAM, ..acked(SimTime::ZERO + rtt, rtt) }
     }
 
-    /// Worked by hand: sqrt(T / (tau w)) packets for a packet. At T = tau = 100 ms, 1/10 at 100 packets and 1/4 at 16; at tau = 25
-    /// ms, twice as much, whatever the smoothed and the shortest round trip are.
+    /// Worked by hand: sqrt(T / (tau w)) packets for a packet. At T = tau = 100 ms, 1/10 at 100 packets and 1/4 at 16;
+    /// at tau = 25 ms, twice as much, whatever the smoothed and the shortest round trip are.
     #[test]
     fn growth_is_the_root_of_the_ratio_of_round_trips_over_the_window() {
         let mut elastic =
@@ -98,8 +99,9 @@ mod tests {
         }
     }
 
-    /// A steady round-trip time: dw = 1 / sqrt(w) for each of the w_n packets of a round, so w_(n+1)^(3/2) = w_n^(3/2) + 3/2 w_n,
-    /// which is about (sqrt(w_0) + n / 2)^2. Growth of less than a packet waits, so within 1 %.
+    /// A steady round-trip time. Each packet of a round adds `1 / sqrt(w)`, and there are `w(n)` of them, so `w(n +
+    /// 1)^(3/2) = w(n)^(3/2) + 3/2 w(n)`, about `(sqrt(w(0)) + n / 2)^2`. Growth of less than a packet waits, so within
+    /// 1 %.
     #[test]
     fn windows_grow_with_the_square_of_time() {
         let opening = Opening { initial_window: Some(Packets::nearest(100)), ..Opening::default() };

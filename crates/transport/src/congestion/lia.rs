@@ -34,8 +34,8 @@ struct Lia {
     factor: f64,
 }
 
-/// `alpha` over the total window, per byte (RFC 6356 section 3, equation 2): the largest `cwnd_i / rtt_i^2` over the square of
-/// the sum of `cwnd_i / rtt_i`.
+/// `alpha` over the total window, per byte (RFC 6356 section 3, equation 2): the largest `cwnd_i / rtt_i^2` over the
+/// square of the sum of `cwnd_i / rtt_i`.
 fn alpha_over_total<S>(paths: &Paths<S>) -> f64 {
     let best = paths.measured().map(coupled::View::weight).fold(0.0, f64::max);
     let rate = paths.rate();
@@ -84,9 +84,9 @@ mod tests {
         assert!((alpha_over_total(&alone) * 12_000.0 - 1.0).abs() < 1e-9);
     }
 
-    /// The smaller of the two terms of equation 1. Beside 20 kB at 10 ms, 10 kB at 500 ms grow by alpha, 2e8 / 2,020,000^2 =
-    /// 4.9015e-5 per byte and byte of a packet; 100 kB there would grow by 2e8 / 2,200,000^2 = 4.13e-5, more than the 1e-5 of
-    /// NewReno.
+    /// The smaller of the two terms of equation 1. Beside 20 kB at 10 ms, 10 kB at 500 ms grow by alpha, 2e8 /
+    /// 2,020,000^2 = 4.9015e-5 per byte and byte of a packet; 100 kB there would grow by 2e8 / 2,200,000^2 = 4.13e-5,
+    /// more than the 1e-5 of NewReno.
     #[test]
     fn no_path_grows_faster_than_newreno() {
         let (size, rtt) = (Bytes::new(1_000), SimDuration::from_millis(500));

@@ -15,7 +15,7 @@ pub type Packets = Whole<1, { u32::MAX }>;
 
 /// Congestion avoidance on one path. Windows are in bytes.
 pub(super) trait Avoidance: Clone + Send {
-    /// What growth and reduction depend on beside the path itself: `()`, or all paths of the connection
+    /// The surroundings that growth and reduction depend on: none (`()`), or all paths of the connection
     /// ([`Paths`](super::coupled::Paths)).
     type Paths;
 

@@ -313,6 +313,10 @@ impl CongestionSpec {
 
 /// How an algorithm behaves. The conformance tests hold it to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is declared by itself, and selects conformance tests"
+)]
 pub struct Behaviour {
     /// A model of the path sets the window. Otherwise acknowledgements open it, and losses and marks reduce it.
     pub model_based: bool,

@@ -1,5 +1,6 @@
-//! OLIA, the opportunistic linked increases algorithm (Khalili et al., "MPTCP is not Pareto-optimal: performance issues and a
-//! possible solution", IEEE/ACM Transactions on Networking 21(5), 2013; draft-khalili-mptcp-congestion-control-05).
+//! OLIA, the opportunistic linked increases algorithm (Khalili et al., "MPTCP is not Pareto-optimal: performance issues
+//! and a possible solution", IEEE/ACM Transactions on Networking 21(5), 2013;
+//! draft-khalili-mptcp-congestion-control-05).
 
 use leobench_base::Bytes;
 use leobench_base::spec::Range;
@@ -64,10 +65,11 @@ impl LossIntervals {
     }
 }
 
-/// Where the traffic of a path goes: the sign and the size of `alpha_r` (Khalili et al. 2013).
+/// The direction in which traffic moves: the sign and the size of `alpha_r` (Khalili et al. 2013).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shift {
-    /// Onto the path: it is one of the best, but its window is not the largest. One over so many packets in a window's worth.
+    /// Onto the path: it is one of the best, but its window is not the largest. One over so many packets in a window's
+    /// worth.
     Onto(f64),
     /// Off the path: its window is the largest, and there are best paths whose windows are not.
     Off(f64),
@@ -141,8 +143,8 @@ impl Avoidance for Olia {
         self.delivered.on_ack(acked);
     }
 
-    /// Khalili et al. 2013: the first term is Kelly and Voice's, for optimal sharing; `alpha_r` makes it react, and moves windows
-    /// to the best paths.
+    /// Khalili et al. 2013: the first term is Kelly and Voice's, for optimal sharing; `alpha_r` makes it react, and
+    /// moves windows to the best paths.
     fn growth(&mut self, window: f64, acked: &Acked, paths: &Self::Paths) -> f64 {
         paths.growth(self.datagram, window, acked, |paths| {
             let rate = paths.rate();
@@ -248,9 +250,10 @@ mod tests {
         assert!((delivered.longest() - 501.0).abs() < 1e-9, "500 are forgotten");
     }
 
-    /// Worked by hand. 20 and 10 kB at 100 ms: rates of 200 and 100 kB/s, weights of 2 and 1 MB/s^2. The first term is 2e6 /
-    /// 300,000^2 = 2.222e-5 and 1.111e-5 per byte. With the smaller path better, 1/2 over the window more or less: 2.5e-5
-    /// and 5e-5. A packet of 1,000 bytes thus takes 2.78 bytes off the larger window, and adds 61.1 to the smaller.
+    /// Worked by hand. 20 and 10 kB at 100 ms: rates of 200 and 100 kB/s, weights of 2 and 1 MB/s^2. The first term is
+    /// 2e6 / 300,000^2 = 2.222e-5 and 1.111e-5 per byte. With the smaller path better, 1/2 over the window more or
+    /// less: 2.5e-5 and 5e-5. A packet of 1,000 bytes thus takes 2.78 bytes off the larger window, and adds 61.1 to the
+    /// smaller.
     #[test]
     fn growth_is_that_of_the_paper() {
         let (size, rtt) = (Bytes::new(1_000), SimDuration::from_millis(100));

@@ -1,5 +1,6 @@
 //! wVegas, weighted Vegas (Cao et al., "Delay-based congestion control for multipath TCP", ICNP 2012;
-//! draft-xu-mptcp-congestion-control-05), with measurements, slow start and the response to loss as in Linux (`mptcp_wvegas`).
+//! draft-xu-mptcp-congestion-control-05), with measurements, slow start and the response to loss as in Linux
+//! (`mptcp_wvegas`).
 
 use leobench_base::Bytes;
 use leobench_base::spec::{Fault, Range};
@@ -90,14 +91,15 @@ impl Wvegas {
         window * wait / rtt / self.datagram.get() as f64
     }
 
-    /// What was learned of a path is forgotten, as in Linux after a recovery or an idle time.
+    /// Forgets everything learned about the path, as Linux does after a recovery or an idle time.
     fn forget(&mut self) {
         self.alpha = self.spec.initial_alpha;
         self.rate = 0.0;
         self.wait = f64::INFINITY;
     }
 
-    /// The path has as many packets in the queue as it should have: its rate is what it can get, and with it the number changes.
+    /// The path has as many packets in the queue as it should have: its rate is what it can get, and with it the number
+    /// changes.
     fn weigh(&mut self, window: f64, rtt: f64, paths: &Paths<f64>) {
         self.rate = window / rtt;
         let weight = weight(self.rate, paths.others().map(|view| view.shown));
@@ -123,9 +125,10 @@ impl Avoidance for Wvegas {
             .then(|| (window - (queued - 1.0) * packet).min(window))
     }
 
-    /// A packet more or less in a round trip. If packets wait twice as long as so many of this path once did, a queue stands
-    /// that this path did not make, such as one that its shortest round-trip time already had in it: the window falls to half
-    /// of what a path without a queue would hold, for the queue to drain and the round-trip time to be measured anew.
+    /// A packet more or less in a round trip. If packets wait twice as long as so many of this path once did, a queue
+    /// stands that this path did not make, such as one that its shortest round-trip time already had in it: the window
+    /// falls to half of what a path without a queue would hold, for the queue to drain and the round-trip time to be
+    /// measured anew.
     fn growth(&mut self, window: f64, acked: &Acked, paths: &Self::Paths) -> f64 {
         let Some(round) = self.rtts.on_ack(acked) else { return 0.0 };
         if !round.trusted {
@@ -181,7 +184,8 @@ mod tests {
         Wvegas::new(&WvegasSpec::default(), PACKET)
     }
 
-    /// A round of four packets whose round-trip time is `millis`, at the end of which the window is `window`. Returns the growth.
+    /// A round of four packets whose round-trip time is `millis`, at the end of which the window is `window`. Returns
+    /// the growth.
     fn round(
         wvegas: &mut Wvegas,
         first: u64,
@@ -204,9 +208,9 @@ mod tests {
         growths[0]
     }
 
-    /// Worked by hand. 20 packets at 100 ms, of which the path takes 80: 20 * 20 / 100 = 4 wait, more than the two of the
-    /// beginning. The rate is 200 kB/s; beside 300 kB/s, its share is 0.4, so 4 of the ten are its. At 25 packets and 80 / 0.76
-    /// ms, 6 wait.
+    /// Worked by hand. 20 packets at 100 ms, of which the path takes 80: 20 * 20 / 100 = 4 wait, more than the two of
+    /// the beginning. The rate is 200 kB/s; beside 300 kB/s, its share is 0.4, so 4 of the ten are its. At 25 packets
+    /// and 80 / 0.76 ms, 6 wait.
     #[test]
     fn a_path_queues_its_share_of_the_total() {
         let mut path = wvegas();
@@ -243,8 +247,8 @@ mod tests {
         }
     }
 
-    /// Packets that wait twice as long as as many did before: 10 of 50 at 100 ms are 2 ms each. At 133.3 ms, 20 of 50 wait 53.3
-    /// ms, 5.3 for each of ten: half of 50 packets times 80 / 133.3 stay.
+    /// Packets that wait twice as long as as many did before: 10 of 50 at 100 ms are 2 ms each. At 133.3 ms, 20 of 50
+    /// wait 53.3 ms, 5.3 for each of ten: half of 50 packets times 80 / 133.3 stay.
     #[test]
     fn a_queue_of_others_is_drained() {
         let mut path = wvegas();

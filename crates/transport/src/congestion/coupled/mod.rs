@@ -45,7 +45,7 @@ pub(super) struct View<S> {
     pub seconds: f64,
     /// The window over the smoothed round-trip time, in bytes per second; zero before the first acknowledgement.
     pub rate: f64,
-    /// What the algorithm shows of it.
+    /// State that the algorithm shows of it.
     pub shown: S,
 }
 

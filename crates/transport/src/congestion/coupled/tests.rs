@@ -20,8 +20,8 @@ pub fn paths<S: Copy>(views: &[(f64, u64, S)], own: usize) -> Paths<S> {
     Paths { views: views.collect(), own }
 }
 
-/// An algorithm that grows by a byte for each packet acknowledged on its own path, and by a hundred for what the other paths show:
-/// the number of their forecasts and packets.
+/// An algorithm that grows by a byte for each packet acknowledged on its own path, and by a hundred for what the other
+/// paths show: the number of their forecasts and packets.
 #[derive(Clone, Debug, Default)]
 struct Probe {
     packets: u64,
@@ -206,7 +206,7 @@ fn a_path_reopened_starts_afresh() {
             }
         });
         // 50 packets of NewReno at this window, the window's own growth within included.
-        let reno = 50.0 * (1_200 * 1_200) as f64 / window as f64;
+        let reno = 50.0 * 1_200.0 * 1_200.0 / window as f64;
         assert!((grown as f64 / reno - 1.0).abs() < 0.02, "{grown} bytes, {reno} alone");
     }
 }
@@ -228,7 +228,7 @@ fn a_loss_on_one_path_changes_the_growth_of_the_other() {
     assert_eq!(all.window(FIRST), window);
     let after = packets(&mut *all, 400);
     let ratio = after as f64 / before as f64;
-    assert!((ratio - (120.0_f64 / 90.0).powi(2)).abs() < 0.03, "{before} and {after} bytes");
+    assert!((ratio - (120.0 / 90.0) * (120.0 / 90.0)).abs() < 0.03, "{before} and {after} bytes");
 }
 
 /// A pacing rate is left to the transport, as with every window without a rate of its own.

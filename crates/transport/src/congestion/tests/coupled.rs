@@ -52,8 +52,8 @@ fn behind_a_bottleneck_the_windows_are_those_of_newreno_step_by_step() {
 
 const RTT: SimDuration = SimDuration::from_millis(100);
 
-/// The rate of `pairs` senders with two paths each over a bottleneck of 200 packets per round trip for each, over that of as many
-/// NewReno flows beside them: the mean of some runs, each of `rounds` round trips after the first 2,000.
+/// The rate of `pairs` senders with two paths each over a bottleneck of 200 packets per round trip for each, over that
+/// of as many NewReno flows beside them: the mean of some runs, each of `rounds` round trips after the first 2,000.
 fn beside_newreno(model: &dyn CongestionModel, pairs: usize, rounds: u64, runs: u64) -> f64 {
     let many = pairs as f64;
     let red = Red { thresholds: [20.0 * many, 60.0 * many], probability: 0.01, weight: 0.002 };
@@ -80,9 +80,9 @@ fn beside_newreno(model: &dyn CongestionModel, pairs: usize, rounds: u64, runs: 
     sums[0] as f64 / sums[1] as f64
 }
 
-/// RED with thresholds of a tenth and three tenths of what the path holds. A run of 10,000 round trips has some 150 losses of the NewReno
-/// flow, so ten have a standard error of 1 to 2 %. Of so few windows, each changes the loss rate of the others: a queue that drops
-/// abruptly would favour the two smaller ones, up to 1.25 for LIA.
+/// RED with thresholds of a tenth and three tenths of what the path holds. A run of 10,000 round trips has some 150
+/// losses of the NewReno flow, so ten have a standard error of 1 to 2 %. Of so few windows, each changes the loss rate
+/// of the others: a queue that drops abruptly would favour the two smaller ones, up to 1.25 for LIA.
 #[test]
 fn two_coupled_paths_over_one_bottleneck_take_little_more_than_one_newreno() {
     for spec in linked() {
@@ -95,8 +95,8 @@ fn two_coupled_paths_over_one_bottleneck_take_little_more_than_one_newreno() {
     assert!((1.9..2.1).contains(&uncoupled), "{uncoupled}");
 }
 
-/// The mean window of paths that lose a packet in 5,000, in rounds: after a loss a share of the window, otherwise it and the growth
-/// in packets. Both are functions of the own window, the largest and the sum.
+/// The mean window of paths that lose a packet in 5,000, in rounds: after a loss a share of the window, otherwise it
+/// and the growth in packets. Both are functions of the own window, the largest and the sum.
 fn mean_window(
     paths: usize,
     kept: impl Fn(f64, f64) -> f64,
@@ -118,9 +118,9 @@ fn mean_window(
     sum / ROUNDS as f64
 }
 
-/// Beside ten flows, one sender hardly changes the loss rate, and losses are independent. One of two windows is then larger than the
-/// other by chance, and the formulas, made for equal ones, make the sum larger than NewReno's: 1.09 times for LIA, 1.05 for BALIA.
-/// OLIA has one, or a little less, as the sign of its `alpha` changes with every loss.
+/// Beside ten flows, one sender hardly changes the loss rate, and losses are independent. One of two windows is then
+/// larger than the other by chance, and the formulas, made for equal ones, make the sum larger than NewReno's: 1.09
+/// times for LIA, 1.05 for BALIA. OLIA has one, or a little less, as the sign of its `alpha` changes with every loss.
 fn assert_pairs(rounds: u64, tolerance: f64) {
     let half = |_, _| 0.5;
     let reno = mean_window(1, half, |_, _, _| 1.0);
@@ -141,8 +141,9 @@ fn assert_pairs(rounds: u64, tolerance: f64) {
     }
 }
 
-/// Twice ten senders with a loss in 55 round trips each: 6,000 have 1,100 losses on either side, and a window is forgotten after two
-/// or so. With a quarter of deviation, the ratio has a standard error of 1.5 %, and three of them are allowed.
+/// Twice ten senders with a loss in 55 round trips each: 6,000 have 1,100 losses on either side, and a window is
+/// forgotten after two or so. With a quarter of deviation, the ratio has a standard error of 1.5 %, and three of them
+/// are allowed.
 #[test]
 fn ten_coupled_senders_beside_ten_newreno_flows_take_what_chance_gives_them() {
     assert_pairs(6_000, 0.05);
@@ -154,8 +155,8 @@ fn ten_coupled_senders_take_what_chance_gives_them_closely() {
     assert_pairs(40_000, 0.02);
 }
 
-/// 10 packets wait in all, by the rates of the bottlenecks: of 1,000 and 3,000 packets per second, 2.5 and 7.5, behind the one that is
-/// being sent, of which half is left on average. Windows move in whole packets: one packet each way.
+/// 10 packets wait in all, by the rates of the bottlenecks: of 1,000 and 3,000 packets per second, 2.5 and 7.5, behind
+/// the one that is being sent, of which half is left on average. Windows move in whole packets: one packet each way.
 #[test]
 fn wvegas_queues_ten_packets_by_the_rates_of_its_paths() {
     let rng = RngTree::new(1);

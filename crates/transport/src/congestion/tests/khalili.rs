@@ -1,8 +1,9 @@
 //! Scenario C of Khalili et al. 2013 ("MPTCP is not Pareto-optimal", section III-C): what coupled users leave to others.
 //!
-//! `N1` users have two paths: over AP1, which carries `C1` packets per round trip and user and which only they use, and over
-//! AP2. `N2` users have a path over AP2 only, which carries `C2` for each of these. Coupled users, who have AP1, should leave
-//! AP2 to the others. The measure is what a user of AP2 alone gets there, over 1 / `N2` of all that AP2 carries.
+//! `N1` users have two paths: over AP1, which carries `C1` packets per round trip and user and which only they use, and
+//! over AP2. `N2` users have a path over AP2 only, which carries `C2` for each of these. Coupled users, who have AP1,
+//! should leave AP2 to the others. The measure is what a user of AP2 alone gets there, over 1 / `N2` of all that AP2
+//! carries.
 
 use leobench_base::SimRng;
 
@@ -19,10 +20,10 @@ const CASES: [(usize, f64); 4] = [(1, 1.0), (1, 2.0), (2, 1.0), (3, 1.0)];
 /// Rounds until everybody has found a share. The windows of the users of AP1 need about as many as packets.
 const SETTLED: u64 = 500;
 
-/// What a user of AP2 alone gets, over `rounds` round trips.
+/// The share of a user of AP2 alone, over `rounds` round trips.
 ///
-/// Losses have to be random and rare for the theory, and queues short beside the round trip, which is the same for all paths:
-/// RED drops from ten packets on, up to one in 500 at 200, where AP2 has about 1,000 under way.
+/// Losses have to be random and rare for the theory, and queues short beside the round trip, which is the same for all
+/// paths: RED drops from ten packets on, up to one in 500 at 200, where AP2 has about 1,000 under way.
 fn share(model: &dyn CongestionModel, (ratio, c1): (usize, f64), rounds: u64, seed: u64) -> f64 {
     let red = Red { thresholds: [10.0, 200.0], probability: 0.002, weight: 0.0005 };
     let rng = RngTree::new(seed);
@@ -58,11 +59,11 @@ fn uncoupled((ratio, _): (usize, f64)) -> f64 {
 
 /// The fixed point of LIA, by the balance of growth and reduction per round trip.
 ///
-/// A window `w` shrinks by half with a probability of `p w`, so by `p w^2 / 2` packets a round trip. TCP grows by one, so its
-/// window is `y = sqrt(2 / p2)`. LIA grows by `w_r` times `max(w) / (w_1 + w_2)^2` (RFC 6356, equal round-trip times), so
-/// `w_r = 2 max(w) / (p_r W^2)` with `W = w_1 + w_2`. The path over AP1 loses less and has the larger window: for it, `W =
-/// sqrt(2 / p1)`. With `z = y / W = sqrt(p1 / p2)`, then `w_2 / w_1 = z^2`, so `w_1 = C1` makes `w_2 = C1 z^2`, `W = C1 (1 +
-/// z^2)` and `y = C1 z (1 + z^2)`. AP2 is full: `N1 w_2 + N2 y = N2 C2`, which is
+/// A window `w` shrinks by half with a probability of `p w`, so by `p w^2 / 2` packets a round trip. TCP grows by one,
+/// so its window is `y = sqrt(2 / p2)`. LIA grows by `w_r` times `max(w) / (w_1 + w_2)^2` (RFC 6356, equal round-trip
+/// times), so `w_r = 2 max(w) / (p_r W^2)` with `W = w_1 + w_2`. The path over AP1 loses less and has the larger
+/// window: for it, `W = sqrt(2 / p1)`. With `z = y / W = sqrt(p1 / p2)`, then `w_2 / w_1 = z^2`, so `w_1 = C1` makes
+/// `w_2 = C1 z^2`, `W = C1 (1 + z^2)` and `y = C1 z (1 + z^2)`. AP2 is full: `N1 w_2 + N2 y = N2 C2`, which is
 ///
 /// `z^3 + (N1 / N2) z^2 + z = C2 / C1`,
 ///
@@ -71,7 +72,7 @@ fn linked((ratio, c1): (usize, f64)) -> f64 {
     let excess = |z: f64| z * z * z + ratio as f64 * z * z + z - 1.0 / c1;
     let (mut least, mut most) = (0.0, 1.0);
     for _ in 0..60 {
-        let z = (least + most) / 2.0;
+        let z = f64::midpoint(least, most);
         *(if excess(z) > 0.0 { &mut most } else { &mut least }) = z;
     }
     c1 * least * (1.0 + least * least)
@@ -126,8 +127,8 @@ impl User {
     }
 }
 
-/// The share of a user of AP2 alone where coupled users follow OLIA, by a model in rounds: a window per user and path, and at
-/// either access point a probability of loss that rises or falls with the load until the two agree.
+/// The share of a user of AP2 alone where coupled users follow OLIA, by a model in rounds: a window per user and path,
+/// and at either access point a probability of loss that rises or falls with the load until the two agree.
 ///
 /// There are ten times as many users as in the packets' network, so that chance evens out.
 fn opportunistic((ratio, c1): (usize, f64)) -> f64 {
@@ -139,8 +140,12 @@ fn opportunistic((ratio, c1): (usize, f64)) -> f64 {
     let mut loss = [3e-4; 2];
     let mut sums = [0.0; 2];
     for round in 0..6_000 {
-        several.iter_mut().for_each(|user| user.round(&loss, &mut rng));
-        single.iter_mut().for_each(|user| user.round(&loss[1..], &mut rng));
+        for user in &mut several {
+            user.round(&loss, &mut rng);
+        }
+        for user in &mut single {
+            user.round(&loss[1..], &mut rng);
+        }
         let over = |users: &[User], path: usize| -> f64 {
             users.iter().map(|user| user.windows[path]).sum()
         };
@@ -174,8 +179,8 @@ fn assert_shares(
 }
 
 /// Of ten users, a window is forgotten after two losses or so, which are about 70 round trips: 2,000 of these have 290
-/// independent windows, each a quarter off on average. The standard error is 1.5 %; here and for LIA three of them, and a little
-/// for the queues, make 5 %.
+/// independent windows, each a quarter off on average. The standard error is 1.5 %; here and for LIA three of them, and
+/// a little for the queues, make 5 %.
 #[test]
 fn uncoupled_users_take_as_much_as_the_others() {
     assert_shares(&newreno(), uncoupled, 0.05, (2_000, 1));

@@ -1,7 +1,7 @@
 //! A network of senders that drive controllers of several paths over shared bottlenecks with random early detection.
 //!
-//! Like [`flow`](super::flow), it calls the controllers directly. Each path of a sender leads through one bottleneck, and has an
-//! endless supply of packets, which leave as soon as the window lets them.
+//! Like [`flow`](super::flow), it calls the controllers directly. Each path of a sender leads through one bottleneck,
+//! and has an endless supply of packets, which leave as soon as the window lets them.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -133,7 +133,8 @@ impl Network {
         }
     }
 
-    /// Adds a sender with a path over each of some bottlenecks, all of a round-trip time. It starts at a time. Returns its number.
+    /// Adds a sender with a path over each of some bottlenecks, all of a round-trip time. It starts at a time. Returns
+    /// its number.
     pub fn add(
         &mut self,
         model: &dyn CongestionModel,
