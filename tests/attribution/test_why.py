@@ -121,8 +121,13 @@ def test_the_cause_that_was_put_in_is_named(pair: Path, case: str) -> None:
     assert largest.label in found.sentence
     assert found.advice
     assert abs(found.unexplained.value) < 0.02 * found.ideal.value
-    if case == "a tiny window":
-        assert f"less than near alone ({alone(found, 'near') / 1e6:.2f})" in found.sentence
+
+
+def test_two_links_that_are_slower_than_one_are_said_to_be(pair: Path) -> None:
+    turns = {f"{TRANSPORT}.multipath.scheduler": "round_robin", f"{TRANSPORT}.connection_window": "50 kB"}
+    found = leobench.why(pair, overrides=turns, workers=1)
+    assert found.measured.value < alone(found, "near")
+    assert f"less than near alone ({alone(found, 'near') / 1e6:.2f}); " in found.sentence
 
 
 def test_little_is_lost_where_nothing_was_put_in(pair: Path) -> None:
@@ -133,6 +138,21 @@ def test_little_is_lost_where_nothing_was_put_in(pair: Path) -> None:
     # Two links of 10 Mbit/s, less headers (1,252 of 1,280 bytes are payload) and slow start.
     assert 17e6 < found.measured.value < 20e6
     assert set(found.labels.values()) >= {"random losses (none)", "flow-control windows (unlimited)"}
+
+
+def test_coupled_paths_carry_what_one_of_them_does(pair: Path) -> None:
+    # RFC 6356, goals 1 and 2: over two equal paths, all together take what one connection with a path would.
+    coupled = {
+        f"{TRANSPORT}.congestion": "lia", "duration": "30 s", "links.far.delay": "5 ms",
+        "links.near.loss": {"kind": "bernoulli", "probability": 0.02},
+        "links.far.loss": {"kind": "bernoulli", "probability": 0.02},
+    }  # fmt: skip
+    found = leobench.why(pair, overrides=coupled, workers=2, seeds=3)
+    assert adds_up(found)
+    assert found.measured.value == pytest.approx(alone(found, "near"), rel=0.2)
+    parts = {part.cause: part for part in found.parts}
+    assert parts["coupling"].regained.value == pytest.approx(alone(found, "far"), rel=0.3)
+    assert parts["coupling"].alone.value == 0
 
 
 def test_a_cause_that_takes_others_shares_with_them(pair: Path) -> None:

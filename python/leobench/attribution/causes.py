@@ -210,6 +210,28 @@ def _scheduler_advice(subject: Subject, seen: Evidence) -> str:
     return f"the path scheduler is `{now}`: set {place}={seen.scheduler}, the best of the others here"
 
 
+def _coupling(scenario: Scenario, subject: Subject, _seen: Evidence) -> None:
+    """Lets every path have a controller of its own: the one that a coupled controller is on a single path."""
+    transport = scenario["flows"][subject.flow]["transport"]
+    congestion = transport["congestion"]
+    if congestion["kind"] in _UNCOUPLED:
+        kept = {key: congestion[key] for key in _OF_ALL_CONTROLLERS if key in congestion}
+        transport["congestion"] = {"kind": _UNCOUPLED[congestion["kind"]], **kept}
+
+
+# docs/congestion-control.md, Several paths.
+_UNCOUPLED = {"lia": "newreno", "olia": "newreno", "balia": "newreno", "wvegas": "vegas"}
+_OF_ALL_CONTROLLERS = ("minimum_window", "slow_start", "loss_reduction")
+
+
+def _coupling_advice(subject: Subject, _seen: Evidence) -> str:
+    now = subject.spec["transport"]["congestion"]["kind"]
+    return (
+        f"`{now}` lets all paths together take no more than one share of a link that they have in common: if "
+        f"there is none, set flows.{subject.flow}.transport.congestion={_UNCOUPLED[now]}"
+    )
+
+
 def _losses(scenario: Scenario, _subject: Subject, seen: Evidence) -> None:
     links.without_losses(scenario, seen)
 
@@ -239,6 +261,7 @@ CAUSES = (
     Cause("windows", "flow-control windows", "unlimited", _windows, _windows_advice),
     Cause("order", "head-of-line blocking", "none", _order, _order_advice),
     Cause("scheduler", "path scheduler", "none is better", _scheduler, _scheduler_advice, of_one_path=False),
+    Cause("coupling", "coupled congestion control", "none", _coupling, _coupling_advice, of_one_path=False),
     Cause("losses", "random losses", "none", _losses, _losses_advice),
     Cause("handovers", "handovers and outages", "none", _handovers, _handovers_advice),
 )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # A smaller share of the yardstick is not worth an explanation.
 _LITTLE = 0.02
 
+# Another link carries more alone only if it carries so many times as much as all together.
+_MORE = 1.01
+
 # Repairs that regain so much of what another one does regain as much.
 _ALIKE = 0.9
 
@@ -176,7 +179,7 @@ class Explanation:
         """The link that carries more alone than all together, if any."""
         alone = {link: value.value for link, value in self.each.items() if value is not None}
         best = max(alone, key=lambda link: alone[link], default=None)
-        if best is None or alone[best] <= self.measured.value:
+        if best is None or alone[best] <= _MORE * self.measured.value:
             return ""
         return f", less than {best} alone ({self.measure.number(alone[best])})"
 
