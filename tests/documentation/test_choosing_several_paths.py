@@ -37,6 +37,12 @@ MANAGERS = {
     "`make_before_break`, 200 ms": "make_before_break-lead-200-ms,reinject=on_timeout",
 }
 QUEUES = {"drop-tail": "fifo-limit-200-packets", "`fq_codel`": "fq_codel"}
+CONTROLLER_PLACES = (
+    "flows.main.transport.congestion",
+    "flows.main.transport.multipath.manager",
+    "flows.rival.transport.congestion",
+    "links.exit.queue",
+)
 VIDEO = "flows.main.streams.video"
 
 
@@ -106,7 +112,7 @@ def call_beside_file(means: Means) -> dict[str, list[str]]:
 
 
 def managers(means: Means) -> dict[str, list[str]]:
-    """Late frames of 3,906, the 99th percentile of their delay, and the use of the second link in %, for two second links."""
+    """Late frames, the 99th percentile of their delay, and the use of either second link in %."""
     table = {}
     for manager, variant in MANAGERS.items():
         cells = []
@@ -123,15 +129,19 @@ def managers(means: Means) -> dict[str, list[str]]:
 
 def controllers(means: Means) -> dict[str, list[str]]:
     """Mbit/s of the connection with two paths and of its rival."""
-    names = {"one path, `newreno`": "congestion=newreno,manager=standby"}
-    names |= {f"`{name}`": f"congestion={name},manager=per_interface" for name in CONTROLLERS}
+    variants = {}
+    for variant in Campaign.load(ROOT / "campaigns" / "paths-controllers.toml").variants:
+        *keys, queue = (variant.overrides[place] for place in CONTROLLER_PLACES)
+        variants[(*keys, "drop-tail" if isinstance(queue, dict) else queue)] = variant.name
+    rows = {"one path, `newreno`": ("newreno", "standby")}
+    rows |= {f"`{name}`": (name, "per_interface") for name in CONTROLLERS}
     table = {}
-    for row, own in names.items():
+    for row, own in rows.items():
         cells = []
-        for queue in ("fifo-limit-125-kB", "fq_codel"):
+        for queue in ("drop-tail", "fq_codel"):
             for rival in ("newreno", "cubic", "bbr3"):
-                variant = f"{own},congestion={rival},queue={queue}"
-                pair = [means[variant, f"flows.{flow}.goodput_bps"] for flow in ("main", "rival")]
+                variant_name = variants[(*own, rival, queue)]
+                pair = [means[variant_name, f"flows.{flow}.goodput_bps"] for flow in ("main", "rival")]
                 cells.append(" : ".join(f"{1e-6 * each.mean:.1f}" for each in pair))
         table[row] = cells
     return table

@@ -25,6 +25,7 @@ SHORT = {
     "queue-sizing-handover.toml": {"handovers.satellites.phase": "9 s"},
     "maco-chain.toml": {"duration": "20 s"},  # the second subflow begins after 15 s
     "emergency-pass.toml": {"duration": "90 s"},  # the satellite sets after 74 s
+    "shared-bottleneck.toml": {"warm_up": "3 s"},
 }
 
 
