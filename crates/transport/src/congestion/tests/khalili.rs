@@ -1,4 +1,4 @@
-//! Scenario C of Khalili et al. 2013 ("MPTCP is not Pareto-optimal", section III-C): what coupled users leave to others.
+//! Scenario C of Khalili et al. 2013 ("MPTCP is not Pareto-optimal"): what coupled users leave to others.
 //!
 //! `N1` users have two paths: over AP1, which carries `C1` packets per round trip and user and which only they use, and
 //! over AP2. `N2` users have a path over AP2 only, which carries `C2` for each of these. Coupled users, who have AP1,
