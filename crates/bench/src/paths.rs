@@ -15,6 +15,9 @@ const PATHS: [(usize, f64); 3] = [(1, 1.0), (2, 1.25), (8, 1.6)];
 const COUPLED: [(&str, &str); 4] =
     [("lia", "newreno"), ("olia", "newreno"), ("balia", "newreno"), ("wvegas", "vegas")];
 const MOST_COUPLED: f64 = 1.10;
+/// Schedulers that look at all paths, and how many times what `min_rtt` costs they may cost.
+const SCHEDULERS: [&str; 3] = ["blest", "ecf", "earliest_arrival"];
+const MOST_SCHEDULED: f64 = 1.05;
 /// Rate of all links together.
 const RATE: usize = 48_000_000;
 
@@ -34,6 +37,7 @@ pub(crate) fn compare() {
         println!("{paths:>2} {own:>10.0} ({:>5.2}, at most {most})", own / nanos[0]);
     }
     compare_coupled();
+    compare_schedulers();
 }
 
 /// Prints the cost of a packet of two paths under coupled controllers.
@@ -56,6 +60,24 @@ fn compare_coupled() {
     }
 }
 
+/// Prints the cost of a packet of two paths under path schedulers that look at all of them.
+fn compare_schedulers() {
+    println!(
+        "\nTwo paths by scheduler: ns per packet (how many times that of min_rtt, and how many times it may be).\n"
+    );
+    let mut nanos = [f64::INFINITY; SCHEDULERS.len() + 1];
+    for _ in 0..ROUNDS {
+        let all = std::iter::once("min_rtt").chain(SCHEDULERS);
+        for (best, scheduler) in nanos.iter_mut().zip(all) {
+            *best = best.min(run_as("cubic", scheduler, 2).nanos_per_packet());
+        }
+    }
+    for (scheduler, own) in SCHEDULERS.into_iter().zip(&nanos[1..]) {
+        let ratio = own / nanos[0];
+        println!("{scheduler:<18}{own:>6.0} ({ratio:>5.2}, at most {MOST_SCHEDULED:.2})");
+    }
+}
+
 /// One run over so many paths.
 pub(crate) fn run(paths: usize) -> Measured {
     run_under("cubic", paths)
@@ -63,6 +85,11 @@ pub(crate) fn run(paths: usize) -> Measured {
 
 /// One run over so many paths under a controller.
 fn run_under(controller: &str, paths: usize) -> Measured {
+    run_as(controller, "min_rtt", paths)
+}
+
+/// The same under a path scheduler.
+fn run_as(controller: &str, scheduler: &str, paths: usize) -> Measured {
     let mut links = String::new();
     let rate = RATE / paths;
     for link in 0..paths {
@@ -75,7 +102,7 @@ fn run_under(controller: &str, paths: usize) -> Measured {
     let transport = match paths {
         1 => format!("{{ kind = \"quic\", congestion = \"{controller}\" }}"),
         _ => format!(
-            "{{ kind = \"quic\", congestion = \"{controller}\", multipath = {{ links = {names:?} }} }}"
+            "{{ kind = \"quic\", congestion = \"{controller}\", multipath = {{ links = {names:?}, scheduler = \"{scheduler}\" }} }}"
         ),
     };
     let text = format!(
