@@ -4,6 +4,21 @@
 const SUB_BUCKETS: u64 = 512;
 const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 
+/// What is told of values whose histogram is not kept: their mean and largest, and quantiles within 0.1 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Digest {
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: u64,
+    /// The 95th percentile.
+    pub p95: u64,
+    /// The 99th percentile.
+    pub p99: u64,
+    /// The largest.
+    pub max: u64,
+}
+
 /// A log-linear histogram of `u64` values: quantiles within 0.1 %, mean and extremes exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogHistogram {
@@ -24,13 +39,21 @@ impl LogHistogram {
 
     /// Counts one value.
     pub fn record(&mut self, value: u64) {
+        self.record_times(value, 1);
+    }
+
+    /// Counts one value so many times.
+    pub fn record_times(&mut self, value: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
         let bucket = bucket_of(value);
         if !(self.first..self.first + self.counts.len()).contains(&bucket) {
             self.reach(bucket, bucket);
         }
-        self.counts[bucket - self.first] += 1;
-        self.count += 1;
-        self.sum += u128::from(value);
+        self.counts[bucket - self.first] += times;
+        self.count += times;
+        self.sum += u128::from(value) * u128::from(times);
         self.max = self.max.max(value);
     }
 
@@ -86,6 +109,12 @@ impl LogHistogram {
     /// The exact mean; `None` if empty.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The digest of the values; `None` if empty.
+    pub fn digest(&self) -> Option<Digest> {
+        let [p50, p95, p99] = [0.50, 0.95, 0.99].map(|share| self.quantile(share));
+        Some(Digest { mean: self.mean()?, p50: p50?, p95: p95?, p99: p99?, max: self.max()? })
     }
 
     /// The exact largest value; `None` if empty.
@@ -162,6 +191,14 @@ mod tests {
             one.add(&other);
             assert_eq!(one, of([5, 9_000, 6, 70_000, 1 << 40]));
         }
+    }
+
+    #[test]
+    fn a_value_may_count_several_times() {
+        let mut histogram = of([5, 9_000]);
+        histogram.record_times(70_000, 3);
+        histogram.record_times(1, 0);
+        assert_eq!(histogram, of([5, 9_000, 70_000, 70_000, 70_000]));
     }
 
     #[test]

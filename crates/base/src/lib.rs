@@ -24,7 +24,7 @@ pub use clock::{Clock, ClockSpec, Phase};
 pub use descriptor::{Descriptor, Header, Slot};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use end::End;
-pub use histogram::LogHistogram;
+pub use histogram::{Digest, LogHistogram};
 pub use id::{DirectionId, EndpointId, FlowId, LinkId, NodeId, PortId};
 pub use packet::{Body, Destination, Ecn, Hashes, Label, Meta, Packet, Protocol, UdpPayload, mix};
 pub use rng::{RngTree, SimRng};

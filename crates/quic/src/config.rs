@@ -41,7 +41,10 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         return Err(EndpointError::Qlog(problem.to_owned()));
     }
     let streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);
-    let streams = Streams::new(&streams)?;
+    let mut streams = Streams::new(&streams)?;
+    if spec.multipath.is_some() && receives > 0 {
+        streams.measure_arrivals();
+    }
     let context = CongestionContext { rng: &rng.child("congestion"), paced: spec.pacing, plugins };
     let mut algorithm = spec.congestion.model().build(&context);
     let resumes = spec.after_migration == AfterMigration::CarefulResume;

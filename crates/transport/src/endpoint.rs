@@ -7,11 +7,30 @@ use std::ops::AddAssign;
 
 use leobench_base::{BitRate, Bytes, LogHistogram, Packet, SimDuration, SimTime};
 
+use crate::arrivals::Arrivals;
 use crate::buffer::Message;
 
 /// Number of a path within a connection; a single-path connection has path 0 only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u32);
+
+impl PathId {
+    /// Bits of a packet number in the number of a transmission; the path's number is above them.
+    const NUMBER_BITS: u32 = 40;
+
+    /// The number of a transmission ([`Meta::transmission`](leobench_base::Meta)): a packet's number on this path, unique over all
+    /// paths of the connection.
+    #[inline]
+    pub fn transmission(self, packet: u64) -> Option<NonZeroU64> {
+        NonZeroU64::new(u64::from(self.0) << Self::NUMBER_BITS | (packet + 1))
+    }
+
+    /// The path of a transmission.
+    #[inline]
+    pub fn of_transmission(transmission: NonZeroU64) -> Self {
+        Self((transmission.get() >> Self::NUMBER_BITS) as u32)
+    }
+}
 
 /// The addresses between which the packets of a path travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -371,6 +390,11 @@ pub trait Endpoint: Send {
     /// Every round-trip time sample taken so far, in nanoseconds.
     fn rtts(&self) -> LogHistogram {
         LogHistogram::new()
+    }
+
+    /// What it measured about the arrival of stream data, if it is the receiver of a connection that may use several paths.
+    fn arrivals(&self) -> Option<&Arrivals> {
+        None
     }
 
     /// When and why its connection was lost for good, if it was. From then on the endpoint sends and reports nothing; it

@@ -1,6 +1,7 @@
 //! The ends of a path: endpoints, congestion control, stream schedulers and traffic sources, as state machines that
 //! take the time as an argument. They know packets, but not links.
 
+pub mod arrivals;
 pub mod buffer;
 pub mod congestion;
 pub mod endpoint;

@@ -9,6 +9,7 @@ use bytes::BytesMut;
 use leobench_base::packet::{Datagram, Ecn, IPV4_UDP_HEADER};
 use leobench_base::{Body, Bytes, LogHistogram, Meta, Packet, Protocol, SimTime};
 use leobench_transport::SendBuffer;
+use leobench_transport::arrivals::Arrivals;
 use leobench_transport::endpoint::{
     Endpoint, EndpointError, Input, Loss, Outbox, PathAddresses, PathSample, Totals,
 };
@@ -205,6 +206,10 @@ impl Endpoint for OverUdp {
 
     fn rtts(&self) -> LogHistogram {
         self.inside.rtts()
+    }
+
+    fn arrivals(&self) -> Option<&Arrivals> {
+        self.inside.arrivals()
     }
 
     fn lost(&self) -> Option<&Loss> {

@@ -4,7 +4,6 @@ use leobench_base::Bytes;
 use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind, PathId};
 
 use super::Connection;
-use super::transmit::transmission_of;
 use crate::recovery::SentPacket;
 use crate::sent_frame::SentFrame;
 use crate::wire::Space;
@@ -82,7 +81,7 @@ impl Connection {
     /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
     #[cold]
     fn judge(&mut self, id: PathId, packet: &SentPacket) {
-        let Some(transmission) = transmission_of(id, packet.number) else { return };
+        let Some(transmission) = id.transmission(packet.number) else { return };
         let probed = packet.number < self.paths[id].probed_from;
         let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
         self.reports

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use leobench_base::{Body, LogHistogram, Packet, SimTime};
 use leobench_transport::Role;
+use leobench_transport::arrivals::Arrivals;
 use leobench_transport::buffer::SendBuffer;
 use leobench_transport::endpoint::{
     Endpoint, EndpointError, Input, Loss, Outbox, PathAddresses, PathId, PathSample, Totals,
@@ -264,6 +265,14 @@ impl Endpoint for QuicEndpoint {
 
     fn rtts(&self) -> LogHistogram {
         self.listener.connection().map_or_else(LogHistogram::new, Connection::rtts)
+    }
+
+    fn arrivals(&self) -> Option<&Arrivals> {
+        match &self.listener.stage {
+            Stage::Connected(connection) => connection.streams().arrivals(),
+            Stage::Waiting(parts) => parts.streams.arrivals(),
+            Stage::Moving => None,
+        }
     }
 
     fn lost(&self) -> Option<&Loss> {

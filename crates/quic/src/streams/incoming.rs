@@ -102,10 +102,16 @@ impl Streams {
             part
         } else {
             self.enter(id, Part::Receive)?;
-            let Some(part) = self.table.receive(id) else { return Ok(()) };
+            let Some(part) = self.table.receive(id) else {
+                // It has ended.
+                if let Some(arrivals) = &mut self.arrivals {
+                    arrivals.on_duplicate(data.1);
+                }
+                return Ok(());
+            };
             part
         };
-        let arrival = part.on_data(now, data, room, rtt)?;
+        let arrival = part.on_data(now, data, room, rtt, self.arrivals.as_deref_mut())?;
         let (due, done) = (part.is_credit_due(), part.is_done());
         let stopped = part.is_stopped();
         self.on_arrival(now, id, arrival);

@@ -23,6 +23,7 @@ use std::collections::VecDeque;
 
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
+use leobench_transport::arrivals::Arrivals;
 use leobench_transport::buffer::{Attributes, SendBuffer};
 use leobench_transport::endpoint::{EndpointError, Report};
 use leobench_transport::path_scheduler::Backlog;
@@ -180,6 +181,8 @@ pub(crate) struct Streams {
     events: VecDeque<StreamEvent>,
     keeps_events: bool,
     totals: StreamTotals,
+    /// What is measured about the arrival of data, if anything.
+    arrivals: Option<Box<Arrivals>>,
 }
 
 impl Streams {
@@ -221,6 +224,7 @@ impl Streams {
             events: VecDeque::new(),
             keeps_events: config.keeps_events,
             totals: StreamTotals::default(),
+            arrivals: None,
         })
     }
 
@@ -333,6 +337,16 @@ impl Streams {
     /// Running totals.
     pub(crate) fn totals(&self) -> StreamTotals {
         self.totals
+    }
+
+    /// Measures the arrival of data from now on.
+    pub(crate) fn measure_arrivals(&mut self) {
+        self.arrivals = Some(Box::default());
+    }
+
+    /// What was measured about the arrival of data, if anything.
+    pub(crate) fn arrivals(&self) -> Option<&Arrivals> {
+        self.arrivals.as_deref()
     }
 
     /// The state of the sending part of a stream; `None` once it is final.

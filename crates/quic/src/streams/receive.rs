@@ -1,7 +1,10 @@
 //! The receiving part of a stream (RFC 9000 section 3.2). The application reads at once whatever is complete, so that
 //! "Data Recvd" and "Reset Recvd" pass into "Data Read" and "Reset Read" immediately.
 
+use std::collections::VecDeque;
+
 use leobench_base::{SimDuration, SimTime};
+use leobench_transport::arrivals::Arrivals;
 use leobench_transport::ranges::RangeSet;
 
 use super::credit::{Credit, ReceiveWindow};
@@ -31,6 +34,8 @@ pub(super) struct ReceivePart {
     complete: u64,
     /// And these beyond.
     ahead: RangeSet,
+    /// When they arrived, in order and disjoint; nothing unless that is measured.
+    early: VecDeque<Early>,
     /// Bytes of the whole stream, once known.
     size: Option<u64>,
     /// The error code of the request to stop.
@@ -39,6 +44,14 @@ pub(super) struct ReceivePart {
     pub(super) stop_queued: bool,
     /// Whether a `MAX_STREAM_DATA` frame is queued.
     pub(super) credit_queued: bool,
+}
+
+/// Bytes that arrived before earlier ones of their stream.
+#[derive(Clone, Copy, Debug)]
+struct Early {
+    start: u64,
+    end: u64,
+    at: SimTime,
 }
 
 /// The changes to a receiving part caused by a frame.
@@ -60,6 +73,7 @@ impl ReceivePart {
             highest: 0,
             complete: 0,
             ahead: RangeSet::default(),
+            early: VecDeque::new(),
             size: None,
             stop: None,
             stop_queued: false,
@@ -99,13 +113,14 @@ impl ReceivePart {
         Ok(growth)
     }
 
-    /// A STREAM frame arrived. `room` is what the connection's limit leaves.
+    /// A STREAM frame arrived. `room` is what the connection's limit leaves; `arrivals` are measured, if any.
     pub(super) fn on_data(
         &mut self,
         now: SimTime,
         (offset, len, fin): (u64, u64, bool),
         room: u64,
         rtt: Option<SimDuration>,
+        arrivals: Option<&mut Arrivals>,
     ) -> Result<Arrival, TransportError> {
         // RFC 9000 section 19.8: "The largest offset delivered on a stream [...] cannot exceed 2^62-1".
         let end = offset.checked_add(len).filter(|end| *end <= MAX_VARINT);
@@ -125,7 +140,10 @@ impl ReceivePart {
         if self.stop.is_some() {
             return Ok(self.discard(now, growth, rtt));
         }
-        self.add(offset, end);
+        match arrivals {
+            None => self.add(offset, end),
+            Some(arrivals) => self.add_measured(now, (offset, end), arrivals),
+        }
         let consumed = self.complete - before;
         if consumed > 0 {
             self.credit.consume(now, consumed, rtt);
@@ -153,11 +171,46 @@ impl ReceivePart {
         }
     }
 
+    /// Adds bytes, and measures which of them are new, and how long those waited that can be read now.
+    fn add_measured(&mut self, now: SimTime, (start, end): (u64, u64), arrivals: &mut Arrivals) {
+        let in_order = start <= self.complete;
+        let mut from = start.max(self.complete);
+        let mut fresh = 0;
+        while let Some((first, last)) = self.ahead.first_gap(from, end) {
+            fresh += last - first;
+            from = last;
+            if in_order {
+                arrivals.on_delivered(last - first, SimDuration::ZERO);
+            } else {
+                self.note_early(Early { start: first, end: last, at: now });
+            }
+        }
+        arrivals.on_duplicate(end - start - fresh);
+        self.add(start, end);
+        while let Some(early) = self.early.front().filter(|early| early.start < self.complete) {
+            arrivals.on_delivered(early.end - early.start, now.saturating_since(early.at));
+            self.early.pop_front();
+        }
+    }
+
+    /// Notes when bytes arrived that nothing has been noted of; mostly behind all others.
+    fn note_early(&mut self, new: Early) {
+        match self.early.back_mut() {
+            Some(last) if last.end == new.start && last.at == new.at => last.end = new.end,
+            Some(last) if last.start > new.start => {
+                let place = self.early.partition_point(|early| early.start < new.start);
+                self.early.insert(place, new);
+            }
+            _ => self.early.push_back(new),
+        }
+    }
+
     /// Discards all that has come and was not read.
     fn discard(&mut self, now: SimTime, growth: u64, rtt: Option<SimDuration>) -> Arrival {
         let consumed = self.highest - self.credit.consumed();
         self.credit.consume(now, consumed, rtt);
         self.ahead.clear();
+        self.early.clear();
         if self.size.is_some() {
             self.state = ReceiveState::ResetRead;
         }

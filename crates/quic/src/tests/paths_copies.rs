@@ -86,6 +86,39 @@ fn redundant_sends_each_byte_on_both_of_two_equal_paths() {
     assert!(first.abs_diff(second) * 50 <= first, "{first} and {second} bytes");
     let copied = pipe.ends[SENDER].totals().reinjected_bytes.get();
     assert!(copied * 10 >= 9 * first.min(second), "{copied} of {first} were copies");
+    // Half of everything received came twice, but for the time before the second path was there.
+    let arrivals = pipe.ends[RECEIVER].arrivals().unwrap();
+    let (twice, once) = (arrivals.duplicate_bytes().get(), arrivals.reordering_delay().count());
+    assert_eq!(once, 5_000_000);
+    assert!(twice * 10 >= 9 * once && twice <= once, "{twice} of {once} bytes came twice");
+}
+
+/// A kilobyte every millisecond, in turns over a path of 10 ms and one of 60 ms one way: each that overtakes the one before waits
+/// for it for the 50 ms between the paths, less the millisecond between the two.
+#[test]
+fn bytes_wait_for_those_of_a_slower_path() {
+    let waited = |ways: &[(u64, u64)]| {
+        let spec = several(ways.len(), |multipath| multipath.scheduler = scheduler("round_robin"));
+        let mut pipe = client_over(&spec, ways, ways.len());
+        let mut begun = None;
+        for millis in 0..6_000 {
+            if millis == 4_000 {
+                // The windows have room for it by now.
+                begun = pipe.ends[RECEIVER].arrivals().cloned();
+            }
+            pipe.write(0, 1_000);
+            pipe.run(ms(millis), |_| false);
+        }
+        let arrivals = pipe.ends[RECEIVER].arrivals().unwrap().since(&begun.unwrap());
+        [0.4, 0.6, 1.0]
+            .map(|share| arrivals.reordering_delay().quantile(share).unwrap() / 1_000_000)
+    };
+    let ways = [(10, 20 * MBIT), (60, 20 * MBIT)];
+    assert_eq!(waited(&ways[..1]), [0; 3], "one path keeps the order");
+    let [in_order, overtaking, most] = waited(&ways);
+    assert_eq!(in_order, 0, "what the slow path carries is delivered at once");
+    assert!((48..=49).contains(&overtaking), "{overtaking} ms");
+    assert!((48..=50).contains(&most), "{most} ms");
 }
 
 #[test]

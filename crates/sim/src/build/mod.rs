@@ -20,7 +20,8 @@ use crate::network::{Network, NetworkBuilder};
 use crate::record::RecordSettings;
 use crate::satellite_links::{ConstellationTopology, SatelliteLinks};
 use crate::scenario::{
-    Direction, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec, capacity,
+    Direction, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
+    TransportSpec, capacity,
 };
 use crate::topology::{
     ForecastConfig, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
@@ -120,8 +121,11 @@ impl FromScenario<'_> {
                 Ok(ForecastConfig { opener, interfaces, ..forecast.config(flow.start, rng) })
             });
             let told = told.transpose()?;
-            let flow = self.flow(FlowId::from(number), (name, flow), &ends)?;
-            let number = self.builder.flow(flow);
+            let parts = self.flow(FlowId::from(number), (name, flow), &ends)?;
+            let number = self.builder.flow(parts);
+            if matches!(&flow.transport, TransportSpec::Quic(quic) if quic.multipath.is_some()) {
+                self.builder.measure_paths(number);
+            }
             if let Some(told) = told {
                 self.builder.forecast(number, told);
             }

@@ -184,8 +184,8 @@ impl Network {
             self.look_around(entity)?;
         }
         if self.observer.ends_warm_up(time) {
-            let senders = self.senders();
-            self.observer.end_warm_up(&mut self.directions, senders);
+            let states = self.flow_states();
+            self.observer.end_warm_up(&mut self.directions, states);
         }
         match entity {
             Entity::Topology(topology) => self.move_on(topology),

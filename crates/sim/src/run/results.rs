@@ -24,7 +24,7 @@ impl<'a> Results<'a> {
     }
 
     fn flow(self, number: FlowId, name: &'a str, flow: &'a FlowSpec) -> FlowSummaryInput<'a> {
-        let Ended { observed, senders, pages, losses, .. } = self.ended;
+        let Ended { observed, states, pages, losses, .. } = self.ended;
         let names = observed.recorder.names();
         let start = SimTime::ZERO + flow.start;
         FlowSummaryInput {
@@ -36,8 +36,9 @@ impl<'a> Results<'a> {
             offered_bps: offered(flow),
             ledger: &observed.ledgers[number],
             end: self.end,
-            totals: senders[number].totals,
-            rtt: &senders[number].rtts,
+            totals: states[number].totals,
+            rtt: &states[number].rtts,
+            arrivals: states[number].arrivals.as_ref(),
             dropped: &observed.dropped[number],
             marked: observed.marked[number],
             losses: (self.engine == Engine::Virtual).then(|| observed.losses[number].totals),
@@ -46,7 +47,8 @@ impl<'a> Results<'a> {
                 repeats: &observed.losses[number].repeats,
                 names: &names.topologies,
             }),
-            paths: &senders[number].paths,
+            paths: &states[number].paths,
+            path_delays: &observed.path_delays[number],
             lost: losses[number].as_ref().map(|(end, loss)| (*end, loss)),
             page: pages[number].as_ref().map(|objects| PageInput { start, objects }),
         }

@@ -1,8 +1,9 @@
 //! The inputs that a summary is made from.
 
-use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_base::{Bytes, Digest, LogHistogram, SimDuration, SimTime};
 use leobench_link::Tallies;
-use leobench_transport::endpoint::{Loss, PathSample, Totals};
+use leobench_transport::arrivals::Arrivals;
+use leobench_transport::endpoint::{Loss, PathId, PathSample, Totals};
 
 use super::{ByCause, HandoversInput, PageInput};
 use crate::ledger::FlowLedger;
@@ -51,6 +52,8 @@ pub struct FlowSummaryInput<'a> {
     pub totals: Totals,
     /// Round-trip times its sender measured after the warm-up, in nanoseconds.
     pub rtt: &'a LogHistogram,
+    /// What its receiver measured about the arrival of stream data after the warm-up, if anything.
+    pub arrivals: Option<&'a Arrivals>,
     /// Its packets, either way, that the network dropped after the warm-up.
     pub dropped: &'a Tallies,
     /// Its packets, either way, that queues marked after the warm-up.
@@ -61,6 +64,8 @@ pub struct FlowSummaryInput<'a> {
     pub handovers: Option<HandoversInput<'a>>,
     /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
+    /// One-way delays of the sender's packets that arrived after the warm-up, in nanoseconds, by path, if the flow may use several.
+    pub path_delays: &'a [(PathId, Digest)],
     /// Which end lost its connection for good, if one did, and how.
     pub lost: Option<(&'a str, &'a Loss)>,
     /// Its page, if it is one.

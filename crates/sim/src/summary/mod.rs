@@ -1,7 +1,7 @@
 //! The summary of a run, as `summary.json` holds it, its warm-up left out. What was not measured is `null`; nothing is
 //! ever not-a-number.
 
-use leobench_base::{Bytes, LogHistogram, SimTime};
+use leobench_base::{Bytes, Digest, LogHistogram, SimTime};
 use leobench_link::Tallies;
 use serde::Serialize;
 
@@ -104,6 +104,17 @@ pub struct FlowSummary {
     pub retransmitted_packets: u64,
     /// Application bytes it sent again.
     pub retransmitted_bytes: u64,
+    /// Application bytes it sent on one path while they were unacknowledged on another, if it has had several; not counted as
+    /// retransmitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reinjected_bytes: Option<u64>,
+    /// Bytes of stream data that arrived at the receiver although it had received them before, if it has had several paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_bytes: Option<u64>,
+    /// How long received bytes waited for earlier ones of their stream, zero for those in order, if it has had several paths; each
+    /// byte counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering_delay_ms: Option<DelaySummary>,
     /// Times that losses or ECN marks began a recovery, whatever the controller made of them.
     pub congestion_events: u64,
     /// Probe timeouts, and TCP's retransmission timeouts.
@@ -231,6 +242,8 @@ impl FlowSummaryInput<'_> {
         let statistics = self.ledger.statistics();
         let streams = self.streams.iter().zip(self.ledger.streams());
         let page = self.page.map(|page| PageSummary::new(page, self.streams));
+        let several = self.paths.len() > 1;
+        let arrivals = self.arrivals.filter(|_| several);
         let whole = page.as_ref().is_none_or(|page| page.completion_s.is_some());
         FlowSummary {
             name: self.name.to_owned(),
@@ -247,6 +260,10 @@ impl FlowSummaryInput<'_> {
             lost_packets: self.totals.lost_packets,
             retransmitted_packets: self.totals.retransmitted_packets,
             retransmitted_bytes: self.totals.retransmitted_bytes.get(),
+            reinjected_bytes: several.then(|| self.totals.reinjected_bytes.get()),
+            duplicate_bytes: arrivals.map(|arrivals| arrivals.duplicate_bytes().get()),
+            reordering_delay_ms: arrivals
+                .map(|arrivals| DelaySummary::new(arrivals.reordering_delay())),
             congestion_events: self.totals.congestion_events,
             timeouts: self.totals.timeouts,
             spurious_losses: self.totals.spurious_losses,
@@ -266,7 +283,11 @@ impl FlowSummaryInput<'_> {
             streams: streams
                 .map(|(name, stream)| StreamSummary::new(name, stream, self.end))
                 .collect(),
-            paths: self.paths.iter().map(|path| PathSummary::new(path, self.paths.len())).collect(),
+            paths: self
+                .paths
+                .iter()
+                .map(|path| PathSummary::new(path, self.paths.len(), self.path_delays))
+                .collect(),
         }
     }
 }
@@ -306,12 +327,19 @@ impl LinkSummaryInput<'_> {
 
 impl DelaySummary {
     fn new(delays: &LogHistogram) -> Self {
+        delays.digest().map(Self::from).unwrap_or_default()
+    }
+}
+
+impl From<Digest> for DelaySummary {
+    fn from(digest: Digest) -> Self {
+        let of = |nanos: u64| Some(millis(nanos as f64));
         Self {
-            mean: delays.mean().map(millis),
-            p50: quantile(delays, 0.50),
-            p95: quantile(delays, 0.95),
-            p99: quantile(delays, 0.99),
-            max: delays.max().map(|nanos| millis(nanos as f64)),
+            mean: Some(millis(digest.mean)),
+            p50: of(digest.p50),
+            p95: of(digest.p95),
+            p99: of(digest.p99),
+            max: of(digest.max),
         }
     }
 }

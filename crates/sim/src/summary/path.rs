@@ -1,8 +1,10 @@
 //! A path of a connection in numbers.
 
-use leobench_base::{Bytes, SimDuration};
-use leobench_transport::endpoint::PathSample;
+use leobench_base::{Bytes, Digest, SimDuration};
+use leobench_transport::endpoint::{PathId, PathSample};
 use serde::Serialize;
+
+use super::DelaySummary;
 
 /// A path in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +19,13 @@ pub struct PathSummary {
     /// Bytes sent on it, as UDP payload, if the connection has had several paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_bytes: Option<u64>,
+    /// Application bytes sent on it while they were unacknowledged on another path, if the connection has had several; not counted as
+    /// retransmitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reinjected_bytes: Option<u64>,
+    /// One-way delays of its packets that arrived, from the end that sends the data, if the connection has had several paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_delay_ms: Option<DelaySummary>,
     /// Packets sent on it.
     pub sent_packets: u64,
     /// Packets declared lost on it.
@@ -38,12 +47,17 @@ pub struct PathSummary {
 }
 
 impl PathSummary {
-    pub(super) fn new(sample: &PathSample, paths: usize) -> Self {
+    /// Of a connection that has had so many paths, with the delays of those that were measured.
+    pub(super) fn new(sample: &PathSample, paths: usize, delays: &[(PathId, Digest)]) -> Self {
         let one_of_several = |bytes: Bytes| (paths > 1).then_some(bytes.get());
+        let delay = delays.binary_search_by_key(&sample.path, |(path, _)| *path).ok();
+        let delay = delay.map_or_else(DelaySummary::default, |at| delays[at].1.into());
         Self {
             path: sample.path.0,
             cwnd_bytes: one_of_several(sample.cwnd),
             sent_bytes: one_of_several(sample.totals.sent_bytes),
+            reinjected_bytes: one_of_several(sample.totals.reinjected_bytes),
+            packet_delay_ms: (paths > 1).then_some(delay),
             srtt_ms: sample.smoothed_rtt.map(SimDuration::as_millis_f64),
             sent_packets: sample.totals.sent_packets,
             lost_packets: sample.totals.lost_packets,

@@ -2,8 +2,9 @@ use std::sync::LazyLock;
 
 use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
 use leobench_link::{Cause, Tallies};
+use leobench_transport::arrivals::Arrivals;
 use leobench_transport::buffer::Message;
-use leobench_transport::endpoint::{Loss, PathSample, Report, Totals};
+use leobench_transport::endpoint::{Loss, PathId, PathSample, Report, Totals};
 use serde_json::{Value, json};
 
 use super::{
@@ -46,11 +47,13 @@ fn flow<'a>(
         ledger,
         totals: Totals::default(),
         rtt,
+        arrivals: None,
         dropped: &NO_DROPS,
         marked: 0,
         losses: Some(LossTotals { noticed: 2, unnoticed: 1, spurious: 3 }),
         handovers: None,
         paths: &[],
+        path_delays: &[],
         lost: None,
         page: None,
     }
@@ -249,6 +252,58 @@ fn pages_and_deadlines_stand_where_they_are() {
     let whole = flows(&ledger, Some(PageInput { start, objects: &times }));
     assert_eq!(whole["page"], json!({"completion_s": 0.25, "objects": object(json!(0.25))}));
     assert_eq!(whole["completion_s"], 0.1);
+}
+
+/// What several paths add is left out of a flow that has had one, however it was set up.
+#[test]
+fn several_paths_stand_where_they_were() {
+    let (names, rtt, ledger) = (["a".to_owned()], LogHistogram::new(), megabit_in(100));
+    let mut arrivals = Arrivals::default();
+    arrivals.on_duplicate(700);
+    arrivals.on_delivered(3_000, SimDuration::ZERO);
+    arrivals.on_delivered(1_000, SimDuration::from_millis(50));
+    let mut delays = LogHistogram::new();
+    [10_000_000, 30_000_000].into_iter().for_each(|nanos| delays.record(nanos));
+    let path_delays = [(PathId(1), delays.digest().unwrap())];
+    let path = |number| {
+        let reinjected_bytes = Bytes::new(u64::from(100 * number));
+        let totals = Totals { reinjected_bytes, ..Totals::default() };
+        PathSample { path: PathId(number), totals, ..PathSample::default() }
+    };
+    let flow_over = |paths: &[PathSample]| {
+        let totals = Totals { reinjected_bytes: Bytes::new(100), ..Totals::default() };
+        let arrivals = Some(&arrivals);
+        let input = FlowSummaryInput {
+            totals,
+            arrivals,
+            paths,
+            path_delays: &path_delays,
+            ..flow("main", &names, &ledger, &rtt)
+        };
+        let mut flow = serde_json::to_value(summary(&[input], &[])).unwrap()["flows"][0].clone();
+        round_quantiles(&mut flow);
+        flow
+    };
+    let alone = flow_over(&[path(1)]);
+    for key in ["reinjected_bytes", "duplicate_bytes", "reordering_delay_ms"] {
+        assert!(alone.get(key).is_none(), "{key}");
+    }
+    for key in ["reinjected_bytes", "packet_delay_ms", "cwnd_bytes", "sent_bytes"] {
+        assert!(alone["paths"][0].get(key).is_none(), "{key}");
+    }
+    let both = flow_over(&[path(0), path(1)]);
+    assert_eq!((&both["reinjected_bytes"], &both["duplicate_bytes"]), (&json!(100), &json!(700)));
+    let delay = json!({"mean": 12.5, "p50": 0.0, "p95": 50.0, "p99": 50.0, "max": 50.0});
+    assert_eq!(both["reordering_delay_ms"], delay);
+    let none = json!({"mean": null, "p50": null, "p95": null, "p99": null, "max": null});
+    let delay = json!({"mean": 20.0, "p50": 10.0, "p95": 30.0, "p99": 30.0, "max": 30.0});
+    let paths = [(0, none), (100, delay)];
+    for (path, (reinjected, delay)) in both["paths"].as_array().unwrap().iter().zip(paths) {
+        assert_eq!(
+            (&path["reinjected_bytes"], &path["packet_delay_ms"]),
+            (&json!(reinjected), &delay)
+        );
+    }
 }
 
 #[test]

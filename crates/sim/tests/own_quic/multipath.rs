@@ -53,6 +53,67 @@ fn two_equal_links_carry_nearly_twice_what_one_carries() {
     }
 }
 
+/// A link of 10 ms and one of 60 ms one way, and a source at half their rate: no packet waits in a queue.
+fn by_schedule(scheduler: &str) -> serde_json::Value {
+    let transport = format!(
+        r#"{{ kind = "quic", multipath = {{ links = ["a", "b"], scheduler = "{scheduler}" }} }}"#
+    );
+    let links = [r#"rate = "20 Mbps", delay = "10 ms""#, r#"rate = "20 Mbps", delay = "60 ms""#];
+    let text = two_links(&transport, "client", links, "");
+    let cbr = r#"source = { kind = "cbr", rate = "8 Mbps", size = "1000 B" }"#;
+    let text = text.replace(r#"source = "bulk""#, cbr).replace("20 s", "8 s");
+    serde_json::to_value(&summary(&text).flows[0]).unwrap()
+}
+
+#[test]
+fn data_of_the_fast_link_waits_for_that_of_the_slow_one() {
+    let flow = by_schedule("round_robin");
+    let of = |value: &serde_json::Value, key: &str| value[key].as_f64().unwrap();
+    for (path, delay) in flow["paths"].as_array().unwrap().iter().zip([10.0, 60.0]) {
+        let found = &path["packet_delay_ms"];
+        for key in ["p50", "mean", "p95"] {
+            // Half a millisecond on the wire.
+            assert!((delay..delay + 2.0).contains(&of(found, key)), "{delay}: {found}");
+        }
+        assert!(path["reinjected_bytes"] == 0, "{path}");
+    }
+    let waited = &flow["reordering_delay_ms"];
+    // A packet leaves every millisecond: each of the fast link waits for the one before it, sent a millisecond earlier.
+    assert!((48.0..51.0).contains(&of(waited, "p95")), "{waited}");
+    assert!((48.0..51.0).contains(&of(waited, "max")), "{waited}");
+    assert!((22.0..27.0).contains(&of(waited, "mean")), "half of them: {waited}");
+    assert_eq!((&flow["duplicate_bytes"], &flow["reinjected_bytes"]), (&0.into(), &0.into()));
+}
+
+/// What the fast link carries comes first, so nothing waits, and all of it comes a second time.
+#[test]
+fn redundant_data_comes_twice() {
+    let flow = by_schedule("redundant");
+    let [duplicate, reinjected, retransmitted] =
+        ["duplicate_bytes", "reinjected_bytes", "retransmitted_bytes"]
+            .map(|key| flow[key].as_u64().unwrap());
+    // 8 Mbit/s for the 6 s after the warm-up.
+    let all = 6_000_000;
+    assert!(duplicate > all * 9 / 10 && duplicate <= all + 100_000, "{duplicate}");
+    assert!(reinjected.abs_diff(duplicate) < all / 10 && retransmitted == 0, "{flow}");
+    let of_paths = flow["paths"].as_array().unwrap().iter().map(|path| &path["reinjected_bytes"]);
+    let of_paths: Vec<_> = of_paths.map(|bytes| bytes.as_u64().unwrap()).collect();
+    assert_eq!(of_paths.iter().sum::<u64>(), reinjected);
+    let waited = flow["reordering_delay_ms"]["p95"].as_f64().unwrap();
+    assert!(waited < 1.0, "{waited} ms");
+}
+
+/// A flow over one path has none of these keys.
+#[test]
+fn metrics_of_several_paths_need_several() {
+    let flow = summary(&two_links("\"quic\"", "client", [LINK, LINK], "")).flows.remove(0);
+    let flow = serde_json::to_value(flow).unwrap();
+    for key in ["reinjected_bytes", "duplicate_bytes", "reordering_delay_ms"] {
+        assert!(flow.get(key).is_none(), "{key}");
+    }
+    assert!(flow["paths"][0].get("packet_delay_ms").is_none());
+}
+
 /// Over 20 and 5 Mbit/s with queues of their products, every controller and every stream scheduler uses nine tenths of both.
 #[test]
 fn every_controller_and_scheduler_uses_unequal_links() {

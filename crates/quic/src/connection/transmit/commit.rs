@@ -8,8 +8,8 @@ use leobench_base::{Body, Bytes, Ecn, Meta, Protocol, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
+use super::Output;
 use super::builder::{PacketBuilder, coalesce, packet};
-use super::{Output, transmission_of};
 use crate::MINIMUM_DATAGRAM;
 use crate::connection::Connection;
 use crate::paths::FourTuple;
@@ -137,7 +137,7 @@ impl Connection {
         sent.elsewhere = elsewhere;
         let path = &mut self.paths[id];
         if ack_eliciting && space == Space::Data {
-            departure.transmission = transmission_of(path.id, number.value);
+            departure.transmission = path.id.transmission(number.value);
         }
         path.recovery.on_sent(now, space, sent, &mut self.control);
         self.handshake.leaves_initial |= space == Space::Handshake && self.role == Role::Client;

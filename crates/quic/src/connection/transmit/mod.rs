@@ -7,8 +7,6 @@ mod fill_packet;
 mod interests;
 mod plan;
 
-use std::num::NonZeroU64;
-
 use leobench_base::SimTime;
 use leobench_transport::endpoint::{EndpointError, PathId};
 use smallvec::SmallVec;
@@ -25,8 +23,6 @@ use crate::wire::{Content, Datagram, Header, Space, TAG_SIZE};
 
 /// The least that a route must let pass for a probe of it to be worth a datagram.
 const SMALLEST_ROUTE_PROBE: u64 = 64;
-/// Bits of a packet number in the name of a transmission; the path's number is above them.
-const NUMBER_BITS: u32 = 40;
 /// Less room than this starts no packet.
 const WORTHWHILE: u64 = 40;
 /// Boxes of datagrams that are kept for the next ones to send.
@@ -37,11 +33,6 @@ pub(crate) struct Output<'a> {
     /// The content of streams, for packets that leave as bytes.
     pub(crate) content: &'a dyn Content,
     pub(crate) packets: &'a mut Vec<leobench_base::Packet>,
-}
-
-/// The number of a 1-RTT packet in verdicts, unique over all paths.
-pub(super) fn transmission_of(path: PathId, number: u64) -> Option<NonZeroU64> {
-    NonZeroU64::new(u64::from(path.0) << NUMBER_BITS | (number + 1))
 }
 
 impl Connection {

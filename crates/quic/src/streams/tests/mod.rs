@@ -1,5 +1,6 @@
 //! Two ends that exchange frames, with whatever happens to packets on the way.
 
+mod arrivals;
 mod cost;
 mod delivery;
 mod errors;

@@ -100,6 +100,7 @@ impl NetworkBuilder {
             directions: views,
             idle,
             flows: flows.slots.iter().map(|flow| flow.nodes).collect(),
+            several_paths: self.several_paths,
             warm_up: self.warm_up,
         });
         let forecasters = self.forecasts.into_iter();

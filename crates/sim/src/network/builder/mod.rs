@@ -30,6 +30,7 @@ pub struct NetworkBuilder {
     channels: Vec<ChannelSlot>,
     topologies: Vec<Box<dyn Topology>>,
     forecasts: Vec<(FlowId, ForecastConfig)>,
+    several_paths: Vec<FlowId>,
     nats: Vec<(NodeId, Vec<DirectionId>)>,
     flows: TiVec<FlowId, FlowParts>,
     ports: TiVec<PortId, NodeId>,
@@ -85,6 +86,7 @@ impl Default for NetworkBuilder {
             channels: Vec::new(),
             topologies: Vec::new(),
             forecasts: Vec::new(),
+            several_paths: Vec::new(),
             nats: Vec::new(),
             flows: TiVec::new(),
             ports: TiVec::new(),
@@ -147,6 +149,11 @@ impl NetworkBuilder {
     /// Lets the sender of a flow know ahead what those topologies will do that can be [foreseen](crate::topology::Foreseen).
     pub fn forecast(&mut self, flow: FlowId, config: ForecastConfig) {
         self.forecasts.push((flow, config));
+    }
+
+    /// Measures the delays of a flow's packets on each path that it uses.
+    pub fn measure_paths(&mut self, flow: FlowId) {
+        self.several_paths.push(flow);
     }
 
     /// Adds a port at `node`, where packets for it leave that no endpoint takes.

@@ -6,15 +6,15 @@ use leobench_transport::Endpoint;
 use leobench_transport::endpoint::Loss;
 use typed_index_collections::TiVec;
 
-use super::observe::{Observed, SenderState};
-use super::{End, Network, NetworkError, ObjectTimes};
+use super::observe::{FlowState, Observed};
+use super::{Network, NetworkError, ObjectTimes};
 
 /// A network at its end.
 pub(crate) struct Ended {
     /// Results of the observer.
     pub(crate) observed: Observed,
-    /// Totals, paths and round-trip times of the senders, the warm-up left out.
-    pub(crate) senders: TiVec<FlowId, SenderState>,
+    /// Totals and measurements of the flows' ends, the warm-up left out.
+    pub(crate) states: TiVec<FlowId, FlowState>,
     /// Totals and waiting times of the links, by direction.
     pub(crate) directions: TiVec<DirectionId, (LinkCounters, LogHistogram)>,
     /// By flow, what became of the objects of its page, if it has one.
@@ -38,7 +38,7 @@ impl Network {
             .map(|flow| first_loss(flow.ends.map(|end| &*self.endpoints[end].endpoint)));
         let losses = losses.collect();
         // Endpoints close their paths when they finish.
-        let mut senders = self.senders();
+        let mut states = self.flow_states();
         for endpoint in self.endpoints.keys() {
             let slot = &mut self.endpoints[endpoint];
             let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
@@ -56,17 +56,17 @@ impl Network {
             directions.iter().map(|link| (link.counters(now), link.queue_delay().clone()));
         let directions = directions.collect();
         let observed = observer.finish(now)?;
-        for (sender, before) in senders.iter_mut().zip(&observed.before) {
-            sender.leave_out(before);
+        for (state, before) in states.iter_mut().zip(&observed.before) {
+            state.leave_out(before);
         }
-        Ok(Ended { observed, senders, directions, pages, losses })
+        Ok(Ended { observed, states, directions, pages, losses })
     }
 
-    /// Returns the state of each flow's sender at this instant.
-    pub(super) fn senders(&self) -> TiVec<FlowId, SenderState> {
-        let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
-        let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
-        senders.map(|sender| SenderState::of(self.now, sender)).collect()
+    /// Returns the state of each flow's ends at this instant.
+    pub(super) fn flow_states(&self) -> TiVec<FlowId, FlowState> {
+        let ends = self.flows.iter().map(|flow| flow.ends);
+        let ends = ends.map(|ends| ends.map(|end| &*self.endpoints[end].endpoint));
+        ends.map(|ends| FlowState::of(self.now, ends)).collect()
     }
 }
 

@@ -35,6 +35,8 @@ pub(in crate::network) enum NetworkEvent<'a> {
     MessageLost { flow: FlowId, stream: usize, message: u64 },
     /// A packet entered a link, or left it at its far end.
     Packet { direction: DirectionId, meta: &'a Header, event: PacketEvent },
+    /// A packet of a flow has reached the end that it is for, and was sent at `sent`.
+    Arrived { flow: FlowId, meta: &'a Meta, sent: SimTime },
     /// A packet was dropped.
     Dropped { location: Location, meta: &'a Meta, cause: Cause },
     /// A packet goes on with a congestion mark.
@@ -80,6 +82,7 @@ impl Observer {
             NetworkEvent::Packet { direction, meta, event } => {
                 return self.packet(now, direction, meta, event);
             }
+            NetworkEvent::Arrived { flow, meta, sent } => self.arrived(now, flow, meta, sent),
             NetworkEvent::Dropped { location, meta, cause } => {
                 return self.dropped(now, location, meta, cause);
             }
@@ -169,6 +172,14 @@ impl Observer {
         let location = Location::Link(direction);
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
         self.recorder.packet(now, &PacketRow { packet, location, event, size, flow })
+    }
+
+    /// For the delays by path.
+    #[inline]
+    fn arrived(&mut self, now: SimTime, flow: FlowId, meta: &Meta, sent: SimTime) {
+        if self.warm {
+            self.path_delays[flow].arrived(now, meta, sent);
+        }
     }
 
     /// For the totals, the watch of handovers, `Losses` and the recorder.

@@ -5,6 +5,7 @@ mod handovers;
 mod links;
 mod losses;
 mod memory;
+mod path_delays;
 mod results;
 mod routes;
 mod samples;
@@ -24,7 +25,8 @@ pub(super) use self::links::LinkView;
 pub use self::losses::LossTotals;
 use self::losses::Losses;
 pub(crate) use self::losses::Repeat;
-pub(crate) use self::results::{Observed, SenderState};
+use self::path_delays::PathDelays;
+pub(crate) use self::results::{FlowState, Observed};
 use self::routes::FlowRoutes;
 pub(super) use self::routes::{Addresses, PathRoutes};
 pub use self::stalls::{Stall, StallWatch};
@@ -46,13 +48,14 @@ pub(super) struct Observer {
     directions: TiVec<DirectionId, LinkView>,
     /// The directions that are sampled: all that a flow can use.
     sampled: Vec<DirectionId>,
-    /// Totals of the senders at the end of the warm-up, and their paths.
-    before: TiVec<FlowId, SenderState>,
+    /// Totals and measurements of the flows at the end of the warm-up.
+    before: TiVec<FlowId, FlowState>,
     routes: TiVec<FlowId, FlowRoutes>,
     /// Packets of each flow, either way, that the network dropped, and that queues marked.
     dropped: TiVec<FlowId, Tallies>,
     marked: TiVec<FlowId, u64>,
     losses: Losses,
+    path_delays: TiVec<FlowId, PathDelays>,
     /// Only where nodes move.
     handovers: Option<HandoverWatch>,
     next_sample: SimTime,
@@ -80,6 +83,8 @@ pub(super) struct ObserverParts {
     pub(super) idle: TiVec<DirectionId, bool>,
     /// The nodes at the ends of every flow.
     pub(super) flows: TiVec<FlowId, [NodeId; 2]>,
+    /// The flows that may use several paths.
+    pub(super) several_paths: Vec<FlowId>,
     pub(super) warm_up: SimTime,
 }
 
@@ -94,6 +99,7 @@ impl Observer {
             directions,
             idle,
             flows,
+            several_paths,
             warm_up,
         } = parts;
         let ends = |name: &str| ["sender", "receiver"].map(|end| format!("{name}/{end}"));
@@ -105,6 +111,7 @@ impl Observer {
             connected: flows.iter().map(|_| false).collect(),
             dropped: flows.iter().map(|_| Tallies::new(Cause::OF_NETWORKS)).collect(),
             marked: flows.iter().map(|_| 0).collect(),
+            path_delays: PathDelays::of_flows(flows.len(), &several_paths),
             losses: Losses::new(flows.len(), warm_up, !names.topologies.is_empty()),
             handovers: (!names.topologies.is_empty()).then(|| HandoverWatch::new(flows.len())),
             routes: routes.collect(),

@@ -1,38 +1,47 @@
 //! The results of the subscribers at the end of a run.
 
-use leobench_base::{DirectionId, FlowId, LogHistogram, SimTime};
+use leobench_base::{Digest, DirectionId, FlowId, LogHistogram, SimTime};
 use leobench_link::Tallies;
 use leobench_transport::Endpoint;
-use leobench_transport::endpoint::{PathSample, Totals};
+use leobench_transport::arrivals::Arrivals;
+use leobench_transport::endpoint::{PathId, PathSample, Totals};
 use typed_index_collections::TiVec;
 
 use super::handovers::FlowCrossings;
 use super::losses::FlowLossesEnded;
+use super::path_delays::PathDelays;
 use super::{LinkView, Observer, Stall};
 use crate::ledger::FlowLedger;
 use crate::record::{Recorder, SinkError};
 
-/// Totals and measurements of a sender since the start.
-pub(crate) struct SenderState {
+/// Totals and measurements of both ends of a flow since the start.
+pub(crate) struct FlowState {
+    /// The sender's.
     pub(crate) totals: Totals,
     pub(crate) paths: Vec<PathSample>,
     /// Round-trip times in nanoseconds.
     pub(crate) rtts: LogHistogram,
+    /// What the receiver measured about the arrival of stream data, if anything.
+    pub(crate) arrivals: Option<Arrivals>,
 }
 
-impl SenderState {
-    pub(in crate::network) fn of(now: SimTime, sender: &dyn Endpoint) -> Self {
+impl FlowState {
+    pub(in crate::network) fn of(now: SimTime, [sender, receiver]: [&dyn Endpoint; 2]) -> Self {
         let mut paths = Vec::new();
         sender.sample_former_paths(&mut paths);
         sender.sample_paths(now, &mut paths);
         paths.sort_by_key(|path| path.path);
-        Self { totals: sender.totals(), paths, rtts: sender.rtts() }
+        let arrivals = receiver.arrivals().cloned();
+        Self { totals: sender.totals(), paths, rtts: sender.rtts(), arrivals }
     }
 
     /// Takes off what was done up to `before`, on those paths too that were there already.
     pub(in crate::network) fn leave_out(&mut self, before: &Self) {
         self.totals = self.totals.since(&before.totals);
         self.rtts = self.rtts.since(&before.rtts);
+        if let (Some(arrivals), Some(before)) = (&mut self.arrivals, &before.arrivals) {
+            *arrivals = arrivals.since(before);
+        }
         for path in &mut self.paths {
             let earlier = before.paths.iter().find(|earlier| earlier.path == path.path);
             if let Some(earlier) = earlier {
@@ -53,13 +62,15 @@ pub(crate) struct Observed {
     pub(crate) directions: TiVec<DirectionId, LinkView>,
     /// From when on what links did counts: the end of the warm-up, or the start if the run ended before.
     pub(crate) links_from: SimTime,
-    /// Totals of the senders at the end of the warm-up, and their paths; empty without a warm-up.
-    pub(in crate::network) before: TiVec<FlowId, SenderState>,
+    /// Totals and measurements of the flows at the end of the warm-up; empty without a warm-up.
+    pub(in crate::network) before: TiVec<FlowId, FlowState>,
     /// Packets of each flow, either way, that the network dropped after the warm-up.
     pub(crate) dropped: TiVec<FlowId, Tallies>,
     /// Packets of each flow, either way, that queues marked after the warm-up.
     pub(crate) marked: TiVec<FlowId, u64>,
     pub(crate) losses: TiVec<FlowId, FlowLossesEnded>,
+    /// Delays of the packets of each flow, by path, if it may use several.
+    pub(crate) path_delays: TiVec<FlowId, Vec<(PathId, Digest)>>,
     /// Handovers of each flow, if nodes move.
     pub(crate) handovers: Option<TiVec<FlowId, FlowCrossings>>,
 }
@@ -96,6 +107,7 @@ impl Observer {
             dropped,
             marked,
             losses,
+            path_delays: self.path_delays.into_iter().map(PathDelays::finish).collect(),
             handovers,
         };
         Ok(observed)

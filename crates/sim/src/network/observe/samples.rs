@@ -5,7 +5,7 @@ use leobench_link::Link;
 use leobench_transport::Endpoint;
 use typed_index_collections::{TiSlice, TiVec};
 
-use super::{Observer, SenderState};
+use super::{FlowState, Observer};
 use crate::record::SinkError;
 
 impl Observer {
@@ -65,10 +65,10 @@ impl Observer {
     pub(in crate::network) fn end_warm_up(
         &mut self,
         directions: &mut TiSlice<DirectionId, Link>,
-        senders: TiVec<FlowId, SenderState>,
+        states: TiVec<FlowId, FlowState>,
     ) {
         self.warm = true;
-        self.before = senders;
+        self.before = states;
         for (view, link) in self.directions.iter_mut().zip(directions) {
             view.before = link.counters(self.warm_up);
             link.restart_queue_delay();

@@ -116,7 +116,7 @@ impl Network {
         {
             return self.drop_at_node(node, packet, Cause::NO_PORT);
         }
-        let Meta { protocol, destination, .. } = self.store.get(&packet).meta;
+        let Meta { protocol, destination, arrival: sent, .. } = self.store.get(&packet).meta;
         let listener = self.listeners.get(&(node, protocol, destination.port()));
         let Some(&endpoint) = listener.filter(|_| !self.ends_outside) else {
             return self.leave_network(node, packet);
@@ -127,8 +127,9 @@ impl Network {
         }
         self.wakes.set(Entity::Endpoint(endpoint), Some(self.now));
         let EndpointSlot { endpoint, flow, .. } = &mut self.endpoints[endpoint];
-        let done = endpoint.input(self.now, Input::Packet(packet));
         let flow = *flow;
+        self.observer.emit(self.now, NetworkEvent::Arrived { flow, meta: &packet.meta, sent })?;
+        let done = endpoint.input(self.now, Input::Packet(packet));
         done.map_err(|error| self.flow_error(flow, error))
     }
 }
