@@ -43,6 +43,24 @@ fair shares after 12.5 s"""
     assert summary_tables.render(summary) == expected
 
 
+def test_bytes_that_several_paths_carry_twice_are_shown_where_there_are_any() -> None:
+    waited = {"mean": 24.5, "p50": 0.0, "p95": 49.0, "p99": 49.0, "max": 50.0}
+    none = {"reinjected_bytes": 0, "duplicate_bytes": 0, "reordering_delay_ms": waited}
+    flows = [
+        made_up.flow("main", **none | {"reinjected_bytes": 1_250_000, "duplicate_bytes": 1_200_000}),
+        made_up.flow("other", **none),
+        made_up.flow("single"),
+    ]
+    expected = """\
+                       bytes   received  reordering
+several paths of  reinjected      twice     mean ms   p95   max
+----------------  ----------  ---------  ----------  ----  ----
+main               1,250,000  1,200,000        24.5  49.0  50.0"""
+    assert summary_tables.render(made_up.result(flows=flows).summary).split("\n\n")[1] == expected
+    text = summary_tables.render(made_up.result(flows=flows[1:]).summary)
+    assert "several paths of" not in text
+
+
 def test_streams_are_listed_where_there_are_several() -> None:
     streams = [
         {"name": name, "goodput_bps": bps, "delay_ms": {"mean": 1.0, "p50": None, "p95": None, "p99": None}}

@@ -28,6 +28,8 @@ _LINK_HEAD = (
 )  # fmt: skip
 _WAIT_HEAD = (("queued", "mean ms"), ("", "p95"))
 _LINK_CAUSES = ("queue", "channel", "down", "mtu")
+# Bytes that several paths carry more than once.
+_REPEATED = ("reinjected_bytes", "duplicate_bytes")
 # Causes of drops at nodes, which no link counts.
 _NODE_CAUSES = ("no_route", "no_port")
 _HANDOVER_HEAD = (
@@ -42,6 +44,10 @@ _PHASES = {
     "retransmission_ms": ("retransmission", "mean ms"),
     "slow_start_ms": ("slow start", "mean ms"),
 }
+_PATHS_HEAD = (
+    ("", "several paths of"), ("bytes", "reinjected"), ("received", "twice"),
+    ("reordering", "mean ms"), ("", "p95"), ("", "max"),
+)  # fmt: skip
 _RECOVERY_HEAD = (("", "recovery of"), ("", "handovers"), *_PHASES.values())
 
 
@@ -57,6 +63,9 @@ def render(summary: Mapping[str, Any]) -> str:
     if moved:
         parts.append(table(_HANDOVER_HEAD, [_handovers(flow) for flow in moved], words=1))
         parts.append(table(_RECOVERY_HEAD, [_recovery(flow) for flow in moved], words=1))
+    repeated = [flow for flow in flows if any(flow.get(key) for key in _REPEATED)]
+    if repeated:
+        parts.append(table(_PATHS_HEAD, [_several_paths(flow) for flow in repeated], words=1))
     pages = [_page(flow) for flow in summary["flows"] if "page" in flow]
     if pages:
         parts.append(table(_PAGE_HEAD, pages, words=1))
@@ -113,6 +122,16 @@ def _recovery(flow: Mapping[str, Any]) -> list[str]:
     """A flow's row of the recovery table: the mean time of each phase."""
     found = flow["handovers"]
     return [flow["name"], f"{found['count']:,}", *(_millis(found[key]["mean"]) for key in _PHASES)]
+
+
+def _several_paths(flow: Mapping[str, Any]) -> list[str]:
+    """A flow's row of the table of several paths: bytes sent and received more than once, and waits for the order."""
+    delays = flow.get("reordering_delay_ms") or {}
+    return [
+        flow["name"],
+        *(f"{flow.get(key, 0):,}" for key in _REPEATED),
+        *(_millis(delays.get(key)) for key in ("mean", "p95", "max")),
+    ]
 
 
 def _stream(flow: Mapping[str, Any], stream: Mapping[str, Any]) -> list[str]:
