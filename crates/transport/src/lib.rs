@@ -18,6 +18,7 @@ mod role;
 pub mod scheduler;
 pub mod source;
 pub mod tcp;
+mod totals;
 pub mod udp;
 
 pub use buffer::{Message, SendBuffer};
