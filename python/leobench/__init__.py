@@ -8,7 +8,7 @@ result.tables.messages
 # Nothing is imported here: the program must have set its signals before the first import that takes time.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from leobench._core import Stream
+    from leobench._core import Backlog, Forecast, PathView, Stream
     from leobench.api import (
         check,
         describe,
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from leobench.attribution import Explanation
     from leobench.campaign import CampaignResult
     from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
+    from leobench.path_schedulers import PathScheduler
     from leobench.result import Result, Tables
     from leobench.schedulers import StreamScheduler
 
     __version__: str
 
 __all__ = [
+    "Backlog",
     "CampaignResult",
     "Explanation",
+    "Forecast",
     "InputError",
     "LeobenchError",
+    "PathScheduler",
+    "PathView",
     "Result",
     "RunError",
     "ScenarioError",
@@ -56,11 +61,11 @@ __all__ = [
 _MODULES = {
     "CampaignResult": "campaign",
     "Explanation": "attribution",
+    "PathScheduler": "path_schedulers",
     "Result": "result",
-    "Stream": "_core",
     "StreamScheduler": "schedulers",
     "Tables": "result",
-    "__version__": "_core",
+    **dict.fromkeys(("Backlog", "Forecast", "PathView", "Stream", "__version__"), "_core"),
     **dict.fromkeys(("InputError", "LeobenchError", "RunError", "ScenarioError"), "errors"),
     **dict.fromkeys(("check", "describe", "kinds", "open", "run", "schema", "survey", "sweep", "why"), "api"),
 }

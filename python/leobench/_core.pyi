@@ -71,6 +71,86 @@ class Stream:
         """Whether a part of its data is of use before the rest has come (RFC 9218 section 4.2)."""
 
 @final
+class PathView:
+    """A path of a connection, as a path scheduler sees it: always as it is when the packet is to leave.
+
+    Paths with the same number are equal. Numbers are never used again.
+    """
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+    @property
+    def link(self) -> str | None:
+        """The name of its link, if this end knows it."""
+    @property
+    def rtt(self) -> float:
+        """Smoothed round-trip time in seconds (RFC 9002 section 5.3); assumed before the first sample."""
+    @property
+    def rtt_variation(self) -> float:
+        """Its variation in seconds (RFC 9002 section 5.3)."""
+    @property
+    def window(self) -> int:
+        """Bytes that may be in flight."""
+    @property
+    def in_flight(self) -> int:
+        """Bytes that are in flight."""
+    @property
+    def payload(self) -> int:
+        """Largest UDP payload in bytes."""
+    @property
+    def room(self) -> int:
+        """Bytes that the window has left."""
+    @property
+    def has_room(self) -> bool:
+        """Whether window and pacing let a full packet go now. Only such a path can be chosen."""
+    @property
+    def ready(self) -> float:
+        """When pacing lets the next packet go, in seconds of virtual time; in the past if at once."""
+    @property
+    def slow_start(self) -> bool:
+        """Whether the window is below the slow-start threshold."""
+    @property
+    def delivery_rate(self) -> int | None:
+        """Bits per second that were acknowledged over the last round trip, once one has passed."""
+    @property
+    def forecast(self) -> Forecast | None:
+        """The latest forecast, if the flow has forecasts."""
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+
+@final
+class Backlog:
+    """The data that waits for a path."""
+
+    @property
+    def waiting(self) -> int:
+        """New bytes of streams that wait."""
+    @property
+    def credit(self) -> int:
+        """Bytes of new data that flow control lets the connection send (RFC 9000 section 4.1)."""
+
+@final
+class Forecast:
+    """A forecast for a path of a connection. It may be wrong."""
+
+    @property
+    def path(self) -> int:
+        """The number of the path."""
+    @property
+    def at(self) -> float:
+        """The time that rate and round-trip time are about, in seconds of virtual time."""
+    @property
+    def base_rtt(self) -> float | None:
+        """Round-trip time without queues then, in seconds, if it can be told."""
+    @property
+    def bottleneck(self) -> int | None:
+        """Rate of the narrowest link then, in bits per second, if it can be told."""
+    @property
+    def handover(self) -> tuple[float, float] | None:
+        """Times at which the next handover, or the one under way, begins and at which packets go on."""
+
+@final
 class Emulation:
     """A scenario's network between real hosts; `leobench.emulation` makes these."""
 

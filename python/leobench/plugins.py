@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import linecache
 import sys
 import threading
@@ -44,7 +45,10 @@ class Kind(NamedTuple):
     told: str
 
 
-KINDS = {"stream scheduler": Kind(method="schedule", told="the number of streams")}
+KINDS = {
+    "stream scheduler": Kind(method="schedule", told="the number of streams"),
+    "path scheduler": Kind(method="choose", told="the names of the links"),
+}
 
 
 class PluginError(LeobenchError):
@@ -121,6 +125,12 @@ def describe(error: BaseException) -> str:
     return "\n".join([f"raised {cut(summary, _LONGEST_LINE)}", *shown])
 
 
+def place(method: object) -> str | None:
+    """The file and line of a method of the user's, such as `mine.py, line 7`, if it is written in Python."""
+    code = getattr(inspect.unwrap(getattr(method, "__func__", method)), "__code__", None)  # type: ignore[arg-type]
+    return None if code is None else f"{Path(code.co_filename).name}, line {code.co_firstlineno}"
+
+
 def is_fault(error: BaseException) -> bool:
     """Whether what the user's code raised is its fault, and not Ctrl-C or a signal, which end the program."""
     return not isinstance(error, KeyboardInterrupt)
@@ -140,9 +150,11 @@ def sources(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
 
 def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
     for flow in resolved["flows"].values():
-        scheduler = flow["transport"].get("scheduler", {})
-        if scheduler.get("kind") == "python":
-            yield scheduler["python"]
+        transport = flow["transport"]
+        for place in (transport, transport.get("multipath") or {}):
+            scheduler = place.get("scheduler") or {}
+            if scheduler.get("kind") == "python":
+                yield scheduler["python"]
 
 
 # Imports from a scenario's folder change what the whole program imports from.

@@ -23,6 +23,9 @@ class StreamScheduler(ABC):
     changed since the last packet: bytes have arrived or left, or flow control holds it or has let it go. A
     scheduler of many streams can keep them in order that way, instead of looking at all of them each time.
 
+    A method `on_forecast(now, forecast)` is called when a forecast of one of the connection's paths comes, if
+    the flow has forecasts (`leobench.Forecast`).
+
     Attributes:
         fills_packets: Whether it promises to leave no room in a packet while a stream has bytes waiting. With
             the promise, deep backlogs are cheaper to send; a run stops if it is broken.

@@ -1,11 +1,14 @@
 //! The module `leobench._core`: scenarios and runs for Python, and schedulers from it. Everything here is conversion;
 //! what a run does is in `leobench_sim`, and what becomes of its tables is in the Python package.
 
+mod answers;
 mod drive;
 mod emulate;
+mod forecast;
 mod hypatia;
 mod kinds;
 mod orbit_report;
+mod path_scheduler;
 mod plugin;
 mod quic;
 mod raised;
@@ -31,6 +34,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<quic::QuicConnection>()?;
     module.add_class::<scheduler::Stream>()?;
+    module.add_class::<path_scheduler::PathView>()?;
+    module.add_class::<path_scheduler::Backlog>()?;
+    module.add_class::<forecast::Forecast>()?;
     module.add_class::<emulate::Emulation>()?;
     module.add_class::<hypatia::HypatiaNetwork>()?;
     module.add_function(wrap_pyfunction!(emulate::places, module)?)?;

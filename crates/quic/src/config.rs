@@ -94,9 +94,9 @@ pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree, plugins: &Plugins) -> O
         scheduler: {
             let (scheduler, rng, plugins) =
                 (spec.scheduler.clone(), rng.child("path-scheduler"), plugins.clone());
-            let links = spec.links.len();
+            let links = spec.links.clone();
             Arc::new(move || {
-                let context = PathSchedulerContext { links, rng: &rng, plugins: &plugins };
+                let context = PathSchedulerContext { links: &links, rng: &rng, plugins: &plugins };
                 scheduler.model().build(&context)
             })
         },

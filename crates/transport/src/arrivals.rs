@@ -1,4 +1,4 @@
-//! What the receiver of a connection with several paths measures about the arrival of stream data.
+//! Measurements of the arrival of stream data, for connections with several paths.
 
 use leobench_base::{Bytes, LogHistogram, SimDuration};
 

@@ -315,7 +315,7 @@ pub trait Endpoint: Send {
         LogHistogram::new()
     }
 
-    /// What it measured about the arrival of stream data, if it is the receiver of a connection that may use several paths.
+    /// Measurements of the arrival of stream data, if it is the receiver of a connection that may use several paths.
     fn arrivals(&self) -> Option<&Arrivals> {
         None
     }

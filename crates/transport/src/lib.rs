@@ -9,6 +9,7 @@ pub mod handshake_sizes;
 pub mod interfaces;
 pub mod on_forecast;
 pub mod pacing;
+pub mod path_choice;
 pub mod path_manager;
 pub mod path_map;
 pub mod path_scheduler;

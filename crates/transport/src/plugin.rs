@@ -8,6 +8,8 @@ use leobench_base::spec::{Fault, Table};
 use leobench_base::{RngTree, SimTime};
 
 use crate::buffer::SendBuffer;
+use crate::endpoint::Forecast;
+use crate::path_choice::PathScheduler;
 
 /// The key under which a scenario names a class, and which faults of a class name.
 pub const KEY: &str = "python";
@@ -32,12 +34,26 @@ pub enum PluginKind {
         /// The weight of every stream.
         weights: Vec<f64>,
     },
+    /// A path scheduler.
+    PathScheduler {
+        /// The names of the connection's links.
+        links: Vec<String>,
+    },
 }
 
 /// A scheduler implemented outside this crate.
 pub trait PluginScheduler: Send {
     /// Called when a stream has changed, like [`on_change`](crate::StreamScheduler::on_change).
     fn on_change(&mut self, stream: usize, streams: &SendBuffer);
+
+    /// Called when a forecast comes, like [`on_forecast`](crate::StreamScheduler::on_forecast).
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) -> Result<(), String> {
+        let _ = (now, forecast);
+        Ok(())
+    }
 
     /// Whether it promises to leave no room while a stream that is not held has bytes waiting.
     fn fills_packets(&self) -> bool {
@@ -62,6 +78,8 @@ pub trait PluginScheduler: Send {
 pub enum Plugin {
     /// A stream scheduler.
     StreamScheduler(Box<dyn PluginScheduler>),
+    /// A path scheduler, which needs no adapter.
+    PathScheduler(Box<dyn PathScheduler>),
 }
 
 /// A program that can run plug-ins of every kind. One host serves one scenario or one run.

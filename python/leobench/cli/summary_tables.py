@@ -125,7 +125,7 @@ def _recovery(flow: Mapping[str, Any]) -> list[str]:
 
 
 def _several_paths(flow: Mapping[str, Any]) -> list[str]:
-    """A flow's row of the table of several paths: bytes sent and received more than once, and waits for the order."""
+    """A flow's row of the table of several paths: bytes carried more than once, and waits for the order."""
     delays = flow.get("reordering_delay_ms") or {}
     return [
         flow["name"],

@@ -9,9 +9,10 @@ use leobench_transport::plugin::{KEY, Plugin, PluginClass, PluginHost, PluginKin
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::errors::PluginError;
+use crate::path_scheduler::PythonPathScheduler;
 use crate::raised::{PLUGINS, raised};
 use crate::scheduler::PythonScheduler;
 
@@ -60,6 +61,11 @@ impl Interpreter {
                     let kind = "stream scheduler";
                     modules.call_method1("build", (kind, class.name, given, seed, parameters))
                 }
+                PluginKind::PathScheduler { links } => {
+                    let given = (PyTuple::new(py, links)?,);
+                    let kind = "path scheduler";
+                    modules.call_method1("build", (kind, class.name, given, seed, parameters))
+                }
                 _ => Err(PyTypeError::new_err(format!(
                     "a Python class cannot be a plug-in of the kind {kind:?}"
                 ))),
@@ -100,6 +106,11 @@ impl PluginHost for Interpreter {
                     let scheduler = PythonScheduler::new(&object, weights);
                     let scheduler = scheduler.map_err(|error| raised(py, &error))?;
                     Ok(Plugin::StreamScheduler(Box::new(scheduler)))
+                }
+                PluginKind::PathScheduler { links } => {
+                    let scheduler = PythonPathScheduler::new(&object, links);
+                    let scheduler = scheduler.map_err(|error| raised(py, &error))?;
+                    Ok(Plugin::PathScheduler(Box::new(scheduler)))
                 }
                 _ => Err(format!("a Python class cannot be a plug-in of the kind {kind:?}")),
             }

@@ -5,16 +5,18 @@ mod stream;
 use std::sync::Arc;
 
 use leobench_base::SimTime;
-use leobench_base::spec::cut;
 use leobench_transport::buffer::SendBuffer;
+use leobench_transport::endpoint;
 use leobench_transport::plugin::PluginScheduler;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyTuple};
+use pyo3::types::PyTuple;
 
 use stream::Shared;
 pub(crate) use stream::Stream;
 
+use crate::answers::{shown, unless_interrupted, whole};
+use crate::forecast::Forecast;
 use crate::raised::raised;
 
 /// Pairs without bytes, in all, that an answer may have; more than any scheduler of our own returns. An answer without
@@ -36,6 +38,8 @@ pub(crate) struct PythonScheduler {
     fills_packets: bool,
     /// Changed streams for the next calls of `on_change`, if the scheduler has that method.
     changes: Option<Changes>,
+    /// The bound method that is told of forecasts, if the scheduler has it.
+    on_forecast: Option<Py<PyAny>>,
     weights: Vec<f64>,
     shared: Arc<Shared>,
     /// The streams as Python sees them; made on first use, because their attributes are known then.
@@ -91,6 +95,11 @@ impl PluginScheduler for PythonScheduler {
         }
     }
 
+    fn on_forecast(&mut self, now: SimTime, forecast: &endpoint::Forecast) -> Result<(), String> {
+        self.shared.set_now(now);
+        Forecast::tell(self.on_forecast.as_ref(), now, forecast)
+    }
+
     fn choose(
         &mut self,
         now: SimTime,
@@ -111,11 +120,13 @@ impl PythonScheduler {
     pub(crate) fn new(object: &Bound<'_, PyAny>, weights: &[f64]) -> PyResult<Self> {
         let schedule = object.getattr("schedule")?;
         let on_change = object.getattr_opt("on_change")?;
+        let on_forecast = object.getattr_opt("on_forecast")?;
         let streams = weights.len();
         Ok(Self {
             schedule: schedule.unbind(),
             fills_packets: fills_packets(object)?,
             changes: on_change.map(|on_change| Changes::new(on_change.unbind(), streams)),
+            on_forecast: on_forecast.map(Bound::unbind),
             weights: weights.to_vec(),
             shared: Arc::new(Shared::new(streams)),
             streams: Vec::new(),
@@ -232,28 +243,3 @@ fn pair<'py>(item: &Bound<'py, PyAny>) -> Result<Option<Pair<'py>>, String> {
 }
 
 type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
-
-/// A whole number from 0; no boolean, which Python also takes for one.
-fn whole(value: &Bound<'_, PyAny>) -> Result<Option<u64>, String> {
-    if value.is_instance_of::<PyBool>() {
-        return Ok(None);
-    }
-    value.extract().map(Some).or_else(|error| unless_interrupted(value.py(), &error))
-}
-
-/// Nothing, for an error of a method that a value of the user's has; but Ctrl-C ends the run.
-fn unless_interrupted<T>(py: Python<'_>, error: &PyErr) -> Result<Option<T>, String> {
-    if error.is_instance_of::<PyKeyboardInterrupt>(py) { Err(raised(py, error)) } else { Ok(None) }
-}
-
-/// A value for a message, on one line and cut to a readable length.
-fn shown(value: &Bound<'_, PyAny>) -> String {
-    let text = value.repr().map(|text| text.to_string_lossy().into_owned());
-    let text = text.unwrap_or_else(|error| {
-        // Its text is that of an interrupt if it is one, which is kept.
-        let _ = unless_interrupted::<()>(value.py(), &error);
-        "something".into()
-    });
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    cut(&line).into_owned()
-}

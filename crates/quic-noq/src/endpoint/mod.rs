@@ -277,7 +277,8 @@ impl Endpoint for NoqEndpoint {
             }
             Input::Forecast(forecast) => {
                 self.control.lock().algorithm.on_forecast(forecast.path, &forecast);
-                Ok(())
+                let sender = self.sender.as_mut();
+                sender.map_or(Ok(()), |sender| sender.streams.on_forecast(now, &forecast))
             }
         }
     }

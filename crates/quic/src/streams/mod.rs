@@ -25,7 +25,7 @@ use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::arrivals::Arrivals;
 use leobench_transport::buffer::{Attributes, SendBuffer};
-use leobench_transport::endpoint::{EndpointError, Report};
+use leobench_transport::endpoint::{EndpointError, Forecast, Report};
 use leobench_transport::path_scheduler::Backlog;
 use leobench_transport::plugin::Plugins;
 use leobench_transport::scheduler::{Multiplexer, SchedulerSpec};
@@ -181,7 +181,7 @@ pub(crate) struct Streams {
     events: VecDeque<StreamEvent>,
     keeps_events: bool,
     totals: StreamTotals,
-    /// What is measured about the arrival of data, if anything.
+    /// Measurements of the arrival of data, if it is measured.
     arrivals: Option<Box<Arrivals>>,
 }
 
@@ -311,6 +311,18 @@ impl Streams {
         self.flows.as_ref().map(Multiplexer::buffer)
     }
 
+    /// Tells the scheduler of the flow's streams of a forecast.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub(crate) fn on_forecast(
+        &mut self,
+        now: SimTime,
+        forecast: &Forecast,
+    ) -> Result<(), EndpointError> {
+        self.flows.as_mut().map_or(Ok(()), |flows| flows.on_forecast(now, forecast))
+    }
+
     /// Moves the reports on the flow's streams to `reports`.
     pub(crate) fn take_reports(&mut self, reports: &mut Vec<Report>) {
         if !self.reports.is_empty() {
@@ -344,7 +356,7 @@ impl Streams {
         self.arrivals = Some(Box::default());
     }
 
-    /// What was measured about the arrival of data, if anything.
+    /// Measurements of the arrival of data, if there are any.
     pub(crate) fn arrivals(&self) -> Option<&Arrivals> {
         self.arrivals.as_deref()
     }

@@ -113,8 +113,9 @@ impl PathScheduler for Recording {
         Ok((self.rule)(&available).map_or(Choice::Wait, Choice::One))
     }
 
-    fn on_sent(&mut self, path: PathId) {
+    fn on_sent(&mut self, path: PathId) -> Result<(), String> {
         self.chosen.lock().unwrap().push(path.0);
+        Ok(())
     }
 }
 

@@ -121,8 +121,8 @@ impl FromScenario<'_> {
                 Ok(ForecastConfig { opener, interfaces, ..forecast.config(flow.start, rng) })
             });
             let told = told.transpose()?;
-            let parts = self.flow(FlowId::from(number), (name, flow), &ends)?;
-            let number = self.builder.flow(parts);
+            let built = self.flow(FlowId::from(number), (name, flow), &ends)?;
+            let number = self.builder.flow(built);
             if matches!(&flow.transport, TransportSpec::Quic(quic) if quic.multipath.is_some()) {
                 self.builder.measure_paths(number);
             }

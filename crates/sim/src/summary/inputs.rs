@@ -52,7 +52,7 @@ pub struct FlowSummaryInput<'a> {
     pub totals: Totals,
     /// Round-trip times its sender measured after the warm-up, in nanoseconds.
     pub rtt: &'a LogHistogram,
-    /// What its receiver measured about the arrival of stream data after the warm-up, if anything.
+    /// Its receiver's measurements of the arrival of stream data after the warm-up, if it has any.
     pub arrivals: Option<&'a Arrivals>,
     /// Its packets, either way, that the network dropped after the warm-up.
     pub dropped: &'a Tallies,

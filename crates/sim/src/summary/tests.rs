@@ -254,7 +254,7 @@ fn pages_and_deadlines_stand_where_they_are() {
     assert_eq!(whole["completion_s"], 0.1);
 }
 
-/// What several paths add is left out of a flow that has had one, however it was set up.
+/// Keys of several paths are left out of a flow that has had one, however it was set up.
 #[test]
 fn several_paths_stand_where_they_were() {
     let (names, rtt, ledger) = (["a".to_owned()], LogHistogram::new(), megabit_in(100));
@@ -263,7 +263,8 @@ fn several_paths_stand_where_they_were() {
     arrivals.on_delivered(3_000, SimDuration::ZERO);
     arrivals.on_delivered(1_000, SimDuration::from_millis(50));
     let mut delays = LogHistogram::new();
-    [10_000_000, 30_000_000].into_iter().for_each(|nanos| delays.record(nanos));
+    delays.record(10_000_000);
+    delays.record(30_000_000);
     let path_delays = [(PathId(1), delays.digest().unwrap())];
     let path = |number| {
         let reinjected_bytes = Bytes::new(u64::from(100 * number));

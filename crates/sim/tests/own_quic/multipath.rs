@@ -85,7 +85,7 @@ fn data_of_the_fast_link_waits_for_that_of_the_slow_one() {
     assert_eq!((&flow["duplicate_bytes"], &flow["reinjected_bytes"]), (&0.into(), &0.into()));
 }
 
-/// What the fast link carries comes first, so nothing waits, and all of it comes a second time.
+/// Everything comes over the fast link first, so nothing waits, and over the slow one a second time.
 #[test]
 fn redundant_data_comes_twice() {
     let flow = by_schedule("redundant");

@@ -2,132 +2,16 @@
 //! here registers it.
 
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
-use smallvec::SmallVec;
+use leobench_base::{RngTree, SimTime};
 
-use crate::endpoint::{Forecast, PathId};
+pub use crate::path_choice::{Backlog, Choice, PathIds, PathScheduler, PathView, PathViews};
 use crate::plugin::Plugins;
-
-/// A path that may carry data: it is open and validated, and no better path is there for which it is only a backup.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PathView {
-    /// The path.
-    pub id: PathId,
-    /// The place of its link in `multipath.links`, if this end knows it.
-    pub link: Option<usize>,
-    /// Smoothed round-trip time (RFC 9002 section 5.3); what is assumed before the first sample.
-    pub rtt: SimDuration,
-    /// Its variation (RFC 9002 section 5.3).
-    pub variation: SimDuration,
-    /// Bytes that may be in flight.
-    pub window: Bytes,
-    /// Bytes that are in flight.
-    pub in_flight: Bytes,
-    /// Largest UDP payload.
-    pub payload: Bytes,
-    /// When pacing and forecasts let the next packet go; in the past if at once.
-    pub ready: SimTime,
-    /// Whether the window is below the slow-start threshold.
-    pub slow_start: bool,
-    /// Rate at which data was acknowledged over the last round trip, once one has passed.
-    pub delivery_rate: Option<BitRate>,
-    /// The latest forecast of the path, if the flow has forecasts.
-    pub forecast: Option<Forecast>,
-}
-
-impl PathView {
-    /// Whether the window has room for a full packet.
-    #[inline]
-    pub fn has_window(&self) -> bool {
-        self.in_flight + self.payload <= self.window
-    }
-
-    /// Whether window and pacing let a full packet go now.
-    #[inline]
-    pub fn has_room(&self, now: SimTime) -> bool {
-        self.has_window() && self.ready <= now
-    }
-
-    /// The window in packets, at least one.
-    #[inline]
-    fn window_packets(&self) -> f64 {
-        (self.window.get() as f64 / self.payload.get() as f64).max(1.0)
-    }
-}
-
-/// The paths among which a scheduler chooses, in the order of their numbers.
-pub type PathViews = SmallVec<[PathView; 4]>;
-
-/// Paths that a packet is to take.
-pub type PathIds = SmallVec<[PathId; 4]>;
-
-/// The data that waits for a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backlog {
-    /// New bytes of streams that wait.
-    pub waiting: Bytes,
-    /// Bytes of new data that the flow control of the connection still lets this end send (RFC 9000 section 4.1).
-    pub credit: Bytes,
-}
-
-impl Backlog {
-    /// The waiting bytes that flow control lets this end send.
-    #[inline]
-    fn sendable(&self) -> Bytes {
-        self.waiting.min(self.credit)
-    }
-}
-
-/// The path of the next packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// None: the packet waits for a better path.
-    Wait,
-    /// This one, which has room.
-    One(PathId),
-    /// The first, which has room; the others send the same data as soon as they have room, unless it is acknowledged by then.
-    Several(PathIds),
-}
-
-impl Choice {
-    /// The path of the packet, if it does not wait.
-    #[inline]
-    pub fn first(&self) -> Option<PathId> {
-        match self {
-            Self::Wait => None,
-            Self::One(path) => Some(*path),
-            Self::Several(paths) => paths.first().copied(),
-        }
-    }
-}
-
-/// A running path scheduler.
-///
-/// Order of calls: [`choose`](Self::choose) as often as a packet may leave, and [`on_sent`](Self::on_sent) when one does.
-pub trait PathScheduler: Send {
-    /// The path of the next packet that carries anything but acknowledgements and probes. Of `paths`, at least one
-    /// [has room](PathView::has_room).
-    ///
-    /// # Errors
-    /// A description of the failure of a plug-in.
-    fn choose(
-        &mut self,
-        now: SimTime,
-        paths: &[PathView],
-        backlog: &Backlog,
-    ) -> Result<Choice, String>;
-
-    /// The packet left on `path`.
-    fn on_sent(&mut self, path: PathId) {
-        let _ = path;
-    }
-}
 
 /// Inputs for building a path scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct PathSchedulerContext<'a> {
-    /// How many links the connection has.
-    pub links: usize,
+    /// The names of the connection's links (`multipath.links`).
+    pub links: &'a [String],
     /// Random streams of a random scheduler.
     pub rng: &'a RngTree,
     /// The host of plug-ins.
@@ -136,11 +20,11 @@ pub struct PathSchedulerContext<'a> {
 
 /// A path scheduler specification: builds its scheduler.
 pub trait PathSchedulerModel {
-    /// Checks whether it can serve a connection over `links` links, given a host of plug-ins.
+    /// Checks whether it can serve a connection over links of these names, given a host of plug-ins.
     ///
     /// # Errors
     /// If it cannot.
-    fn check(&self, links: usize, plugins: &Plugins) -> Result<(), Fault> {
+    fn check(&self, links: &[String], plugins: &Plugins) -> Result<(), Fault> {
         let _ = (links, plugins);
         Ok(())
     }
@@ -161,13 +45,15 @@ leobench_base::kinds! {
         Ecf(mod ecf::EcfSpec) = "ecf",
         EarliestArrival(mod earliest_arrival::EarliestArrivalSpec) = "earliest_arrival",
         Redundant(mod redundant::RedundantSpec) = "redundant",
+        Python(pub mod python::PythonSpec) = "python",
     }
 }
 
 impl PathSchedulerSpec {
     /// The name of a path scheduler in messages.
     pub fn name(&self) -> String {
-        self.kind().to_owned()
+        let Self::Python(spec) = self else { return self.kind().to_owned() };
+        spec.python.clone()
     }
 }
 

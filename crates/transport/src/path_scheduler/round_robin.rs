@@ -19,12 +19,12 @@ leobench_base::spec! {
 }
 
 impl PathSchedulerModel for RoundRobinSpec {
-    fn check(&self, links: usize, _plugins: &Plugins) -> Result<(), Fault> {
+    fn check(&self, links: &[String], _plugins: &Plugins) -> Result<(), Fault> {
         let Some(weights) = &self.weights else { return Ok(()) };
-        if weights.len() == links {
+        let (given, links) = (weights.len(), links.len());
+        if given == links {
             return Ok(());
         }
-        let given = weights.len();
         let found =
             format!("has {given} weight{}, for {links} links", if given == 1 { "" } else { "s" });
         Err(Fault::new("weights", found, format!("{links} whole numbers, one for each of `links`")))
@@ -72,9 +72,10 @@ impl PathScheduler for RoundRobin {
         Ok(Choice::One(next.id))
     }
 
-    fn on_sent(&mut self, path: PathId) {
+    fn on_sent(&mut self, path: PathId) -> Result<(), String> {
         if path == self.turn {
             self.sent += 1;
         }
+        Ok(())
     }
 }

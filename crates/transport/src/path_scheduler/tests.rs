@@ -1,7 +1,9 @@
 //! Conformance tests that run on every path scheduler, and the order of each.
 
+use leobench_base::{BitRate, Bytes, SimDuration};
+
 use super::*;
-use crate::endpoint::HandoverForecast;
+use crate::endpoint::{Forecast, HandoverForecast, PathId};
 
 const PAYLOAD: u64 = 1_250;
 const NOW: SimTime = SimTime::from_nanos(1_000_000_000);
@@ -33,9 +35,14 @@ fn views(rtts: &[(u32, u64)]) -> PathViews {
     rtts.iter().map(|(id, millis)| view(*id, *millis)).collect()
 }
 
+/// The names of so many links.
+fn links(count: usize) -> Vec<String> {
+    (0..count).map(|link| format!("link-{link}")).collect()
+}
+
 fn build(spec: &PathSchedulerSpec) -> Box<dyn PathScheduler> {
-    let (rng, plugins) = (RngTree::new(1), Plugins::NONE);
-    spec.model().build(&PathSchedulerContext { links: 8, rng: &rng, plugins }).unwrap()
+    let (rng, plugins) = (RngTree::new(1), &crate::testing::in_order());
+    spec.model().build(&PathSchedulerContext { links: &links(8), rng: &rng, plugins }).unwrap()
 }
 
 fn backlog(waiting: u64, credit: u64) -> Backlog {
@@ -52,7 +59,7 @@ fn choices(spec: &PathSchedulerSpec, views: &[PathView], packets: usize) -> Vec<
     let mut scheduler = build(spec);
     let choose = || {
         let path = chosen(&mut *scheduler, views, &UNLIMITED).unwrap();
-        scheduler.on_sent(PathId(path));
+        scheduler.on_sent(PathId(path)).unwrap();
         path
     };
     std::iter::repeat_with(choose).take(packets).collect()
@@ -100,7 +107,7 @@ fn no_scheduler_chooses_a_full_path_or_waits_for_nothing() {
             if let Some(path) = choice {
                 let taken = paths.iter().find(|known| known.id.0 == path).unwrap();
                 assert!(taken.has_room(NOW), "{}: {path} of {paths:?}", spec.kind());
-                scheduler.on_sent(PathId(path));
+                scheduler.on_sent(PathId(path)).unwrap();
             }
         }
     }
@@ -134,7 +141,7 @@ fn a_turn_is_as_long_as_the_weight_of_the_link() {
     assert_eq!(choices(&spec, &paths, 9), [0, 0, 1, 5, 5, 5, 0, 0, 1]);
     // Who has no room loses the rest of his turn.
     let mut scheduler = build(&spec);
-    scheduler.on_sent(PathId(0));
+    scheduler.on_sent(PathId(0)).unwrap();
     paths[0] = PathView { link: Some(2), ..full(0, 20) };
     assert_eq!(chosen(&mut *scheduler, &paths, &UNLIMITED), Some(1));
 }
@@ -144,9 +151,9 @@ fn weights_are_one_for_each_link() {
     let spec = PathSchedulerSpec::RoundRobin(round_robin::RoundRobinSpec {
         weights: Some(vec![round_robin::Turn::nearest(2)]),
     });
-    let refused = format!("{:?}", spec.model().check(2, Plugins::NONE).unwrap_err());
+    let refused = format!("{:?}", spec.model().check(&links(2), Plugins::NONE).unwrap_err());
     assert!(refused.contains("has 1 weight, for 2 links"), "{refused}");
-    assert!(spec.model().check(1, Plugins::NONE).is_ok());
+    assert!(spec.model().check(&links(1), Plugins::NONE).is_ok());
 }
 
 #[test]
@@ -247,4 +254,21 @@ fn redundant_sends_everything_on_all_paths() {
         scheduler.choose(NOW, &[full(0, 10), view(1, 40), view(2, 30)], &UNLIMITED).unwrap();
     let paths = [2, 0, 1].map(PathId);
     assert_eq!(choice, Choice::Several(PathIds::from_slice(&paths)));
+}
+
+/// Classes are checked and built by the host of plug-ins, with the names of the links.
+#[test]
+fn a_class_needs_a_host_that_knows_it() {
+    let spec = of_kind("python");
+    assert_eq!(spec.name(), "mymodule:MyScheduler");
+    let refused = spec.model().check(&links(2), Plugins::NONE).unwrap_err();
+    assert_eq!(refused.field, "python");
+    assert!(refused.problem.contains("only leobench's Python package can run"), "{refused:?}");
+    spec.model().check(&links(2), &crate::testing::in_order()).unwrap();
+    let unknown = PathSchedulerSpec::Python(python::PythonSpec {
+        python: "mymodule:Other".to_owned(),
+        parameters: leobench_base::spec::Table::new(),
+    });
+    let refused = unknown.model().check(&links(2), &crate::testing::in_order()).unwrap_err();
+    assert!(refused.problem.contains("no such class"), "{refused:?}");
 }

@@ -15,6 +15,7 @@ pub use packet::{FrameCosts, PacketShares, Share};
 pub use packet::{LARGEST_HEADER, LENGTH_RESERVE, fit_with_length, frame_size, stream_header};
 
 use crate::buffer::SendBuffer;
+use crate::endpoint::Forecast;
 use crate::plugin::Plugins;
 
 /// A running stream scheduler, called once for every packet that may carry new application bytes.
@@ -22,6 +23,15 @@ pub trait StreamScheduler: Send {
     /// Called when bytes of a stream have arrived or left, or when flow control blocks or unblocks it. Runs in constant
     /// or logarithmic time, because this happens for every message and every share of a packet.
     fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+
+    /// Called when a forecast of one of the connection's paths comes, if the flow has forecasts.
+    ///
+    /// # Errors
+    /// A description of the failure of a plug-in.
+    fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) -> Result<(), String> {
+        let _ = (now, forecast);
+        Ok(())
+    }
 
     /// Whether it leaves no room in a packet while a stream that is not held has bytes waiting.
     fn fills_packets(&self) -> bool {

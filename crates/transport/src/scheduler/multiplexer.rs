@@ -4,7 +4,7 @@ use leobench_base::{RngTree, SimTime};
 
 use super::{FrameCosts, PacketShares, SchedulerContext, SchedulerSpec, Share, StreamScheduler};
 use crate::buffer::{Attributes, Message, SendBuffer};
-use crate::endpoint::EndpointError;
+use crate::endpoint::{EndpointError, Forecast};
 use crate::plugin::Plugins;
 
 /// Send buffers with a scheduler that is notified of every change.
@@ -68,6 +68,18 @@ impl Multiplexer {
     pub fn hold(&mut self, stream: usize, held: bool) {
         self.buffer.hold(stream, held);
         self.scheduler.on_change(stream, &self.buffer);
+    }
+
+    /// Tells the scheduler of a forecast.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) -> Result<(), EndpointError> {
+        self.scheduler.on_forecast(now, forecast).map_err(|problem| EndpointError::Scheduler {
+            scheduler: self.name.clone(),
+            at: now,
+            problem,
+        })
     }
 
     /// Calls the scheduler to share `room` bytes of the next packet, including frame headers.

@@ -1,4 +1,4 @@
-//! A plug-in of a test's.
+//! Plug-ins of a test's.
 
 use std::sync::Arc;
 
@@ -6,9 +6,10 @@ use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
 
 use crate::buffer::SendBuffer;
+use crate::path_choice::{Backlog, Choice, PathScheduler, PathView};
 use crate::plugin::{Plugin, PluginClass, PluginHost, PluginKind, PluginScheduler, Plugins};
 
-/// A host with one class, which fills packets with the streams in order.
+/// A host with one class of each kind: it fills packets with the streams in order, or takes the first path that has room.
 struct InOrder;
 
 /// The plug-ins of that host.
@@ -25,11 +26,26 @@ impl PluginHost for InOrder {
 
     fn build(
         &self,
-        _kind: &PluginKind,
+        kind: &PluginKind,
         _class: PluginClass<'_>,
         _rng: &RngTree,
     ) -> Result<Plugin, String> {
-        Ok(Plugin::StreamScheduler(Box::new(Self)))
+        Ok(match kind {
+            PluginKind::StreamScheduler { .. } => Plugin::StreamScheduler(Box::new(Self)),
+            PluginKind::PathScheduler { .. } => Plugin::PathScheduler(Box::new(Self)),
+        })
+    }
+}
+
+impl PathScheduler for InOrder {
+    fn choose(
+        &mut self,
+        now: SimTime,
+        paths: &[PathView],
+        _backlog: &Backlog,
+    ) -> Result<Choice, String> {
+        let free = paths.iter().find(|path| path.has_room(now));
+        Ok(free.map_or(Choice::Wait, |path| Choice::One(path.id)))
     }
 }
 

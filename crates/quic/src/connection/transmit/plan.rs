@@ -2,7 +2,7 @@
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::{Forecast, PathId};
+use leobench_transport::endpoint::{EndpointError, Forecast, PathId};
 
 use crate::connection::{Cargo, Connection};
 use crate::paths::Path;
@@ -231,9 +231,20 @@ impl Connection {
     }
 
     /// The sender is told what will become of a path.
-    pub(crate) fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) {
+    ///
+    /// # Errors
+    /// If a scheduler fails.
+    pub(crate) fn on_forecast(
+        &mut self,
+        now: SimTime,
+        forecast: &Forecast,
+    ) -> Result<(), EndpointError> {
         self.control.on_forecast(forecast);
-        let Some(path) = self.paths.get_mut(forecast.path) else { return };
+        self.streams.on_forecast(now, forecast)?;
+        if let Some(multipath) = &mut self.multipath {
+            multipath.on_forecast(now, forecast)?;
+        }
+        let Some(path) = self.paths.get_mut(forecast.path) else { return Ok(()) };
         if let Some(member) = &mut path.member {
             member.forecast = Some(*forecast);
         }
@@ -241,6 +252,7 @@ impl Connection {
             path.hold.plan(now, before, forecast);
         }
         self.manage_paths(now);
+        Ok(())
     }
 
     /// Leaves those paths alone from now on whose forecast handovers are near.

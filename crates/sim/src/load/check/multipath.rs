@@ -24,7 +24,7 @@ pub(super) fn check(
     let (transport, flow_at) = (at.key("transport"), at);
     let multipath_at = transport.key("multipath");
     let scheduler_at = multipath_at.key("scheduler");
-    multipath.scheduler.model().check(multipath.links.len(), plugins).map_err(|fault| {
+    multipath.scheduler.model().check(&multipath.links, plugins).map_err(|fault| {
         scheduler_at.key(&fault.field).error(fault.problem).allowed(fault.allowed)
     })?;
     manager(flow, multipath, &multipath_at.key("manager"))?;

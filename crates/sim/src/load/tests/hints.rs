@@ -61,7 +61,8 @@ fn a_python_class_is_told_where_it_may_be() {
             "t.toml: flows.main.transport.congestion = {class}: is a Python class, which is not allowed here"
         );
         assert!(message.starts_with(&start), "{message}");
-        let end = "; Python classes are allowed only as `flows.NAME.transport.scheduler`";
+        let end = "; Python classes are allowed only as `flows.NAME.transport.scheduler`, \
+                   `flows.NAME.transport.multipath.scheduler`";
         assert!(message.contains("`cubic`") && message.ends_with(end), "{message}");
     }
 }

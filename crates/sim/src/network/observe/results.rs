@@ -21,7 +21,7 @@ pub(crate) struct FlowState {
     pub(crate) paths: Vec<PathSample>,
     /// Round-trip times in nanoseconds.
     pub(crate) rtts: LogHistogram,
-    /// What the receiver measured about the arrival of stream data, if anything.
+    /// The receiver's measurements of the arrival of stream data, if it has any.
     pub(crate) arrivals: Option<Arrivals>,
 }
 

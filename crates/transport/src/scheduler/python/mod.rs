@@ -5,6 +5,7 @@ use leobench_base::spec::{Fault, Table, Weight};
 
 use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler, one_weight_each};
 use crate::buffer::SendBuffer;
+use crate::endpoint::Forecast;
 use crate::plugin::{self, Plugin, PluginClass, PluginKind, PluginScheduler, Plugins};
 
 leobench_base::spec! {
@@ -53,7 +54,10 @@ impl SchedulerModel for PythonSpec {
     fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
         let SchedulerContext { streams, rng, plugins } = *context;
         let Plugin::StreamScheduler(plugin) =
-            plugins.build(&self.kind(streams), self.class(), rng)?;
+            plugins.build(&self.kind(streams), self.class(), rng)?
+        else {
+            return Err("was built as another kind of plug-in".to_owned());
+        };
         Ok(Box::new(Python { plugin, requests: Vec::new(), requested: vec![0; streams] }))
     }
 }
@@ -73,6 +77,10 @@ impl StreamScheduler for Python {
 
     fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
         self.plugin.on_change(stream, streams);
+    }
+
+    fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) -> Result<(), String> {
+        self.plugin.on_forecast(now, forecast)
     }
 
     fn schedule(

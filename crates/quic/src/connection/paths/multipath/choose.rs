@@ -1,9 +1,10 @@
 //! The choice of the path of the next packet with data: the scheduler's, of the paths that may carry data.
 
 use leobench_base::{Bytes, SimTime};
-use leobench_transport::endpoint::{EndpointError, PathId};
+use leobench_transport::endpoint::{EndpointError, Forecast, PathId};
 use leobench_transport::path_scheduler::{Choice, PathView, PathViews};
 
+use super::Multipath;
 use crate::connection::Connection;
 use crate::paths::Path;
 
@@ -38,10 +39,13 @@ impl Connection {
         let backlog = self.streams.waiting();
         let Some(multipath) = &mut self.multipath else { return Ok(Choice::Wait) };
         let chosen = multipath.scheduler.choose(now, &views, &backlog);
-        chosen.and_then(|chosen| check(now, chosen, &views)).map_err(|problem| {
-            let scheduler = multipath.offer.scheduler_name.clone();
-            EndpointError::PathScheduler { scheduler, at: now, problem }
-        })
+        let checked = chosen.and_then(|chosen| {
+            check(now, chosen, &views).map_err(|problem| match multipath.scheduler.place() {
+                Some(place) => format!("{problem} ({place})"),
+                None => problem,
+            })
+        });
+        checked.map_err(|problem| multipath.scheduler_error(now, problem))
     }
 
     /// The paths that may carry data, and have room for a full packet now.
@@ -87,6 +91,28 @@ impl Connection {
     }
 }
 
+impl Multipath {
+    /// A failure of the scheduler.
+    #[cold]
+    pub(super) fn scheduler_error(&self, at: SimTime, problem: String) -> EndpointError {
+        let scheduler = self.offer.scheduler_name.clone();
+        EndpointError::PathScheduler { scheduler, at, problem }
+    }
+
+    /// Tells the scheduler of a forecast.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub(in crate::connection) fn on_forecast(
+        &mut self,
+        now: SimTime,
+        forecast: &Forecast,
+    ) -> Result<(), EndpointError> {
+        let told = self.scheduler.on_forecast(now, forecast);
+        told.map_err(|problem| self.scheduler_error(now, problem))
+    }
+}
+
 /// Refuses a choice of paths that are not there, of a full one, and of waiting for nothing.
 fn check(now: SimTime, choice: Choice, views: &PathViews) -> Result<Choice, String> {
     let first = match &choice {
@@ -105,6 +131,10 @@ fn check(now: SimTime, choice: Choice, views: &PathViews) -> Result<Choice, Stri
             if let Some(unknown) = ids.iter().find(|id| !views.iter().any(|view| view.id == **id)) {
                 return Err(unknown_path(*unknown, views));
             }
+            let mut places = ids.iter().enumerate();
+            if let Some((_, twice)) = places.find(|(place, id)| ids[..*place].contains(id)) {
+                return Err(format!("chose path {} twice for one packet", twice.0));
+            }
             *ids.first().ok_or("chose no path, but did not wait either")?
         }
     };
@@ -122,4 +152,63 @@ fn check(now: SimTime, choice: Choice, views: &PathViews) -> Result<Choice, Stri
 fn unknown_path(id: PathId, views: &PathViews) -> String {
     let known: Vec<_> = views.iter().map(|view| view.id.0.to_string()).collect();
     format!("chose path {}, which cannot carry data now; allowed: {}", id.0, known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use leobench_base::SimDuration;
+    use leobench_transport::path_scheduler::PathIds;
+
+    use super::*;
+
+    const NOW: SimTime = SimTime::from_nanos(1_000_000_000);
+
+    /// Path 0 with room, and path 2 with so many bytes of its window in flight.
+    fn views(in_flight: u64) -> PathViews {
+        let view = |id, in_flight| PathView {
+            id: PathId(id),
+            link: None,
+            rtt: SimDuration::from_millis(20),
+            variation: SimDuration::ZERO,
+            window: Bytes::new(12_000),
+            in_flight: Bytes::new(in_flight),
+            payload: Bytes::new(1_200),
+            ready: NOW,
+            slow_start: true,
+            delivery_rate: None,
+            forecast: None,
+        };
+        PathViews::from_slice(&[view(0, 0), view(2, in_flight)])
+    }
+
+    fn several(ids: &[u32]) -> Choice {
+        Choice::Several(ids.iter().copied().map(PathId).collect::<PathIds>())
+    }
+
+    #[test]
+    fn choices_that_can_be_kept_are() {
+        let full = views(12_000);
+        for choice in [Choice::Wait, Choice::One(PathId(0)), several(&[0]), several(&[0, 2])] {
+            assert_eq!(check(NOW, choice.clone(), &full), Ok(choice));
+        }
+        assert_eq!(
+            check(NOW, Choice::Wait, &views(1)),
+            Ok(Choice::Wait),
+            "an acknowledgement comes"
+        );
+    }
+
+    #[test]
+    fn others_are_refused_with_the_reason() {
+        let refused = |choice, in_flight| check(NOW, choice, &views(in_flight)).unwrap_err();
+        let unknown = "chose path 1, which cannot carry data now; allowed: 0, 2";
+        assert_eq!(refused(Choice::One(PathId(1)), 0), unknown);
+        assert_eq!(refused(several(&[0, 1]), 0), unknown);
+        let full = refused(Choice::One(PathId(2)), 11_000);
+        assert!(full.starts_with("chose path 2, which has no room: 11 kB of 12 kB"), "{full}");
+        assert_eq!(refused(several(&[2, 0]), 11_000), full, "the first has to have room");
+        assert_eq!(refused(several(&[0, 2, 0]), 0), "chose path 0 twice for one packet");
+        assert_eq!(refused(several(&[]), 0), "chose no path, but did not wait either");
+        assert!(refused(Choice::Wait, 0).starts_with("waits, although nothing is in flight"));
+    }
 }

@@ -107,7 +107,8 @@ impl Connection {
             return Ok(false);
         }
         if let Some(multipath) = &mut self.multipath {
-            multipath.scheduler.on_sent(id);
+            let told = multipath.scheduler.on_sent(id);
+            told.map_err(|problem| multipath.scheduler_error(now, problem))?;
         }
         // What was sent before is on other paths already.
         if let Choice::Several(paths) = choice
