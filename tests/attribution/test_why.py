@@ -1,4 +1,4 @@
-"""What `leobench why` finds where one cause was put in, and that its parts add up."""
+"""`leobench why` names the cause that was put in, and its parts add up."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ DOMINANT: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def alone(found: Explanation, link: str) -> float:
-    """What a link carries alone."""
+    """The rate of a link alone."""
     value = found.each[link]
     assert value is not None
     return value.value

@@ -24,10 +24,11 @@ PAIRS = {
     "satellite and cellular": "leo-cellular",
     "all three kinds": "leo-terrestrial-cellular",
 }
-DIRECTIONS = {
-    "up": "from=van,to=office,opened_by=from,connection_window=unlimited",
-    "down": "from=office,to=van,opened_by=to,connection_window=unlimited",
-    "up, 128 kB": "from=van,to=office,opened_by=from,connection_window=128-kB",
+# The sender, and the receiver's window.
+FILE_CASES = {
+    "up": ("van", "unlimited"),
+    "down": ("office", "unlimited"),
+    "up, 128 kB": ("van", "128 kB"),
 }
 MANAGERS = {
     "`per_interface`": "per_interface,reinject=on_timeout",
@@ -64,16 +65,27 @@ def shown(interval: Interval, factor: float, digits: int) -> str:
     return f"{mean} ± {half:.{digits}f}" if half >= 0.5 * 10**-digits else mean
 
 
+def names_of(campaign: str, places: tuple[str, ...]) -> dict[tuple[str, ...], str]:
+    """The variants of a campaign by what they set at some places: long names are cut."""
+    loaded = Campaign.load(ROOT / "campaigns" / f"{campaign}.toml")
+    return {
+        tuple(str(variant.overrides[place]) for place in places): variant.name for variant in loaded.variants
+    }
+
+
 def file(means: Means) -> dict[str, list[str]]:
     """Goodput of a file in Mbit/s."""
-    return {
-        f"{pair}, {direction}": [
-            shown(means[f"links={links},scheduler={name},{ends}", "flows.main.goodput_bps"], 1e-6, 1)
-            for name in SCHEDULERS
-        ]
-        for pair, links in PAIRS.items()
-        for direction, ends in DIRECTIONS.items()
-    }
+    several = "flows.main.transport.multipath"
+    window = "flows.main.transport.connection_window"
+    names = names_of("paths-file", (f"{several}.links", f"{several}.scheduler", "flows.main.from", window))
+    table = {}
+    for pair, links in PAIRS.items():
+        for case, ends in FILE_CASES.items():
+            table[f"{pair}, {case}"] = [
+                shown(means[names[str(links.split("-")), name, *ends], "flows.main.goodput_bps"], 1e-6, 1)
+                for name in SCHEDULERS
+            ]
+    return table
 
 
 def page(means: Means) -> dict[str, list[str]]:
@@ -129,19 +141,16 @@ def managers(means: Means) -> dict[str, list[str]]:
 
 def controllers(means: Means) -> dict[str, list[str]]:
     """Mbit/s of the connection with two paths and of its rival."""
-    variants = {}
-    for variant in Campaign.load(ROOT / "campaigns" / "paths-controllers.toml").variants:
-        *keys, queue = (variant.overrides[place] for place in CONTROLLER_PLACES)
-        variants[(*keys, "drop-tail" if isinstance(queue, dict) else queue)] = variant.name
+    names = names_of("paths-controllers", CONTROLLER_PLACES)
     rows = {"one path, `newreno`": ("newreno", "standby")}
     rows |= {f"`{name}`": (name, "per_interface") for name in CONTROLLERS}
     table = {}
     for row, own in rows.items():
         cells = []
-        for queue in ("drop-tail", "fq_codel"):
+        for queue in (str({"kind": "fifo", "limit": "125 kB"}), "fq_codel"):
             for rival in ("newreno", "cubic", "bbr3"):
-                variant_name = variants[(*own, rival, queue)]
-                pair = [means[variant_name, f"flows.{flow}.goodput_bps"] for flow in ("main", "rival")]
+                name = names[(*own, rival, queue)]
+                pair = [means[name, f"flows.{flow}.goodput_bps"] for flow in ("main", "rival")]
                 cells.append(" : ".join(f"{1e-6 * each.mean:.1f}" for each in pair))
         table[row] = cells
     return table

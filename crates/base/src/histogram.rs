@@ -4,7 +4,7 @@
 const SUB_BUCKETS: u64 = 512;
 const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 
-/// What is told of values whose histogram is not kept: their mean and largest, and quantiles within 0.1 %.
+/// Statistics of values whose histogram is not kept: their mean and largest, and quantiles within 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Digest {
     /// The mean.

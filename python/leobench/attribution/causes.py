@@ -32,7 +32,7 @@ _SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "
 
 @dataclass
 class Evidence:
-    """What was seen in the run as it is.
+    """Observations of the run as it is.
 
     Attributes:
         channel: Its table `channel`.

@@ -1,4 +1,4 @@
-"""What an explanation says: parts of a loss, in numbers, in a sentence, and as JSON."""
+"""The content of an explanation: parts of a loss, in numbers, in a sentence, and as JSON."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Explanation:
 
     @property
     def lost(self) -> float:
-        """What is lost against the yardstick; negative if several links do better."""
+        """The loss against the yardstick; negative if several links do better."""
         return self.measure.sign * (self.ideal.value - self.measured.value)
 
     @property
@@ -148,7 +148,7 @@ class Explanation:
 
     @property
     def advice(self) -> str | None:
-        """What to change about the dominant cause; `None` if there is nothing to explain."""
+        """Advice on the dominant cause; `None` if there is nothing to explain."""
         return (
             None if self._largest is None else f"{self._largest.advice[0].upper()}{self._largest.advice[1:]}."
         )

@@ -143,7 +143,7 @@ def _quantile(rows: pl.DataFrame, column: str, share: float) -> int:
 
 
 def interrupted(subject: Subject) -> list[str]:
-    """What interrupts the links of the flow or slows them down, in words."""
+    """Interruptions and slowdowns of the links of the flow, in words."""
     scenario = subject.scenario
     found = [f"the handovers `{name}`" for name in scenario["handovers"]]
     for name in _taken(subject):

@@ -86,7 +86,7 @@ def _steps(shown: Sequence[Run]) -> int:
 
 
 def _total(axes: Axes, shown: Sequence[Run], tracks: Tracks) -> None:
-    """What all links of every run carry, below the sum of the capacities if it is the same in all runs."""
+    """The rates of all links of every run, below the sum of the capacities if it is the same in all runs."""
     step = _steps(shown)
     found = []
     for run, of_run in zip(shown, tracks, strict=True):

@@ -192,7 +192,7 @@ def _first_link(result: Result, flow: str, links: Sequence[str]) -> str:
 
 
 def _events(result: Result, flow: str) -> Iterator[tuple[int, str, str, str]]:
-    """What became of the paths of a flow: when, what, the link of the opener's address, both addresses."""
+    """The events of the paths of a flow: when, what, the link of the opener's address, both addresses."""
     end = "sender" if result.scenario["flows"][flow]["opened_by"] == "from" else "receiver"
     names = list(result.scenario["links"])
     rows = result.tables.events.filter(kind="path", subject=f"{flow}/{end}")

@@ -1,4 +1,4 @@
-"""What several links lose, step by step: from the links one by one down to all of them together."""
+"""The losses of several links, step by step: from the links one by one down to all of them together."""
 
 from __future__ import annotations
 

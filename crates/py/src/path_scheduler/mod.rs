@@ -25,7 +25,7 @@ pub(crate) struct PythonPathScheduler {
     choose: Py<PyAny>,
     on_sent: Option<Py<PyAny>>,
     on_forecast: Option<Py<PyAny>>,
-    /// Where `choose` is written, if it can be told.
+    /// The file and line of `choose`, if they are known.
     place: Option<String>,
     /// The names of the connection's links.
     links: Vec<Py<PyString>>,

@@ -97,7 +97,7 @@ pub(crate) struct Path {
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: Bytes,
     pub(crate) received_packets: u64,
-    /// What it is among several paths, if both ends have agreed on them.
+    /// Its state as one of several paths, if both ends have agreed on them.
     pub(crate) member: Option<Box<Member>>,
 }
 

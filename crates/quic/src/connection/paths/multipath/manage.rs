@@ -17,7 +17,7 @@ use crate::wire::ErrorCode;
 /// A client's path manager, and what it manages.
 pub(super) struct Management {
     manager: Box<dyn PathManager>,
-    /// Where a path may lead.
+    /// The pairs between which a path may lead.
     pairs: Vec<Pair>,
     /// The latest forecast of each link.
     ahead: Vec<Option<InterfaceForecast>>,
