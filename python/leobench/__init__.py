@@ -8,7 +8,7 @@ result.tables.messages
 # Nothing is imported here: the program must have set its signals before the first import that takes time.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from leobench._core import Backlog, Forecast, PathView, Stream
+    from leobench._core import Backlog, Forecast, InterfaceForecast, PathView, Stream
     from leobench.api import (
         check,
         describe,
@@ -35,6 +35,7 @@ __all__ = [
     "Explanation",
     "Forecast",
     "InputError",
+    "InterfaceForecast",
     "LeobenchError",
     "PathScheduler",
     "PathView",
@@ -65,7 +66,9 @@ _MODULES = {
     "Result": "result",
     "StreamScheduler": "schedulers",
     "Tables": "result",
-    **dict.fromkeys(("Backlog", "Forecast", "PathView", "Stream", "__version__"), "_core"),
+    **dict.fromkeys(
+        ("Backlog", "Forecast", "InterfaceForecast", "PathView", "Stream", "__version__"), "_core"
+    ),
     **dict.fromkeys(("InputError", "LeobenchError", "RunError", "ScenarioError"), "errors"),
     **dict.fromkeys(("check", "describe", "kinds", "open", "run", "schema", "survey", "sweep", "why"), "api"),
 }

@@ -151,6 +151,23 @@ class Forecast:
         """Times at which the next handover, or the one under way, begins and at which packets go on."""
 
 @final
+class InterfaceForecast:
+    """A forecast for the interface of a link, whether a path uses it or not. It may be wrong."""
+
+    @property
+    def link(self) -> str:
+        """The name of the link."""
+    @property
+    def comes_up(self) -> float | None:
+        """When the interface can be used again and has a carrier, in seconds of virtual time."""
+    @property
+    def goes_down(self) -> float | None:
+        """When it cannot be used any more, or loses its carrier."""
+    @property
+    def handover(self) -> tuple[float, float] | None:
+        """Times at which the next handover, or the one under way, begins and at which packets go on."""
+
+@final
 class Emulation:
     """A scenario's network between real hosts; `leobench.emulation` makes these."""
 

@@ -19,9 +19,11 @@ class PathScheduler(ABC):
     end of a connection has an object of its own, from the moment at which both agree on several paths.
     Deriving it from this class is a convenience: any class with such a constructor and such a method will do.
 
-    Two more methods are optional. `on_sent(path)` is called when a packet that `choose` was asked for has
+    Three more methods are optional. `on_sent(path)` is called when a packet that `choose` was asked for has
     left: `choose` may be called again without one, so count packets there. `on_forecast(now, forecast)` is
-    called when a forecast comes, if the flow has forecasts (`leobench.Forecast`).
+    called when a forecast comes, if the flow has forecasts (`leobench.Forecast`), and
+    `on_interface_forecast(now, forecast)` for each link of the end that opens the paths, which also announces
+    when links come up and go down (`leobench.InterfaceForecast`).
 
     Attributes:
         links: The names of the links of the connection (`multipath.links`).

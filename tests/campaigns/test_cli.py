@@ -26,6 +26,8 @@ SHIPPED = sorted(file.name for file in (ROOT / "campaigns").glob("*.toml"))
 SHORT: dict[str, dict[str, object]] = {
     "handover-cost.toml": {"duration": "45 s"},
     "competition.toml": {"warm_up": "0 s", "flows.newcomer.start": "500 ms"},
+    "paths-controllers.toml": {"warm_up": "0 s", "flows.rival.start": "0 s"},
+    **{f"paths-{flow}.toml": {"warm_up": "0 s"} for flow in ("call", "call-file", "file", "managers")},
     "queue-sizing.toml": {"warm_up": "0 s"},
     "queue-sizing-fading.toml": {"warm_up": "0 s"},
     "queue-sizing-handover.toml": {"warm_up": "0 s", "handovers.satellites.phase": "500 ms"},

@@ -322,3 +322,26 @@ class Mine:
     assert "in on_forecast" in said
     now, begins = (float(part) for part in re.findall(r"raised ValueError: \(([\d.]+), ([\d.]+)\)", said)[0])
     assert now < begins <= now + 15
+
+
+def test_forecasts_announce_links_that_come_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second subflow of the chain gets its satellite after 15 s; a class that was told so says it by its exception."""
+    shutil.copy(ROOT / "scenarios" / "maco-chain.toml", tmp_path)
+    text = """\
+class Mine:
+    def __init__(self, links, random):
+        pass
+
+    def choose(self, now, paths, backlog):
+        return next(path for path in paths if path.has_room)
+
+    def on_interface_forecast(self, now, forecast):
+        if forecast.link == "second":
+            raise ValueError(f"{now} {forecast.comes_up} {forecast.goes_down} {forecast.handover}")
+"""
+    scheduler = 'flows.upload.transport.multipath.scheduler={ python = "mine:Mine" }'
+    said = failed(
+        tmp_path / "maco-chain.toml", text, capsys, "--set", scheduler, "--set", "flows.upload.forecast={}"
+    )
+    # The first forecast after the handshake looks 15 s ahead.
+    assert "ValueError: 1.0 15.0 None None" in said

@@ -3,6 +3,7 @@
 use leobench_base::{BitRate, SimDuration, SimTime};
 use leobench_transport::endpoint;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::raised::raised;
 
@@ -62,5 +63,44 @@ impl Forecast {
             Some(next) => format!("<Forecast of path {}: handover at {}>", path.0, next.from),
             None => format!("<Forecast of path {}: no handover up to {at}>", path.0),
         }
+    }
+}
+
+/// A forecast for the interface of a link.
+#[pyclass(module = "leobench._core", frozen)]
+pub(crate) struct InterfaceForecast {
+    #[pyo3(get)]
+    link: Py<PyString>,
+    forecast: endpoint::InterfaceForecast,
+}
+
+impl InterfaceForecast {
+    pub(crate) fn new(link: Py<PyString>, forecast: endpoint::InterfaceForecast) -> Self {
+        Self { link, forecast }
+    }
+}
+
+#[pymethods]
+impl InterfaceForecast {
+    #[getter]
+    fn comes_up(&self) -> Option<f64> {
+        self.forecast.comes_up.map(SimTime::as_secs_f64)
+    }
+
+    #[getter]
+    fn goes_down(&self) -> Option<f64> {
+        self.forecast.goes_down.map(SimTime::as_secs_f64)
+    }
+
+    #[getter]
+    fn handover(&self) -> Option<(f64, f64)> {
+        let handover = self.forecast.handover;
+        handover.map(|next| (next.from.as_secs_f64(), next.until.as_secs_f64()))
+    }
+
+    fn __repr__(&self) -> String {
+        let endpoint::InterfaceForecast { comes_up, goes_down, .. } = self.forecast;
+        let link = &self.link;
+        format!("<InterfaceForecast of {link}: up at {comes_up:?}, down at {goes_down:?}>")
     }
 }

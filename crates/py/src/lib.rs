@@ -37,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<path_scheduler::PathView>()?;
     module.add_class::<path_scheduler::Backlog>()?;
     module.add_class::<forecast::Forecast>()?;
+    module.add_class::<forecast::InterfaceForecast>()?;
     module.add_class::<emulate::Emulation>()?;
     module.add_class::<hypatia::HypatiaNetwork>()?;
     module.add_function(wrap_pyfunction!(emulate::places, module)?)?;

@@ -3,7 +3,7 @@
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
 use smallvec::SmallVec;
 
-use crate::endpoint::{Forecast, PathId};
+use crate::endpoint::{Forecast, InterfaceForecast, PathId};
 
 /// A path that may carry data: it is open and validated, and no better path is there for which it is only a backup.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,6 +130,21 @@ pub trait PathScheduler: Send {
     /// A description of the failure of a plug-in.
     fn on_forecast(&mut self, now: SimTime, forecast: &Forecast) -> Result<(), String> {
         let _ = (now, forecast);
+        Ok(())
+    }
+
+    /// A forecast came for the interface of a link, by its place in `multipath.links`, whether a path uses it or not. Only the end
+    /// that opens the paths gets these.
+    ///
+    /// # Errors
+    /// A description of the failure of a plug-in.
+    fn on_interface_forecast(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        forecast: &InterfaceForecast,
+    ) -> Result<(), String> {
+        let _ = (now, link, forecast);
         Ok(())
     }
 

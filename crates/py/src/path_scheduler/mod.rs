@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 pub(crate) use self::view::{Backlog, PathView};
 use crate::answers::{shown, whole};
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, InterfaceForecast};
 use crate::raised::{PLUGINS, raised};
 
 /// Description of the value that `choose` returns, for messages.
@@ -25,6 +25,7 @@ pub(crate) struct PythonPathScheduler {
     choose: Py<PyAny>,
     on_sent: Option<Py<PyAny>>,
     on_forecast: Option<Py<PyAny>>,
+    on_interface_forecast: Option<Py<PyAny>>,
     /// The file and line of `choose`, if they are known.
     place: Option<String>,
     /// The names of the connection's links.
@@ -46,6 +47,7 @@ impl PythonPathScheduler {
             choose: choose.unbind(),
             on_sent: object.getattr_opt("on_sent")?.map(Bound::unbind),
             on_forecast: object.getattr_opt("on_forecast")?.map(Bound::unbind),
+            on_interface_forecast: object.getattr_opt("on_interface_forecast")?.map(Bound::unbind),
             place,
             links: links.iter().map(|link| PyString::new(py, link).unbind()).collect(),
             paths: Vec::new(),
@@ -170,6 +172,22 @@ impl PathScheduler for PythonPathScheduler {
 
     fn on_forecast(&mut self, now: SimTime, forecast: &endpoint::Forecast) -> Result<(), String> {
         Forecast::tell(self.on_forecast.as_ref(), now, forecast)
+    }
+
+    fn on_interface_forecast(
+        &mut self,
+        now: SimTime,
+        link: usize,
+        forecast: &endpoint::InterfaceForecast,
+    ) -> Result<(), String> {
+        let (Some(method), Some(link)) = (&self.on_interface_forecast, self.links.get(link)) else {
+            return Ok(());
+        };
+        Python::attach(|py| {
+            let forecast = InterfaceForecast::new(link.clone_ref(py), *forecast);
+            let told = method.call1(py, (now.as_secs_f64(), forecast));
+            told.map(drop).map_err(|error| raised(py, &error))
+        })
     }
 
     fn place(&self) -> Option<&str> {

@@ -207,7 +207,7 @@ impl Endpoint for QuicEndpoint {
             },
             Input::InterfaceForecast(forecast) => {
                 if let Stage::Connected(connection) = &mut self.listener.stage {
-                    connection.on_interface_forecast(now, &forecast);
+                    connection.on_interface_forecast(now, &forecast)?;
                 }
             }
             Input::Forecast(forecast) => match &mut self.listener.stage {

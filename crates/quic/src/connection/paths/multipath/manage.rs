@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::{HandoverForecast, InterfaceChange, InterfaceForecast, PathId};
+use leobench_transport::endpoint::{
+    EndpointError, HandoverForecast, InterfaceChange, InterfaceForecast, PathId,
+};
 use leobench_transport::path_manager::{Candidate, PathManager, PathState, Want};
 use smallvec::SmallVec;
 
@@ -216,13 +218,24 @@ impl Connection {
     }
 
     /// The client is told what will become of one of its interfaces.
-    pub(crate) fn on_interface_forecast(&mut self, now: SimTime, forecast: &InterfaceForecast) {
-        let Some(multipath) = &mut self.multipath else { return };
-        let Some(management) = &mut multipath.management else { return };
+    ///
+    /// # Errors
+    /// If the path scheduler fails.
+    pub(crate) fn on_interface_forecast(
+        &mut self,
+        now: SimTime,
+        forecast: &InterfaceForecast,
+    ) -> Result<(), EndpointError> {
+        let Some(multipath) = &mut self.multipath else { return Ok(()) };
+        let Some(management) = &mut multipath.management else { return Ok(()) };
         let mut pairs = management.pairs.iter();
-        let Some(pair) = pairs.find(|pair| pair.local == forecast.address) else { return };
-        management.ahead[pair.link] = Some(*forecast);
+        let Some(pair) = pairs.find(|pair| pair.local == forecast.address) else { return Ok(()) };
+        let link = pair.link;
+        management.ahead[link] = Some(*forecast);
+        let told = multipath.scheduler.on_interface_forecast(now, link, forecast);
+        told.map_err(|problem| multipath.scheduler_error(now, problem))?;
         self.manage_paths(now);
+        Ok(())
     }
 }
 
