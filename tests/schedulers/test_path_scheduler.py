@@ -325,7 +325,7 @@ class Mine:
 
 
 def test_forecasts_announce_links_that_come_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The second subflow of the chain gets its satellite after 15 s; a class that was told so says it by its exception."""
+    """The second subflow of the chain gets its satellite after 15 s, which a class that was told so says."""
     shutil.copy(ROOT / "scenarios" / "maco-chain.toml", tmp_path)
     text = """\
 class Mine:
