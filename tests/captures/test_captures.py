@@ -10,6 +10,7 @@ import pytest
 
 import leobench
 from leobench import cli
+from tests.support.controllers import over_tcp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ source = { kind = "bulk", size = "2 MB" }
 
 # What makes losses of every kind: on the channel, in a queue, in outages, of handshakes and acknowledgements.
 CASES: dict[str, dict[str, object]] = {
-    **{name: {"flows.main.transport.congestion": name} for name in leobench.kinds("congestion")},
+    **{name: {"flows.main.transport.congestion": name} for name in over_tcp()},
     "paced": {"flows.main.transport.pacing": True},
     "TLS": {"flows.main.transport.tls": True},
     "ECN": {"flows.main.transport.ecn": True},

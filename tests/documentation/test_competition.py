@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import leobench
-from leobench import CampaignResult, scenario, sweep
+from leobench import CampaignResult, sweep
 from leobench.campaign import Campaign
+from tests.support.controllers import over_tcp
 from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
@@ -83,17 +84,7 @@ def test_metrics_of_competition_are_known_by_name(tmp_path: Path) -> None:
     assert competition["friendliness_ratio"] == competition["flows"][1]["friendliness_ratio"]
 
 
-def over_tcp(controller: str) -> bool:
-    """Returns whether TCP takes a controller: it refuses those that couple paths."""
-    transport = {"kind": "tcp", "congestion": controller}
-    try:
-        scenario.load(ROOT / "scenarios" / "one-flow.toml", overrides={"flows.main.transport": transport})
-    except leobench.ScenarioError as error:
-        return "couples the paths of a connection" not in str(error)
-    return True
-
-
-@pytest.mark.parametrize("controller", [name for name in leobench.kinds("congestion") if over_tcp(name)])
+@pytest.mark.parametrize("controller", over_tcp())
 def test_a_controller_comes_out_alike_under_both_transports(controller: str, scenarios: Path) -> None:
     """Without random loss nothing is left to chance: headers (0.8 %) and a reduction more or less remain."""
     flows = {}

@@ -1,0 +1,21 @@
+"""The congestion controllers that a transport takes."""
+
+from __future__ import annotations
+
+import leobench
+from leobench import scenario
+from tests.support.paths import ROOT
+
+
+def over_tcp() -> list[str]:
+    """The controllers that TCP takes: it refuses those that couple the paths of a connection."""
+    return [name for name in leobench.kinds("congestion") if _is_taken(name)]
+
+
+def _is_taken(controller: str) -> bool:
+    transport = {"kind": "tcp", "congestion": controller}
+    try:
+        scenario.load(ROOT / "scenarios" / "one-flow.toml", overrides={"flows.main.transport": transport})
+    except leobench.ScenarioError as error:
+        return "couples the paths of a connection" not in str(error)
+    return True
