@@ -59,6 +59,8 @@ DOMINANT: dict[str, tuple[str, dict[str, Any]]] = {
             "flows.upload.source": MESSAGES,
         },
     ),
+    "one path at a time": ("manager", {f"{TRANSPORT}.multipath.manager": "standby"}),
+    "a backup": ("manager", {f"{TRANSPORT}.multipath.backup": ["far"]}),
     "a lossy link": (
         "losses",
         {
@@ -432,3 +434,29 @@ def test_goodput_is_compared_with_what_the_flow_offers(pair: Path) -> None:
     assert list(links.rates_bps(subject.of(pair, None, messages, None, None), runs.look(
         subject.of(pair, None, messages, None, None)
     ))) == [10e6, 10e6]  # fmt: skip
+
+
+def test_nothing_is_said_of_a_run_that_carried_nothing(pair: Path) -> None:
+    with pytest.raises(leobench.RunError, match="delivered nothing"):
+        leobench.why(pair, overrides={"duration": "1 ms"}, workers=1)
+
+
+def test_forecasts_go_with_the_handovers_that_they_foretell(pair: Path) -> None:
+    roam = {"node": "van", "links": ["near", "far"], "every": "2 s", "kind": "migrate", "outage": "300 ms"}
+    put_in = {
+        "handovers.roam": roam,
+        "flows.upload.forecast": {},
+        f"{TRANSPORT}.multipath.manager": "make_before_break",
+    }
+    found = leobench.why(pair, overrides=put_in, workers=1)
+    assert adds_up(found)
+    assert {part.cause for part in found.parts} >= {"handovers", "manager"}
+
+
+def test_paths_that_share_links_at_one_end_are_refused(pair: Path) -> None:
+    mesh = {
+        f"{TRANSPORT}.multipath.peer_links": ["near", "far"],
+        f"{TRANSPORT}.multipath.manager": "full_mesh",
+    }
+    with pytest.raises(InputError, match=r"multipath\.peer_links: .*allowed: flows without `peer_links`"):
+        leobench.why(pair, overrides=mesh, workers=1)

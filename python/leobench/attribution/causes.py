@@ -210,6 +210,20 @@ def _scheduler_advice(subject: Subject, seen: Evidence) -> str:
     return f"the path scheduler is `{now}`: set {place}={seen.scheduler}, the best of the others here"
 
 
+def _manager(scenario: Scenario, subject: Subject, _seen: Evidence) -> None:
+    """Opens a path over every link, none of them a backup."""
+    multipath = scenario["flows"][subject.flow]["transport"]["multipath"]
+    multipath["manager"], multipath["backup"] = {"kind": "per_interface"}, []
+
+
+def _manager_advice(subject: Subject, _seen: Evidence) -> str:
+    multipath = subject.spec["transport"]["multipath"]
+    place = f"flows.{subject.flow}.transport.multipath"
+    if multipath["manager"]["kind"] == "per_interface":
+        return f"backups carry nothing while another path can: empty {place}.backup"
+    return f"`{multipath['manager']['kind']}` uses one path at a time: set {place}.manager=per_interface"
+
+
 def _coupling(scenario: Scenario, subject: Subject, _seen: Evidence) -> None:
     """Lets every path have a controller of its own: the one that a coupled controller is on a single path."""
     transport = scenario["flows"][subject.flow]["transport"]
@@ -261,6 +275,9 @@ CAUSES = (
     Cause("windows", "flow-control windows", "unlimited", _windows, _windows_advice),
     Cause("order", "head-of-line blocking", "none", _order, _order_advice),
     Cause("scheduler", "path scheduler", "none is better", _scheduler, _scheduler_advice, of_one_path=False),
+    Cause(
+        "manager", "path manager and backups", "all are used", _manager, _manager_advice, of_one_path=False
+    ),
     Cause("coupling", "coupled congestion control", "none", _coupling, _coupling_advice, of_one_path=False),
     Cause("losses", "random losses", "none", _losses, _losses_advice),
     Cause("handovers", "handovers and outages", "none", _handovers, _handovers_advice),

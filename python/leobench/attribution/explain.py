@@ -154,7 +154,7 @@ class _Sums:
         cases = [Case(seed, without, link) for link in self._asked.links]
         values = [_value(self._runner, self._asked, case) for case in cases]
         known = [value for value in values if value is not None]
-        if not known:
+        if not any(known):
             raise RunError(
                 f"the run with {cases[0]}, and those over every other link alone, delivered nothing"
             )

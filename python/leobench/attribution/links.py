@@ -80,6 +80,8 @@ def without_outages(scenario: Scenario, subject: Subject, seen: Evidence) -> Non
     """Removes handovers and outages; channels with states stay in a good one."""
     scenario["handovers"] = {}
     constellation = scenario.get("constellation")
+    if constellation is None:
+        _without_forecasts(scenario)
     if constellation is not None:
         constellation["outage"] = constellation["overlap"] = "0 ns"
         constellation["old_packets"] = "drain"
@@ -91,6 +93,18 @@ def without_outages(scenario: Scenario, subject: Subject, seen: Evidence) -> Non
             link["constellation"].pop("fading", None)
         else:
             _steady(name, link, subject, seen)
+
+
+def _without_forecasts(scenario: Scenario) -> None:
+    """Removes forecasts where there is nothing to foretell, and what needs them."""
+    for flow in scenario["flows"].values():
+        flow.pop("forecast", None)
+        # Nothing acts on forecasts that do not come.
+        flow["transport"].pop("on_forecast", None)
+        multipath = flow["transport"].get("multipath") or {}
+        manager = multipath.get("manager", {})
+        if manager.get("kind") == "make_before_break":
+            multipath["manager"] = {"kind": "standby", "after": manager["after"]}
 
 
 def _steady(name: str, link: dict[str, Any], subject: Subject, seen: Evidence) -> None:
@@ -188,6 +202,8 @@ def alone(scenario: Scenario, subject: Subject, seen: Evidence, link: str) -> No
                 handover["kind"] = "migrate"  # as several paths do: each is from the address of its link
             else:
                 del scenario["handovers"][name]
+    if not scenario["handovers"] and scenario.get("constellation") is None:
+        _without_forecasts(scenario)
 
 
 def _leave(scenario: Scenario, seen: Evidence, name: str, away: set[str], link: str) -> None:

@@ -69,7 +69,13 @@ def of(
         )
     resolved = json.loads(loaded.to_json())
     name = _flow(str(scenario), resolved["flows"], flow)
-    links = tuple(_multipath(resolved["flows"][name])["links"])
+    multipath = _multipath(resolved["flows"][name])
+    if multipath["peer_links"]:
+        raise InputError(
+            f"{scenario}: flows.{name}.transport.multipath.peer_links: paths that share links at one end cannot "
+            "be looked at one by one; allowed: flows without `peer_links`"
+        )
+    links = tuple(multipath["links"])
     chosen = measure.usual(resolved["flows"][name]) if metric is None else measure.named(metric)
     return Subject(Path(scenario), dict(overrides or {}), loaded.seed, resolved, name, links, chosen)
 

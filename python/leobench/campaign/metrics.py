@@ -89,9 +89,28 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
     except LeobenchError:
         return None
     numbers = json.loads(summary)
+    for flow in numbers["flows"]:
+        _foresee_paths(flow, campaign.scenarios[variant.name]["flows"][flow["name"]]["transport"])
     if campaign.spreads:
         spreads.add(numbers, frame(recorded["messages"]))
     return set(flatten(numbers))
+
+
+# What a flow and its paths have besides once there are several of them.
+_DELAY = dict.fromkeys(("mean", "p50", "p95", "p99", "max"), 0)
+_OF_SEVERAL = {"reinjected_bytes": 0, "duplicate_bytes": 0, "reordering_delay_ms": _DELAY}
+_OF_EACH = {"cwnd_bytes": 0, "sent_bytes": 0, "reinjected_bytes": 0, "packet_delay_ms": _DELAY}
+
+
+def _foresee_paths(flow: dict[str, Any], transport: dict[str, Any]) -> None:
+    """Adds the numbers of paths that open later than the short run ends."""
+    multipath = transport.get("multipath")
+    if not multipath:
+        return
+    (first, *_) = flow["paths"]
+    count = len(multipath["links"]) * max(1, len(multipath["peer_links"]))
+    flow.update(_OF_SEVERAL)
+    flow["paths"] = [{**first, **_OF_EACH, "path": path} for path in range(count)]
 
 
 def _first_handover(metric: str) -> str:

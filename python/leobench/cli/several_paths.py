@@ -22,6 +22,9 @@ def render(result: Result, args: argparse.Namespace) -> str:
     rates = {link["name"]: link["mean_rate_bps"] for link in result.summary["links"]}
     lines = []
     for flow in result.summary["flows"]:
+        several = result.scenario["flows"][flow["name"]]["transport"].get("multipath") or {}
+        if several.get("peer_links"):
+            continue  # Paths share links at either end: their capacities do not add up.
         ways = routes.of_paths(result.scenario, flow["name"])
         whole = _together_bps(list(ways.values()), rates)
         if whole and flow["goodput_bps"] is not None:
