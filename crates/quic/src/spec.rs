@@ -139,6 +139,12 @@ fn check_multipath(spec: &MultipathSpec) -> Result<(), Fault> {
         let problem = "names a link that is not one of `links`";
         return Err(Fault::new("backup", problem, links.join(", ")));
     }
+    if !backup.is_empty() && !spec.manager.model().uses_backups() {
+        let kind = spec.manager.kind();
+        let problem =
+            format!("is not used by the path manager `{kind}`, which uses one path at a time");
+        return Err(Fault::new("backup", problem, "another order of `links`, and no `backup`"));
+    }
     if spec.idle_timeout.is_some_and(SimDuration::is_zero) {
         let allowed = "a time above zero, or no `idle_timeout` to disable it";
         return Err(Fault::new("idle_timeout", "is zero", allowed));

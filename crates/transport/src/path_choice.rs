@@ -114,6 +114,11 @@ pub trait PathScheduler: Send {
         backlog: &Backlog,
     ) -> Result<Choice, String>;
 
+    /// Whether it looks at [`PathView::delivery_rate`], which is not measured otherwise.
+    fn uses_delivery_rates(&self) -> bool {
+        false
+    }
+
     /// The packet left on `path`.
     ///
     /// # Errors

@@ -72,8 +72,8 @@ def of(
     multipath = _multipath(resolved["flows"][name])
     if multipath["peer_links"]:
         raise InputError(
-            f"{scenario}: flows.{name}.transport.multipath.peer_links: paths that share links at one end cannot "
-            "be looked at one by one; allowed: flows without `peer_links`"
+            f"{scenario}: flows.{name}.transport.multipath.peer_links: paths that share links at one end "
+            "cannot be looked at one by one; allowed: flows without `peer_links`"
         )
     links = tuple(multipath["links"])
     chosen = measure.usual(resolved["flows"][name]) if metric is None else measure.named(metric)

@@ -148,6 +148,10 @@ impl PythonPathScheduler {
 }
 
 impl PathScheduler for PythonPathScheduler {
+    fn uses_delivery_rates(&self) -> bool {
+        true
+    }
+
     fn choose(
         &mut self,
         now: SimTime,

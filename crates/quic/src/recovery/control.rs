@@ -137,6 +137,12 @@ impl Control {
         self.paths.get(path).map_or_else(Totals::default, |state| state.totals)
     }
 
+    /// Bytes of a path that were acknowledged.
+    #[inline]
+    pub(crate) fn acked_bytes(&self, path: PathId) -> Bytes {
+        self.paths.get(path).map_or(Bytes::ZERO, |state| state.totals.acked_bytes)
+    }
+
     /// Totals of all paths.
     #[cfg(test)]
     pub(crate) fn sum(&self) -> Totals {

@@ -87,6 +87,11 @@ pub trait PathManagerModel {
         false
     }
 
+    /// Whether it distinguishes the links of `multipath.backup`.
+    fn uses_backups(&self) -> bool {
+        true
+    }
+
     /// Builds the manager of a connection.
     fn build(&self) -> Box<dyn PathManager>;
 }

@@ -19,6 +19,10 @@ leobench_base::spec! {
 }
 
 impl PathManagerModel for StandbySpec {
+    fn uses_backups(&self) -> bool {
+        false
+    }
+
     fn build(&self) -> Box<dyn PathManager> {
         Box::new(Standby { after: self.after.get(), active: Active::default() })
     }

@@ -23,6 +23,10 @@ impl PathSchedulerModel for EarliestArrivalSpec {
 struct EarliestArrival;
 
 impl PathScheduler for EarliestArrival {
+    fn uses_delivery_rates(&self) -> bool {
+        true
+    }
+
     fn choose(
         &mut self,
         now: SimTime,

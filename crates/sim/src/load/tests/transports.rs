@@ -95,6 +95,14 @@ fn several_paths() {
         ),
         (
             quic,
+            &over("links = [\"a\", \"b\"], backup = [\"b\"], manager = \"standby\""),
+            &format!(
+                "{at}.backup = [\"b\"]: is not used by the path manager `standby`, which uses one path at a time; allowed: \
+                 another order of `links`, and no `backup`"
+            ),
+        ),
+        (
+            quic,
             &over("links = [\"wire\", \"wire2\"], manager = { kind = \"standby\", after = 0 }"),
             &format!(
                 "{at}.manager.after = 0: is not a valid number; allowed: a whole number from 1 to 100"

@@ -2,7 +2,7 @@
 
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::endpoint::{EndpointError, Forecast, PathId};
-use leobench_transport::path_scheduler::{Choice, PathView, PathViews};
+use leobench_transport::path_scheduler::{Backlog, Choice, PathView};
 
 use super::Multipath;
 use crate::connection::Connection;
@@ -28,30 +28,60 @@ impl Connection {
     /// # Errors
     /// If the scheduler failed, or chose what it must not.
     pub(super) fn choose_path(&mut self, now: SimTime) -> Result<Choice, EndpointError> {
-        let mut views = PathViews::new();
-        views.extend(self.paths_for_data().map(|path| self.view(path)));
-        if !views.iter().any(|view| view.has_room(now)) {
-            return Ok(Choice::Wait);
-        }
-        for view in &mut views {
-            view.delivery_rate = self.measure_delivery(now, view);
+        let Some(multipath) = &mut self.multipath else { return Ok(Choice::Wait) };
+        let measures = multipath.scheduler.uses_delivery_rates();
+        let mut views = std::mem::take(&mut multipath.views);
+        self.show_paths(&mut views);
+        let has_room = views.iter().any(|view| view.has_room(now));
+        if has_room && measures {
+            for view in &mut views {
+                view.delivery_rate = self.measure_delivery(now, view);
+            }
         }
         let backlog = self.streams.waiting();
         let Some(multipath) = &mut self.multipath else { return Ok(Choice::Wait) };
-        let chosen = multipath.scheduler.choose(now, &views, &backlog);
-        let checked = chosen.and_then(|chosen| {
-            check(now, chosen, &views).map_err(|problem| match multipath.scheduler.place() {
-                Some(place) => format!("{problem} ({place})"),
-                None => problem,
-            })
-        });
-        checked.map_err(|problem| multipath.scheduler_error(now, problem))
+        let chosen = if has_room {
+            multipath.ask_scheduler(now, &views, &backlog)
+        } else {
+            Ok(Choice::Wait)
+        };
+        multipath.views = views;
+        chosen
+    }
+
+    /// Views of the paths that may carry data, as in [`paths_for_data`](Self::paths_for_data), in one pass.
+    #[inline]
+    fn show_paths(&self, views: &mut Vec<PathView>) {
+        views.clear();
+        let Some(multipath) = &self.multipath else { return };
+        let mut least = u8::MAX;
+        for id in &multipath.open {
+            let path = &self.paths[*id];
+            if !path.is_usable() {
+                continue;
+            }
+            let reserve = Self::reserve(path);
+            if reserve < least {
+                views.clear();
+                least = reserve;
+            }
+            if reserve == least {
+                views.push(self.view(path));
+            }
+        }
+    }
+
+    /// Whether window and pacer of a path let a full packet go now.
+    #[inline]
+    fn has_room_now(&self, now: SimTime, path: &Path) -> bool {
+        let window = self.control.window(path.id);
+        path.recovery.in_flight() + path.mtu <= window && path.ready(window, &self.control) <= now
     }
 
     /// The paths that may carry data, and have room for a full packet now.
     pub(super) fn has_room_for_data(&self, now: SimTime, id: PathId) -> bool {
         let path = self.paths_for_data().find(|path| path.id == id);
-        path.is_some_and(|path| self.view(path).has_room(now))
+        path.is_some_and(|path| self.has_room_now(now, path))
     }
 
     /// The rate at which data of a path was acknowledged over the last round trip.
@@ -60,7 +90,7 @@ impl Connection {
         now: SimTime,
         view: &PathView,
     ) -> Option<leobench_base::BitRate> {
-        let acked = self.control.totals(view.id).acked_bytes.get();
+        let acked = self.control.acked_bytes(view.id).get();
         let delivery = &mut self.paths[view.id].member.as_mut()?.delivery;
         delivery.update(now, acked, view.rtt);
         delivery.rate()
@@ -92,6 +122,23 @@ impl Connection {
 }
 
 impl Multipath {
+    /// Asks the scheduler, and checks its answer.
+    fn ask_scheduler(
+        &mut self,
+        now: SimTime,
+        views: &[PathView],
+        backlog: &Backlog,
+    ) -> Result<Choice, EndpointError> {
+        let chosen = self.scheduler.choose(now, views, backlog);
+        let checked = chosen.and_then(|chosen| {
+            check(now, chosen, views).map_err(|problem| match self.scheduler.place() {
+                Some(place) => format!("{problem} ({place})"),
+                None => problem,
+            })
+        });
+        checked.map_err(|problem| self.scheduler_error(now, problem))
+    }
+
     /// A failure of the scheduler.
     #[cold]
     pub(super) fn scheduler_error(&self, at: SimTime, problem: String) -> EndpointError {
@@ -114,7 +161,7 @@ impl Multipath {
 }
 
 /// Refuses a choice of paths that are not there, of a full one, and of waiting for nothing.
-fn check(now: SimTime, choice: Choice, views: &PathViews) -> Result<Choice, String> {
+fn check(now: SimTime, choice: Choice, views: &[PathView]) -> Result<Choice, String> {
     let first = match &choice {
         Choice::Wait
             if views.iter().any(|view| !view.has_room(now) || !view.in_flight.is_zero()) =>
@@ -149,7 +196,7 @@ fn check(now: SimTime, choice: Choice, views: &PathViews) -> Result<Choice, Stri
 }
 
 #[cold]
-fn unknown_path(id: PathId, views: &PathViews) -> String {
+fn unknown_path(id: PathId, views: &[PathView]) -> String {
     let known: Vec<_> = views.iter().map(|view| view.id.0.to_string()).collect();
     format!("chose path {}, which cannot carry data now; allowed: {}", id.0, known.join(", "))
 }
@@ -164,7 +211,7 @@ mod tests {
     const NOW: SimTime = SimTime::from_nanos(1_000_000_000);
 
     /// Path 0 with room, and path 2 with so many bytes of its window in flight.
-    fn views(in_flight: u64) -> PathViews {
+    fn views(in_flight: u64) -> [PathView; 2] {
         let view = |id, in_flight| PathView {
             id: PathId(id),
             link: None,
@@ -178,7 +225,7 @@ mod tests {
             delivery_rate: None,
             forecast: None,
         };
-        PathViews::from_slice(&[view(0, 0), view(2, in_flight)])
+        [view(0, 0), view(2, in_flight)]
     }
 
     fn several(ids: &[u32]) -> Choice {

@@ -27,7 +27,8 @@ impl Connection {
             if member.copies.len() < MOST_COPIES {
                 member.copies.extend(ranges.iter().copied());
             }
-            self.prune_copies(*id);
+            let has_copies = self.prune_copies(*id);
+            self.note_copies(has_copies);
         }
     }
 
@@ -42,6 +43,13 @@ impl Connection {
             member.copies.pop_front();
         }
         false
+    }
+
+    /// A path may have copies to send from now on.
+    fn note_copies(&mut self, has_copies: bool) {
+        if let Some(multipath) = &mut self.multipath {
+            multipath.has_copies |= has_copies;
+        }
     }
 
     /// Whether what is on a path that does not answer is left to loss detection.
@@ -97,6 +105,7 @@ impl Connection {
                 member.copies.extend(ranges);
             }
             if self.prune_copies(id) {
+                self.note_copies(true);
                 return true;
             }
         }

@@ -17,7 +17,7 @@ use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, PathId};
 use leobench_transport::path_manager::PathManager;
-use leobench_transport::path_scheduler::PathScheduler;
+use leobench_transport::path_scheduler::{PathScheduler, PathView};
 use smallvec::SmallVec;
 
 use self::manage::Management;
@@ -68,6 +68,10 @@ pub(crate) struct Offer {
 pub(in crate::connection) struct Multipath {
     offer: Offer,
     scheduler: Box<dyn PathScheduler>,
+    /// Whether paths may have copies to send.
+    has_copies: bool,
+    /// Memory for what the scheduler is shown.
+    views: Vec<PathView>,
     /// The largest path ID that this end allows, and whether it is to say so.
     local_max: u32,
     announces_max: bool,
@@ -139,6 +143,8 @@ impl Connection {
             open: SmallVec::from_slice(&[PathSet::FIRST]),
             turn: 0,
             scheduler,
+            has_copies: false,
+            views: Vec::new(),
             offer: *offer,
         }));
         self.allow_paths();

@@ -47,7 +47,8 @@ impl Connection {
                 return Ok(true);
             }
         }
-        if self.transmit_copies(now, &open, out)? {
+        let may_copy = self.multipath.as_ref().is_some_and(|multipath| multipath.has_copies);
+        if may_copy && self.transmit_copies(now, &open, out)? {
             return Ok(true);
         }
         let has_content = self.has_content(self.paths.first(), Space::Data);
@@ -69,7 +70,7 @@ impl Connection {
         }
         for id in open {
             let path = &self.paths[id];
-            let wanted = has_content || self.has_copies(id);
+            let wanted = has_content || may_copy && self.has_copies(id);
             let limits = self.limits_if(path, wanted);
             self.on_sent_all(now, id, limits);
         }
@@ -83,13 +84,19 @@ impl Connection {
         open: &[PathId],
         out: &mut Output<'_>,
     ) -> Result<bool, EndpointError> {
+        let mut waits = false;
         for id in open.iter().copied() {
-            if self.prune_copies(id)
+            let has_copies = self.prune_copies(id);
+            waits |= has_copies;
+            if has_copies
                 && self.has_room_for_data(now, id)
                 && self.transmit_cargo(now, id, Cargo::Copies, out)?
             {
                 return Ok(true);
             }
+        }
+        if let Some(multipath) = &mut self.multipath {
+            multipath.has_copies = waits;
         }
         Ok(false)
     }
