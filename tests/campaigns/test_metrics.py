@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
-from leobench.campaign import metrics
+import leobench
+from leobench.campaign import Campaign, metrics
 from leobench.errors import InputError
-
-if TYPE_CHECKING:
-    from leobench.campaign.plan import Campaign
+from tests.support.paths import ROOT
 
 KNOWN = ("flows.main.handovers.each.move-0.outage_ms", "flows.main.goodput_bps")
 
@@ -38,3 +38,17 @@ def test_a_metric_of_a_later_handover_is_known(number: int) -> None:
 def test_others_are_refused_by_name(metric: str) -> None:
     with pytest.raises(InputError, match=r"no run produces it"):
         metrics.refuse_unknown(asked(metric), KNOWN)
+
+
+def test_metrics_of_several_paths_are_those_of_a_run() -> None:
+    """Paths open later than the short run ends; what a campaign may ask for is what a longer run has."""
+    summary = leobench.run(ROOT / "scenarios" / "multipath.toml", overrides={"duration": "2 s"}).summary
+    known = set(metrics.flatten(summary))
+    campaign = Campaign.load(ROOT / "campaigns" / "paths-file.toml")
+    foreseen = metrics.produced(campaign)
+    assert foreseen is not None
+    of_paths = {name.split(".", 2)[2] for name in known if name.startswith("flows.upload.paths.")}
+    assert of_paths == {
+        name.split(".", 2)[2] for name in foreseen if re.match(r"flows\.main\.paths\.[01]\.", name)
+    }
+    assert {"flows.main.reinjected_bytes", "flows.main.reordering_delay_ms.p95"} <= foreseen

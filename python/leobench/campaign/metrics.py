@@ -99,7 +99,25 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
 # What a flow and its paths have besides once there are several of them.
 _DELAY = dict.fromkeys(("mean", "p50", "p95", "p99", "max"), 0)
 _OF_SEVERAL = {"reinjected_bytes": 0, "duplicate_bytes": 0, "reordering_delay_ms": _DELAY}
-_OF_EACH = {"cwnd_bytes": 0, "sent_bytes": 0, "reinjected_bytes": 0, "packet_delay_ms": _DELAY}
+_OF_ANY = (
+    "srtt_ms",
+    "sent_packets",
+    "lost_packets",
+    "retransmitted_packets",
+    "retransmitted_bytes",
+    "congestion_events",
+    "timeouts",
+    "spurious_losses",
+    "undos",
+    "ecn_marks",
+)
+_OF_EACH = {
+    **dict.fromkeys(_OF_ANY, 0),
+    "cwnd_bytes": 0,
+    "sent_bytes": 0,
+    "reinjected_bytes": 0,
+    "packet_delay_ms": _DELAY,
+}
 
 
 def _foresee_paths(flow: dict[str, Any], transport: dict[str, Any]) -> None:
@@ -107,10 +125,9 @@ def _foresee_paths(flow: dict[str, Any], transport: dict[str, Any]) -> None:
     multipath = transport.get("multipath")
     if not multipath:
         return
-    (first, *_) = flow["paths"]
     count = len(multipath["links"]) * max(1, len(multipath["peer_links"]))
     flow.update(_OF_SEVERAL)
-    flow["paths"] = [{**first, **_OF_EACH, "path": path} for path in range(count)]
+    flow["paths"] = [{**_OF_EACH, "path": path} for path in range(count)]
 
 
 def _first_handover(metric: str) -> str:
