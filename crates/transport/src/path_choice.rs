@@ -52,9 +52,6 @@ impl PathView {
     }
 }
 
-/// The paths among which a scheduler chooses, in the order of their numbers.
-pub type PathViews = SmallVec<[PathView; 4]>;
-
 /// Paths that a packet is to take.
 pub type PathIds = SmallVec<[PathId; 4]>;
 

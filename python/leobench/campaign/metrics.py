@@ -96,7 +96,7 @@ def _probe(campaign: Campaign, variant: Variant) -> set[str] | None:
     return set(flatten(numbers))
 
 
-# What a flow and its paths have besides once there are several of them.
+# The numbers of a flow and of its paths once there are several; a test holds them to those of a run.
 _DELAY = dict.fromkeys(("mean", "p50", "p95", "p99", "max"), 0)
 _OF_SEVERAL = {"reinjected_bytes": 0, "duplicate_bytes": 0, "reordering_delay_ms": _DELAY}
 _OF_ANY = (

@@ -200,7 +200,7 @@ fn forecasts_let_a_client_change_paths_before_its_link_goes() {
     let links =
         ["20", "25"].map(|delay| format!(r#"rate = "20 Mbps", delay = "{delay} ms", {queue}"#));
     for from in ["client", "server"] {
-        let longest = |manager: &str, forecast: &str| {
+        let play = |manager: &str, forecast: &str| {
             let more = r#"handovers.h = { node = "client", links = ["a", "b"], kind = "migrate", overlap = "2 s", every = "5 s" }"#;
             let transport = format!(
                 "{{ kind = \"quic\", multipath = {{ links = [\"a\", \"b\"], manager = {manager} }} }}"
@@ -210,14 +210,13 @@ fn forecasts_let_a_client_change_paths_before_its_link_goes() {
             let outcome = run(&scenario(&text), 1);
             let flow = &outcome.summary.flows[0];
             assert_eq!(flow.lost, None);
-            (flow.goodput_bps.unwrap(), flow.paths.len())
+            (flow.goodput_bps.unwrap(), flow.dropped_packets.of("handover"))
         };
-        let told =
-            longest("{ kind = \"make_before_break\", lead = \"500 ms\" }", "forecast = {}\n");
-        let blind = longest("\"standby\"", "");
-        println!("{from}: {told:?}, {blind:?}");
+        let told = play("{ kind = \"make_before_break\", lead = \"500 ms\" }", "forecast = {}\n");
+        let blind = play("\"standby\"", "");
         assert!(told.0 > 0.9 * 20e6, "{from}: {told:?}, {blind:?}");
         assert!(told.0 > blind.0, "{from}: {told:?}, {blind:?}");
+        assert!(told.1 == 0 && blind.1 > 20, "{from}: {told:?}, {blind:?}");
     }
 }
 

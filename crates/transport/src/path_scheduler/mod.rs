@@ -4,7 +4,7 @@
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimTime};
 
-pub use crate::path_choice::{Backlog, Choice, PathIds, PathScheduler, PathView, PathViews};
+pub use crate::path_choice::{Backlog, Choice, PathIds, PathScheduler, PathView};
 use crate::plugin::Plugins;
 
 /// Inputs for building a path scheduler.

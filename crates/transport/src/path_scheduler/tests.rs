@@ -31,7 +31,7 @@ fn full(id: u32, millis: u64) -> PathView {
     PathView { in_flight: Bytes::new(10 * PAYLOAD), ..view(id, millis) }
 }
 
-fn views(rtts: &[(u32, u64)]) -> PathViews {
+fn views(rtts: &[(u32, u64)]) -> Vec<PathView> {
     rtts.iter().map(|(id, millis)| view(*id, *millis)).collect()
 }
 

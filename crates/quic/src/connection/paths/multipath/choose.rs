@@ -15,14 +15,6 @@ impl Connection {
         if path.recovery.pto_count() > 0 { 2 } else { u8::from(backup) }
     }
 
-    /// The paths that may carry data: the usable ones, or those among them that are wanted most.
-    fn paths_for_data(&self) -> impl Iterator<Item = &Path> {
-        let open = self.multipath.as_ref().map_or(&[][..], |multipath| &multipath.open);
-        let usable = move || open.iter().map(|id| &self.paths[*id]).filter(|path| path.is_usable());
-        let least = usable().map(Self::reserve).min();
-        usable().filter(move |path| Some(Self::reserve(path)) == least)
-    }
-
     /// The path that the scheduler chooses for the next packet with data. Without room on any path, it is not asked.
     ///
     /// # Errors
@@ -49,7 +41,7 @@ impl Connection {
         chosen
     }
 
-    /// Views of the paths that may carry data, as in [`paths_for_data`](Self::paths_for_data), in one pass.
+    /// Views of the paths that may carry data: of the usable ones, those with the smallest reserve.
     #[inline]
     fn show_paths(&self, views: &mut Vec<PathView>) {
         views.clear();
@@ -78,10 +70,12 @@ impl Connection {
         path.recovery.in_flight() + path.mtu <= window && path.ready(window, &self.control) <= now
     }
 
-    /// The paths that may carry data, and have room for a full packet now.
+    /// Whether a path may carry data, and has room for a full packet now.
     pub(super) fn has_room_for_data(&self, now: SimTime, id: PathId) -> bool {
-        let path = self.paths_for_data().find(|path| path.id == id);
-        path.is_some_and(|path| self.has_room_now(now, path))
+        let path = &self.paths[id];
+        let is_preferred =
+            |other: &Path| other.is_usable() && Self::reserve(other) < Self::reserve(path);
+        path.is_usable() && self.has_room_now(now, path) && !self.paths.iter().any(is_preferred)
     }
 
     /// The rate at which data of a path was acknowledged over the last round trip.
