@@ -178,6 +178,10 @@ impl Connection {
         let former = path.route.tuple;
         path.switch(tuple);
         path.spin = false;
+        if self.multipath.is_some() {
+            self.find_carrier(id);
+        }
+        let path = &mut self.paths[id];
         if resets && !tuple.differs_in_ports_only(&former) {
             save(&mut self.control, path.id, now, former);
             path.recovery.on_moved(now, &mut self.control, mtu);

@@ -207,6 +207,14 @@ impl Connection {
         self.manage_paths(now);
     }
 
+    /// Finds out whether the interface that a client's path uses now has a carrier. Servers are not told of theirs.
+    pub(in crate::connection) fn find_carrier(&mut self, id: PathId) {
+        let Self { role, paths, mobility, .. } = self;
+        let path = &mut paths[id];
+        let local = path.route.tuple.local.ip();
+        path.has_carrier = *role == Role::Server || mobility.interfaces.has_carrier(local);
+    }
+
     /// A path has its carrier back: nothing that it waited for meanwhile counts, and the peer learns that it is there.
     fn resume_path(&mut self, now: SimTime, id: PathId) {
         let path = &mut self.paths[id];

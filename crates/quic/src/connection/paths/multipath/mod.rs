@@ -149,8 +149,7 @@ impl Connection {
         }));
         self.allow_paths();
         self.paths.first_mut().member = Some(Box::default());
-        let first = self.paths.first_mut();
-        first.has_carrier = self.mobility.interfaces.has_carrier(first.route.tuple.local.ip());
+        self.find_carrier(PathSet::FIRST);
         self.find_link(PathSet::FIRST);
         self.choose_status();
     }
