@@ -112,7 +112,8 @@ impl Model {
 
     /// `GetPtoTimeAndSpace`.
     fn probe(&self, rtt: &RttEstimator, max_ack_delay: SimDuration) -> Option<SimTime> {
-        let backoff = 1 << self.pto_count;
+        // The RFC has no bound; ours keeps times in range, at 18 hours for a probe timeout of a second.
+        let backoff = 1 << self.pto_count.min(16);
         let spaces = (0..3).filter(|space| *space < 2 || self.confirmed);
         let times = spaces.filter_map(|space| {
             let delay = if space == 2 { max_ack_delay } else { SimDuration::ZERO };
