@@ -345,3 +345,45 @@ class Mine:
     )
     # The first forecast after the handshake looks 15 s ahead.
     assert "ValueError: 1.0 15.0 None None" in said
+
+
+def test_a_handover_and_what_it_does_to_links_are_told_with_one_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "moves" / "moves.toml"
+    file.parent.mkdir()
+    file.write_text(
+        """\
+name = "moves"
+duration = "8 s"
+nodes = { van = {}, office = {} }
+links.one = { between = ["van", "office"], rate = "5 Mbps", delay = "10 ms" }
+links.two = { between = ["van", "office"], rate = "5 Mbps", delay = "10 ms" }
+handovers.move = { node = "van", links = ["one", "two"], kind = "migrate", at = ["5 s"], outage = "400 ms" }
+[flows.upload]
+transport = { kind = "quic", multipath = { links = ["one", "two"], scheduler = { python = "mine:Mine" } } }
+from = "van"
+to = "office"
+source = "bulk"
+forecast = { time_error = "200 ms" }
+""",
+        encoding="utf-8",
+    )
+    text = """\
+class Mine:
+    def __init__(self, links, random):
+        self.told = {}
+
+    def choose(self, now, paths, backlog):
+        return next(path for path in paths if path.has_room)
+
+    def on_interface_forecast(self, now, forecast):
+        self.told[forecast.link] = forecast
+        if len(self.told) == 2:
+            down, (begins, ends) = self.told["one"].goes_down, self.told["one"].handover
+            raise ValueError(f"{down} {begins} {ends} {self.told['two'].comes_up}")
+"""
+    said = failed(file, text, capsys)
+    down, begins, ends, up = (float(number) for number in said.rsplit("ValueError: ", 1)[1].split()[:4])
+    assert down == begins != 5.0
+    assert up == ends == pytest.approx(begins + 0.4)

@@ -43,6 +43,8 @@ struct Coming {
     from: SimTime,
     /// When packets go on; none if that is beyond the horizon.
     until: Option<SimTime>,
+    /// When it is over; none if that is beyond the horizon.
+    end: Option<SimTime>,
     /// The error of both times, in nanoseconds.
     error: i64,
 }
@@ -86,11 +88,13 @@ impl Forecaster {
                         links: [stage.from.link(), stage.to.link()],
                         from: *at,
                         until: stage.overlaps.then_some(*at),
+                        end: None,
                         error,
                     });
                 }
                 (Stage::End | Stage::Cut, Some(coming)) => {
                     coming.until.get_or_insert(*at);
+                    coming.end = Some(*at);
                 }
                 _ => {}
             }
@@ -106,7 +110,10 @@ impl Forecaster {
             let matters = self.config.interfaces.iter().any(|(known, _)| *known == link);
             let known = self.carriers.iter().any(|it| (it.link, it.at, it.up) == (link, at, up));
             if matters && !known {
-                let error = draw_error(&mut self.config);
+                // A handover and what it does to interfaces are told with one error.
+                let of_handover = self.coming.iter().find(|coming| coming.changes(link, at));
+                let error = of_handover.map(|coming| coming.error);
+                let error = error.unwrap_or_else(|| draw_error(&mut self.config));
                 self.carriers.push(Carrier { link, at, up, error });
             }
         }
@@ -154,6 +161,11 @@ impl Forecaster {
 }
 
 impl Coming {
+    /// Whether it changes a link at an instant.
+    fn changes(&self, link: LinkId, at: SimTime) -> bool {
+        self.links.contains(&link) && [Some(self.from), self.until, self.end].contains(&Some(at))
+    }
+
     /// Returns its forecast, with both times shifted by the error. Without a known end, it lasts up to the horizon.
     fn told(&self, horizon: SimTime) -> HandoverForecast {
         let until = self.until.unwrap_or(horizon);
