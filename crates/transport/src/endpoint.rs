@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU64;
 
-use leobench_base::{BitRate, Bytes, LogHistogram, Packet, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, LinkId, LogHistogram, Packet, SimDuration, SimTime};
 
 use crate::arrivals::Arrivals;
 use crate::buffer::Message;
@@ -65,6 +65,8 @@ pub enum Input<'a> {
     Forecast(Forecast),
     /// Somebody who knows the network says what will become of an interface.
     InterfaceForecast(InterfaceForecast),
+    /// The link layer reports on the access link of a path.
+    Access(AccessReport),
 }
 
 /// A change of one of the node's interfaces.
@@ -116,6 +118,36 @@ impl InterfaceForecast {
         });
         self.handover.into_iter().chain(down)
     }
+}
+
+/// A report of the link layer on the access link of one of an endpoint's paths, across the layers between (Yang et al. 2024,
+/// section 6.1). The access link is the link through a constellation that the path's packets take. A report is late, and may be
+/// wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AccessReport {
+    /// The path meant.
+    pub path: PathId,
+    /// The link, which outlives the paths over it: the number of an abandoned path does not come back.
+    pub link: LinkId,
+    /// When this was so.
+    pub at: SimTime,
+    /// What the link offered; none without a serving satellite.
+    pub service: Option<AccessService>,
+    /// The next handover of the path, or the one under way.
+    pub handover: Option<HandoverForecast>,
+}
+
+/// Service of an access link by a satellite, in the direction of the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AccessService {
+    /// Number of the serving satellite.
+    pub satellite: usize,
+    /// Signal-to-noise ratio in dB.
+    pub snr_db: f64,
+    /// Distance of the satellite in m.
+    pub range_m: f64,
+    /// Rate that the link budget offers at this ratio.
+    pub rate: BitRate,
 }
 
 /// A handover of a path ahead of time.

@@ -248,7 +248,8 @@ impl Endpoint for KernelTcp {
             | Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)
-            | Input::InterfaceForecast(_) => {}
+            | Input::InterfaceForecast(_)
+            | Input::Access(_) => {}
         }
         Ok(())
     }

@@ -262,7 +262,8 @@ impl Endpoint for NoqEndpoint {
             Input::Packet(_)
             | Input::Interface(_)
             | Input::Carrier(_)
-            | Input::InterfaceForecast(_) => Ok(()),
+            | Input::InterfaceForecast(_)
+            | Input::Access(_) => Ok(()),
             Input::Message { stream, message } => {
                 if let Some(sender) = &mut self.sender {
                     sender.streams.push(stream, message);

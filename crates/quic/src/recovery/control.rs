@@ -4,7 +4,7 @@ use leobench_base::{BitRate, Bytes, LogHistogram, SimTime};
 use leobench_transport::congestion::{
     AckEnd, Acked, CarefulResume, Congestion, CongestionControl, Lost, PhaseWatch, Rtt, Sent,
 };
-use leobench_transport::endpoint::{EndpointError, Event, Forecast, PathId, Totals};
+use leobench_transport::endpoint::{AccessReport, EndpointError, Event, Forecast, PathId, Totals};
 use leobench_transport::path_map::PathMap;
 
 use super::SentPacket;
@@ -95,6 +95,10 @@ impl Control {
     }
 
     /// A forecast of a path.
+    pub(crate) fn on_access(&mut self, report: &AccessReport) {
+        self.algorithm.on_access(report.path, report);
+    }
+
     pub(crate) fn on_forecast(&mut self, forecast: &Forecast) {
         self.algorithm.on_forecast(forecast.path, forecast);
     }

@@ -3,7 +3,7 @@
 use leobench_base::{BitRate, Bytes, SimTime};
 
 use super::{AckEnd, Acked, CarefulResume, Congestion, CongestionControl, Lost, Sent};
-use crate::endpoint::{Forecast, PathId};
+use crate::endpoint::{AccessReport, Forecast, PathId};
 use crate::on_forecast::OnForecastSpec;
 use crate::path_map::PathMap;
 
@@ -100,6 +100,10 @@ impl CongestionControl for ForecastWindow {
             }
         }
         self.inner.on_forecast(path, forecast);
+    }
+
+    fn on_access(&mut self, path: PathId, report: &AccessReport) {
+        self.inner.on_access(path, report);
     }
 
     fn window(&self, path: PathId) -> Bytes {

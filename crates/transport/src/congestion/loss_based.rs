@@ -8,7 +8,7 @@ use leobench_base::{Bytes, SimTime};
 use super::per_path::{PerPath, SinglePath};
 use super::slow_start::{SlowStart, SlowStartSpec};
 use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Sent};
-use crate::endpoint::Forecast;
+use crate::endpoint::{AccessReport, Forecast};
 
 /// A window in packets, at least one.
 pub type Packets = Whole<1, { u32::MAX }>;
@@ -64,6 +64,11 @@ pub(super) trait Avoidance: Clone + Send {
     /// A forecast of the path arrived.
     fn forecast(&mut self, forecast: &Forecast) {
         let _ = forecast;
+    }
+
+    /// The link layer reports on the access link of the path.
+    fn access(&mut self, report: &AccessReport) {
+        let _ = report;
     }
 
     /// The window was not used up between the last acknowledgement, or call of this, and `now`.
@@ -276,6 +281,10 @@ impl<A: Avoidance> LossBased<A> {
         self.state.avoidance.forecast(forecast);
     }
 
+    pub fn on_access(&mut self, report: &AccessReport) {
+        self.state.avoidance.access(report);
+    }
+
     /// Sets the window ([`CongestionControl::set_window`]).
     pub fn set_window(&mut self, window: Bytes, ssthresh: Option<Bytes>) -> bool {
         self.state.set_window(window.get().max(self.minimum));
@@ -385,6 +394,10 @@ impl<A: Avoidance<Paths = ()>> SinglePath for Independent<A> {
 
     fn on_forecast(&mut self, forecast: &Forecast) {
         self.0.on_forecast(forecast);
+    }
+
+    fn on_access(&mut self, report: &AccessReport) {
+        self.0.on_access(report);
     }
 
     fn set_window(&mut self, window: Bytes, ssthresh: Option<Bytes>) -> bool {

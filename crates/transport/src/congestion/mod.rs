@@ -37,7 +37,7 @@ pub use vegas::VegasSpec;
 pub use westwood::WestwoodSpec;
 pub use wvegas::WvegasSpec;
 
-use crate::endpoint::{Forecast, PathId};
+use crate::endpoint::{AccessReport, Forecast, PathId};
 use crate::plugin::Plugins;
 
 /// A packet that was just sent.
@@ -232,6 +232,11 @@ pub trait CongestionControl: Send {
     /// A forecast of a path from outside the connection.
     fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
         let _ = (path, forecast);
+    }
+
+    /// A report of the link layer on the access link of a path.
+    fn on_access(&mut self, path: PathId, report: &AccessReport) {
+        let _ = (path, report);
     }
 
     /// Bytes that may be in flight.

@@ -3,7 +3,7 @@
 use leobench_base::{BitRate, Bytes, RngTree, SimRng, SimTime};
 
 use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
-use crate::endpoint::{Forecast, PathId};
+use crate::endpoint::{AccessReport, Forecast, PathId};
 use crate::path_map::PathMap;
 
 /// Congestion control of one path. The calls and their order are those of [`CongestionControl`], without the path.
@@ -38,6 +38,11 @@ pub trait SinglePath: Send {
     /// A forecast of a path from outside the connection.
     fn on_forecast(&mut self, forecast: &Forecast) {
         let _ = forecast;
+    }
+
+    /// A report of the link layer on the access link of the path.
+    fn on_access(&mut self, report: &AccessReport) {
+        let _ = report;
     }
 
     /// Bytes that may be in flight.
@@ -160,6 +165,12 @@ impl<C: SinglePath> CongestionControl for PerPath<C> {
     fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
         if let Some(controller) = self.get_mut(path) {
             controller.on_forecast(forecast);
+        }
+    }
+
+    fn on_access(&mut self, path: PathId, report: &AccessReport) {
+        if let Some(controller) = self.get_mut(path) {
+            controller.on_access(report);
         }
     }
 

@@ -8,10 +8,10 @@ use leobench_base::{Bytes, SimTime};
 
 use super::newreno;
 use crate::congestion::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
-use crate::endpoint::{Forecast, PathId};
+use crate::endpoint::{AccessReport, Forecast, PathId};
 
 /// The calls in which a controller may fail.
-pub(super) const CALLS: [&str; 11] = [
+pub(super) const CALLS: [&str; 12] = [
     "open",
     "close",
     "on_sent",
@@ -22,6 +22,7 @@ pub(super) const CALLS: [&str; 11] = [
     "on_ecn",
     "on_spurious_loss",
     "on_forecast",
+    "on_access",
     "window",
 ];
 
@@ -100,6 +101,11 @@ impl CongestionControl for Failing {
         self.inner.on_forecast(path, forecast);
     }
 
+    fn on_access(&mut self, path: PathId, report: &AccessReport) {
+        self.called("on_access");
+        self.inner.on_access(path, report);
+    }
+
     fn window(&self, path: PathId) -> Bytes {
         self.called("window");
         self.inner.window(path)
@@ -110,7 +116,8 @@ impl CongestionControl for Failing {
     }
 
     fn fault(&mut self) -> Option<String> {
-        let once = ["open", "close", "on_forecast", "on_spurious_loss", "on_loss", "on_ecn"];
+        let once =
+            ["open", "close", "on_forecast", "on_access", "on_spurious_loss", "on_loss", "on_ecn"];
         let fails = self.times.get() >= if once.contains(&self.call) { 1 } else { 3 };
         fails.then(|| format!("raised in {}\nTraceback", self.call))
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use leobench_base::{BitRate, SimDuration, SimTime};
+use leobench_base::{BitRate, LinkId, SimDuration, SimTime};
 
 use super::failing::{CALLS, Failing};
 use super::{Controlled, Pipe, RECEIVER, SENDER, ms};
-use crate::endpoint::{EndpointError, Forecast, Input, PathId};
+use crate::endpoint::{AccessReport, EndpointError, Forecast, Input, PathId};
 
 const BYTES: u64 = 5_000_000;
 
@@ -38,6 +38,8 @@ fn transfer<E: Controlled>(call: &'static str) -> (Pipe<E>, Arc<AtomicUsize>) {
         let at = SimTime::ZERO + SimDuration::from_secs(1);
         let (path, base_rtt, bottleneck, handover) = (PathId(0), None, None, None);
         pipe.input(Input::Forecast(Forecast { path, at, base_rtt, bottleneck, handover }));
+        let (link, service) = (LinkId::from(0), None);
+        pipe.input(Input::Access(AccessReport { path, link, at, service, handover }));
         pipe.run(ms(60_000), |pipe| pipe.failed.is_some() || pipe.delivered[0] >= BYTES);
     }
     (pipe, closed)

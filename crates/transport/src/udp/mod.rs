@@ -115,7 +115,8 @@ impl Endpoint for UdpSender {
             | Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)
-            | Input::InterfaceForecast(_) => {}
+            | Input::InterfaceForecast(_)
+            | Input::Access(_) => {}
         }
         Ok(())
     }
@@ -175,7 +176,8 @@ impl Endpoint for UdpReceiver {
             | Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)
-            | Input::InterfaceForecast(_) => {}
+            | Input::InterfaceForecast(_)
+            | Input::Access(_) => {}
         }
         Ok(())
     }

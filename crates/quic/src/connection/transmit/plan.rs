@@ -2,7 +2,7 @@
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::{EndpointError, Forecast, PathId};
+use leobench_transport::endpoint::{AccessReport, EndpointError, Forecast, PathId};
 
 use crate::connection::{Cargo, Connection};
 use crate::paths::Path;
@@ -253,6 +253,11 @@ impl Connection {
         }
         self.manage_paths(now);
         Ok(())
+    }
+
+    /// The link layer reports on the access link of a path.
+    pub(crate) fn on_access(&mut self, report: &AccessReport) {
+        self.control.on_access(report);
     }
 
     /// Leaves those paths alone from now on whose forecast handovers are near.

@@ -9,7 +9,7 @@ use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
 use self::observer::Observer;
 pub use self::store::{Remote, Saved, Store};
 use super::{AckEnd, Acked, Congestion, CongestionControl, Lost, Sent};
-use crate::endpoint::{Event, Forecast, PathId};
+use crate::endpoint::{AccessReport, Event, Forecast, PathId};
 
 /// "Beta": what of the "`PipeSize`" becomes the slow-start threshold after a retreat, as a divisor.
 const RETREAT_DIVISOR: u64 = 2;
@@ -390,6 +390,10 @@ impl CongestionControl for CarefulResume {
 
     fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
         self.inner.on_forecast(path, forecast);
+    }
+
+    fn on_access(&mut self, path: PathId, report: &AccessReport) {
+        self.inner.on_access(path, report);
     }
 
     fn window(&self, path: PathId) -> Bytes {

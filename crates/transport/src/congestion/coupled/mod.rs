@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use super::loss_based::{Avoidance, LossBased, Opening, reno_growth};
 use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Rtt, Sent};
-use crate::endpoint::{Forecast, PathId};
+use crate::endpoint::{AccessReport, Forecast, PathId};
 
 /// Congestion avoidance of a path that sees all paths of its connection.
 pub(super) trait CoupledAvoidance: Avoidance<Paths = Paths<Self::Shown>> {
@@ -228,6 +228,10 @@ impl<A: CoupledAvoidance> CongestionControl for Coupled<A> {
 
     fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
         self.change(path, |window, _| window.on_forecast(forecast));
+    }
+
+    fn on_access(&mut self, path: PathId, report: &AccessReport) {
+        self.change(path, |window, _| window.on_access(report));
     }
 
     fn window(&self, path: PathId) -> Bytes {

@@ -422,6 +422,7 @@ impl Endpoint for TcpEndpoint {
                 }
             }
             Input::Finish => self.outgoing.finish(),
+            Input::Access(report) => self.sender.on_access(&report),
             Input::Forecast(forecast) => {
                 let before = self.spec.on_forecast.and_then(|heeded| heeded.hold);
                 self.sender.on_forecast(now, before, &forecast);

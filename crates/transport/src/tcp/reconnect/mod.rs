@@ -303,7 +303,8 @@ impl Endpoint for ReconnectingTcp {
             Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)
-            | Input::InterfaceForecast(_) => {}
+            | Input::InterfaceForecast(_)
+            | Input::Access(_) => {}
         }
         self.present.input(now, input)
     }

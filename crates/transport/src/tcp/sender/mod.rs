@@ -24,7 +24,7 @@ use super::rtt::RttEstimator;
 use super::sequence::Stamps;
 use super::spec::TcpSpec;
 use crate::congestion::{CongestionControl, Rtt};
-use crate::endpoint::{Forecast, LossVerdictKind};
+use crate::endpoint::{AccessReport, Forecast, LossVerdictKind};
 use crate::on_forecast::Hold;
 use crate::pacing::{Pacer, window_rate};
 
@@ -286,6 +286,11 @@ impl Sender {
         if let Some(before) = before {
             self.hold.plan(now, before, forecast);
         }
+    }
+
+    /// The link layer reports on the access link of its path.
+    pub(super) fn on_access(&mut self, report: &AccessReport) {
+        self.control.algorithm.on_access(PATH, report);
     }
 
     /// When pacing and forecasts allow the next segment, if that is in the future.
