@@ -208,6 +208,69 @@ def test_wrong_readings_are_refused_in_one_line(tmp_path: Path, old: str, new: s
     assert "\n" not in str(refused.value)
 
 
+AXES = """\
+[[readings]]
+id = "near"
+says = "It is near."
+source = "section 2"
+because = "it may be"
+overrides = { "links.uplink.delay" = "1 ms" }
+
+[[readings]]
+id = "far"
+says = "It is far."
+source = "section 3"
+because = "it may be"
+overrides = { "links.uplink.delay" = "9 ms" }
+
+[[readings]]
+id = "jitter"
+says = "It is the jitter."
+source = "section 4"
+because = "it varies"
+instead = { "flows.main.delay_ms.mean" = "flows.main.delay_ms.p95" }
+
+[[claims]]
+id = "short"
+figure = "fig4"
+stated = "section 1"
+says = "Delays are short."
+metric = "flows.main.delay_ms.mean"
+relation = "mean < 1e9"
+because = "any"
+readings = [["near", "far"], ["jitter"]]
+"""
+
+
+def test_axes_of_readings_are_tried_in_every_combination(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, AXES)
+    ids = [each.id for each in found.readings]
+    assert ids == ["jitter", "near", "near+jitter", "far", "far+jitter"]
+    both = found.readings[2]
+    assert both.overrides == {"links.uplink.delay": "1 ms"}
+    assert reading_rules.under(found, both).metric == "flows.main.delay_ms.p95"
+    assert [each.id for each in both.parts] == ["near", "jitter"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('["jitter"]]', '"jitter"]', r'readings\[1\] = \'jitter\'; allowed: a list of ids'),
+        ('["jitter"]]', '[]]', r"readings\[1\] = \[\]; allowed: a list of ids"),
+        ('["jitter"]]', '["jitter"], ["near"]]', '"near" is on two axes'),
+        ('["near", "far"], ["jitter"]', '["near"], ["far"], ["jitter"]', "two change links.uplink.delay"),
+        ('[["near", "far"], ["jitter"]]', '[["near"], ["far"], ["jitter"], ["jitter"]]', "has 4 axes"),
+        ('["jitter"]]', '["jiter"]]', r'readings\[1\]\[0\] = "jiter": no such reading; .*`jitter`'),
+        ('id = "jitter"', 'id = "jit+ter"', r"has a `\+`"),
+    ],
+)  # fmt: skip
+def test_axes_that_contradict_each_other_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in AXES
+    with pytest.raises(InputError, match=said) as refused:
+        read(tmp_path, AXES.replace(old, new))
+    assert "\n" not in str(refused.value)
+
+
 FIG4 = next(figure for figure in khan2023.PAPER.figures if figure.name == "fig4")
 FIG7 = next(figure for figure in khan2023.PAPER.figures if figure.name == "fig7")
 

@@ -142,7 +142,7 @@ def read(file: Path) -> list[Claim]:
     for id_ in ids:
         if ids.count(id_) > 1:
             raise InputError(f'{file}: id = "{id_}": appears twice')
-    used = {reading.id for claim in claims for reading in claim.readings}
+    used = {part.id for claim in claims for reading in claim.readings for part in reading.parts or (reading,)}
     for reading in known.values():
         if reading.id not in used:
             raise InputError(

@@ -120,11 +120,20 @@ def _readings(conclusions: Sequence[Conclusion]) -> list[str]:
     tried = Counter(finding.reading for finding in found)
     held = Counter(finding.reading for finding in found if finding.verdict is Verdict.HOLDS)
     lines = [
-        f"- **{each.id}**: {each.says} Source: {each.source}. Plausible because {each.because}. "
-        f"Changes {_changed(each)}. Holds in {held[each.id]} of {tried[each.id]} cases."
-        for each in known.values()
+        f"- **{each.id}**: {_described(each)} Holds in {held[each.id]} of {tried[each.id]} cases."
+        for each in sorted(known.values(), key=lambda reading: len(reading.parts))
     ]
     return ["## Readings", "\n".join(lines)]
+
+
+def _described(reading: Reading) -> str:
+    """What a reading takes a claim to mean and why, or which others it takes together."""
+    if reading.parts:
+        return "Together."
+    return (
+        f"{reading.says} Source: {reading.source}. Plausible because {reading.because}. "
+        f"Changes {_changed(reading)}."
+    )
 
 
 def _changed(reading: Reading) -> str:

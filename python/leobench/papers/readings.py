@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,14 @@ if TYPE_CHECKING:
 
     from leobench.papers.claims import Claim
 
-# The reading that a claim states itself; the others of a claim are at most `MOST`.
+# The reading that a claim states itself.
 STATED = "stated"
-MOST = 3
+
+# The most other readings of a claim, or along one of its axes, and the most axes.
+MOST, MOST_AXES = 3, 3
+
+# Between the ids of readings that are taken together.
+AND = "+"
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Reading:
         overrides: Values by place that every run of it replaces.
         instead: Metrics and values that it puts in place of those that a claim names.
         at: Where the file has it; for messages.
+        parts: The readings that it takes together, one of each of several axes; empty unless it does.
     """
 
     id: str
@@ -41,6 +48,7 @@ class Reading:
     overrides: Mapping[str, object] = field(default_factory=dict)
     instead: Mapping[str, str] = field(default_factory=dict)
     at: str = field(default="", compare=False)
+    parts: tuple[Reading, ...] = ()
 
     @property
     def needs_runs(self) -> bool:
@@ -48,7 +56,7 @@ class Reading:
         return bool(self.campaign or self.overrides)
 
 
-_KEYS = tuple(each.name for each in dataclasses.fields(Reading) if each.name != "at")
+_KEYS = tuple(each.name for each in dataclasses.fields(Reading) if each.name not in ("at", "parts"))
 _REQUIRED = ("id", "says", "source", "because")
 _KINDS = {"overrides": dict, "instead": dict}
 
@@ -79,6 +87,8 @@ def _reading(entry: Any, at: str) -> Reading:
             raise InputError(f"{at}: `{key}` is missing; allowed: a string")
     if entry["id"] == STATED:
         raise InputError(f'{at}.id = "{STATED}": is the claim as written; allowed: any other id')
+    if AND in entry["id"]:
+        raise InputError(f'{at}.id = "{entry["id"]}": has a `{AND}`; allowed: an id without')
     for old, new in entry.get("instead", {}).items():
         if not isinstance(new, str):
             raise InputError(f'{at}.instead."{old}" = {new!r}; allowed: a string')
@@ -103,22 +113,69 @@ def refuse_kinds(
             raise InputError(f"{at}.{key} = {value!r}; allowed: a TOML value that is a {kind.__name__}")
 
 
-def of_claim(ids: Sequence[object], known: Mapping[str, Reading], at: str) -> tuple[Reading, ...]:
-    """The readings that a claim lists.
+def of_claim(listed: Sequence[object], known: Mapping[str, Reading], at: str) -> tuple[Reading, ...]:
+    """The readings of a claim: those that it lists, or all combinations if it lists several axes of them.
 
     Raises:
-        InputError: If there is no such reading, one is listed twice, or there are too many.
+        InputError: If there is no such reading, one is listed twice, there are too many, or two contradict
+            each other.
     """
+    if not any(isinstance(each, list) for each in listed):
+        return _axis(listed, known, f"{at}.readings")
+    if len(listed) > MOST_AXES:
+        raise InputError(f"{at}.readings: has {len(listed)} axes; allowed: at most {MOST_AXES}")
+    axes: list[tuple[Reading, ...]] = []
+    for index, ids in enumerate(listed):
+        if not isinstance(ids, list) or not ids:
+            raise InputError(f"{at}.readings[{index}] = {ids!r}; allowed: a list of ids, as every axis is")
+        axes.append(_axis(ids, known, f"{at}.readings[{index}]"))
+    every = [each.id for axis in axes for each in axis]
+    for id_ in every:
+        if every.count(id_) > 1:
+            raise InputError(f'{at}.readings: "{id_}" is on two axes; allowed: each reading once')
+    chosen = itertools.product(*((None, *axis) for axis in axes))
+    parts = [tuple(each for each in choice if each is not None) for choice in chosen]
+    return tuple(_together(each, at) for each in parts if each)
+
+
+def _axis(ids: Sequence[object], known: Mapping[str, Reading], at: str) -> tuple[Reading, ...]:
+    """The readings of a list of ids."""
     if len(ids) > MOST:
-        raise InputError(
-            f"{at}.readings: has {len(ids)}; allowed: at most {MOST} besides the claim as written"
-        )
+        raise InputError(f"{at}: has {len(ids)}; allowed: at most {MOST} besides the claim as written")
     for index, each in enumerate(ids):
         if each not in known:
-            raise InputError(f'{at}.readings[{index}] = "{each}": no such reading; {allowed(each, known)}')
+            raise InputError(f'{at}[{index}] = "{each}": no such reading; {allowed(each, known)}')
         if each in ids[:index]:
-            raise InputError(f'{at}.readings[{index}] = "{each}": appears twice; allowed: each reading once')
+            raise InputError(f'{at}[{index}] = "{each}": appears twice; allowed: each reading once')
     return tuple(known[str(each)] for each in ids)
+
+
+def _together(parts: tuple[Reading, ...], at: str) -> Reading:
+    """One reading of each of several axes, taken together."""
+    if len(parts) == 1:
+        return parts[0]
+    name = AND.join(each.id for each in parts)
+    campaigns = [each.campaign for each in parts if each.campaign]
+    if len(campaigns) > 1:
+        raise InputError(f"{at}.readings: {name}: two name a campaign; allowed: one of them at most")
+    overrides: dict[str, object] = {}
+    instead: dict[str, str] = {}
+    for each in parts:
+        for key in (*(overrides.keys() & each.overrides), *(instead.keys() & each.instead)):
+            raise InputError(f"{at}.readings: {name}: two change {key}; allowed: one of them at most")
+        overrides |= each.overrides
+        instead |= each.instead
+    return Reading(
+        name,
+        " ".join(each.says for each in parts),
+        "; ".join(each.source for each in parts),
+        "; and ".join(each.because for each in parts),
+        "".join(campaigns),
+        overrides,
+        instead,
+        at=f"{at}.readings: {name}",
+        parts=parts,
+    )
 
 
 def under(claim: Claim, reading: Reading) -> Claim:
