@@ -109,6 +109,15 @@ impl Chain {
         SimDuration::from_secs_f64(self.spacing_m / self.speed)
     }
 
+    /// How long the states take until they repeat: s2 and s3 as printed; otherwise until the satellite that has just come into
+    /// view is the oldest, which each subflow changes once in that time.
+    pub fn cycle(&self, reading: Reading) -> SimDuration {
+        match reading {
+            Reading::Printed => self.disjoint() + self.shared(),
+            Reading::Geometric => self.interval() * self.in_view().0.max(2),
+        }
+    }
+
     /// The fewest and the most satellites in view at a time.
     pub fn in_view(&self) -> (u64, u64) {
         let across = 2.0 * self.footprint_m / self.spacing_m;

@@ -20,6 +20,8 @@ pub(super) struct ChainLinks {
     reading: Reading,
     /// Satellites in use, each with the time at which it came into use.
     since: Vec<(u64, SimTime)>,
+    /// Time of the chain at the start of the run.
+    phase: SimDuration,
 }
 
 impl ChainLinks {
@@ -28,16 +30,32 @@ impl ChainLinks {
         reading: Reading,
         subflows: Vec<usize>,
         gap: [SimDuration; 2],
+        phase: SimDuration,
     ) -> Self {
         let mut stages = chain.stages(reading);
         let first = Stage { at: SimTime::ZERO, access: Access::Single, satellites: [0, 0] };
         let stage = stages.next().unwrap_or(first);
         let (next, serving) = (stages.next(), vec![None; subflows.len()]);
-        Self { chain, stages, stage, next, subflows, serving, gap, reading, since: Vec::new() }
+        let since = Vec::new();
+        let mut links =
+            Self { chain, stages, stage, next, subflows, serving, gap, reading, since, phase };
+        links.begin(first);
+        links
     }
 
     pub(super) fn next_due(&self) -> Option<SimTime> {
-        self.next.map(|stage| stage.at)
+        self.next.map(|stage| SimTime::ZERO + (stage.at - (SimTime::ZERO + self.phase)))
+    }
+
+    /// A state begins.
+    fn begin(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.since.retain(|(satellite, _)| stage.satellites.contains(satellite));
+        for satellite in stage.satellites {
+            if self.since.iter().all(|(known, _)| *known != satellite) {
+                self.since.push((satellite, stage.at));
+            }
+        }
     }
 
     pub(super) fn advance(
@@ -46,15 +64,10 @@ impl ChainLinks {
         serving_changes: &mut Vec<ServingChange>,
         states: &mut [LinkState],
     ) {
+        let now = now + self.phase;
         while let Some(stage) = self.next.filter(|stage| stage.at <= now) {
-            self.stage = stage;
+            self.begin(stage);
             self.next = self.stages.next();
-        }
-        self.since.retain(|(satellite, _)| self.stage.satellites.contains(satellite));
-        for satellite in self.stage.satellites {
-            if self.since.iter().all(|(known, _)| *known != satellite) {
-                self.since.push((satellite, now));
-            }
         }
         for (path, &subflow) in self.subflows.iter().enumerate() {
             let idle = self.stage.access == Access::Single && subflow == 1;

@@ -40,7 +40,7 @@ pub struct SatelliteLinks {
 
 enum Kind {
     Orbits(Box<OrbitLinks>),
-    Chain(ChainLinks),
+    Chain(Box<ChainLinks>),
     Forwarded(Box<ForwardedLinks>),
 }
 

@@ -239,6 +239,39 @@ fn subflows_of_a_chain_share_a_satellite_in_turns() {
     assert!(rates.iter().all(|rate| (196.5..200.1).contains(rate)), "{rates:?}");
 }
 
+/// A run that starts 40 s into the states of a chain sees what another one sees 40 s later; one that starts at random starts
+/// anywhere in the second cycle of 40.36 s, with two subflows.
+#[test]
+fn a_chain_starts_at_a_phase() {
+    let at = |millis: u64| SimTime::ZERO + SimDuration::from_millis(millis);
+    let sky = |chain: &str, phase: &str, seed| {
+        let satellites =
+            [("constellation.satellites.chain", chain), ("constellation.satellites.phase", phase)];
+        let scenario = crate::common::shipped("maco-chain.toml", &satellites);
+        SatelliteLinks::new(&scenario, seed).unwrap().unwrap()
+    };
+    for chain in ["printed", "geometric"] {
+        let (mut first, mut later) = (sky(chain, "0 s", 1), sky(chain, "40 s", 1));
+        for millis in (0..60_000).step_by(100) {
+            first.advance(at(40_000 + millis));
+            later.advance(at(millis));
+            let ways = |sky: &SatelliteLinks| [0, 1].map(|path| sky.state(path).clone());
+            assert_eq!(ways(&first), ways(&later), "{chain}, {millis} ms");
+        }
+    }
+    let mut satellites = std::collections::BTreeSet::new();
+    let mut shared = 0;
+    for seed in 1..=200 {
+        let sky = sky("printed", "random", seed);
+        let ways = [0, 1].map(|path| sky.state(path).way.clone().unwrap());
+        shared += u64::from(ways[0].sharers == 2);
+        satellites.insert(ways.map(|way| way.satellite));
+    }
+    // s3 lasts 15 s of 40.36: 74 of 200, with a standard deviation of 7.
+    assert!((50..100).contains(&shared), "{shared}");
+    assert_eq!(satellites.into_iter().collect::<Vec<_>>(), [[1, 1], [1, 2]]);
+}
+
 /// No way is shorter than the straight line, and London to New York is 5,570 km along the ground: 18.6 ms.
 #[test]
 fn ways_between_satellites_are_longer_than_the_ground_below() {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use leobench_base::quantity::{Distance, Elevation};
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, LinkId, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, LinkId, Phase, RngTree, SimDuration, SimTime};
 use leobench_budget::{Budget, BudgetSpec, Cell};
 use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::serving::on_grid::OnGrid;
@@ -74,13 +74,20 @@ pub(super) fn build(
     }
     let is_chain = matches!(satellites, Satellites::Chain(..));
     let (kind, names, warnings) = match satellites {
-        Satellites::Chain(chain, reading) => {
+        Satellites::Chain(chain, reading, phase) => {
             let subflows = passages.iter().map(|passage| subflow(passage, is_chain));
             let subflows = subflows.collect::<Result<Vec<_>, _>>()?;
             let gap = [&spec.outage, &spec.overlap];
             let gap = gap.map(|span| SimDuration::from_nanos(span.mean().round() as u64));
-            let satellites = ChainLinks::new(chain, reading, subflows, gap);
-            (Kind::Chain(satellites), Vec::new(), Vec::new())
+            let phase = match phase {
+                Phase::Fixed(phase) => phase,
+                Phase::Random => {
+                    let cycle = chain.cycle(reading);
+                    cycle + phase.within(cycle, &rng.child("chain"))
+                }
+            };
+            let satellites = ChainLinks::new(chain, reading, subflows, gap, phase);
+            (Kind::Chain(Box::new(satellites)), Vec::new(), Vec::new())
         }
         Satellites::Orbits { constellation, warnings, .. } => {
             for passage in &passages {

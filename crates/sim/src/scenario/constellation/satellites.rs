@@ -6,7 +6,7 @@ use std::path::Path;
 use leobench_base::files::open_regular;
 use leobench_base::quantity::{Angle, Bearing, Distance};
 use leobench_base::spec::{Fault, Range, UpTo, Whole, nearest};
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{Phase, SimDuration, SimTime};
 use leobench_orbit::elements::presets::{PRESETS, preset};
 use leobench_orbit::elements::{self, Ages};
 use leobench_orbit::motion::Pattern;
@@ -38,8 +38,8 @@ pub enum Satellites {
         /// Warnings for the user.
         warnings: Vec<String>,
     },
-    /// A chain in closed form.
-    Chain(Chain, Reading),
+    /// A chain in closed form, and its time at the start of the run.
+    Chain(Chain, Reading, Phase),
     /// Satellites with the ways that a forwarding state says.
     Forwarded(Box<Forwarded>),
 }
@@ -155,6 +155,9 @@ leobench_base::spec! {
         pub altitude: Distance = Distance::constant(550e3),
         /// Speed of the satellites over the ground in km/s (section 6.2).
         pub speed: f64 [FASTEST] = 7.0,
+        /// Time since the first satellite came into view at the start of the run, or `"random"`: any time of the cycle of states,
+        /// once the first cycle is over.
+        pub phase: Phase = Phase::ZERO,
     }
 }
 
@@ -259,7 +262,7 @@ impl SatellitesModel for ChainSpec {
             ReadingWord::Printed => Reading::Printed,
             ReadingWord::Geometric => Reading::Geometric,
         };
-        Ok(Satellites::Chain(self.chain(), reading))
+        Ok(Satellites::Chain(self.chain(), reading, self.phase))
     }
 }
 
