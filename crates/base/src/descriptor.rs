@@ -47,6 +47,10 @@ impl Header {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot(pub u32);
 
+/// A number by which a queue that several links share tells their packets apart. Only the owner of the queue reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tag(pub u32);
+
 /// The token that links and queues carry in place of a packet, whose content stays in the store. Each packet has one
 /// descriptor, which is moved and never copied.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,6 +59,8 @@ pub struct Descriptor {
     pub meta: Header,
     /// The packet's place in the store.
     pub slot: Slot,
+    /// Its link, while it is in a queue that several links share.
+    pub tag: Tag,
 }
 
 const _: () = assert!(size_of::<Descriptor>() == 64, "a descriptor fills a cache line");

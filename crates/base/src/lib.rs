@@ -21,7 +21,7 @@ pub mod varint;
 pub mod wire;
 
 pub use clock::{Clock, ClockSpec, Phase};
-pub use descriptor::{Descriptor, Header, Slot};
+pub use descriptor::{Descriptor, Header, Slot, Tag};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use end::End;
 pub use histogram::{Digest, LogHistogram};

@@ -1,11 +1,12 @@
 //! Links as state machines that are handed the time: a queue discipline, a transmitter served by a time-varying
-//! channel, loss, and propagation. Knows packets by their [`Header`](leobench_base::Header) only, and no transport.
+//! channel, loss, and propagation; and transmitters that several links share. Knows packets by their [`Header`](leobench_base::Header) only, and no transport.
 
 pub mod access;
 pub mod channel;
 pub mod link;
 pub mod loss;
 pub mod queue;
+mod shared;
 #[cfg(test)]
 mod testing;
 mod transmitter;
@@ -20,3 +21,4 @@ pub use queue::{
     Backlog, Capacity, Cause, Causes, Dequeued, Drop, Fates, Mark, QueueDiscipline, QueueModel,
     QueueSpec, Tallies, Tally,
 };
+pub use shared::{PacketService, SharedCounters, SharedOutput, SharedTransmitter};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use leobench_base::spec::{At, Spec, SpecError};
 use leobench_base::{
-    Bytes, Descriptor, Destination, Header, Meta, Protocol, RngTree, SimTime, Slot,
+    Bytes, Descriptor, Destination, Header, Meta, Protocol, RngTree, SimTime, Slot, Tag,
 };
 
 use crate::channel::ChannelContext;
@@ -27,7 +27,7 @@ pub(crate) fn packet_between(id: u64, size: u64, ends: [SocketAddr; 2]) -> Descr
     let mut meta = Meta::new(SimTime::ZERO, Protocol::Udp, source, destination, Bytes::new(size));
     meta.id = id;
     meta.label(None, Destination::Unknown);
-    Descriptor { meta: Header::of(&meta), slot: Slot::default() }
+    Descriptor { meta: Header::of(&meta), slot: Slot::default(), tag: Tag::default() }
 }
 
 /// Seed `seed`, files from this crate's `testdata`.

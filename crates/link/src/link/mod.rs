@@ -1,6 +1,7 @@
 //! One direction of a link: a queue, a transmitter served by the channel, loss, and propagation.
 
 mod overlap;
+mod shared;
 
 use std::collections::VecDeque;
 
@@ -8,6 +9,7 @@ use leobench_base::{Bytes, Descriptor, LogHistogram, RngTree, SimDuration, SimRn
 
 pub use self::overlap::AfterOverlap;
 use self::overlap::Former;
+use self::shared::Away;
 use crate::access::MediumAccess;
 use crate::channel::ChannelState;
 use crate::loss::LossProcess;
@@ -98,6 +100,8 @@ pub struct Link {
     flight: VecDeque<Flying>,
     /// The way that it had before, during an overlap.
     former: Option<Box<Former>>,
+    /// Its packets at a transmitter that others share, if it has none of its own.
+    away: Option<Box<Away>>,
     /// Bits that former ways could have sent.
     former_bits: u128,
     loss: Option<Box<dyn LossProcess>>,
@@ -137,6 +141,7 @@ impl Link {
             held_until: None,
             flight: VecDeque::new(),
             former: None,
+            away: None,
             former_bits: 0,
             loss: config.loss,
             access: config.access,
@@ -282,12 +287,17 @@ impl Link {
             backlog.bytes += bytes;
             backlog.packets += packets;
         }
+        if let Some(away) = &self.away {
+            backlog.bytes += away.waiting.bytes;
+            backlog.packets += away.waiting.packets;
+        }
         backlog
     }
 
     /// How many packets are on the wire or propagating.
     pub fn in_flight(&self) -> u64 {
-        self.flight.len() as u64 + self.former.as_ref().map_or(0, |former| former.in_flight())
+        let former = self.former.as_ref().map_or(0, |former| former.in_flight());
+        self.flight.len() as u64 + former + self.away.as_ref().map_or(0, |away| away.on_wire)
     }
 
     /// The totals up to and including `now`, which must not be before the last call.
@@ -322,7 +332,7 @@ impl Link {
             return self.finish_former(at, out);
         }
         if self.sent_at.is_some() {
-            self.finish(at, out);
+            self.finish(at, self.delay, out);
         }
         self.start_next(at, out);
     }
@@ -330,7 +340,7 @@ impl Link {
     /// Puts the next packet on the wire, if the queue hands one out and the channel serves.
     fn start_next(&mut self, now: SimTime, out: &mut LinkOutput) {
         self.held_until = None;
-        if !self.transmitter.is_ready() {
+        if !self.transmitter.is_ready() || self.away.is_some() {
             return;
         }
         let before = Before::of(&out.fates);
@@ -351,12 +361,12 @@ impl Link {
     }
 
     /// Ends the transmission under way at `at`: the packet is lost or propagates.
-    fn finish(&mut self, at: SimTime, out: &mut LinkOutput) {
+    fn finish(&mut self, at: SimTime, delay: SimDuration, out: &mut LinkOutput) {
         self.sent_at = None;
         let Some(Flying { arrival, packet }) = self.flight.back_mut() else { return };
         let size = packet.meta.size;
         let leaves = self.access.as_mut().map_or(at, |access| access.leaves(at));
-        *arrival = leaves + self.delay;
+        *arrival = leaves + delay;
         if !self.overtaking {
             *arrival = (*arrival).max(self.last_arrival);
         }
@@ -399,14 +409,9 @@ impl Link {
         for Drop { packet, cause } in &fates.drops[before.drops..] {
             self.counters.dropped.count(*cause, packet.meta.size);
         }
-        for Mark { meta, cause } in &fates.marks[before.marks..] {
+        for Mark { meta, cause, .. } in &fates.marks[before.marks..] {
             self.counters.marked.count(*cause, meta.size);
         }
-    }
-
-    /// Bytes of an IP packet of `size` on the wire.
-    fn wire_size(&self, size: Bytes) -> Bytes {
-        wire_size(size, self.overhead)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why packets are dropped or marked, and how many were, by cause.
 
-use leobench_base::{Bytes, Descriptor, Ecn, Header};
+use leobench_base::{Bytes, Descriptor, Ecn, Header, Tag};
 
 /// Why a packet was dropped or marked: a name that tables and summaries show. Queue disciplines name their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,6 +78,8 @@ pub struct Drop {
 pub struct Mark {
     /// Its header.
     pub meta: Header,
+    /// Its tag.
+    pub tag: Tag,
     /// Why it was marked.
     pub cause: Cause,
 }
@@ -110,7 +112,7 @@ impl Fates {
             Ecn::Ce => true,
             Ecn::Ect0 | Ecn::Ect1 => {
                 packet.meta.ecn = Ecn::Ce;
-                self.marks.push(Mark { meta: packet.meta, cause });
+                self.marks.push(Mark { meta: packet.meta, tag: packet.tag, cause });
                 true
             }
         }

@@ -105,6 +105,15 @@ impl QueueDiscipline for Codel {
         self.control = Control::default();
     }
 
+    fn withdraw(
+        &mut self,
+        _now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        self.line.withdraw(leaves, out);
+    }
+
     fn causes(&self) -> Causes {
         let marks = if self.settings.ecn { vec![CODEL] } else { Vec::new() };
         Causes { drops: vec![CODEL], marks }

@@ -142,6 +142,18 @@ impl QueueDiscipline for Device {
         by_arrival(&mut out[first..]);
     }
 
+    fn withdraw(
+        &mut self,
+        now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        let first = out.len();
+        self.ring.withdraw(leaves, out);
+        self.queue.withdraw(now, leaves, out);
+        by_arrival(&mut out[first..]);
+    }
+
     fn causes(&self) -> Causes {
         self.queue.causes()
     }

@@ -55,4 +55,13 @@ impl QueueDiscipline for Fifo {
     fn flush(&mut self, _now: SimTime, out: &mut Vec<Descriptor>) {
         self.line.flush(out);
     }
+
+    fn withdraw(
+        &mut self,
+        _now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        self.line.withdraw(leaves, out);
+    }
 }

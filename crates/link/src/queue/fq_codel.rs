@@ -188,6 +188,21 @@ impl QueueDiscipline for FqCodel {
         self.backlog = Backlog::default();
     }
 
+    fn withdraw(
+        &mut self,
+        _now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        let first = out.len();
+        for number in self.new.iter().chain(&self.old) {
+            let gone = self.flows[*number].line.withdraw(leaves, out);
+            self.backlog.packets -= gone.packets;
+            self.backlog.bytes -= gone.bytes;
+        }
+        by_arrival(&mut out[first..]);
+    }
+
     fn causes(&self) -> Causes {
         let marks = if self.settings.ecn { vec![CODEL] } else { Vec::new() };
         Causes { drops: vec![CODEL], marks }

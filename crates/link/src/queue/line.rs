@@ -27,6 +27,27 @@ impl Line {
         Some(packet)
     }
 
+    /// Hands out the packets that leave, in order.
+    pub fn withdraw(
+        &mut self,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) -> Backlog {
+        let mut gone = Backlog::default();
+        for _ in 0..self.packets.len() {
+            let Some(packet) = self.packets.pop_front() else { break };
+            if leaves(&packet) {
+                gone.add(packet.meta.size);
+                out.push(packet);
+            } else {
+                self.packets.push_back(packet);
+            }
+        }
+        self.backlog.packets -= gone.packets;
+        self.backlog.bytes -= gone.bytes;
+        gone
+    }
+
     /// How much waits.
     pub fn backlog(&self) -> Backlog {
         self.backlog

@@ -60,7 +60,7 @@ impl Dequeued {
 
 /// A queue in front of a transmitter. Time is handed in; dropped and marked packets are handed out.
 ///
-/// At any moment, packets enqueued = packets dequeued + dropped + flushed + backlog, and every packet comes out or is
+/// At any moment, packets enqueued = packets dequeued + dropped + flushed + withdrawn + backlog, and every packet comes out or is
 /// dropped if it is asked for at the times of [`Dequeued::NotBefore`] (the conformance suite checks both).
 pub trait QueueDiscipline: Send {
     /// Takes a packet in, or drops it or others to make room.
@@ -74,6 +74,15 @@ pub trait QueueDiscipline: Send {
 
     /// Hands out every waiting packet in order of arrival, undecided, and is empty afterwards.
     fn flush(&mut self, now: SimTime, out: &mut Vec<Descriptor>);
+
+    /// Hands out the waiting packets that leave for another queue, in order of arrival, undecided; the others stay in their
+    /// places.
+    fn withdraw(
+        &mut self,
+        now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    );
 
     /// The causes it names. Summaries have those from the start, at zero; others only once they occur.
     fn causes(&self) -> Causes {

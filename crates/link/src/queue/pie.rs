@@ -200,6 +200,15 @@ impl QueueDiscipline for Pie {
         }
     }
 
+    fn withdraw(
+        &mut self,
+        _now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        self.line.withdraw(leaves, out);
+    }
+
     fn causes(&self) -> Causes {
         Causes { drops: vec![PIE], marks: if self.spec.ecn { vec![PIE] } else { Vec::new() } }
     }

@@ -183,6 +183,19 @@ impl QueueDiscipline for Red {
         self.last_departure = None;
     }
 
+    fn withdraw(
+        &mut self,
+        now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        self.line.withdraw(leaves, out);
+        if self.line.is_empty() {
+            self.empty_since = self.empty_since.or(Some(now));
+            self.last_departure = None;
+        }
+    }
+
     fn causes(&self) -> Causes {
         Causes { drops: vec![RED, FORCED], marks: if self.ecn { vec![RED] } else { Vec::new() } }
     }

@@ -51,6 +51,15 @@ impl QueueDiscipline for Tithe {
         out.append(&mut self.waiting);
     }
 
+    fn withdraw(
+        &mut self,
+        _now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        out.extend(self.waiting.extract_if(.., |packet| leaves(packet)));
+    }
+
     fn causes(&self) -> Causes {
         Causes { drops: vec![TITHE], marks: vec![STAMP] }
     }

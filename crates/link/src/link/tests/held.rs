@@ -46,6 +46,15 @@ impl QueueDiscipline for Turnstile {
         out.append(&mut self.waiting);
     }
 
+    fn withdraw(
+        &mut self,
+        _now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+        out: &mut Vec<Descriptor>,
+    ) {
+        out.extend(self.waiting.extract_if(.., |packet| leaves(packet)));
+    }
+
     fn causes(&self) -> Causes {
         Causes { drops: vec![UNLUCKY], marks: vec![TURNED] }
     }

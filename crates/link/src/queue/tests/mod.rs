@@ -8,7 +8,7 @@ mod red;
 use std::collections::BTreeSet;
 
 use leobench_base::spec::{At, Spec};
-use leobench_base::{Ecn, SimDuration};
+use leobench_base::{Ecn, SimDuration, Tag};
 use proptest::prelude::*;
 
 use super::*;
@@ -64,6 +64,7 @@ enum Operation {
     Enqueue { size: u64, flow: u16, ecn: Ecn },
     Dequeue,
     Flush,
+    Withdraw { flow: u16 },
 }
 
 fn any_operation() -> impl Strategy<Value = Operation> {
@@ -73,6 +74,7 @@ fn any_operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(size, flow, ecn)| Operation::Enqueue { size, flow, ecn }),
         40 => Just(Operation::Dequeue),
         1 => Just(Operation::Flush),
+        2 => (0u16..5).prop_map(|flow| Operation::Withdraw { flow }),
     ]
 }
 
@@ -104,6 +106,7 @@ impl Bench {
         match operation {
             Operation::Enqueue { size, flow, ecn } => {
                 let mut packet = packet_of(self.entered.len() as u64, *size, *flow);
+                packet.tag = Tag(u32::from(*flow));
                 packet.meta.arrival = self.now;
                 packet.meta.ecn = *ecn;
                 self.entered.push((packet.meta.size, *ecn));
@@ -119,8 +122,21 @@ impl Bench {
                 assert!(times.map(|packet| packet.meta.arrival).is_sorted(), "{}", self.kind);
                 assert_eq!(self.queue.backlog(), Backlog::default(), "{}", self.kind);
             }
+            Operation::Withdraw { flow } => self.withdraw(Tag(u32::from(*flow))),
         }
         self.assert_conserved();
+    }
+
+    /// Takes all packets of a tag out: in order of arrival, and no other packet.
+    fn withdraw(&mut self, tag: Tag) {
+        let first = self.flushed.len();
+        self.queue.withdraw(self.now, &|packet| packet.tag == tag, &mut self.flushed);
+        let taken = &self.flushed[first..];
+        assert!(taken.iter().all(|packet| packet.tag == tag), "{}: another flow's", self.kind);
+        assert!(taken.is_sorted_by_key(|packet| packet.meta.arrival), "{}", self.kind);
+        let mut left = Vec::new();
+        self.queue.withdraw(self.now, &|packet| packet.tag == tag, &mut left);
+        assert_eq!(left, [], "{}: some stayed", self.kind);
     }
 
     /// Asks for a packet; when to ask again, if the discipline holds packets back.
@@ -185,7 +201,7 @@ impl Bench {
             assert!(declared, "{} drops for `{}`", self.kind, cause.name());
         }
         let mut marked = BTreeSet::new();
-        for Mark { meta, cause } in &self.fates.marks {
+        for Mark { meta, cause, .. } in &self.fates.marks {
             assert!(causes.marks.contains(cause), "{} marks for `{}`", self.kind, cause.name());
             assert!(marked.insert(meta.id), "{} marks a packet twice", self.kind);
         }

@@ -15,7 +15,7 @@ impl Network {
         direction: DirectionId,
     ) -> Result<(), NetworkError> {
         let mut fates = std::mem::take(&mut self.link_output.fates);
-        for Mark { meta, cause } in fates.marks.drain(..) {
+        for Mark { meta, cause, .. } in fates.marks.drain(..) {
             let marked = NetworkEvent::Marked { direction, meta: &meta, cause };
             self.observer.emit(self.now, marked)?;
         }

@@ -1,6 +1,6 @@
 //! Storage of packets while links carry their descriptors.
 
-use leobench_base::{Body, Descriptor, Header, Meta, Packet, Slot};
+use leobench_base::{Body, Descriptor, Header, Meta, Packet, Slot, Tag};
 
 /// The packets in a network. Slots are used again, the last one left first, so that memory follows the packets in the
 /// network, and a packet is written where one was just read.
@@ -33,7 +33,7 @@ impl PacketStore {
         };
         let packet = &mut self.packets[slot.0 as usize];
         label(&mut packet.meta);
-        (packet, Descriptor { meta: Header::of(&packet.meta), slot })
+        (packet, Descriptor { meta: Header::of(&packet.meta), slot, tag: Tag::default() })
     }
 
     /// The packet as it was when it was put in, but for what [`change`](Self::change) changed.
@@ -61,7 +61,7 @@ impl PacketStore {
     /// Ends a packet's way: it has the marks it got, and stays where it is until the next packet takes its slot.
     #[expect(clippy::needless_pass_by_value, reason = "the descriptor ends with the way")]
     pub(in crate::network) fn end(&mut self, descriptor: Descriptor) -> &mut Packet {
-        let Descriptor { meta, slot } = descriptor;
+        let Descriptor { meta, slot, .. } = descriptor;
         self.free.push(slot);
         let packet = &mut self.packets[slot.0 as usize];
         (packet.meta.ecn, packet.meta.arrival) = (meta.ecn, meta.arrival);
